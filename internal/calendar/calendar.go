@@ -1,0 +1,113 @@
+// Package calendar has local dates and billing periods: what a day is depends on the organization's zone, an instant does not.
+package calendar
+
+import (
+	"fmt"
+	"time"
+)
+
+// Date is a day without a zone. The zero value is "none".
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+// On is the date of an instant in a zone.
+func On(at time.Time, zone *time.Location) Date {
+	y, m, d := at.In(zone).Date()
+	return Date{y, m, d}
+}
+
+// ParseDate reads YYYY-MM-DD.
+func ParseDate(text string) (Date, error) {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return Date{}, fmt.Errorf("parse date %q: want YYYY-MM-DD", text)
+	}
+	return On(t, time.UTC), nil
+}
+
+// IsZero tells whether there is no date.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// String is YYYY-MM-DD, "" for none.
+func (d Date) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
+}
+
+// Start is the first instant of the day in a zone, in UTC.
+func (d Date) Start(zone *time.Location) time.Time {
+	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, zone).UTC()
+}
+
+// AddDays moves by days.
+func (d Date) AddDays(n int) Date {
+	return On(time.Date(d.Year, d.Month, d.Day+n, 12, 0, 0, 0, time.UTC), time.UTC)
+}
+
+// Before orders dates.
+func (d Date) Before(e Date) bool {
+	if d.Year != e.Year {
+		return d.Year < e.Year
+	}
+	if d.Month != e.Month {
+		return d.Month < e.Month
+	}
+	return d.Day < e.Day
+}
+
+// MarshalText is String.
+func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads YYYY-MM-DD or "".
+func (d *Date) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*d = Date{}
+		return nil
+	}
+	v, err := ParseDate(string(text))
+	if err != nil {
+		return err
+	}
+	*d = v
+	return nil
+}
+
+// Period is the length that a plan bills.
+type Period string
+
+// The periods of facts/billing.md and rules.md 14.
+const (
+	Hour  Period = "hour"
+	Day   Period = "day"
+	Week  Period = "week"
+	Month Period = "month"
+)
+
+// Known tells whether the word is a period.
+func (p Period) Known() bool { return p == Hour || p == Day || p == Week || p == Month }
+
+// After is one period after an instant, in the zone's calendar. anchorDay (1 to 31) is the day of the month that monthly
+// periods return to after a shorter month clamped it; 0 means the day of the instant itself.
+func (p Period) After(at time.Time, anchorDay int, zone *time.Location) time.Time {
+	local := at.In(zone)
+	switch p {
+	case Hour:
+		return at.Add(time.Hour).UTC()
+	case Day:
+		return local.AddDate(0, 0, 1).UTC()
+	case Week:
+		return local.AddDate(0, 0, 7).UTC()
+	}
+	if anchorDay == 0 {
+		anchorDay = local.Day()
+	}
+	year, month := local.Year(), local.Month()+1
+	last := time.Date(year, month+1, 0, 12, 0, 0, 0, zone).Day()
+	h, m, s := local.Clock()
+	return time.Date(year, month, min(anchorDay, last), h, m, s, local.Nanosecond(), zone).UTC()
+}

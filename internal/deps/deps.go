@@ -1,0 +1,31 @@
+// Package deps pins modules until their first real import lands.
+package deps
+
+import (
+	_ "github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	_ "github.com/ThreeDotsLabs/watermill"
+	_ "github.com/ThreeDotsLabs/watermill/message"
+	_ "github.com/ThreeDotsLabs/watermill/message/router/middleware"
+	_ "github.com/alecthomas/kong"
+	_ "github.com/anishathalye/porcupine"
+	_ "github.com/caarlos0/env/v11"
+	_ "github.com/golang-jwt/jwt/v5"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/uuid"
+	_ "github.com/hashicorp/golang-lru/v2"
+	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/julienschmidt/httprouter"
+	_ "github.com/pressly/goose/v3"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/riverqueue/river"
+	_ "github.com/riverqueue/river/riverdriver/riverpgxv5"
+	_ "github.com/riverqueue/river/rivermigrate"
+	_ "github.com/sony/gobreaker/v2"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/crypto/argon2"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/time/rate"
+	_ "google.golang.org/grpc"
+	_ "pgregory.net/rapid"
+)
