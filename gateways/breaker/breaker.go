@@ -1,0 +1,294 @@
+// Package breaker stands between the service and every outside system. After repeated failures of one target its calls
+// stop for a cool-down, so that a dead device or provider costs nothing and is shown as unreachable until a probe
+// succeeds. Source: spec.md, What the service does; DESIGN.md, Breaker; rules.md 6.
+//
+// The state machine is our own and not sony/gobreaker: that one reads time.Now and cannot be given a clock, its
+// cool-down is one fixed length and cannot double, and it does not tell when it opened or what the last error was, which
+// GET /platform/breakers shows.
+package breaker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Phase is what a breaker does with the next call.
+type Phase string
+
+// The phases, spelled as the API shows them.
+const (
+	Closed   Phase = "closed"    // calls pass
+	Open     Phase = "open"      // calls are refused until RetryAt
+	HalfOpen Phase = "half_open" // the cool-down is over: one probe may pass, or is on its way
+)
+
+// State is the readable condition of one target.
+type State struct {
+	Target   string
+	Kind     string
+	State    Phase
+	Failures int       // consecutive ones
+	OpenedAt time.Time // of the present outage; zero when closed
+	RetryAt  time.Time // when the next probe may go; zero when closed
+	// LastError is the newest counted failure, kept after recovery. For operators, not for customers.
+	LastError string
+}
+
+// Config sets the limits; the zero value of each field takes DESIGN.md's number.
+type Config struct {
+	Threshold   int           // consecutive failures that open; 5
+	CoolDown    time.Duration // first cool-down; 30 s
+	MaxCoolDown time.Duration // the doubling stops here; 10 min
+	Clock       clock.Clock   // the machine's when nil
+	// Codes gives the failure code of an open breaker by kind; "<kind>_unavailable" without an entry.
+	Codes map[string]string
+	// OnChange hears every change of phase, in order per set, outside the breaker's lock. It may call States; a call of
+	// Do from within it deadlocks.
+	OnChange func(State)
+}
+
+// Set holds one breaker for each kind and target, made at its first call. Safe for concurrent use.
+type Set struct {
+	cfg Config
+
+	mu      sync.Mutex
+	targets map[key]*target
+	changes []State // not announced yet, oldest first
+
+	announcing sync.Mutex // held while OnChange runs, so that announcements keep their order
+}
+
+// key names a target.
+type key struct{ kind, name string }
+
+// target is the state machine of one outside system, guarded by the set's lock.
+type target struct {
+	phase     Phase // HalfOpen only while a probe is on its way
+	failures  int
+	openedAt  time.Time
+	retryAt   time.Time
+	coolDown  time.Duration
+	lastError string
+	// era changes with every phase: the result of a call from an earlier era says nothing about this one.
+	era uint64
+}
+
+// maxErrorText bounds what is kept of an error, in bytes.
+const maxErrorText = 300
+
+// probeWait is the advice given while another caller's probe is on its way.
+const probeWait = 5 * time.Second
+
+// New makes an empty set.
+func New(cfg Config) *Set {
+	cfg.Threshold = cmp.Or(cfg.Threshold, 5)
+	cfg.CoolDown = cmp.Or(cfg.CoolDown, 30*time.Second)
+	cfg.MaxCoolDown = cmp.Or(cfg.MaxCoolDown, 10*time.Minute)
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	return &Set{cfg: cfg, targets: map[key]*target{}}
+}
+
+// answered marks an error that proves the system alive.
+type answered struct{ error }
+
+// Unwrap gives the marked error.
+func (a answered) Unwrap() error { return a.error }
+
+// Answered marks an error as the system's own answer: a 4xx, or a body in its error shape. Do returns it as it is and
+// counts the call as a success. A nil error stays nil.
+func Answered(err error) error {
+	if err == nil {
+		return nil
+	}
+	return answered{err}
+}
+
+// Do runs call unless the target's breaker refuses. An error of call counts as a failure of the target unless it is
+// marked with Answered or the caller itself cancelled ctx (a passed deadline counts: it is a time-out). An open breaker
+// gives failure.Unavailable with RetryAfter and does not run call.
+func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.Context) error) error {
+	k := key{kind, name}
+	era, err := s.enter(k)
+	s.announce()
+	if err != nil {
+		return err
+	}
+	settled := false
+	defer func() {
+		if !settled { // call panicked
+			s.leave(k, era, errors.New("the call panicked"))
+			s.announce()
+		}
+	}()
+	err = call(ctx)
+	settled = true
+	var alive answered
+	switch {
+	case err == nil, errors.As(err, &alive):
+		s.leave(k, era, nil)
+	case errors.Is(ctx.Err(), context.Canceled):
+		s.abandon(k, era)
+	default:
+		s.leave(k, era, err)
+	}
+	s.announce()
+	return err
+}
+
+// Ready gives the error that Do would give now, without taking the probe: for a caller that wants to refuse work before
+// anything is recorded (rules.md 6).
+func (s *Set) Ready(kind, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := key{kind, name}
+	t, ok := s.targets[k]
+	if !ok || !s.refuses(t) {
+		return nil
+	}
+	return s.refusal(k, t)
+}
+
+// States lists all targets ever called, by kind and name.
+func (s *Set) States() []State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	states := make([]State, 0, len(s.targets))
+	for k, t := range s.targets {
+		states = append(states, s.show(k, t))
+	}
+	slices.SortFunc(states, func(a, b State) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Target, b.Target))
+	})
+	return states
+}
+
+// Forget drops a target that no longer exists, such as a deleted router.
+func (s *Set) Forget(kind, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.targets, key{kind, name})
+}
+
+// enter admits a call and gives the era it belongs to, or the refusal.
+func (s *Set) enter(k key) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.targets[k]
+	if !ok {
+		t = &target{phase: Closed, coolDown: s.cfg.CoolDown}
+		s.targets[k] = t
+	}
+	if s.refuses(t) {
+		return 0, s.refusal(k, t)
+	}
+	if t.phase == Open {
+		s.turn(k, t, HalfOpen)
+	}
+	return t.era, nil
+}
+
+// refuses tells whether a call may not pass now.
+func (s *Set) refuses(t *target) bool {
+	return t.phase == HalfOpen || t.phase == Open && s.cfg.Clock.Now().Before(t.retryAt)
+}
+
+// refusal is the error of a refused call.
+func (s *Set) refusal(k key, t *target) error {
+	wait := probeWait
+	if t.phase == Open {
+		wait = max(t.retryAt.Sub(s.cfg.Clock.Now()), time.Second)
+	}
+	code, ok := s.cfg.Codes[k.kind]
+	if !ok {
+		code = k.kind + "_unavailable"
+	}
+	return failure.NewUnavailable(code, "The system does not answer at the moment. Please try again later.", wait,
+		fmt.Errorf("breaker of %s %s is open: %s", k.kind, k.name, t.lastError))
+}
+
+// leave books the result of a call: a nil err is a success.
+func (s *Set) leave(k key, era uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.targets[k]
+	if !ok || t.era != era {
+		return
+	}
+	if err == nil {
+		t.failures = 0
+		if t.phase == HalfOpen {
+			t.coolDown, t.openedAt, t.retryAt = s.cfg.CoolDown, time.Time{}, time.Time{}
+			s.turn(k, t, Closed)
+		}
+		return
+	}
+	t.failures++
+	t.lastError = strings.ToValidUTF8(err.Error()[:min(len(err.Error()), maxErrorText)], "")
+	now := s.cfg.Clock.Now()
+	switch {
+	case t.phase == HalfOpen:
+		t.coolDown = min(2*t.coolDown, s.cfg.MaxCoolDown)
+	case t.failures >= s.cfg.Threshold:
+		t.openedAt = now
+	default:
+		return
+	}
+	t.retryAt = now.Add(t.coolDown)
+	s.turn(k, t, Open)
+}
+
+// abandon gives the probe back: its caller went away before there was a verdict.
+func (s *Set) abandon(k key, era uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, ok := s.targets[k]; ok && t.era == era && t.phase == HalfOpen {
+		t.phase = Open // its cool-down is over, so the next call is the probe: nothing to announce
+		t.era++
+	}
+}
+
+// turn changes the phase and queues the announcement.
+func (s *Set) turn(k key, t *target, to Phase) {
+	t.phase = to
+	t.era++
+	if s.cfg.OnChange != nil {
+		s.changes = append(s.changes, s.show(k, t))
+	}
+}
+
+// show is the readable state. An open breaker whose cool-down is over shows as half open: the next call is a probe.
+func (s *Set) show(k key, t *target) State {
+	phase := t.phase
+	if phase == Open && !s.refuses(t) {
+		phase = HalfOpen
+	}
+	return State{Target: k.name, Kind: k.kind, State: phase, Failures: t.failures,
+		OpenedAt: t.openedAt, RetryAt: t.retryAt, LastError: t.lastError}
+}
+
+// announce hands queued changes to OnChange in their order.
+func (s *Set) announce() {
+	if s.cfg.OnChange == nil {
+		return
+	}
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
+	s.mu.Lock()
+	changes := s.changes
+	s.changes = nil
+	s.mu.Unlock()
+	for _, c := range changes {
+		s.cfg.OnChange(c)
+	}
+}
