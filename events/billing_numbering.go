@@ -1,0 +1,38 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// NumberingEvent is an event of "numbering-<series id>", one series for an organization and a type of document.
+//
+//sumtype:decl
+type NumberingEvent interface {
+	Event
+	numberingEvent()
+}
+
+// NumberGranted records that a number belongs to a document for ever. The document is issued from this fact, also after a crash.
+type NumberGranted struct {
+	SeriesID     id.Series       `json:"seriesId"`
+	OrgID        id.Organization `json:"orgId"`
+	Document     string          `json:"document"` // "invoice" or "credit_note"
+	DocumentID   id.Any          `json:"documentId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Seq          int64           `json:"seq"`    // 1, 2, 3 …
+	Number       string          `json:"number"` // "ACME-0001"
+	At           time.Time       `json:"at"`
+}
+
+// NumberingPeriodClosed carries the state into the stream's next period (rules.md 34).
+type NumberingPeriodClosed struct {
+	SeriesID id.Series `json:"seriesId"`
+	Opening  []byte    `json:"opening"` // JSON of the aggregate's state
+}
+
+func (NumberGranted) EventType() string         { return "billing.NumberGranted.v1" }
+func (NumberingPeriodClosed) EventType() string { return "billing.NumberingPeriodClosed.v1" }
+func (NumberGranted) numberingEvent()           {}
+func (NumberingPeriodClosed) numberingEvent()   {}

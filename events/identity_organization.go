@@ -1,0 +1,85 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// OrganizationEvent is an event of "organization-<id>".
+//
+//sumtype:decl
+type OrganizationEvent interface {
+	Event
+	organizationEvent()
+}
+
+// BillingSettings are the rules by which an organization bills. Source: api.md, /settings/organization.
+type BillingSettings struct {
+	Timezone      string          `json:"timezone"` // IANA name
+	Currency      money.Currency  `json:"currency"`
+	Country       string          `json:"country"`       // ISO 3166-1 alpha-2
+	InvoicePrefix string          `json:"invoicePrefix"` // 2 to 6 capitals or digits, one organization's on the platform
+	Tax           TaxRule         `json:"tax"`
+	TaxPIN        string          `json:"taxPin"`
+	Holidays      []calendar.Date `json:"holidays,omitempty"`
+}
+
+// TaxRule says which taxes a line carries.
+type TaxRule struct {
+	Inclusive  bool           `json:"inclusive"` // prices contain the tax
+	Components []TaxComponent `json:"components"`
+}
+
+// TaxComponent is one named tax, in the order of application.
+type TaxComponent struct {
+	Name        string `json:"name"`
+	BasisPoints int64  `json:"basisPoints"` // 1600 = 16 %
+	Compound    bool   `json:"compound"`    // applied on top of the components before it
+}
+
+// OrganizationCreated records a new tenant.
+type OrganizationCreated struct {
+	OrgID     id.Organization `json:"orgId"`
+	Slug      string          `json:"slug"` // DNS label, for ever
+	Name      string          `json:"name"`
+	Billing   BillingSettings `json:"billing"`
+	CreatedAt time.Time       `json:"createdAt"`
+}
+
+// OrganizationRenamed records another display name.
+type OrganizationRenamed struct {
+	OrgID id.Organization `json:"orgId"`
+	Name  string          `json:"name"`
+}
+
+// BillingSettingsAdopted records the rules that hold from now on, whole.
+type BillingSettingsAdopted struct {
+	OrgID   id.Organization `json:"orgId"`
+	Billing BillingSettings `json:"billing"`
+}
+
+// OrganizationSuspended records that nobody of the organization may sign in or act.
+type OrganizationSuspended struct {
+	OrgID  id.Organization `json:"orgId"`
+	Reason string          `json:"reason"`
+}
+
+// OrganizationResumed ends a suspension.
+type OrganizationResumed struct {
+	OrgID  id.Organization `json:"orgId"`
+	Reason string          `json:"reason"`
+}
+
+func (OrganizationCreated) EventType() string     { return "identity.OrganizationCreated.v1" }
+func (OrganizationRenamed) EventType() string     { return "identity.OrganizationRenamed.v1" }
+func (BillingSettingsAdopted) EventType() string  { return "identity.BillingSettingsAdopted.v1" }
+func (OrganizationSuspended) EventType() string   { return "identity.OrganizationSuspended.v1" }
+func (OrganizationResumed) EventType() string     { return "identity.OrganizationResumed.v1" }
+func (OrganizationCreated) organizationEvent()    {}
+func (OrganizationRenamed) organizationEvent()    {}
+func (BillingSettingsAdopted) organizationEvent() {}
+func (OrganizationSuspended) organizationEvent()  {}
+func (OrganizationResumed) organizationEvent()    {}

@@ -1,0 +1,50 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// GatewayEvent is an event of "gateway-<organization id>": how an organization takes mobile money.
+//
+//sumtype:decl
+type GatewayEvent interface {
+	Event
+	gatewayEvent()
+}
+
+// GatewayConfigured records the settings that hold from now on, whole. A direct shortcode is inactive until registered.
+type GatewayConfigured struct {
+	OrgID                 id.Organization `json:"orgId"`
+	Direct                bool            `json:"direct"` // false = centralized: the platform's shared paybill
+	Environment           string          `json:"environment"`
+	Shortcode             string          `json:"shortcode"`      // "" when centralized
+	CredentialsRef        id.Secret       `json:"credentialsRef"` // consumer key, secret and passkey, in the vault
+	RejectUnknownAccounts bool            `json:"rejectUnknownAccounts"`
+	At                    time.Time       `json:"at"`
+}
+
+// GatewayRegistered records that token and URL registration succeeded with these credentials: the shortcode is active.
+type GatewayRegistered struct {
+	OrgID          id.Organization `json:"orgId"`
+	Shortcode      string          `json:"shortcode"`
+	CredentialsRef id.Secret       `json:"credentialsRef"`
+	At             time.Time       `json:"at"`
+}
+
+// GatewayRegistrationFailed records why the shortcode is not active, in the provider's words.
+type GatewayRegistrationFailed struct {
+	OrgID          id.Organization `json:"orgId"`
+	Shortcode      string          `json:"shortcode"`
+	CredentialsRef id.Secret       `json:"credentialsRef"`
+	Error          string          `json:"error"`
+	At             time.Time       `json:"at"`
+}
+
+func (GatewayConfigured) EventType() string         { return "payments.GatewayConfigured.v1" }
+func (GatewayRegistered) EventType() string         { return "payments.GatewayRegistered.v1" }
+func (GatewayRegistrationFailed) EventType() string { return "payments.GatewayRegistrationFailed.v1" }
+func (GatewayConfigured) gatewayEvent()             {}
+func (GatewayRegistered) gatewayEvent()             {}
+func (GatewayRegistrationFailed) gatewayEvent()     {}

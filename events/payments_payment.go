@@ -1,0 +1,140 @@
+package events
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// PaymentEvent is an event of "payment-<id>": one payment prompt attempt.
+//
+//sumtype:decl
+type PaymentEvent interface {
+	Event
+	paymentEvent()
+}
+
+// PaymentInitiated records that a prompt is to be sent. Subject of Phone: the subscriber.
+type PaymentInitiated struct {
+	PaymentID        id.Payment      `json:"paymentId"`
+	OrgID            id.Organization `json:"orgId"`
+	SubscriberID     id.Subscriber   `json:"subscriberId"`
+	InvoiceID        id.Invoice      `json:"invoiceId"` // null = oldest due first
+	Amount           money.Amount    `json:"amount"`    // whole units
+	Phone            personal.Text   `json:"phone"`     // 254XXXXXXXXX
+	Direct           bool            `json:"direct"`    // organization's own credentials, else the platform's
+	Environment      string          `json:"environment"`
+	Shortcode        string          `json:"shortcode"`
+	AccountReference string          `json:"accountReference"` // at most 12 characters, unique to the attempt
+	InitiatedAt      time.Time       `json:"initiatedAt"`
+	ExpiresAt        time.Time       `json:"expiresAt"`
+}
+
+// PromptSubmitting records that the call to the provider begins: a crash after it is in doubt, never repeated.
+type PromptSubmitting struct {
+	PaymentID id.Payment `json:"paymentId"`
+	At        time.Time  `json:"at"`
+}
+
+// PromptAccepted records that the provider took the prompt for delivery; it is not paid.
+type PromptAccepted struct {
+	PaymentID         id.Payment `json:"paymentId"`
+	MerchantRequestID string     `json:"merchantRequestId"`
+	CheckoutRequestID string     `json:"checkoutRequestId"`
+	CustomerMessage   string     `json:"customerMessage"`
+	At                time.Time  `json:"at"`
+}
+
+// PromptInDoubt records that nobody knows whether the prompt reached the provider.
+type PromptInDoubt struct {
+	PaymentID id.Payment `json:"paymentId"`
+	Cause     string     `json:"cause"`
+	At        time.Time  `json:"at"`
+}
+
+// PromptChecked records a status query without a verdict.
+type PromptChecked struct {
+	PaymentID id.Payment `json:"paymentId"`
+	Code      string     `json:"code"` // provider's word, or "unreachable"
+	Answered  bool       `json:"answered"`
+	At        time.Time  `json:"at"`
+}
+
+// PaymentSucceeded records that the customer paid. It is absorbing.
+type PaymentSucceeded struct {
+	PaymentID     id.Payment      `json:"paymentId"`
+	OrgID         id.Organization `json:"orgId"`
+	SubscriberID  id.Subscriber   `json:"subscriberId"`
+	InvoiceID     id.Invoice      `json:"invoiceId"`
+	Amount        money.Amount    `json:"amount"`
+	ReceiptID     id.Receipt      `json:"receiptId"`     // the provisional one when Provisional
+	ReceiptNumber string          `json:"receiptNumber"` // "" when Provisional
+	Provisional   bool            `json:"provisional"`   // known by query only: no receipt number yet (rules.md 2)
+	By            string          `json:"by"`            // "callback", "query" or "c2b"
+	At            time.Time       `json:"at"`
+}
+
+// ProvisionalClaimed records that the real receipt of a provisional success arrived: it is not credited again.
+type ProvisionalClaimed struct {
+	PaymentID            id.Payment `json:"paymentId"`
+	ReceiptID            id.Receipt `json:"receiptId"`
+	ReceiptNumber        string     `json:"receiptNumber"`
+	ProvisionalReceiptID id.Receipt `json:"provisionalReceiptId"`
+	At                   time.Time  `json:"at"`
+}
+
+// PaymentCancelled records that the customer refused the prompt.
+type PaymentCancelled struct {
+	PaymentID    id.Payment    `json:"paymentId"`
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Code         string        `json:"code"`
+	Message      string        `json:"message"`
+	By           string        `json:"by"`
+	At           time.Time     `json:"at"`
+}
+
+// PaymentFailed records that the prompt came to nothing: refused by the provider or on the handset.
+type PaymentFailed struct {
+	PaymentID    id.Payment    `json:"paymentId"`
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Code         string        `json:"code"`
+	Message      string        `json:"message"`
+	By           string        `json:"by"` // "provider" (refused), "callback", "query"
+	At           time.Time     `json:"at"`
+}
+
+// PaymentExpired records that a day passed without a verdict while the provider could be asked.
+type PaymentExpired struct {
+	PaymentID    id.Payment    `json:"paymentId"`
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	At           time.Time     `json:"at"`
+}
+
+func (PaymentInitiated) EventType() string   { return "payments.PaymentInitiated.v1" }
+func (PromptSubmitting) EventType() string   { return "payments.PromptSubmitting.v1" }
+func (PromptAccepted) EventType() string     { return "payments.PromptAccepted.v1" }
+func (PromptInDoubt) EventType() string      { return "payments.PromptInDoubt.v1" }
+func (PromptChecked) EventType() string      { return "payments.PromptChecked.v1" }
+func (PaymentSucceeded) EventType() string   { return "payments.PaymentSucceeded.v1" }
+func (ProvisionalClaimed) EventType() string { return "payments.ProvisionalClaimed.v1" }
+func (PaymentCancelled) EventType() string   { return "payments.PaymentCancelled.v1" }
+func (PaymentFailed) EventType() string      { return "payments.PaymentFailed.v1" }
+func (PaymentExpired) EventType() string     { return "payments.PaymentExpired.v1" }
+
+func (PaymentInitiated) paymentEvent()   {}
+func (PromptSubmitting) paymentEvent()   {}
+func (PromptAccepted) paymentEvent()     {}
+func (PromptInDoubt) paymentEvent()      {}
+func (PromptChecked) paymentEvent()      {}
+func (PaymentSucceeded) paymentEvent()   {}
+func (ProvisionalClaimed) paymentEvent() {}
+func (PaymentCancelled) paymentEvent()   {}
+func (PaymentFailed) paymentEvent()      {}
+func (PaymentExpired) paymentEvent()     {}
+
+// PersonalSubject is the subscriber.
+func (e PaymentInitiated) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

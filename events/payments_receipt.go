@@ -1,0 +1,150 @@
+package events
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// ReceiptEvent is an event of "receipt-<id>", the id derived from provider and receipt number: the identity of money (rules.md 1).
+//
+//sumtype:decl
+type ReceiptEvent interface {
+	Event
+	receiptEvent()
+}
+
+// ReceiptRecorded records money that was really received. Subject of the personal fields: the receipt's id.
+type ReceiptRecorded struct {
+	ReceiptID         id.Receipt      `json:"receiptId"`
+	OrgID             id.Organization `json:"orgId"` // null: on a platform shortcode, of nobody yet
+	Provider          string          `json:"provider"`
+	ReceiptNumber     string          `json:"receiptNumber"` // "" for a provisional one
+	Channel           string          `json:"channel"`       // "stk", "c2b", "cash", "bill_manager"
+	Shortcode         string          `json:"shortcode"`
+	Amount            money.Amount    `json:"amount"`
+	PaidAt            time.Time       `json:"paidAt"`
+	PayerPhone        personal.Text   `json:"payerPhone"` // may be masked or hashed
+	PayerName         personal.Text   `json:"payerName"`
+	BillRef           personal.Text   `json:"billRef"` // what the payer typed
+	CheckoutRequestID string          `json:"checkoutRequestId,omitempty"`
+	PaymentID         id.Payment      `json:"paymentId"` // the attempt, when the sighting came on its own address
+	Provisional       bool            `json:"provisional,omitempty"`
+	Sighting          string          `json:"sighting"` // "stk_callback", "c2b_confirmation", "query", "cash"
+	RecordedAt        time.Time       `json:"recordedAt"`
+}
+
+// ReceiptSighted records that the same money was seen again, with the same amount and shortcode.
+type ReceiptSighted struct {
+	ReceiptID         id.Receipt `json:"receiptId"`
+	Sighting          string     `json:"sighting"`
+	CheckoutRequestID string     `json:"checkoutRequestId,omitempty"`
+	At                time.Time  `json:"at"`
+}
+
+// ReceiptDisputed records a sighting that contradicts the receipt: another amount or shortcode. An alarm.
+type ReceiptDisputed struct {
+	ReceiptID id.Receipt   `json:"receiptId"`
+	Sighting  string       `json:"sighting"`
+	Amount    money.Amount `json:"amount"`
+	Shortcode string       `json:"shortcode"`
+	At        time.Time    `json:"at"`
+}
+
+// ReceiptMatched records whose money it is.
+type ReceiptMatched struct {
+	ReceiptID     id.Receipt      `json:"receiptId"`
+	OrgID         id.Organization `json:"orgId"`
+	SubscriberID  id.Subscriber   `json:"subscriberId"`
+	InvoiceID     id.Invoice      `json:"invoiceId"` // to be paid first; null = oldest due
+	PaymentID     id.Payment      `json:"paymentId"`
+	ReceiptNumber string          `json:"receiptNumber"`
+	Channel       string          `json:"channel"`
+	Amount        money.Amount    `json:"amount"`
+	PaidAt        time.Time       `json:"paidAt"`
+	By            string          `json:"by"` // "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
+	At            time.Time       `json:"at"`
+}
+
+// ReceiptHeld records that nobody could be found for the money: it waits in the suspense inbox.
+type ReceiptHeld struct {
+	ReceiptID id.Receipt `json:"receiptId"`
+	Reason    string     `json:"reason"` // "no_match", "ambiguous", "disputed", "conflicting_prompt"
+	At        time.Time  `json:"at"`
+}
+
+// ReceiptAbsorbed records that this is the money of a provisional receipt, credited already.
+type ReceiptAbsorbed struct {
+	ReceiptID            id.Receipt      `json:"receiptId"`
+	OrgID                id.Organization `json:"orgId"`
+	SubscriberID         id.Subscriber   `json:"subscriberId"`
+	PaymentID            id.Payment      `json:"paymentId"`
+	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
+	At                   time.Time       `json:"at"`
+}
+
+// ReceiptUnclaimed records that no real receipt claimed a provisional one for 48 hours. An alarm.
+type ReceiptUnclaimed struct {
+	ReceiptID id.Receipt `json:"receiptId"`
+	At        time.Time  `json:"at"`
+}
+
+// ReceiptAssigned records that unmatched money on a platform shortcode was given to an organization.
+type ReceiptAssigned struct {
+	ReceiptID id.Receipt      `json:"receiptId"`
+	OrgID     id.Organization `json:"orgId"`
+	At        time.Time       `json:"at"`
+}
+
+// ReceiptReversed records that the money was given back or never came.
+type ReceiptReversed struct {
+	ReceiptID    id.Receipt      `json:"receiptId"`
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"` // whose account carried it, null in suspense
+	Amount       money.Amount    `json:"amount"`
+	Reason       string          `json:"reason"`
+	At           time.Time       `json:"at"`
+}
+
+// ReceiptReattributed records that the money was somebody else's.
+type ReceiptReattributed struct {
+	ReceiptID     id.Receipt      `json:"receiptId"`
+	OrgID         id.Organization `json:"orgId"`
+	From          id.Subscriber   `json:"from"`
+	To            id.Subscriber   `json:"to"`
+	ReceiptNumber string          `json:"receiptNumber"`
+	Channel       string          `json:"channel"`
+	Amount        money.Amount    `json:"amount"`
+	PaidAt        time.Time       `json:"paidAt"`
+	Reason        string          `json:"reason"`
+	At            time.Time       `json:"at"`
+}
+
+func (ReceiptRecorded) EventType() string     { return "payments.ReceiptRecorded.v1" }
+func (ReceiptSighted) EventType() string      { return "payments.ReceiptSighted.v1" }
+func (ReceiptDisputed) EventType() string     { return "payments.ReceiptDisputed.v1" }
+func (ReceiptMatched) EventType() string      { return "payments.ReceiptMatched.v1" }
+func (ReceiptHeld) EventType() string         { return "payments.ReceiptHeld.v1" }
+func (ReceiptAbsorbed) EventType() string     { return "payments.ReceiptAbsorbed.v1" }
+func (ReceiptUnclaimed) EventType() string    { return "payments.ReceiptUnclaimed.v1" }
+func (ReceiptAssigned) EventType() string     { return "payments.ReceiptAssigned.v1" }
+func (ReceiptReversed) EventType() string     { return "payments.ReceiptReversed.v1" }
+func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v1" }
+
+func (ReceiptRecorded) receiptEvent()     {}
+func (ReceiptSighted) receiptEvent()      {}
+func (ReceiptDisputed) receiptEvent()     {}
+func (ReceiptMatched) receiptEvent()      {}
+func (ReceiptHeld) receiptEvent()         {}
+func (ReceiptAbsorbed) receiptEvent()     {}
+func (ReceiptUnclaimed) receiptEvent()    {}
+func (ReceiptAssigned) receiptEvent()     {}
+func (ReceiptReversed) receiptEvent()     {}
+func (ReceiptReattributed) receiptEvent() {}
+
+// PersonalSubject is the receipt itself: the payer may be nobody we know.
+func (e ReceiptRecorded) PersonalSubject() uuid.UUID { return e.ReceiptID.UUID() }

@@ -1,0 +1,91 @@
+package events
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// SubscriberEvent is an event of "subscriber-<id>".
+//
+//sumtype:decl
+type SubscriberEvent interface {
+	Event
+	subscriberEvent()
+}
+
+// Location is where the service is delivered; degrees, WGS 84.
+type Location struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
+// SubscriberDetails are what an operator may correct. Subject of the personal fields: the subscriber's id.
+type SubscriberDetails struct {
+	FirstName   personal.Text `json:"firstName"`
+	LastName    personal.Text `json:"lastName"`
+	Phone       personal.Text `json:"phone"` // E.164
+	Email       personal.Text `json:"email"` // lower case
+	Address     personal.Text `json:"address"`
+	Location    *Location     `json:"location,omitempty"`
+	Tags        []string      `json:"tags,omitempty"`
+	Notes       personal.Text `json:"notes"`
+	ExternalRef string        `json:"externalRef,omitempty"`
+}
+
+// SubscriberRegistered records a new customer, with the account that bills it.
+type SubscriberRegistered struct {
+	SubscriberID  id.Subscriber     `json:"subscriberId"`
+	OrgID         id.Organization   `json:"orgId"`
+	AccountNumber string            `json:"accountNumber"` // 8 digits, Luhn, unique on the platform
+	Currency      money.Currency    `json:"currency"`
+	Details       SubscriberDetails `json:"details"`
+	RegisteredAt  time.Time         `json:"registeredAt"`
+}
+
+// SubscriberDetailsCorrected records the details that hold from now on, whole.
+type SubscriberDetailsCorrected struct {
+	SubscriberID id.Subscriber     `json:"subscriberId"`
+	Details      SubscriberDetails `json:"details"`
+}
+
+// SubscriberBlocked records an administrative block, separate from dunning.
+type SubscriberBlocked struct {
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Reason       string        `json:"reason"`
+}
+
+// SubscriberUnblocked ends the block.
+type SubscriberUnblocked struct {
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Reason       string        `json:"reason"`
+}
+
+// SubscriberForgotten records that the person's key is destroyed: every projection nulls what it holds about the subject.
+type SubscriberForgotten struct {
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Reason       string        `json:"reason"`
+}
+
+func (SubscriberRegistered) EventType() string { return "subscribers.SubscriberRegistered.v1" }
+func (SubscriberDetailsCorrected) EventType() string {
+	return "subscribers.SubscriberDetailsCorrected.v1"
+}
+func (SubscriberBlocked) EventType() string         { return "subscribers.SubscriberBlocked.v1" }
+func (SubscriberUnblocked) EventType() string       { return "subscribers.SubscriberUnblocked.v1" }
+func (SubscriberForgotten) EventType() string       { return "subscribers.SubscriberForgotten.v1" }
+func (SubscriberRegistered) subscriberEvent()       {}
+func (SubscriberDetailsCorrected) subscriberEvent() {}
+func (SubscriberBlocked) subscriberEvent()          {}
+func (SubscriberUnblocked) subscriberEvent()        {}
+func (SubscriberForgotten) subscriberEvent()        {}
+
+// PersonalSubject is the subscriber.
+func (e SubscriberRegistered) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+
+// PersonalSubject is the subscriber.
+func (e SubscriberDetailsCorrected) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
