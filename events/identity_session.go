@@ -1,0 +1,39 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// SessionEvent is an event of "session-<id>": one sign-in until it ends. Tokens are in the vault.
+//
+//sumtype:decl
+type SessionEvent interface {
+	Event
+	sessionEvent()
+}
+
+// SessionStarted records a sign-in.
+type SessionStarted struct {
+	SessionID id.Session      `json:"sessionId"`
+	UserID    id.User         `json:"userId"`
+	OrgID     id.Organization `json:"orgId"` // null: a super_admin on the root host
+	Role      Role            `json:"role"`
+	Method    string          `json:"method"` // "password" or "otp"
+	At        time.Time       `json:"at"`
+}
+
+// SessionEnded records why the session ended: "logout", "password_changed", "disabled", "refresh_token_reused", "revoked".
+type SessionEnded struct {
+	SessionID id.Session      `json:"sessionId"`
+	UserID    id.User         `json:"userId"`
+	OrgID     id.Organization `json:"orgId"`
+	Reason    string          `json:"reason"`
+	At        time.Time       `json:"at"`
+}
+
+func (SessionStarted) EventType() string { return "identity.SessionStarted.v1" }
+func (SessionEnded) EventType() string   { return "identity.SessionEnded.v1" }
+func (SessionStarted) sessionEvent()     {}
+func (SessionEnded) sessionEvent()       {}

@@ -1,0 +1,39 @@
+// Package runner fills read models from the log: rows and checkpoint in one transaction, rebuilt beside the old at any time.
+package runner
+
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// Projection is one read model: a pure translation of events into statements on its own tables.
+type Projection interface {
+	// Name is lower-case words with underscores: "billing_invoices". Durable: it keys checkpoint and schema.
+	Name() string
+	// Version is raised when tables or Apply change: new tables, replay, switch.
+	Version() int
+	// Handles lists the event types wanted, nil = every event.
+	Handles() []string
+	// DDL creates the tables and indexes, names written as {schema}.table.
+	DDL() string
+	// TenantTables lists the tables with an org_id column: the runner puts them under row-level security. Tables not
+	// listed are readable by the platform role only.
+	TenantTables() []string
+	// Apply queues the statements for one event. It makes idempotent upserts, needs only the event and its own tables. An
+	// error stops this projection alone, visibly.
+	Apply(w *Writes, e events.Envelope) error
+}
+
+// Writes queues the statements of a batch of events; the runner sends them in one transaction with the checkpoint.
+type Writes struct {
+	schema string
+	batch  *pgx.Batch
+}
+
+// Exec queues a statement. {schema} in it stands for the schema being filled.
+func (w *Writes) Exec(sql string, args ...any) {
+	w.batch.Queue(strings.ReplaceAll(sql, "{schema}", w.schema), args...)
+}
