@@ -1,0 +1,256 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Names inside a private cluster. The application's login is no superuser, so that row-level security binds it.
+const (
+	clusterAdmin    = "postgres"
+	clusterUser     = "lastmile"
+	clusterDatabase = "lastmile"
+)
+
+// Bounds of starting and stopping.
+const (
+	startLimit = 60 * time.Second        // recovery after a crash reads the whole log
+	fastLimit  = 3500 * time.Millisecond // fast shutdown; then immediate, which costs a recovery at the next start
+	quitLimit  = time.Second             // immediate shutdown; then SIGKILL
+)
+
+// ClusterConfig says where a private cluster lives.
+type ClusterConfig struct {
+	DataDir string       // made when missing; the cluster and its port and passwords live in it
+	BinDir  string       // PostgreSQL's programs; empty searches the usual places
+	Logger  *slog.Logger // nil discards
+	// Scratch trades durability for speed: for tests whose data may be lost. Never for an installation.
+	Scratch bool
+	// MaxConnections of the server; zero means 200.
+	MaxConnections int
+}
+
+// Cluster is a running private PostgreSQL server. Exactly one program at a time runs the cluster of a data directory.
+type Cluster struct {
+	cfg   ClusterConfig
+	place place
+	state clusterState
+	lock  *os.File
+
+	mu   sync.Mutex
+	proc *process
+}
+
+// StartCluster starts the server of cfg.DataDir, making the cluster on the first call. A server left behind by a
+// program that was killed is stopped first; after a crash of the server itself its own recovery runs.
+func StartCluster(ctx context.Context, cfg ClusterConfig) (*Cluster, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = 200
+	}
+	dir, err := filepath.Abs(cfg.DataDir)
+	if err != nil {
+		return nil, fmt.Errorf("find data directory: %w", err)
+	}
+	cfg.DataDir = dir
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make data directory: %w", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{cfg: cfg, lock: lock}
+	if err := c.start(ctx); err != nil {
+		_ = c.Stop(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return c, nil
+}
+
+// start prepares the files and runs the server until it answers.
+func (c *Cluster) start(ctx context.Context) error {
+	var err error
+	if c.place, err = findPlace(c.cfg); err != nil {
+		return err
+	}
+	if c.state, err = loadClusterState(c.cfg.DataDir); err != nil {
+		return err
+	}
+	if err := c.place.stopOrphan(c.cfg.Logger); err != nil {
+		return err
+	}
+	if err := c.place.initialise(ctx, c.state, c.cfg.Scratch); err != nil {
+		return err
+	}
+	if err := c.run(ctx); err != nil {
+		return err
+	}
+	return c.prepareDatabase(ctx)
+}
+
+// run starts the server process and waits until it accepts connections. A remembered port that somebody else has
+// taken meanwhile is replaced; a server that still waits for a dead one's children is given another chance.
+func (c *Cluster) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var err error
+	for attempt := range 5 {
+		if c.state, err = c.state.withFreePort(c.cfg.DataDir); err != nil {
+			return err
+		}
+		var proc *process
+		proc, err = startProcess(c.place.serverCommand(c.cfg, c.state), c.place)
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.proc = proc
+		c.mu.Unlock()
+		if err = c.awaitReady(ctx, proc); err == nil {
+			c.cfg.Logger.InfoContext(ctx, "private database started", "port", c.state.Port, "pid", proc.pid)
+			return nil
+		}
+		if !errors.Is(err, errServerExited) || ctx.Err() != nil {
+			return err
+		}
+		c.cfg.Logger.WarnContext(ctx, "private database did not start", "attempt", attempt+1, "error", err)
+		pause(ctx, time.Second)
+	}
+	return err
+}
+
+// errServerExited is a server that ended before it accepted connections.
+var errServerExited = errors.New("the database server ended at once")
+
+// awaitReady polls until a connection succeeds, the process ends or ctx does.
+func (c *Cluster) awaitReady(ctx context.Context, proc *process) error {
+	for {
+		conn, err := pgx.Connect(ctx, c.adminURL())
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-proc.done:
+			return fmt.Errorf("%w: %s", errServerExited, c.place.logTail())
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the private database: %w: %s", err, c.place.logTail())
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+}
+
+// prepareDatabase makes the application's login and database; each step may have been done before.
+func (c *Cluster) prepareDatabase(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, c.adminURL())
+	if err != nil {
+		return fmt.Errorf("connect to the private database: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var user, database bool
+	err = conn.QueryRow(ctx, `select exists(select from pg_roles where rolname = $1), exists(select from pg_database where datname = $2)`,
+		clusterUser, clusterDatabase).Scan(&user, &database)
+	if err != nil {
+		return fmt.Errorf("look at the private database: %w", err)
+	}
+	if !user {
+		// A password of hexadecimal digits needs no quoting.
+		sql := fmt.Sprintf("create role %s login nosuperuser createrole password '%s'", clusterUser, c.state.Password)
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("create database user: %w", err)
+		}
+	}
+	if !database {
+		if _, err := conn.Exec(ctx, "create database "+clusterDatabase+" owner "+clusterUser); err != nil {
+			return fmt.Errorf("create database: %w", err)
+		}
+	}
+	return nil
+}
+
+// URL is the address for the application, with its password. The server listens on loopback only.
+func (c *Cluster) URL() string {
+	return c.address(clusterUser, c.state.Password, clusterDatabase)
+}
+
+// adminURL is the superuser's address.
+func (c *Cluster) adminURL() string {
+	return c.address(clusterAdmin, c.state.AdminPassword, "postgres")
+}
+
+// address builds a connection string.
+func (c *Cluster) address(user, password, database string) string {
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(user, password),
+		Host: "127.0.0.1:" + strconv.Itoa(c.state.Port), Path: "/" + database, RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// PID is the server's process id, 0 when it does not run.
+func (c *Cluster) PID() int {
+	if proc := c.current(); proc != nil {
+		return proc.pid
+	}
+	return 0
+}
+
+// Done is closed when the server process has ended, for whatever reason.
+func (c *Cluster) Done() <-chan struct{} {
+	if proc := c.current(); proc != nil {
+		return proc.done
+	}
+	closed := make(chan struct{})
+	close(closed)
+	return closed
+}
+
+// Restart stops the server if it still runs and starts it again at the same address. The address changes only if
+// another program has taken the port meanwhile.
+func (c *Cluster) Restart(ctx context.Context) error {
+	if proc := c.current(); proc != nil {
+		proc.stop(ctx)
+	}
+	if err := c.place.stopOrphan(c.cfg.Logger); err != nil {
+		return err
+	}
+	return c.run(ctx)
+}
+
+// Stop stops the server within 5 s, sooner if ctx ends, and frees the data directory. Repeating it is harmless.
+func (c *Cluster) Stop(ctx context.Context) error {
+	if proc := c.current(); proc != nil {
+		proc.stop(ctx)
+	}
+	if err := c.lock.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("unlock data directory: %w", err)
+	}
+	return nil
+}
+
+// current is the process started last.
+func (c *Cluster) current() *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.proc
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,263 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxSocketDir leaves room for "/.s.PGSQL.65535.lock" in the 107 bytes of a socket's path.
+const maxSocketDir = 107 - 20
+
+// place is where the parts of a cluster lie and as whom its programs run.
+type place struct {
+	bin     string // directory of postgres and initdb
+	data    string // PostgreSQL's own directory
+	sockets string
+	log     string
+	account *account // nil: as ourselves
+}
+
+// account is the operating-system user that the server runs as when we are root, which PostgreSQL refuses to be.
+type account struct {
+	uid, gid uint32
+	bypass   bool // needs CAP_DAC_OVERRIDE to reach a data directory inside a private home
+}
+
+// findPlace decides where things lie. Under root, a data directory that the account cannot reach is entered with an
+// ambient capability; where that is not to be had, the cluster lies under /var/lib/lastmile instead (rules.md 35).
+func findPlace(cfg ClusterConfig) (place, error) {
+	p := place{data: filepath.Join(cfg.DataDir, "pgdata"), log: filepath.Join(cfg.DataDir, "postgres.log")}
+	if os.Geteuid() == 0 {
+		acc, err := serverAccount()
+		if err != nil {
+			return place{}, err
+		}
+		p.account = acc
+		if !reachable(cfg.DataDir) {
+			if mayBypass() {
+				acc.bypass = true
+			} else {
+				p.data = filepath.Join("/var/lib/lastmile", shortHash(cfg.DataDir), "pgdata")
+			}
+		}
+	}
+	var err error
+	if p.bin, err = findBinaries(cfg.BinDir, p.data); err != nil {
+		return place{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(p.data), 0o755); err != nil {
+		return place{}, fmt.Errorf("make data directory: %w", err)
+	}
+	p.sockets, err = p.makeSocketDir(filepath.Dir(p.data))
+	return p, err
+}
+
+// serverAccount is the user that the distribution's package makes, else nobody.
+func serverAccount() (*account, error) {
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, errU := strconv.ParseUint(u.Uid, 10, 32)
+		gid, errG := strconv.ParseUint(u.Gid, 10, 32)
+		if errU == nil && errG == nil {
+			return &account{uid: uint32(uid), gid: uint32(gid)}, nil
+		}
+	}
+	return nil, errors.New("PostgreSQL does not run as root and there is no user postgres: set DATABASE_URL or start as another user")
+}
+
+// reachable tells whether any user may enter dir.
+func reachable(dir string) bool {
+	for {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if parent := filepath.Dir(dir); parent == dir {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// makeSocketDir makes the directory of the server's socket: beside the data when the path is short enough, else a
+// private one in the temporary directory.
+func (p place) makeSocketDir(beside string) (string, error) {
+	dir := filepath.Join(beside, "run")
+	if len(dir) > maxSocketDir {
+		dir = filepath.Join(os.TempDir(), "lastmile-"+shortHash(beside))
+	}
+	if len(dir) > maxSocketDir {
+		dir = filepath.Join("/tmp", "lastmile-"+shortHash(beside))
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("make socket directory: %w", err)
+	}
+	// Somebody else's directory of this name, or a link, would let them in between.
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", fmt.Errorf("make socket directory: %w", err)
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid //nolint:forcetypeassert // always so on Unix
+	if !info.IsDir() || (int(owner) != os.Geteuid() && (p.account == nil || owner != p.account.uid)) {
+		return "", fmt.Errorf("socket directory %s belongs to somebody else", dir)
+	}
+	return dir, p.give(dir)
+}
+
+// give makes a path the account's own.
+func (p place) give(path string) error {
+	if p.account == nil {
+		return nil
+	}
+	if err := os.Chown(path, int(p.account.uid), int(p.account.gid)); err != nil {
+		return fmt.Errorf("give %s to the database user: %w", path, err)
+	}
+	return nil
+}
+
+// findBinaries looks for a directory with both postgres and initdb. Data of one major version needs the programs of
+// that version, so these come first.
+func findBinaries(configured, data string) (string, error) {
+	candidates := []string{configured}
+	if configured == "" {
+		version, _ := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+		if v := strings.TrimSpace(string(version)); v != "" {
+			candidates = append(candidates, filepath.Join("/usr/lib/postgresql", v, "bin"))
+		}
+		if path, err := exec.LookPath("postgres"); err == nil {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				candidates = append(candidates, filepath.Dir(real))
+			}
+		}
+		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+		for i := len(found) - 1; i >= 0; i-- {
+			candidates = append(candidates, found[i])
+		}
+		candidates = append(candidates, "/usr/local/pgsql/bin")
+	}
+	for _, dir := range candidates {
+		if dir != "" && isFile(filepath.Join(dir, "postgres")) && isFile(filepath.Join(dir, "initdb")) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("PostgreSQL is not installed: run `apt-get install postgresql` (or `make install-deps`), or set DATABASE_URL")
+}
+
+// isFile tells whether a regular file is there.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// shortHash names a directory by the path of another one.
+func shortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// initialise makes the cluster unless it is there. It is made beside its place and moved there when complete, so that
+// a program killed in between starts afresh.
+func (p place) initialise(ctx context.Context, state clusterState, scratch bool) error {
+	if isFile(filepath.Join(p.data, "PG_VERSION")) {
+		return nil
+	}
+	fresh := p.data + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	if err := p.give(fresh); err != nil {
+		return err
+	}
+	password := filepath.Join(p.sockets, "pw")
+	if err := os.WriteFile(password, []byte(state.AdminPassword+"\n"), 0o600); err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	defer func() { _ = os.Remove(password) }()
+	if err := p.give(password); err != nil {
+		return err
+	}
+	args := []string{
+		"--pgdata=" + fresh, "--username=" + clusterAdmin, "--pwfile=" + password, "--auth=scram-sha-256",
+		"--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8", "--lc-messages=C", "--data-checksums",
+	}
+	if scratch {
+		args = append(args, "--no-sync")
+	}
+	runtime.LockOSThread() // the parent-death signal goes by thread
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), args...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", serverEnv(), p.attributes()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("make cluster: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	if err := os.Rename(fresh, p.data); err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	return nil
+}
+
+// stopOrphan ends a server that outlived the program that started it. We hold the directory's lock, so nobody else
+// needs it.
+func (p place) stopOrphan(logger *slog.Logger) error {
+	pidFile := filepath.Join(p.data, "postmaster.pid")
+	text, err := os.ReadFile(pidFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for a running database server: %w", err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, _ := strconv.Atoi(strings.TrimSpace(first))
+	if pid <= 1 || !p.isOurServer(pid) {
+		// The number may meanwhile be another program's, which would keep PostgreSQL from starting.
+		if err := os.Remove(pidFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove stale postmaster.pid: %w", err)
+		}
+		return nil
+	}
+	logger.Warn("stopping a database server left behind", "pid", pid)
+	for _, step := range stopSteps {
+		_ = syscall.Kill(pid, step.signal)
+		for end := time.Now().Add(step.limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if !p.isOurServer(pid) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("database server %d of another run does not stop", pid)
+}
+
+// isOurServer tells whether a process is the server of this data directory.
+func (p place) isOurServer(pid int) bool {
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	if err != nil {
+		return false
+	}
+	for _, arg := range strings.Split(string(line), "\x00") {
+		if arg == p.data {
+			return true
+		}
+	}
+	return false
+}

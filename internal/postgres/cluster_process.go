@@ -1,0 +1,138 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxLog is the size at which the server's log is set aside when the server starts.
+const maxLog = 8 << 20
+
+// stopSteps are the signals of an ever harder shutdown: fast, immediate, kill.
+var stopSteps = []struct {
+	signal syscall.Signal
+	limit  time.Duration
+}{
+	{syscall.SIGINT, fastLimit},
+	{syscall.SIGQUIT, quitLimit},
+	{syscall.SIGKILL, quitLimit},
+}
+
+// process is a running server.
+type process struct {
+	pid  int
+	done chan struct{} // closed when it has ended
+}
+
+// serverEnv is the environment of PostgreSQL's programs: ours could redirect them.
+func serverEnv() []string {
+	return []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
+}
+
+// serverCommand builds the server's command line. All settings are on it, so that an upgrade of this program changes
+// them for existing clusters too. Nothing personal may reach the log: no statements, no parameters, no row details.
+func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
+	args := []string{filepath.Join(p.bin, "postgres"), "-D", p.data}
+	set := func(settings ...string) {
+		for _, s := range settings {
+			args = append(args, "-c", s)
+		}
+	}
+	set("listen_addresses=127.0.0.1", "port="+strconv.Itoa(state.Port),
+		"unix_socket_directories="+p.sockets, "unix_socket_permissions=0700", "password_encryption=scram-sha-256",
+		"max_connections="+strconv.Itoa(cfg.MaxConnections), "shared_buffers=256MB", "max_wal_size=2GB",
+		"max_locks_per_transaction=256", "jit=off", "random_page_cost=1.1", "timezone=UTC", "log_timezone=UTC",
+		"log_min_error_statement=panic", "log_error_verbosity=terse", "log_parameter_max_length=0",
+		"log_parameter_max_length_on_error=0", "log_statement=none", "logging_collector=off")
+	if cfg.Scratch {
+		set("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum_naptime=1h")
+	} else {
+		set("fsync=on", "synchronous_commit=on", "full_page_writes=on")
+	}
+	return args
+}
+
+// startProcess runs the server as a child. The goroutine keeps its thread for the child's whole life: the kernel sends
+// the parent-death signal when the thread that started the child ends.
+func startProcess(argv []string, p place) (*process, error) {
+	log, err := openLog(p.log)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", serverEnv(), p.attributes()
+	cmd.Stdout, cmd.Stderr = log, log
+	proc := &process{done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			proc.pid = cmd.Process.Pid
+		}
+		_ = log.Close() // the child has its own
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(proc.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	return proc, nil
+}
+
+// stop ends the server: fast, then immediate, then by force. The end of ctx skips the waiting for a fast shutdown.
+func (p *process) stop(ctx context.Context) {
+	for _, step := range stopSteps {
+		select {
+		case <-p.done:
+			return
+		default:
+		}
+		_ = syscall.Kill(p.pid, step.signal)
+		timer := time.NewTimer(step.limit)
+		stepDone := ctx.Done()
+		if step.signal != syscall.SIGINT {
+			stepDone = nil
+		}
+		select {
+		case <-p.done:
+		case <-timer.C:
+		case <-stepDone:
+		}
+		timer.Stop()
+	}
+}
+
+// openLog opens the server's log to append, setting a large one aside.
+func openLog(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		_ = os.Rename(path, path+".old")
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL's log: %w", err)
+	}
+	return f, nil
+}
+
+// logTail is the end of the server's log, for an error message.
+func (p place) logTail() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return "no log"
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "; ")
+}

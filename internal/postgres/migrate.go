@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
+)
+
+// schemaMark stands in migration files for the schema they are applied to.
+const schemaMark = "{schema}"
+
+// Migrate brings the schema of one part up to the newest of the files in fsys: goose files (`00001_name.sql` with
+// `-- +goose Up`) in its root, with {schema} where the schema's name belongs. The schema is created; its version table
+// lives in it. Programs that start together wait for each other.
+func (db *DB) Migrate(ctx context.Context, part string, fsys fs.FS) error {
+	schema := db.Namespace.Schema(part)
+	store, err := database.NewStore(database.DialectPostgres, schema+".goose_version")
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", schema, err)
+	}
+	conn, err := db.lockedSession(ctx, part, schema)
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", schema, err)
+	}
+	defer func() { _ = conn.Close() }() // ends the session and with it the lock
+	provider, err := goose.NewProvider("", conn, schemaFS{fsys: fsys, schema: schema},
+		goose.WithStore(store), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", schema, err)
+	}
+	results, err := provider.Up(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", schema, err)
+	}
+	if len(results) > 0 {
+		db.logger.InfoContext(ctx, "schema migrated", "schema", schema, "files", len(results))
+	}
+	return nil
+}
+
+// lockedSession opens a handle with a single connection, which holds the migration lock until it is closed, and
+// creates the schema under it. (goose's own session lock comes too late: it looks for its version table before.)
+func (db *DB) lockedSession(ctx context.Context, part, schema string) (*sql.DB, error) {
+	conn := stdlib.OpenDB(*db.Owner.Config().ConnConfig)
+	conn.SetMaxOpenConns(1)
+	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", db.Namespace.LockKey("migrate "+part)); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if _, err := conn.ExecContext(ctx, "create schema if not exists "+schema); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// schemaFS shows the files of fsys with {schema} replaced.
+type schemaFS struct {
+	fsys   fs.FS
+	schema string
+}
+
+// Open opens one file or directory.
+func (s schemaFS) Open(name string) (fs.File, error) {
+	file, err := s.fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil || info.IsDir() {
+		return file, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := fs.ReadFile(s.fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.ReplaceAll(text, []byte(schemaMark), []byte(s.schema))
+	return schemaFile{Reader: bytes.NewReader(text), info: info}, nil
+}
+
+// schemaFile is one file's text in memory.
+type schemaFile struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+// Stat describes the file before replacement: nobody here reads its size.
+func (f schemaFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+// Close has nothing to give back.
+func (f schemaFile) Close() error { return nil }

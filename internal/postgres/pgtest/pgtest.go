@@ -1,0 +1,100 @@
+// Package pgtest gives tests a real PostgreSQL: a namespace of its own for each test, on the server of
+// TEST_DATABASE_URL or on a throw-away one that lives as long as the test program.
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// maxConns bounds each pool of a test: many tests share the server.
+const maxConns = 8
+
+// cleanupLimit bounds the closing of pools and the dropping of schemas at the end of a test.
+const cleanupLimit = 20 * time.Second
+
+// shared is the server of this test program, started by the first test that asks. It is never stopped here: its keeper
+// does that when the program ends. The variable keeps it from being collected, which would close the keeper's pipe.
+var shared = sync.OnceValues(func() (*Scratch, error) {
+	return StartScratch(context.Background(), ScratchConfig{})
+})
+
+// URL is the address of the server that tests share.
+func URL(t testing.TB) string {
+	t.Helper()
+	if url := os.Getenv("TEST_DATABASE_URL"); url != "" {
+		return url
+	}
+	server, err := shared()
+	if err != nil {
+		t.Fatalf("start a database for tests: %v", err)
+	}
+	return server.URL()
+}
+
+// New opens the database in a namespace of its own, without any schema yet. At the end of the test it is closed and
+// the namespace's schemas are dropped.
+func New(t testing.TB) *postgres.DB {
+	t.Helper()
+	url, ns := URL(t), Namespace()
+	t.Cleanup(func() { drop(t, url, ns) })
+	return Open(t, url, ns)
+}
+
+// Open opens the database in a namespace that is already in use, as a second program or one started again would. It is
+// closed at the end of the test at the latest.
+func Open(t testing.TB, url string, ns postgres.Namespace) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(context.Background(), postgres.Config{URL: url, Namespace: ns, MaxConns: maxConns})
+	if err != nil {
+		t.Fatalf("open test database: %v", err)
+	}
+	t.Cleanup(func() {
+		closed := make(chan struct{})
+		go func() { db.Close(); close(closed) }()
+		select {
+		case <-closed:
+		case <-time.After(cleanupLimit):
+			t.Error("a database connection was not given back")
+		}
+	})
+	return db
+}
+
+// Namespace is a new random one.
+func Namespace() postgres.Namespace {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // never fails
+	return postgres.Namespace("t" + hex.EncodeToString(b))
+}
+
+// drop removes all schemas of a namespace.
+func drop(t testing.TB, url string, ns postgres.Namespace) {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Logf("drop test schemas: %v", err) // a test may have ended the server itself
+		return
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	rows, _ := conn.Query(ctx, `select quote_ident(nspname) from pg_namespace where starts_with(nspname, $1)`, string(ns)+"_")
+	schemas, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Errorf("drop test schemas: %v", err)
+	}
+	for _, schema := range schemas {
+		if _, err := conn.Exec(ctx, "set lock_timeout = '10s'; set client_min_messages = 'error'; drop schema "+schema+" cascade"); err != nil {
+			t.Errorf("drop test schema %s: %v", schema, err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// keeper outlives this program, however it ends: it waits until our end of the pipe is closed, then stops the server
+// and removes its directory. $1 is the server's process, $2 the directory.
+const keeper = `cat >/dev/null
+kill -QUIT "$1" 2>/dev/null
+n=0
+while kill -0 "$1" 2>/dev/null && [ $n -lt 100 ]; do sleep 0.05; n=$((n+1)); done
+kill -KILL "$1" 2>/dev/null
+rm -rf -- "$2"`
+
+// ScratchConfig says what kind of throw-away server to start.
+type ScratchConfig struct {
+	Durable bool // with fsync, for benchmarks; without is several times faster
+}
+
+// Scratch is a throw-away server.
+type Scratch struct {
+	cluster *postgres.Cluster
+	pipe    *os.File // our end; the kernel closes it when this program ends
+	keeper  *exec.Cmd
+}
+
+// StartScratch starts a server in a temporary directory. Without Stop it lives until this program ends.
+func StartScratch(ctx context.Context, cfg ScratchConfig) (*Scratch, error) {
+	dir, err := os.MkdirTemp("", "lastmile-pg-")
+	if err != nil {
+		return nil, fmt.Errorf("start scratch database: %w", err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the server's user must get through; its data is 0700
+		return nil, fmt.Errorf("start scratch database: %w", err)
+	}
+	cluster, err := postgres.StartCluster(ctx, postgres.ClusterConfig{
+		DataDir: filepath.Join(dir, "pg"), Scratch: !cfg.Durable, MaxConnections: 400,
+	})
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, fmt.Errorf("start scratch database: %w", err)
+	}
+	s := &Scratch{cluster: cluster}
+	if err := s.startKeeper(dir); err != nil {
+		_ = cluster.Stop(ctx)
+		_ = os.RemoveAll(dir)
+		return nil, fmt.Errorf("start scratch database: %w", err)
+	}
+	return s, nil
+}
+
+// startKeeper starts the shell that cleans up. It has none of our outputs: `go test` waits for their holders.
+func (s *Scratch) startKeeper(dir string) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	s.pipe = w
+	s.keeper = exec.Command("/bin/sh", "-c", keeper, "keeper", strconv.Itoa(s.cluster.PID()), dir)
+	s.keeper.Dir, s.keeper.Stdin = "/", r
+	s.keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return s.keeper.Start()
+}
+
+// URL is the server's address.
+func (s *Scratch) URL() string { return s.cluster.URL() }
+
+// Stop stops the server and waits until its directory is gone.
+func (s *Scratch) Stop() {
+	_ = s.pipe.Close()
+	<-s.cluster.Done()
+	_ = s.keeper.Wait()
+}

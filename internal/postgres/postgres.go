@@ -1,0 +1,113 @@
+// Package postgres opens the database and keeps its three faces apart: the owner that writes, the query role that reads
+// one tenant under row-level security, and the platform role that reads across tenants (rules.md 29). It also applies
+// migrations, holds advisory locks and runs the private cluster of an installation without DATABASE_URL (rules.md 35).
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Roles that exist once per cluster, whatever the number of installations in it. Neither can log in, own a table or
+// bypass row-level security; the login role enters them with SET ROLE.
+const (
+	QueryRole    = "lastmile_query"
+	PlatformRole = "lastmile_platform"
+)
+
+// defaultMaxConns bounds each pool when Config.MaxConns is zero: three pools stay within PostgreSQL's usual 100.
+const defaultMaxConns = 24
+
+// Config says what to open.
+type Config struct {
+	URL       string       // postgres://user:password@host:port/database
+	Namespace Namespace    // required
+	MaxConns  int32        // of each of the three pools; zero means 24
+	Logger    *slog.Logger // nil discards
+}
+
+// DB is the open database. It is safe for concurrent use.
+type DB struct {
+	Owner     *pgxpool.Pool // owns the tables; all writers
+	Query     *pgxpool.Pool // as QueryRole: sees nothing until app.org_id is set; use TenantRead
+	Platform  *pgxpool.Pool // as PlatformRole: reads every tenant's rows; root host, matching, jobs
+	Namespace Namespace
+	URL       string // holds the password: never log it
+
+	logger *slog.Logger
+}
+
+// Open connects and makes sure that the two roles exist. Without the right to create them it fails with the SQL that a
+// database administrator has to run.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	if err := cfg.Namespace.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	db := &DB{Namespace: cfg.Namespace, URL: cfg.URL, logger: cfg.Logger}
+	var err error
+	if db.Owner, err = openPool(ctx, cfg, ""); err != nil {
+		return nil, err
+	}
+	if err = ensureRoles(ctx, db.Owner); err != nil {
+		db.Close()
+		return nil, err
+	}
+	if db.Query, err = openPool(ctx, cfg, QueryRole); err != nil {
+		db.Close()
+		return nil, err
+	}
+	if db.Platform, err = openPool(ctx, cfg, PlatformRole); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// Close closes the pools; it waits until every connection has been given back.
+func (db *DB) Close() {
+	for _, pool := range []*pgxpool.Pool{db.Platform, db.Query, db.Owner} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
+
+// openPool makes a pool whose connections act as role, or as the login role when it is empty. The role is set in the
+// start-up packet, so that no RESET leads back to the login role's rights.
+func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, error) {
+	pc, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		// The parser's message may quote the address with its password.
+		return nil, errors.New("DATABASE_URL is not a valid PostgreSQL address")
+	}
+	pc.MaxConns = defaultMaxConns
+	if cfg.MaxConns > 0 {
+		pc.MaxConns = cfg.MaxConns
+	}
+	params := pc.ConnConfig.RuntimeParams
+	params["timezone"] = "UTC"
+	params["application_name"] = "lastmile"
+	if role != "" {
+		params["role"] = role
+		params["application_name"] = role
+		params["default_transaction_read_only"] = "on"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("open database pool: %w", err)
+	}
+	if role == "" {
+		if err := pool.Ping(ctx); err != nil {
+			pool.Close()
+			return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
+		}
+	}
+	return pool, nil
+}

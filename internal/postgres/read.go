@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Reads collects the queries of one read. They go out together and come back together: one round trip, one implicit
+// transaction.
+type Reads struct {
+	batch pgx.Batch
+}
+
+// TenantRead runs the queries that queue adds, as the query role, seeing only org's rows (rules.md 29):
+//
+//	var open []Invoice
+//	var total int
+//	err := db.TenantRead(ctx, org, func(r *postgres.Reads) {
+//		postgres.Collect(r, &open, pgx.RowToStructByName[Invoice], openSQL, subscriber)
+//		postgres.CollectOne(r, &total, pgx.RowTo[int], countSQL, subscriber)
+//	})
+//
+// Results are in place when it returns nil.
+func (db *DB) TenantRead(ctx context.Context, org uuid.UUID, queue func(*Reads)) error {
+	if org == uuid.Nil {
+		return errors.New("tenant read without an organization")
+	}
+	r := new(Reads)
+	r.batch.Queue(`select set_config('app.org_id', $1, true)`, org.String())
+	queue(r)
+	return r.send(ctx, db.Query)
+}
+
+// PlatformRead runs the queries that queue adds as the platform role: every tenant's rows are visible.
+func (db *DB) PlatformRead(ctx context.Context, queue func(*Reads)) error {
+	r := new(Reads)
+	queue(r)
+	return r.send(ctx, db.Platform)
+}
+
+// Collect queues a query whose rows end in *into, which is emptied first and never nil afterwards.
+func Collect[T any](r *Reads, into *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
+	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, scan)
+		if err != nil {
+			return fmt.Errorf("collect rows: %w", err)
+		}
+		*into = found
+		return nil
+	})
+}
+
+// CollectOne queues a query of which the first row ends in *into. Without a row the read fails with pgx.ErrNoRows, and
+// later queries of the same read are not collected.
+func CollectOne[T any](r *Reads, into *T, scan pgx.RowToFunc[T], sql string, args ...any) {
+	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectOneRow(rows, scan)
+		if err != nil {
+			return fmt.Errorf("collect row: %w", err)
+		}
+		*into = found
+		return nil
+	})
+}
+
+// CollectMaybe queues a query of which the first row, if there is one, ends in *into; else *into becomes nil.
+func CollectMaybe[T any](r *Reads, into **T, scan pgx.RowToFunc[T], sql string, args ...any) {
+	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectOneRow(rows, scan)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			*into = nil
+		case err != nil:
+			return fmt.Errorf("collect row: %w", err)
+		default:
+			*into = &found
+		}
+		return nil
+	})
+}
+
+// send runs the batch on one connection and calls the collectors in order.
+func (r *Reads) send(ctx context.Context, pool *pgxpool.Pool) error {
+	if err := pool.SendBatch(ctx, &r.batch).Close(); err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	return nil
+}

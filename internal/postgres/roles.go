@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// rolesLock serialises role creation. It has no namespace: roles belong to the whole cluster.
+const rolesLock int64 = 0x6c6173746d696c65
+
+// roleState is what decides whether a role can be used as it is.
+type roleState struct {
+	Exists bool
+	Unsafe bool // superuser or may bypass row-level security
+	Member bool // the login role may SET ROLE to it
+}
+
+const roleStateSQL = `
+select count(*) > 0                                                as exists,
+       coalesce(bool_or(rolsuper or rolbypassrls), false)          as unsafe,
+       coalesce(bool_or(pg_has_role(current_user, oid, 'member')), false) as member
+from pg_roles where rolname = $1`
+
+// ensureRoles creates the query and platform roles and makes the login role a member. Several programs may do it at
+// the same moment, also from different databases of the cluster.
+func ensureRoles(ctx context.Context, pool *pgxpool.Pool) error {
+	for attempt := 0; ; attempt++ {
+		err := tryEnsureRoles(ctx, pool)
+		if err == nil || attempt == 5 || !lostRoleRace(err) {
+			return err
+		}
+	}
+}
+
+// tryEnsureRoles is one attempt in one transaction.
+func tryEnsureRoles(ctx context.Context, pool *pgxpool.Pool) error {
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		for _, role := range []string{QueryRole, PlatformRole} {
+			if err := ensureRole(ctx, tx, role); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ensureRole brings one role into being. The lock is taken only when something is to be done.
+func ensureRole(ctx context.Context, tx pgx.Tx, role string) error {
+	state, err := loadRole(ctx, tx, role)
+	if err != nil {
+		return err
+	}
+	if !state.Exists || !state.Member {
+		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, rolesLock); err != nil {
+			return fmt.Errorf("lock roles: %w", err)
+		}
+		if state, err = loadRole(ctx, tx, role); err != nil {
+			return err
+		}
+	}
+	if state.Unsafe {
+		return fmt.Errorf("role %s is a superuser or bypasses row-level security; run: alter role %s nosuperuser nobypassrls", role, role)
+	}
+	if !state.Exists {
+		if _, err := tx.Exec(ctx, createRoleSQL(role)); err != nil {
+			return explainRole(err)
+		}
+	}
+	if !state.Member {
+		if _, err := tx.Exec(ctx, "grant "+role+" to current_user"); err != nil {
+			return explainRole(err)
+		}
+	}
+	return nil
+}
+
+// loadRole reads a role's state.
+func loadRole(ctx context.Context, tx pgx.Tx, role string) (roleState, error) {
+	rows, _ := tx.Query(ctx, roleStateSQL, role)
+	state, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[roleState])
+	if err != nil {
+		return roleState{}, fmt.Errorf("look up role %s: %w", role, err)
+	}
+	return state, nil
+}
+
+// createRoleSQL is the statement for one of our two roles.
+func createRoleSQL(role string) string {
+	return "create role " + role + " nologin nosuperuser nocreatedb nocreaterole nobypassrls"
+}
+
+// explainRole turns "permission denied" into the SQL to run by hand.
+func explainRole(err error) error {
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) || pgErr.Code != "42501" {
+		return fmt.Errorf("create database roles: %w", err)
+	}
+	var b strings.Builder
+	b.WriteString("the database user may not create roles. Run this once as a database administrator, then start again:\n")
+	for _, role := range []string{QueryRole, PlatformRole} {
+		fmt.Fprintf(&b, "  %s;\n  grant %s to <the user of DATABASE_URL>;\n", createRoleSQL(role), role)
+	}
+	return fmt.Errorf("%s(%w)", b.String(), err)
+}
+
+// lostRoleRace tells whether another program made the same change at the same moment; a new attempt will see it.
+func lostRoleRace(err error) bool {
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) {
+		return false
+	}
+	switch pgErr.Code {
+	case "23505", "42710", "XX000": // unique violation, duplicate object, "tuple concurrently updated"
+		return true
+	}
+	return false
+}
