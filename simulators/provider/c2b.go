@@ -1,0 +1,192 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// registerRequest is the body of a URL registration. Source: facts/mobile-money.md, C2B.
+type registerRequest struct {
+	ShortCode       text
+	ResponseType    text
+	ConfirmationURL text
+	ValidationURL   text
+}
+
+// registerURLs stores the C2B addresses of a shortcode; a later call replaces them.
+func (s *Simulator) registerURLs(w http.ResponseWriter, r *http.Request) {
+	q, ok := decode[registerRequest](s, w, r)
+	if !ok {
+		return
+	}
+	fault := ""
+	switch {
+	case q.ShortCode == "" || !s.mayUse(r, string(q.ShortCode)):
+		fault = "Invalid ShortCode"
+	case q.ResponseType != "Completed" && q.ResponseType != "Cancelled":
+		fault = "Invalid ResponseType"
+	case !loopbackURL(string(q.ConfirmationURL)):
+		fault = "Invalid ConfirmationURL"
+	case !loopbackURL(string(q.ValidationURL)):
+		fault = "Invalid ValidationURL"
+	}
+	if fault != "" {
+		s.refuse(w, http.StatusBadRequest, badRequestCode, "Bad Request - "+fault)
+		return
+	}
+	s.mu.Lock()
+	s.book.urls[string(q.ShortCode)] = registration{
+		confirmation: string(q.ConfirmationURL), validation: string(q.ValidationURL), cancelled: q.ResponseType == "Cancelled",
+	}
+	conversation := s.book.id("oc-")
+	s.mu.Unlock()
+	s.log.Info("c2b addresses registered", "short_code", string(q.ShortCode))
+	answer(w, http.StatusOK, map[string]string{ // the misspelling is the provider's
+		"OriginatorCoversationID": conversation, "ResponseCode": acceptedCode, "ResponseDescription": "Success",
+	})
+}
+
+// Paybill is a payment that a customer starts on the own phone.
+type Paybill struct {
+	ShortCode     string `json:"shortCode"`
+	MSISDN        string `json:"msisdn"`
+	Amount        Amount `json:"amount"`
+	BillRefNumber string `json:"billRefNumber"`
+}
+
+// PaybillResult tells what became of it.
+type PaybillResult struct {
+	State         string `json:"state"`                   // "completed", "rejected" by validation, or "cancelled" as it could not be reached
+	ReceiptNumber string `json:"receiptNumber,omitempty"` // when completed
+	ResultCode    string `json:"resultCode,omitempty"`    // of a rejecting validation
+	Confirmation  string `json:"confirmation,omitempty"`  // "sent" in the background, or "not_registered"
+}
+
+// Pay lets a customer pay by paybill: validation, then money, then confirmation. An error says what is wrong with p.
+func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
+	switch {
+	case p.ShortCode == "":
+		return PaybillResult{}, errors.New("shortCode is required")
+	case !msisdnShape.MatchString(p.MSISDN):
+		return PaybillResult{}, errors.New("msisdn must be 254XXXXXXXXX")
+	case !p.Amount.Positive():
+		return PaybillResult{}, errors.New("amount must be positive")
+	case len(p.BillRefNumber) > maxBillRef:
+		return PaybillResult{}, fmt.Errorf("billRefNumber has more than %d characters", maxBillRef)
+	}
+	s.mu.Lock()
+	urls, registered := s.book.urls[p.ShortCode]
+	draft := Transaction{
+		ReceiptNumber: s.book.receiptNumber(), Channel: "c2b", ShortCode: p.ShortCode, Amount: p.Amount,
+		MSISDN: p.MSISDN, BillRefNumber: p.BillRefNumber, At: s.cfg.Clock.Now(),
+	}
+	s.mu.Unlock()
+
+	echo := ""
+	if registered {
+		var refusal *PaybillResult
+		if echo, refusal = s.validate(ctx, urls, draft); refusal != nil {
+			return *refusal, nil
+		}
+	}
+	s.mu.Lock()
+	t := s.book.move(draft, s.cfg.Clock.Now())
+	c := s.confirmation(urls, t, p.BillRefNumber, echo)
+	s.mu.Unlock()
+	if !registered {
+		return PaybillResult{State: t.State, ReceiptNumber: t.ReceiptNumber, Confirmation: "not_registered"}, nil
+	}
+	s.post([]callback{c})
+	return PaybillResult{State: t.State, ReceiptNumber: t.ReceiptNumber, Confirmation: "sent"}, nil
+}
+
+// validate asks the shortcode's owner whether to take the money. It gives the ThirdPartyTransID to echo, or the refusal.
+func (s *Simulator) validate(ctx context.Context, urls registration, draft Transaction) (echo string, refusal *PaybillResult) {
+	s.mu.Lock()
+	body := s.c2bBody(draft, draft.BillRefNumber, "")
+	s.mu.Unlock()
+	delete(body, "OrgAccountBalance")
+	status, reply, err := s.exchange(ctx, urls.validation, body)
+	verdict := fmt.Sprint(reply["ResultCode"]) // a string, or a number as some answer
+	if err != nil || status != http.StatusOK || reply["ResultCode"] == nil {
+		if urls.cancelled {
+			return "", &PaybillResult{State: "cancelled"}
+		}
+		return "", nil
+	}
+	if verdict != "0" {
+		return "", &PaybillResult{State: "rejected", ResultCode: verdict}
+	}
+	echo, _ = reply["ThirdPartyTransID"].(string)
+	return echo, nil
+}
+
+// confirmation is the message that money arrived. Needs the lock.
+func (s *Simulator) confirmation(urls registration, t Transaction, billRef, echo string) callback {
+	c := callback{kind: "c2b", id: t.ReceiptNumber, url: urls.confirmation, body: s.c2bBody(t, billRef, echo)}
+	if urls.confirmation != "" {
+		s.book.c2bSent[t.ReceiptNumber] = c
+	}
+	return c
+}
+
+// c2bBody has the fields of spec.md, Inbound webhook endpoints. Needs the lock.
+func (s *Simulator) c2bBody(t Transaction, billRef, echo string) map[string]string {
+	phone := s.book.phone(t.MSISDN)
+	msisdn := t.MSISDN
+	if s.book.faults.MaskMSISDN {
+		msisdn = msisdn[:4] + strings.Repeat("*", 5) + msisdn[len(msisdn)-3:]
+	}
+	return map[string]string{
+		"TransactionType": "Pay Bill", "TransID": t.ReceiptNumber, "TransTime": eat(t.At, stampLayout),
+		"TransAmount": t.Amount.Decimal(), "BusinessShortCode": t.ShortCode, "BillRefNumber": billRef,
+		"InvoiceNumber": "", "OrgAccountBalance": s.book.balances[t.ShortCode].Decimal(), "ThirdPartyTransID": echo,
+		"MSISDN": msisdn, "FirstName": cmp.Or(phone.FirstName, "CUSTOMER"), "MiddleName": phone.MiddleName, "LastName": phone.LastName,
+	}
+}
+
+// statusRequest is the body of a transaction status query, as far as it matters here.
+type statusRequest struct {
+	TransactionID            text
+	OriginatorConversationID text
+	PartyA                   text
+	ResultURL                text
+	QueueTimeOutURL          text
+}
+
+// queryTransaction accepts a transaction status query; the result is posted to ResultURL.
+func (s *Simulator) queryTransaction(w http.ResponseWriter, r *http.Request) {
+	q, ok := decode[statusRequest](s, w, r)
+	if !ok {
+		return
+	}
+	if q.TransactionID == "" && q.OriginatorConversationID == "" || !loopbackURL(string(q.ResultURL)) {
+		s.refuse(w, http.StatusBadRequest, badRequestCode, "Bad Request - Invalid TransactionID or ResultURL")
+		return
+	}
+	s.mu.Lock()
+	origin, conversation := s.book.id("oc-"), s.book.id("AG_")
+	result := map[string]any{
+		"ResultType": 0, "ResultCode": 2001, "ResultDesc": "The transaction does not exist.", "TransactionID": string(q.TransactionID),
+		"OriginatorConversationID": origin, "ConversationID": conversation,
+	}
+	for _, t := range s.book.transactions {
+		if t.ReceiptNumber == string(q.TransactionID) && (q.PartyA == "" || string(q.PartyA) == t.ShortCode) {
+			result["ResultCode"], result["ResultDesc"] = 0, resultText(0)
+			result["ResultParameters"] = map[string]any{"ResultParameter": []map[string]any{
+				{"Key": "ReceiptNo", "Value": t.ReceiptNumber}, {"Key": "Amount", "Value": t.Amount},
+				{"Key": "TransactionStatus", "Value": "Completed"}, {"Key": "FinalisedTime", "Value": eat(t.At, stampLayout)},
+			}}
+		}
+	}
+	s.mu.Unlock()
+	s.post([]callback{{kind: "status", id: conversation, url: string(q.ResultURL), body: map[string]any{"Result": result}}})
+	answer(w, http.StatusOK, map[string]string{
+		"OriginatorConversationID": origin, "ConversationID": conversation, "ResponseCode": acceptedCode,
+		"ResponseDescription": "Accept the service request successfully.",
+	})
+}

@@ -1,0 +1,192 @@
+// Package provider is a mobile-money provider on a real socket: it speaks the provider's paths of spec.md, moves pretended
+// money, and misbehaves on request in every way that facts/mobile-money.md knows of. What really happened to the money is
+// always readable at GET /sim/transactions, whatever was dropped, repeated or reordered on the way, so that a test can
+// compare it with the books. It is driven as api.md, Provider simulator, says; the same over HTTP for a demo.
+//
+// Two runs with the same Seed, clock and order of requests give the same ids, receipt numbers and faults. It posts to
+// loopback addresses only.
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// Config of a simulator; the zero value is usable.
+type Config struct {
+	Addr   string // listen address; a free loopback port when empty
+	Seed   uint64
+	Clock  clock.Clock  // stamps receipts and ages tokens; delays are real time. The machine's when nil
+	Logger *slog.Logger // silent when nil
+	// CallbackDelay is how long a payer takes to answer a prompt when the phone has no delay of its own.
+	CallbackDelay time.Duration
+	// NoAnswerDelay is how long a prompt that nobody answers stays open, likewise.
+	NoAnswerDelay time.Duration
+	// LateDelay is the time from the failure to the success of late_success, likewise.
+	LateDelay time.Duration
+	// ReorderHold is how long callbacks are held to be sent in reverse under the fault reorderCallbacks; 50 ms when 0.
+	ReorderHold time.Duration
+	// ReceiptItem names the receipt in prompt callbacks; empty alternates between the two names in use.
+	ReceiptItem string
+}
+
+// Simulator is the provider. Safe for concurrent use. Start it once and Stop it once.
+type Simulator struct {
+	cfg    Config
+	log    *slog.Logger
+	server *http.Server
+	client *http.Client // posts callbacks, to loopback only
+	url    string
+
+	// run ends at Stop; it bounds the delays and callbacks.
+	run  context.Context
+	halt context.CancelFunc
+	work sync.WaitGroup
+
+	mu      sync.Mutex
+	book    book
+	pending int           // delays and callbacks under way
+	idle    chan struct{} // closed when pending falls to 0
+	stopped bool
+}
+
+// New makes a simulator; Start makes it listen.
+func New(cfg Config) *Simulator {
+	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
+	cfg.ReorderHold = cmp.Or(cfg.ReorderHold, 50*time.Millisecond)
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Simulator{cfg: cfg, log: cfg.Logger, client: loopbackClient(), idle: make(chan struct{})}
+	s.book = newBook(cfg.Seed, cfg.Clock.Now())
+	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug)}
+	return s
+}
+
+// Start listens and serves until Stop. Cancelling ctx ends pending delays and callbacks, not the listener.
+func (s *Simulator) Start(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Addr)
+	if err != nil {
+		return fmt.Errorf("listen as provider: %w", err)
+	}
+	s.run, s.halt = context.WithCancel(ctx)
+	s.url = "http://" + listener.Addr().String()
+	s.work.Go(func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("provider simulator stopped serving", "error", err)
+		}
+	})
+	s.log.Info("provider simulator listens", "url", s.url)
+	return nil
+}
+
+// URL is the provider's base address, to be given to the gateway; empty before Start.
+func (s *Simulator) URL() string { return s.url }
+
+// Stop closes the listener, drops pending delays and waits for what runs. Money that moved stays in the list, but the
+// list is gone with the process.
+func (s *Simulator) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	if s.halt == nil {
+		return nil
+	}
+	s.halt()
+	err := s.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.server.Close())
+	}
+	s.work.Wait()
+	s.client.CloseIdleConnections()
+	return err
+}
+
+// Idle returns when no payer is thinking and no callback is under way or held, or with ctx's error.
+func (s *Simulator) Idle(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		pending, idle := s.pending, s.idle
+		s.mu.Unlock()
+		if pending == 0 {
+			return nil
+		}
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the provider simulator: %w", ctx.Err())
+		}
+	}
+}
+
+// later runs do after a delay, unless the simulator stops before. It counts as pending from this moment. Must be called
+// without the lock.
+func (s *Simulator) later(delay time.Duration, do func(ctx context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	s.pending++
+	s.work.Go(func() {
+		defer s.finished()
+		if pause(s.run, delay) == nil {
+			do(s.run)
+		}
+	})
+}
+
+// finished counts one pending piece of work down and wakes Idle at the last.
+func (s *Simulator) finished() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending--; s.pending == 0 {
+		close(s.idle)
+		s.idle = make(chan struct{})
+	}
+}
+
+// pause waits in real time, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// handler serves the provider's paths, with and without the prefix /mpesa (rules.md 38), and the control paths.
+func (s *Simulator) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /oauth/v1/generate", s.faulty(s.issueToken))
+	for path, handle := range map[string]http.HandlerFunc{
+		"/stkpush/v1/processrequest":  s.promptPayer,
+		"/stkpushquery/v1/query":      s.queryPrompt,
+		"/c2b/v2/registerurl":         s.registerURLs,
+		"/transactionstatus/v1/query": s.queryTransaction,
+	} {
+		guarded := s.faulty(s.authorised(handle))
+		mux.HandleFunc("POST "+path, guarded)
+		mux.HandleFunc("POST /mpesa"+path, guarded)
+	}
+	s.routeControl(mux)
+	return mux
+}
