@@ -1,0 +1,54 @@
+package identity
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Session is one sign-in. The zero value is "does not exist".
+type Session struct {
+	ID    id.Session
+	User  id.User
+	OrgID id.Organization
+	Ended bool
+}
+
+// EvolveSession applies one recorded fact.
+func EvolveSession(s Session, e events.SessionEvent) Session {
+	switch e := e.(type) {
+	case events.SessionStarted:
+		return Session{ID: e.SessionID, User: e.UserID, OrgID: e.OrgID}
+	case events.SessionEnded:
+		s.Ended = true
+	}
+	return s
+}
+
+// OwnerSession is the organization signed in to.
+func OwnerSession(s Session) id.Organization { return s.OrgID }
+
+// DecideSession dispatches.
+func DecideSession(s Session, c commands.SessionCommand, now time.Time) ([]events.SessionEvent, error) {
+	switch c := c.(type) {
+	case commands.StartSession:
+		if !s.ID.IsZero() {
+			return nil, failure.NewConflict("session_exists", "this session exists already")
+		}
+		return []events.SessionEvent{events.SessionStarted{
+			SessionID: c.SessionID, UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, Method: c.Method, At: now,
+		}}, nil
+	case commands.EndSession:
+		if s.ID.IsZero() || s.User != c.UserID {
+			return nil, failure.NewNotFound("session_not_found", "no such session")
+		}
+		if s.Ended {
+			return nil, nil
+		}
+		return []events.SessionEvent{events.SessionEnded{SessionID: s.ID, UserID: s.User, OrgID: s.OrgID, Reason: c.Reason, At: now}}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,192 @@
+package identity
+
+import (
+	"maps"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// User is a person who can sign in. The zero value is "does not exist".
+type User struct {
+	ID          id.User
+	Email       personal.Text
+	Phone       personal.Text
+	FirstName   personal.Text
+	LastName    personal.Text
+	SuperAdmin  bool
+	Memberships map[id.Organization]Membership
+}
+
+// Membership is what a user may do in one organization.
+type Membership struct {
+	Role     events.Role
+	Pending  bool
+	Disabled bool
+}
+
+// EvolveUser applies one recorded fact.
+func EvolveUser(s User, e events.UserEvent) User {
+	switch e := e.(type) {
+	case events.UserRegistered:
+		return User{ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName, SuperAdmin: e.SuperAdmin}
+	case events.UserDetailsCorrected:
+		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
+	case events.MembershipGranted:
+		return s.with(e.OrgID, Membership{Role: e.Role, Pending: e.Pending})
+	case events.MembershipAccepted:
+		m := s.Memberships[e.OrgID]
+		m.Pending = false
+		return s.with(e.OrgID, m)
+	case events.MembershipRoleAssigned:
+		m := s.Memberships[e.OrgID]
+		m.Role = e.Role
+		return s.with(e.OrgID, m)
+	case events.MembershipDisabled:
+		m := s.Memberships[e.OrgID]
+		m.Disabled = true
+		return s.with(e.OrgID, m)
+	case events.MembershipEnabled:
+		m := s.Memberships[e.OrgID]
+		m.Disabled = false
+		return s.with(e.OrgID, m)
+	case events.PasswordChanged, events.SignInLocked:
+	}
+	return s
+}
+
+// with is the user with one membership replaced; the map is copied, states are values.
+func (s User) with(org id.Organization, m Membership) User {
+	copied := make(map[id.Organization]Membership, len(s.Memberships)+1)
+	maps.Copy(copied, s.Memberships)
+	copied[org] = m
+	s.Memberships = copied
+	return s
+}
+
+// OwnerUser is nobody: users are global, and each decision checks the membership itself.
+func OwnerUser(User) id.Organization { return id.Organization{} }
+
+// ClaimsUser is the login e-mail.
+func ClaimsUser(s User) []commands.Claim {
+	if s.Email.Reveal() == "" {
+		return nil
+	}
+	return []commands.Claim{{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "this e-mail address is in use"}}
+}
+
+// errNoUser hides whether the user exists elsewhere on the platform.
+var errNoUser = failure.NewNotFound("user_not_found", "no such user in this organization")
+
+// DecideUser dispatches.
+func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEvent, error) {
+	if register, ok := c.(commands.RegisterUser); ok {
+		return decideRegisterUser(s, register, now)
+	}
+	if s.ID.IsZero() {
+		return nil, errNoUser
+	}
+	switch c := c.(type) {
+	case commands.RegisterUser:
+	case commands.GrantMembership:
+		return decideGrantMembership(s, c, now)
+	case commands.AcceptMembership:
+		m, ok := s.Memberships[c.OrgID]
+		if !ok {
+			return nil, errNoUser
+		}
+		if !m.Pending {
+			return nil, nil
+		}
+		return []events.UserEvent{events.MembershipAccepted{UserID: s.ID, OrgID: c.OrgID}}, nil
+	case commands.CorrectUser:
+		return decideCorrectUser(s, c)
+	case commands.DisableMember:
+		return decideDisableMember(s, c)
+	case commands.EnableMember:
+		m, ok := s.Memberships[c.OrgID]
+		if !ok {
+			return nil, errNoUser
+		}
+		if !m.Disabled {
+			return nil, nil
+		}
+		return []events.UserEvent{events.MembershipEnabled{UserID: s.ID, OrgID: c.OrgID}}, nil
+	case commands.RecordPasswordChange:
+		return []events.UserEvent{events.PasswordChanged{UserID: s.ID, At: now}}, nil
+	case commands.RecordSignInLock:
+		return []events.UserEvent{events.SignInLocked{UserID: s.ID, Until: c.Until}}, nil
+	}
+	return nil, nil
+}
+
+// decideRegisterUser makes the user with the first membership, which needs no acceptance: the account is made for it.
+func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]events.UserEvent, error) {
+	if !s.ID.IsZero() {
+		return nil, failure.NewConflict("user_exists", "this user exists already")
+	}
+	made := []events.UserEvent{events.UserRegistered{
+		UserID: c.UserID, Email: c.Email, Phone: c.Phone, FirstName: c.FirstName, LastName: c.LastName,
+		MustChangePassword: c.MustChangePassword, SuperAdmin: c.SuperAdmin, RegisteredAt: now,
+	}}
+	if !c.OrgID.IsZero() {
+		made = append(made, events.MembershipGranted{UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, At: now})
+	}
+	return made, nil
+}
+
+// decideGrantMembership leaves an existing membership as it is.
+func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([]events.UserEvent, error) {
+	if _, member := s.Memberships[c.OrgID]; member {
+		return nil, failure.NewConflict("already_member", "this user belongs to the organization already")
+	}
+	return []events.UserEvent{events.MembershipGranted{UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, At: now}}, nil
+}
+
+// decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too (rules.md 16).
+func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
+	m, ok := s.Memberships[c.OrgID]
+	if !ok {
+		return nil, errNoUser
+	}
+	next := events.UserDetailsCorrected{UserID: s.ID, Phone: s.Phone, FirstName: s.FirstName, LastName: s.LastName}
+	for _, field := range []struct{ to, from *personal.Text }{
+		{&next.Phone, c.Phone}, {&next.FirstName, c.FirstName}, {&next.LastName, c.LastName},
+	} {
+		if field.from != nil {
+			*field.to = *field.from
+		}
+	}
+	var made []events.UserEvent
+	if !next.Phone.Equal(s.Phone) || !next.FirstName.Equal(s.FirstName) || !next.LastName.Equal(s.LastName) {
+		if (len(s.Memberships) > 1 || m.Pending || s.SuperAdmin) && c.By != s.ID {
+			return nil, failure.NewConflict("details_of_shared_user", "this person belongs to another organization too and changes these details alone")
+		}
+		made = append(made, next)
+	}
+	if c.Role != nil && *c.Role != m.Role {
+		if c.By == s.ID {
+			return nil, failure.NewConflict("own_role", "nobody changes their own role")
+		}
+		made = append(made, events.MembershipRoleAssigned{UserID: s.ID, OrgID: c.OrgID, Role: *c.Role})
+	}
+	return made, nil
+}
+
+// decideDisableMember refuses one's own account, so that an organization cannot lock itself out by a slip.
+func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, error) {
+	m, ok := s.Memberships[c.OrgID]
+	switch {
+	case !ok:
+		return nil, errNoUser
+	case m.Disabled:
+		return nil, nil
+	case c.By == s.ID:
+		return nil, failure.NewConflict("own_account", "nobody disables their own account")
+	}
+	return []events.UserEvent{events.MembershipDisabled{UserID: s.ID, OrgID: c.OrgID, Reason: c.Reason}}, nil
+}

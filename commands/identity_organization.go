@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// OrganizationCommand is a command to "organization-<id>".
+//
+//sumtype:decl
+type OrganizationCommand interface {
+	Command
+	organizationCommand()
+}
+
+// CreateOrganization makes a tenant. Fails: slug_taken, invoice_prefix_taken, organization_exists.
+type CreateOrganization struct {
+	OrgID   id.Organization
+	Slug    string
+	Name    string
+	Billing events.BillingSettings
+}
+
+// RenameOrganization changes the display name. Fails: organization_not_found.
+type RenameOrganization struct {
+	OrgID id.Organization
+	Name  string
+}
+
+// AdoptBillingSettings replaces the billing rules, whole. Fails: organization_not_found, invoice_prefix_taken, currency_fixed.
+type AdoptBillingSettings struct {
+	OrgID   id.Organization
+	Billing events.BillingSettings
+}
+
+// SuspendOrganization ends everybody's access at once. Fails: organization_not_found.
+type SuspendOrganization struct {
+	OrgID  id.Organization
+	Reason string
+}
+
+// ResumeOrganization undoes a suspension. Fails: organization_not_found.
+type ResumeOrganization struct {
+	OrgID  id.Organization
+	Reason string
+}
+
+func (CreateOrganization) CommandName() string   { return "identity.CreateOrganization" }
+func (RenameOrganization) CommandName() string   { return "identity.RenameOrganization" }
+func (AdoptBillingSettings) CommandName() string { return "identity.AdoptBillingSettings" }
+func (SuspendOrganization) CommandName() string  { return "identity.SuspendOrganization" }
+func (ResumeOrganization) CommandName() string   { return "identity.ResumeOrganization" }
+
+func (CreateOrganization) organizationCommand()   {}
+func (RenameOrganization) organizationCommand()   {}
+func (AdoptBillingSettings) organizationCommand() {}
+func (SuspendOrganization) organizationCommand()  {}
+func (ResumeOrganization) organizationCommand()   {}
+
+// Target is the organization.
+func (c CreateOrganization) Target() Target { return At("organization", c.OrgID) }
+
+// Target is the organization.
+func (c RenameOrganization) Target() Target { return At("organization", c.OrgID) }
+
+// Target is the organization.
+func (c AdoptBillingSettings) Target() Target { return At("organization", c.OrgID) }
+
+// Target is the organization.
+func (c SuspendOrganization) Target() Target { return At("organization", c.OrgID) }
+
+// Target is the organization.
+func (c ResumeOrganization) Target() Target { return At("organization", c.OrgID) }
+
+// slugForm is a DNS label: RFC 1035 2.3.1, in lower case.
+var slugForm = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// reservedSlugs are names that the platform needs on its own domain, or that would deceive.
+var reservedSlugs = map[string]bool{
+	"www": true, "api": true, "app": true, "admin": true, "root": true, "portal": true, "mail": true, "smtp": true,
+	"static": true, "assets": true, "cdn": true, "status": true, "help": true, "support": true, "docs": true,
+	"auth": true, "login": true, "billing": true, "pay": true, "payments": true, "platform": true, "system": true,
+	"internal": true, "webhooks": true, "acs": true, "radius": true, "ns1": true, "ns2": true, "localhost": true,
+}
+
+// prefixForm is api.md's: 2 to 6 capitals or digits.
+var prefixForm = regexp.MustCompile(`^[A-Z0-9]{2,6}$`)
+
+// countryForm is the form of ISO 3166-1 alpha-2.
+var countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
+
+// Validate checks the form.
+func (c CreateOrganization) Validate() error {
+	var f failure.Faults
+	f.Check(slugForm.MatchString(c.Slug), "slug", "must be a DNS label: lower-case letters, digits and hyphens, beginning with a letter")
+	f.Check(!reservedSlugs[c.Slug], "slug", "is a reserved word")
+	checkName(&f, c.Name)
+	checkBilling(&f, c.Billing)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c RenameOrganization) Validate() error {
+	var f failure.Faults
+	checkName(&f, c.Name)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c AdoptBillingSettings) Validate() error {
+	var f failure.Faults
+	checkBilling(&f, c.Billing)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c SuspendOrganization) Validate() error { return requireReason(c.Reason) }
+
+// Validate checks the form.
+func (c ResumeOrganization) Validate() error { return requireReason(c.Reason) }
+
+// requireReason is for actions that somebody will have to explain.
+func requireReason(reason string) error {
+	var f failure.Faults
+	f.Check(strings.TrimSpace(reason) != "", "reason", "must say why")
+	f.Check(len(reason) <= 500, "reason", "must have at most 500 bytes")
+	return f.Err()
+}
+
+// checkName checks an organization's display name.
+func checkName(f *failure.Faults, name string) {
+	f.Check(strings.TrimSpace(name) != "", "name", "must not be empty")
+	f.Check(len(name) <= 200, "name", "must have at most 200 bytes")
+}
+
+// checkBilling checks billing settings field by field.
+func checkBilling(f *failure.Faults, b events.BillingSettings) {
+	zone, err := time.LoadLocation(b.Timezone)
+	f.Check(err == nil && b.Timezone != "" && zone != time.Local, "timezone", "must be an IANA time zone such as Africa/Nairobi")
+	f.Check(b.Currency.Known(), "currency", "must be a currency that the platform bills in, such as KES")
+	f.Check(countryForm.MatchString(b.Country), "country", "must be two capitals, ISO 3166-1")
+	f.Check(prefixForm.MatchString(b.InvoicePrefix), "invoicePrefix", "must be 2 to 6 capitals or digits")
+	f.Check(len(b.TaxPIN) <= 50, "taxPin", "must have at most 50 bytes")
+	f.Check(len(b.Tax.Components) <= 5, "tax", "must have at most 5 components")
+	f.Check(len(b.Holidays) <= 400, "holidays", "must have at most 400 days")
+	for _, t := range b.Tax.Components {
+		f.Check(strings.TrimSpace(t.Name) != "" && len(t.Name) <= 50, "tax", "components need a name of at most 50 bytes")
+		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= 10000, "tax", "rates must be from 0 to 100 percent")
+	}
+}

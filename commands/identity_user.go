@@ -1,0 +1,205 @@
+package commands
+
+import (
+	"net/mail"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// UserCommand is a command to "user-<id>".
+//
+//sumtype:decl
+type UserCommand interface {
+	Command
+	userCommand()
+}
+
+// RegisterUser makes a person who can sign in, with a membership when OrgID is given. Fails: email_taken, user_exists.
+type RegisterUser struct {
+	UserID             id.User
+	Email              personal.Text // as NormalizeEmail leaves it
+	Phone              personal.Text // E.164 or empty
+	FirstName          personal.Text
+	LastName           personal.Text
+	MustChangePassword bool
+	SuperAdmin         bool
+	OrgID              id.Organization // zero for a super_admin
+	Role               events.Role
+}
+
+// GrantMembership lets a user act in an organization once the user accepts. Fails: user_not_found.
+type GrantMembership struct {
+	UserID id.User
+	OrgID  id.Organization
+	Role   events.Role
+}
+
+// AcceptMembership is the user's own yes. Fails: user_not_found.
+type AcceptMembership struct {
+	UserID id.User
+	OrgID  id.Organization
+}
+
+// CorrectUser changes name, phone and role of a member, nil = leave. Fails: user_not_found, details_of_shared_user,
+// own_role.
+type CorrectUser struct {
+	UserID    id.User
+	OrgID     id.Organization
+	By        id.User // who asks
+	Phone     *personal.Text
+	FirstName *personal.Text
+	LastName  *personal.Text
+	Role      *events.Role
+}
+
+// DisableMember ends a user's access to the organization at once. Fails: user_not_found, own_account.
+type DisableMember struct {
+	UserID id.User
+	OrgID  id.Organization
+	By     id.User
+	Reason string
+}
+
+// EnableMember undoes DisableMember. Fails: user_not_found.
+type EnableMember struct {
+	UserID id.User
+	OrgID  id.Organization
+}
+
+// RecordPasswordChange notes that the vault has a password of the user's own choice. Fails: user_not_found.
+type RecordPasswordChange struct{ UserID id.User }
+
+// RecordSignInLock notes that the e-mail is locked after too many wrong passwords. Fails: user_not_found.
+type RecordSignInLock struct {
+	UserID id.User
+	Until  time.Time
+}
+
+func (RegisterUser) CommandName() string         { return "identity.RegisterUser" }
+func (GrantMembership) CommandName() string      { return "identity.GrantMembership" }
+func (AcceptMembership) CommandName() string     { return "identity.AcceptMembership" }
+func (CorrectUser) CommandName() string          { return "identity.CorrectUser" }
+func (DisableMember) CommandName() string        { return "identity.DisableMember" }
+func (EnableMember) CommandName() string         { return "identity.EnableMember" }
+func (RecordPasswordChange) CommandName() string { return "identity.RecordPasswordChange" }
+func (RecordSignInLock) CommandName() string     { return "identity.RecordSignInLock" }
+
+func (RegisterUser) userCommand()         {}
+func (GrantMembership) userCommand()      {}
+func (AcceptMembership) userCommand()     {}
+func (CorrectUser) userCommand()          {}
+func (DisableMember) userCommand()        {}
+func (EnableMember) userCommand()         {}
+func (RecordPasswordChange) userCommand() {}
+func (RecordSignInLock) userCommand()     {}
+
+// Target is the user.
+func (c RegisterUser) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c GrantMembership) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c AcceptMembership) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c CorrectUser) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c DisableMember) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c EnableMember) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c RecordPasswordChange) Target() Target { return At("user", c.UserID) }
+
+// Target is the user.
+func (c RecordSignInLock) Target() Target { return At("user", c.UserID) }
+
+// NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
+func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// phoneForm is E.164.
+var phoneForm = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
+
+// Validate checks the form.
+func (c RegisterUser) Validate() error {
+	var f failure.Faults
+	checkEmail(&f, "email", c.Email.Reveal())
+	if !c.Phone.IsZero() {
+		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+	}
+	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
+	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
+	if c.SuperAdmin {
+		f.Check(c.OrgID.IsZero(), "role", "super_admin belongs to no organization")
+	} else {
+		checkStaffRole(&f, c.Role)
+	}
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c GrantMembership) Validate() error {
+	var f failure.Faults
+	checkStaffRole(&f, c.Role)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (AcceptMembership) Validate() error { return nil }
+
+// Validate checks the form.
+func (c CorrectUser) Validate() error {
+	var f failure.Faults
+	if c.Phone != nil && !c.Phone.IsZero() {
+		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+	}
+	if c.FirstName != nil {
+		checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
+	}
+	if c.LastName != nil {
+		checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
+	}
+	if c.Role != nil {
+		checkStaffRole(&f, *c.Role)
+	}
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c DisableMember) Validate() error { return requireReason(c.Reason) }
+
+// Validate checks the form.
+func (EnableMember) Validate() error { return nil }
+
+// Validate checks the form.
+func (RecordPasswordChange) Validate() error { return nil }
+
+// Validate checks the form.
+func (RecordSignInLock) Validate() error { return nil }
+
+// checkEmail checks a normalised address.
+func checkEmail(f *failure.Faults, field, text string) {
+	a, err := mail.ParseAddress(text)
+	f.Check(err == nil && a.Address == text && len(text) <= 254 && NormalizeEmail(text) == text, field, "must be an e-mail address")
+}
+
+// checkPersonName checks a part of a person's name.
+func checkPersonName(f *failure.Faults, field, text string, required bool) {
+	f.Check(!required || strings.TrimSpace(text) != "", field, "must not be empty")
+	f.Check(len(text) <= 100, field, "must have at most 100 bytes")
+	f.Check(!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), field, "must not hold control characters")
+}
+
+// checkStaffRole accepts the roles that an organization can give.
+func checkStaffRole(f *failure.Faults, r events.Role) {
+	f.Check(r == events.RoleAdmin || r == events.RoleSupport || r == events.RoleSubscriber, "role", "must be admin, support or subscriber")
+}
