@@ -1,0 +1,4 @@
+package feed
+
+// Feed is the shared reader. Safe for concurrent use.
+type Feed struct{}
