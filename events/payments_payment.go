@@ -29,6 +29,7 @@ type PaymentInitiated struct {
 	Direct           bool            `json:"direct"`    // organization's own credentials, else the platform's
 	Environment      string          `json:"environment"`
 	Shortcode        string          `json:"shortcode"`
+	CredentialsRef   id.Secret       `json:"credentialsRef"`   // the organization's in the vault; null = the platform's
 	AccountReference string          `json:"accountReference"` // at most 12 characters, unique to the attempt
 	InitiatedAt      time.Time       `json:"initiatedAt"`
 	ExpiresAt        time.Time       `json:"expiresAt"`
@@ -80,11 +81,31 @@ type PaymentSucceeded struct {
 
 // ProvisionalClaimed records that the real receipt of a provisional success arrived: it is not credited again.
 type ProvisionalClaimed struct {
-	PaymentID            id.Payment `json:"paymentId"`
-	ReceiptID            id.Receipt `json:"receiptId"`
-	ReceiptNumber        string     `json:"receiptNumber"`
-	ProvisionalReceiptID id.Receipt `json:"provisionalReceiptId"`
-	At                   time.Time  `json:"at"`
+	PaymentID            id.Payment      `json:"paymentId"`
+	OrgID                id.Organization `json:"orgId"`
+	SubscriberID         id.Subscriber   `json:"subscriberId"`
+	InvoiceID            id.Invoice      `json:"invoiceId"`
+	ReceiptID            id.Receipt      `json:"receiptId"`
+	ReceiptNumber        string          `json:"receiptNumber"`
+	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
+	At                   time.Time       `json:"at"`
+}
+
+// ProvisionalSuperseded records that a query told of a success whose real receipt was known already: the provisional
+// receipt is that same money.
+type ProvisionalSuperseded struct {
+	PaymentID            id.Payment      `json:"paymentId"`
+	OrgID                id.Organization `json:"orgId"`
+	SubscriberID         id.Subscriber   `json:"subscriberId"`
+	ReceiptID            id.Receipt      `json:"receiptId"` // the real one, which carries the credit
+	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
+	At                   time.Time       `json:"at"`
+}
+
+// PromptCheckRequested records that somebody, or an unverified callback, wants the provider asked now.
+type PromptCheckRequested struct {
+	PaymentID id.Payment `json:"paymentId"`
+	At        time.Time  `json:"at"`
 }
 
 // PaymentCancelled records that the customer refused the prompt.
@@ -114,27 +135,31 @@ type PaymentExpired struct {
 	At           time.Time     `json:"at"`
 }
 
-func (PaymentInitiated) EventType() string   { return "payments.PaymentInitiated.v1" }
-func (PromptSubmitting) EventType() string   { return "payments.PromptSubmitting.v1" }
-func (PromptAccepted) EventType() string     { return "payments.PromptAccepted.v1" }
-func (PromptInDoubt) EventType() string      { return "payments.PromptInDoubt.v1" }
-func (PromptChecked) EventType() string      { return "payments.PromptChecked.v1" }
-func (PaymentSucceeded) EventType() string   { return "payments.PaymentSucceeded.v1" }
-func (ProvisionalClaimed) EventType() string { return "payments.ProvisionalClaimed.v1" }
-func (PaymentCancelled) EventType() string   { return "payments.PaymentCancelled.v1" }
-func (PaymentFailed) EventType() string      { return "payments.PaymentFailed.v1" }
-func (PaymentExpired) EventType() string     { return "payments.PaymentExpired.v1" }
+func (PaymentInitiated) EventType() string      { return "payments.PaymentInitiated.v1" }
+func (PromptSubmitting) EventType() string      { return "payments.PromptSubmitting.v1" }
+func (PromptAccepted) EventType() string        { return "payments.PromptAccepted.v1" }
+func (PromptInDoubt) EventType() string         { return "payments.PromptInDoubt.v1" }
+func (PromptChecked) EventType() string         { return "payments.PromptChecked.v1" }
+func (PaymentSucceeded) EventType() string      { return "payments.PaymentSucceeded.v1" }
+func (ProvisionalClaimed) EventType() string    { return "payments.ProvisionalClaimed.v1" }
+func (ProvisionalSuperseded) EventType() string { return "payments.ProvisionalSuperseded.v1" }
+func (PromptCheckRequested) EventType() string  { return "payments.PromptCheckRequested.v1" }
+func (PaymentCancelled) EventType() string      { return "payments.PaymentCancelled.v1" }
+func (PaymentFailed) EventType() string         { return "payments.PaymentFailed.v1" }
+func (PaymentExpired) EventType() string        { return "payments.PaymentExpired.v1" }
 
-func (PaymentInitiated) paymentEvent()   {}
-func (PromptSubmitting) paymentEvent()   {}
-func (PromptAccepted) paymentEvent()     {}
-func (PromptInDoubt) paymentEvent()      {}
-func (PromptChecked) paymentEvent()      {}
-func (PaymentSucceeded) paymentEvent()   {}
-func (ProvisionalClaimed) paymentEvent() {}
-func (PaymentCancelled) paymentEvent()   {}
-func (PaymentFailed) paymentEvent()      {}
-func (PaymentExpired) paymentEvent()     {}
+func (PaymentInitiated) paymentEvent()      {}
+func (PromptSubmitting) paymentEvent()      {}
+func (PromptAccepted) paymentEvent()        {}
+func (PromptInDoubt) paymentEvent()         {}
+func (PromptChecked) paymentEvent()         {}
+func (PaymentSucceeded) paymentEvent()      {}
+func (ProvisionalClaimed) paymentEvent()    {}
+func (ProvisionalSuperseded) paymentEvent() {}
+func (PromptCheckRequested) paymentEvent()  {}
+func (PaymentCancelled) paymentEvent()      {}
+func (PaymentFailed) paymentEvent()         {}
+func (PaymentExpired) paymentEvent()        {}
 
 // PersonalSubject is the subscriber.
 func (e PaymentInitiated) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

@@ -43,6 +43,7 @@ type ReceiptSighted struct {
 	ReceiptID         id.Receipt `json:"receiptId"`
 	Sighting          string     `json:"sighting"`
 	CheckoutRequestID string     `json:"checkoutRequestId,omitempty"`
+	PaymentID         id.Payment `json:"paymentId"` // the attempt, when this sighting came on its own address
 	At                time.Time  `json:"at"`
 }
 
@@ -77,13 +78,27 @@ type ReceiptHeld struct {
 	At        time.Time  `json:"at"`
 }
 
-// ReceiptAbsorbed records that this is the money of a provisional receipt, credited already.
+// ReceiptClaimed records the real receipt of a provisional one, which keeps the credit.
+type ReceiptClaimed struct {
+	ReceiptID     id.Receipt      `json:"receiptId"` // the provisional one
+	OrgID         id.Organization `json:"orgId"`
+	SubscriberID  id.Subscriber   `json:"subscriberId"`
+	PaymentID     id.Payment      `json:"paymentId"`
+	ClaimedBy     id.Receipt      `json:"claimedBy"`
+	ReceiptNumber string          `json:"receiptNumber"`
+	At            time.Time       `json:"at"`
+}
+
+// ReceiptAbsorbed records that this is the money of another receipt, credited there already: a real one and the
+// provisional one before it, or a provisional one that came after the real one.
 type ReceiptAbsorbed struct {
 	ReceiptID            id.Receipt      `json:"receiptId"`
 	OrgID                id.Organization `json:"orgId"`
 	SubscriberID         id.Subscriber   `json:"subscriberId"`
 	PaymentID            id.Payment      `json:"paymentId"`
-	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
+	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"` // the other receipt, which carries the credit
+	CreditedTo           id.Subscriber   `json:"creditedTo"`           // whose account carries this one too and must give it back; null = nobody's
+	Amount               money.Amount    `json:"amount"`
 	At                   time.Time       `json:"at"`
 }
 
@@ -129,6 +144,7 @@ func (ReceiptSighted) EventType() string      { return "payments.ReceiptSighted.
 func (ReceiptDisputed) EventType() string     { return "payments.ReceiptDisputed.v1" }
 func (ReceiptMatched) EventType() string      { return "payments.ReceiptMatched.v1" }
 func (ReceiptHeld) EventType() string         { return "payments.ReceiptHeld.v1" }
+func (ReceiptClaimed) EventType() string      { return "payments.ReceiptClaimed.v1" }
 func (ReceiptAbsorbed) EventType() string     { return "payments.ReceiptAbsorbed.v1" }
 func (ReceiptUnclaimed) EventType() string    { return "payments.ReceiptUnclaimed.v1" }
 func (ReceiptAssigned) EventType() string     { return "payments.ReceiptAssigned.v1" }
@@ -140,6 +156,7 @@ func (ReceiptSighted) receiptEvent()      {}
 func (ReceiptDisputed) receiptEvent()     {}
 func (ReceiptMatched) receiptEvent()      {}
 func (ReceiptHeld) receiptEvent()         {}
+func (ReceiptClaimed) receiptEvent()      {}
 func (ReceiptAbsorbed) receiptEvent()     {}
 func (ReceiptUnclaimed) receiptEvent()    {}
 func (ReceiptAssigned) receiptEvent()     {}
