@@ -1,0 +1,110 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// columnBuffers are the columns of a group as the insert takes them, kept between groups.
+type columnBuffers struct {
+	positions, revisions, created []int64
+	streams, kinds                []string
+	ids                           []pgtype.UUID
+	json                          []bool
+	metadata, data                [][]byte
+}
+
+// fill turns rows into columns.
+func (c *columnBuffers) fill(rows []record) {
+	c.positions, c.revisions, c.created = c.positions[:0], c.revisions[:0], c.created[:0]
+	c.streams, c.kinds, c.ids, c.json = c.streams[:0], c.kinds[:0], c.ids[:0], c.json[:0]
+	clear(c.metadata) // let go of the last group's bytes
+	clear(c.data)
+	c.metadata, c.data = c.metadata[:0], c.data[:0]
+	for i := range rows {
+		r := &rows[i]
+		c.positions = append(c.positions, r.position)
+		c.streams = append(c.streams, r.stream)
+		c.revisions = append(c.revisions, r.revision)
+		c.ids = append(c.ids, pgtype.UUID{Bytes: r.id, Valid: true})
+		c.kinds = append(c.kinds, r.kind)
+		c.json = append(c.json, r.isJSON)
+		c.created = append(c.created, r.created)
+		c.metadata = append(c.metadata, r.metadata)
+		c.data = append(c.data, r.data)
+	}
+}
+
+// commit writes a group with one statement, which is one transaction: all of it or nothing. No row written means that the epoch has moved on.
+func (q *sequencer) commit(ctx context.Context, g *group) error {
+	ctx, cancel := context.WithTimeout(ctx, statementPatience)
+	defer cancel()
+	c := &q.columns
+	c.fill(g.rows)
+	tag, err := q.session.conn.Exec(ctx, q.queries.insertGroup, q.sessions.holder, q.session.epoch,
+		c.positions, c.streams, c.revisions, c.ids, c.kinds, c.json, c.created, c.metadata, c.data)
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		return errFenced
+	}
+	if tag.RowsAffected() != int64(len(g.rows)) {
+		return fmt.Errorf("%w: %d of %d rows written", errForeignRows, tag.RowsAffected(), len(g.rows))
+	}
+	return nil
+}
+
+// isolate deals with a group the database refused. A place already taken means that memory and log disagree: memory is dropped and every write
+// decided again, alone. Anything else may be the fault of one write, so each is tried alone too, and only the guilty one fails.
+func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
+	q.log.Warn("event store group refused by the database", "writes", len(batch), "error", cause)
+	q.heads = newHeadCache()
+	last, err := q.readLast(ctx)
+	if err != nil {
+		refuse(batch, errNoDatabase)
+		return nil // the session's next use finds out whether it still lives
+	}
+	if last != q.published {
+		refuse(batch, errStopping)
+		return errForeignRows
+	}
+	if len(batch) == 1 {
+		refuse(batch, q.refusalOf(cause))
+		return nil
+	}
+	for _, w := range batch {
+		if err := q.process(ctx, []*write{w}); err != nil {
+			refuse(batch, errStopping)
+			return err
+		}
+	}
+	return nil
+}
+
+// refusalOf turns a definite database error into an answer: a resource or operator problem may pass, anything else is ours.
+func (q *sequencer) refusalOf(err error) error {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) && len(pgErr.Code) == 5 {
+		switch pgErr.Code[:2] {
+		case "23", "25", "53", "55", "57", "58", "40", "08":
+			return unavailable("the event store's database refused the write: " + pgErr.Code)
+		}
+	}
+	return fmt.Errorf("write events: %w", err)
+}
+
+// readLast reads the last position in the log.
+func (q *sequencer) readLast(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementPatience)
+	defer cancel()
+	var last int64
+	if err := q.session.conn.QueryRow(ctx, q.queries.lastPosition).Scan(&last); err != nil {
+		return 0, fmt.Errorf("read the last position: %w", err)
+	}
+	return last, nil
+}

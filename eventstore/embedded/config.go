@@ -1,0 +1,102 @@
+package embedded
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// DefaultMaxAppendSize is the limit on the data of one append when Config leaves it at zero: the real server's default.
+const DefaultMaxAppendSize = 1 << 20
+
+// Config says where a node keeps its log and how it is reached. The zero value of optional fields is explained at each.
+type Config struct {
+	Pool          *pgxpool.Pool // read connections; the writing session is one more, made from the pool's configuration
+	Schema        string        // its schema, created and migrated by Start
+	Addr          string        // listen address; an empty host is loopback, port 0 a free one
+	AdvertiseHost string        // host that gossip tells clients; default: the listen host
+	MaxAppendSize int           // bytes of data in one append; default 1 MiB
+	Logger        *slog.Logger  // default: slog.Default
+	Clock         clock.Clock   // default: the machine's
+	TLS           *tls.Config   // required, with Username and Password, on other than loopback addresses
+	Username      string        // Basic credentials every stream call must carry; empty = none asked
+	Password      string
+	Production    bool // requires TLS and credentials on loopback too, and fsync
+}
+
+// withDefaults fills what the caller left open.
+func (c Config) withDefaults() Config {
+	if c.MaxAppendSize == 0 {
+		c.MaxAppendSize = DefaultMaxAppendSize
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = clock.System()
+	}
+	return c
+}
+
+// listenHost is the host of Addr; an empty one means loopback, never every interface.
+func (c Config) listenHost() (host, port string, err error) {
+	host, port, err = net.SplitHostPort(c.Addr)
+	if err != nil {
+		return "", "", fmt.Errorf("event store address %q: %w", c.Addr, err)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", "", fmt.Errorf("event store address %q: the port is not a number", c.Addr)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return host, port, nil
+}
+
+// validate reports every fault at once.
+func (c Config) validate() error {
+	var faults []error
+	if c.Pool == nil {
+		faults = append(faults, errors.New("event store: no PostgreSQL pool"))
+	}
+	if c.Schema == "" || len(c.Schema) > 63 {
+		faults = append(faults, errors.New("event store: the schema name must have 1 to 63 bytes"))
+	}
+	if c.MaxAppendSize < 0 || c.MaxAppendSize > maxRecordBytes {
+		faults = append(faults, fmt.Errorf("event store: the append limit must be between 1 byte and %d", maxRecordBytes))
+	}
+	host, _, err := c.listenHost()
+	if err != nil {
+		return errors.Join(append(faults, err)...)
+	}
+	if (c.Username == "") != (c.Password == "") {
+		faults = append(faults, errors.New("event store: username and password go together"))
+	}
+	guarded := c.TLS != nil && c.Username != ""
+	if !guarded && !isLoopback(host) {
+		faults = append(faults, fmt.Errorf("event store: listening on %s needs TLS and a username and password", host))
+	}
+	if !guarded && c.Production && isLoopback(host) {
+		faults = append(faults, errors.New("event store: in production the node needs TLS and a username and password even on loopback"))
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() && c.AdvertiseHost == "" {
+		faults = append(faults, fmt.Errorf("event store: listening on %s needs an advertised host that clients can reach", host))
+	}
+	return errors.Join(faults...)
+}
+
+// isLoopback tells whether only this machine can reach the host.
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,106 @@
+package embedded
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+)
+
+// defaultWindow is the search window when the client leaves it to the server.
+const defaultWindow = 32
+
+// filter selects events of $all by stream name or event type.
+type filter struct {
+	byStream bool
+	pattern  *regexp.Regexp // nil = prefixes decide
+	prefixes []string
+	interval uint64 // events considered between two checkpoints
+}
+
+// parseFilter reads the filter of a read (subscribe = false) or subscription.
+func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*filter, error) {
+	f := &filter{}
+	var e *streams.ReadReq_Options_FilterOptions_Expression
+	switch by := o.GetFilter().(type) {
+	case *streams.ReadReq_Options_FilterOptions_StreamIdentifier:
+		f.byStream, e = true, by.StreamIdentifier
+	case *streams.ReadReq_Options_FilterOptions_EventType:
+		e = by.EventType
+	default:
+		return nil, invalidArgument("the filter names neither stream nor event type")
+	}
+	if e.GetRegex() != "" {
+		pattern, err := regexp.Compile(e.GetRegex())
+		if err != nil {
+			return nil, invalidArgument("the filter's regular expression is not supported: " + err.Error())
+		}
+		f.pattern = pattern
+	} else {
+		f.prefixes = e.GetPrefix()
+	}
+	window := uint64(defaultWindow)
+	switch w := o.GetWindow().(type) {
+	case *streams.ReadReq_Options_FilterOptions_Count:
+	case *streams.ReadReq_Options_FilterOptions_Max:
+		window = uint64(w.Max)
+	default:
+		return nil, invalidArgument("the filter has no search window")
+	}
+	if window == 0 {
+		return nil, invalidArgument("the filter's search window must be greater than 0")
+	}
+	if subscribe && o.GetCheckpointIntervalMultiplier() == 0 {
+		return nil, invalidArgument("the checkpoint interval multiplier must be greater than 0")
+	}
+	f.interval = window * uint64(o.GetCheckpointIntervalMultiplier())
+	return f, nil
+}
+
+// admits tells whether the event passes. A nil filter passes everything.
+func (f *filter) admits(r *record) bool {
+	if f == nil {
+		return true
+	}
+	if hiddenFromFilters(r.stream) {
+		return false
+	}
+	subject := r.kind
+	if f.byStream {
+		subject = r.stream
+	}
+	if f.pattern != nil {
+		return f.pattern.MatchString(subject)
+	}
+	for _, p := range f.prefixes {
+		if strings.HasPrefix(subject, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkpoints counts what a filtered subscription has considered. The zero value, without an interval, never asks for one.
+type checkpoints struct {
+	interval   uint64
+	considered uint64
+	last       int64 // last position a checkpoint named, or the start of the subscription
+}
+
+// consider counts an event and tells whether a checkpoint is due at it.
+func (c *checkpoints) consider(position int64) bool {
+	if c.interval == 0 {
+		return false
+	}
+	c.considered++
+	return c.considered >= c.interval && c.mark(position)
+}
+
+// mark sets the checkpoint to a position, unless it is there already.
+func (c *checkpoints) mark(position int64) bool {
+	if c.interval == 0 || position <= c.last {
+		return false
+	}
+	c.considered, c.last = 0, position
+	return true
+}

@@ -1,0 +1,189 @@
+package embedded
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// answer is an outcome waiting for its group's commit.
+type answer struct {
+	to *write
+	outcome
+}
+
+// group is a set of writes decided one after another against the same heads and committed with one statement. Heads and identities of the
+// group's own events are kept here, so that nothing outside changes unless the commit succeeds.
+type group struct {
+	heads   map[string]head // every stream the group's writes relate to, as of the write decided last
+	changed map[string]struct{}
+	known   map[identity]seat // events of this group
+	rows    []record
+	answers []answer
+	next    int64 // position of the next event
+	created int64
+}
+
+// prepare decides a batch. It reads heads the cache lacks in one round trip; an error means nothing was decided.
+func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, error) {
+	g := &group{
+		heads:   make(map[string]head, 2*len(batch)),
+		changed: make(map[string]struct{}, len(batch)),
+		known:   make(map[identity]seat, len(batch)),
+		answers: make([]answer, 0, len(batch)),
+		next:    q.published + 1,
+		created: ticks(q.now()),
+	}
+	if err := q.fillHeads(ctx, g, batch); err != nil {
+		return nil, err
+	}
+	for _, w := range batch {
+		g.answers = append(g.answers, answer{to: w, outcome: q.decide(g, w)})
+	}
+	return g, nil
+}
+
+// fillHeads copies the heads of all related streams into the group, from the cache or the log.
+func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) error {
+	var missing []string
+	for _, w := range batch {
+		for _, name := range related(w.stream) {
+			if _, ok := g.heads[name]; ok {
+				continue
+			}
+			h, ok := q.heads.lru.Get(name)
+			if !ok {
+				missing = append(missing, name)
+			}
+			g.heads[name] = h
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementPatience)
+	defer cancel()
+	loaded, err := loadHeads(ctx, q.session.conn, q.queries.heads, missing)
+	if err != nil {
+		return err
+	}
+	for name, h := range loaded {
+		g.heads[name] = h
+		q.heads.lru.Add(name, h)
+	}
+	return nil
+}
+
+// head is the group's view of a stream's end.
+func (g *group) head(stream string) head {
+	if h, ok := g.heads[stream]; ok {
+		return h
+	}
+	return emptyHead
+}
+
+// decide applies the rules to one write and, when they allow it, adds its events to the group.
+func (q *sequencer) decide(g *group, w *write) outcome {
+	state := stateOf(w.stream, g.head)
+	if w.kind != writeAppend {
+		v := decideDelete(state, w.expected, w.kind == writeTombstone)
+		if v != verdictWrite {
+			return outcome{verdict: v, current: state.last}
+		}
+		return outcome{verdict: v, current: state.last, position: g.addDeletion(w)}
+	}
+	known := func(id uuid.UUID) (seat, bool) {
+		key := identity{w.stream, id}
+		if at, ok := g.known[key]; ok {
+			return at, true
+		}
+		return q.recent.lru.Get(key)
+	}
+	v, at := decideAppend(state, w.expected, idsOf(w.events), w.differs, known)
+	switch {
+	case v == verdictRepeat:
+		return outcome{verdict: v, current: at.revision, position: at.position}
+	case v != verdictWrite:
+		return outcome{verdict: v, current: state.last}
+	case len(w.events) == 0:
+		return outcome{verdict: v, current: state.last, position: g.next - 1}
+	}
+	return g.addAppend(w, state)
+}
+
+// idsOf lists the event ids of an append in order.
+func idsOf(events []proposal) []uuid.UUID {
+	ids := make([]uuid.UUID, len(events))
+	for i := range events {
+		ids[i] = events[i].id
+	}
+	return ids
+}
+
+// addAppend adds an append's events, and the metadata event that undeletes a soft-deleted stream.
+func (g *group) addAppend(w *write, state streamState) outcome {
+	// Setting metadata brings a soft-deleted stream back as well, whatever $tb the body carries.
+	describesDeleted := isMetastream(w.stream) && stateOf(originalOf(w.stream), g.head).softDeleted
+	var done outcome
+	for i := range w.events {
+		at := g.add(w.stream, &w.events[i])
+		done = outcome{verdict: verdictWrite, current: at.revision, position: at.position}
+	}
+	if state.softDeleted {
+		g.undelete(w.stream, state.last+1)
+	}
+	if describesDeleted {
+		original := originalOf(w.stream)
+		g.undelete(original, g.head(original).last+1)
+	}
+	return done
+}
+
+// undelete writes the stream's metadata again with $tb at its first new event.
+func (g *group) undelete(stream string, first int64) {
+	meta := g.head(metastreamOf(stream))
+	g.add(metastreamOf(stream), &proposal{id: uuid.New(), kind: metadataType, isJSON: true, data: undeleted(meta.isJSON, meta.body, first)})
+}
+
+// addDeletion adds the event that deletes a stream and returns its position.
+func (g *group) addDeletion(w *write) int64 {
+	if w.kind == writeDelete {
+		p := proposal{id: uuid.New(), kind: metadataType, isJSON: true, data: []byte(softDeletion)}
+		return g.add(metastreamOf(w.stream), &p).position
+	}
+	h := g.head(w.stream)
+	h.last = tombstoneRevision - 1
+	g.heads[w.stream] = h
+	return g.add(w.stream, &proposal{id: uuid.New(), kind: tombstoneType}).position
+}
+
+// add puts one event at the end of its stream and of the log.
+func (g *group) add(stream string, p *proposal) seat {
+	h := g.head(stream)
+	h.last++
+	if isMetastream(stream) {
+		h.isJSON, h.body, h.meta = p.isJSON, p.data, parseStreamMeta(p.isJSON, p.data)
+	}
+	g.heads[stream] = h
+	g.changed[stream] = struct{}{}
+	at := seat{revision: h.last, position: g.next}
+	g.next++
+	g.known[identity{stream, p.id}] = at
+	g.rows = append(g.rows, record{
+		position: at.position, revision: at.revision, stream: stream, kind: p.kind, id: p.id,
+		isJSON: p.isJSON, created: g.created, metadata: notNil(p.metadata), data: notNil(p.data),
+	})
+	return at
+}
+
+// notNil keeps SQL's null out of the log.
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// statementPatience bounds one statement of the sequencer. Longer means that the connection is as good as lost.
+const statementPatience = 30 * time.Second

@@ -1,0 +1,64 @@
+package embedded
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"sort"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// migrations are the steps of the schema in file-name order; a step is never edited once released.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the schema up to date. The caller's session holds the node's advisory lock, so only one runs at a time.
+func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
+	var exists bool
+	if err := conn.QueryRow(ctx, `select exists (select from pg_namespace where nspname = $1)`, schema).Scan(&exists); err != nil {
+		return fmt.Errorf("look for schema %s: %w", schema, err)
+	}
+	quoted := pgx.Identifier{schema}.Sanitize()
+	if !exists {
+		if _, err := conn.Exec(ctx, `create schema `+quoted); err != nil {
+			return fmt.Errorf("create schema %s: %w", schema, err)
+		}
+	}
+	table := quoted + `.schema_version`
+	if _, err := conn.Exec(ctx, `create table if not exists `+table+` (step text primary key)`); err != nil {
+		return fmt.Errorf("create %s: %w", table, err)
+	}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if err := migrateStep(ctx, conn, quoted, name); err != nil {
+			return fmt.Errorf("migrate %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// migrateStep runs one file and records it, in one transaction; a recorded step is skipped.
+func migrateStep(ctx context.Context, conn *pgx.Conn, quotedSchema, name string) error {
+	text, err := migrations.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `set local search_path to `+quotedSchema); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, `insert into schema_version (step) values ($1) on conflict do nothing`, name)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, string(text))
+		return err
+	})
+}

@@ -1,0 +1,199 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+)
+
+// Node is a running event store node. Safe for concurrent use.
+type Node struct {
+	config     Config
+	instance   uuid.UUID
+	listener   net.Listener
+	port       int
+	advertised string
+
+	log       *logReader
+	tail      *tail
+	sequencer *sequencer
+	server    *grpc.Server
+
+	stopping chan struct{} // closed when the node begins to stop
+	begin    sync.Once
+	served   chan struct{} // closed when the server no longer accepts
+	watched  chan struct{} // closed when the watch over the sequencer has ended
+	cancel   context.CancelFunc
+	fatal    chan error // what Err returns
+}
+
+// Start opens the log in the schema, creating or migrating it, takes the right to write and serves the protocol. It fails when another node
+// holds that right; the error names where that node listens.
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	host, port, err := cfg.listenHost()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("event store: %w", err)
+	}
+	bound := listener.Addr().(*net.TCPAddr).Port
+	n := &Node{
+		config: cfg, instance: uuid.New(), listener: listener, port: bound, advertised: cfg.AdvertiseHost,
+		stopping: make(chan struct{}), served: make(chan struct{}), watched: make(chan struct{}), fatal: make(chan error, 1),
+	}
+	if n.advertised == "" {
+		n.advertised = host
+	}
+	if err := n.open(ctx); err != nil {
+		_ = listener.Close()
+		return nil, err
+	}
+	n.serve()
+	if err := n.seed(ctx); err != nil {
+		return nil, errors.Join(err, n.Stop(ctx))
+	}
+	cfg.Logger.Info("event store node started", "url", n.URL(), "position", n.tail.last.Load())
+	return n, nil
+}
+
+// open takes the writing session and reads where the log ends.
+func (n *Node) open(ctx context.Context) error {
+	q := newQueries(n.config.Schema)
+	opener := &sessions{
+		config: n.config.Pool.Config().ConnConfig, queries: q, schema: n.config.Schema, lock: lockKey(n.config.Schema),
+		holder: n.instance, url: n.URL(), now: n.config.Clock.Now,
+	}
+	first, err := opener.start(ctx)
+	if err != nil {
+		return err
+	}
+	s := &sequencer{
+		queries: q, sessions: opener, log: n.config.Logger, now: n.config.Clock.Now,
+		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1),
+		session: first, heads: newHeadCache(), recent: newRecentEvents(),
+	}
+	if s.published, err = s.readLast(ctx); err == nil {
+		err = s.recent.warm(ctx, first.conn, q.recent)
+	}
+	if err == nil {
+		err = n.checkDurability(ctx, s)
+	}
+	if err != nil {
+		first.close()
+		return err
+	}
+	n.log = &logReader{pool: n.config.Pool, queries: q, now: n.config.Clock.Now}
+	n.tail = newTail(s.published)
+	s.tail = n.tail
+	n.sequencer = s
+	return nil
+}
+
+// checkDurability looks for the one setting that would make a commit mean less than it says and that a session cannot change.
+func (n *Node) checkDurability(ctx context.Context, s *sequencer) error {
+	var fsync string
+	if err := s.session.conn.QueryRow(ctx, `show fsync`).Scan(&fsync); err != nil {
+		return fmt.Errorf("look at fsync: %w", err)
+	}
+	if fsync == "on" {
+		return nil
+	}
+	if n.config.Production {
+		return errors.New("event store: PostgreSQL runs with fsync off; in production an acknowledged event must survive power loss")
+	}
+	n.config.Logger.Warn("event store database runs with fsync off: a power loss can lose events")
+	return nil
+}
+
+// serve starts the server, the sequencer and the watch over it.
+func (n *Node) serve() {
+	ctx, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	n.server = newServer(n)
+	go n.sequencer.run(ctx)
+	go func() {
+		defer close(n.served)
+		_ = n.server.Serve(n.listener) // ends with the server; its error says only that
+	}()
+	go n.watch()
+}
+
+// watch ends the service when the sequencer fails: what cannot be written any more must not look alive.
+func (n *Node) watch() {
+	defer close(n.watched)
+	<-n.sequencer.ended
+	select {
+	case err := <-n.sequencer.fatal:
+		n.beginStop()
+		n.server.Stop()
+		n.fatal <- err
+	default:
+	}
+}
+
+// beginStop tells every waiting call that the node is going.
+func (n *Node) beginStop() { n.begin.Do(func() { close(n.stopping) }) }
+
+// seed writes the first event of a new log: clients take a $users event for the sign that a server has finished starting.
+func (n *Node) seed(ctx context.Context) error {
+	if n.tail.last.Load() > 0 {
+		return nil
+	}
+	_, err := n.execute(ctx, write{kind: writeAppend, stream: usersStream, expected: expectNoStream, events: []proposal{
+		{id: uuid.New(), kind: "$User", data: []byte("admin")},
+	}})
+	if err != nil {
+		return fmt.Errorf("write the first event: %w", err)
+	}
+	return nil
+}
+
+// Addr is where the node listens, with the port it got.
+func (n *Node) Addr() string { return n.listener.Addr().String() }
+
+// URL is the connection string for the stock client, without credentials.
+func (n *Node) URL() string {
+	host := n.advertised
+	secure := n.config.TLS != nil
+	return fmt.Sprintf("esdb://%s?tls=%t", net.JoinHostPort(host, strconv.Itoa(n.port)), secure)
+}
+
+// Err delivers at most one error: the node has lost the right or the means to write, has stopped serving, and must be stopped.
+func (n *Node) Err() <-chan error { return n.fatal }
+
+// Stop ends the node: subscriptions and reads are told, writes that were accepted are finished, then the right to write is given back. When ctx
+// ends first the remaining calls are cut off. Stopping twice is harmless.
+func (n *Node) Stop(ctx context.Context) error {
+	n.beginStop()
+	graceful := make(chan struct{})
+	go func() {
+		defer close(graceful)
+		n.server.GracefulStop()
+	}()
+	var err error
+	select {
+	case <-graceful:
+	case <-ctx.Done():
+		err = ctx.Err()
+		n.cancel() // a statement that hangs must not hold the stop up
+		n.server.Stop()
+		<-graceful
+	}
+	n.sequencer.stop()
+	n.cancel()
+	<-n.served
+	<-n.watched
+	return err
+}

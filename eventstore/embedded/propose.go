@@ -1,0 +1,71 @@
+package embedded
+
+import (
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+)
+
+// Bounds on what one append may bring, apart from the configured limit on its data.
+const (
+	maxRecordBytes = 16 << 20 // everything in one append; also the largest message
+	maxDrainBytes  = 64 << 20 // read and thrown away after an append has failed, so that the client gets to see why
+	maxProposals   = 100_000
+)
+
+// proposals collects the events of one append. The first fault is kept and ends the collecting; the rest of the request is only counted.
+type proposals struct {
+	limit  int
+	events []proposal
+	data   int // bytes of data
+	all    int // bytes of everything
+	fault  error
+}
+
+// message is a proposed event as both append calls carry it.
+type message interface {
+	GetId() *shared.UUID
+	GetMetadata() map[string]string
+	GetCustomMetadata() []byte
+	GetData() []byte
+}
+
+// add takes the next event.
+func (p *proposals) add(m message) {
+	p.all += len(m.GetData()) + len(m.GetCustomMetadata()) + 64
+	if p.fault == nil {
+		p.fault = p.check(m)
+	}
+	if p.fault != nil {
+		p.events = nil
+	}
+}
+
+// check stores the event unless something is wrong with it.
+func (p *proposals) check(m message) error {
+	md := m.GetMetadata()
+	kind, ok := md["type"]
+	if !ok {
+		return missingMetadata("type")
+	}
+	contentType, ok := md["content-type"]
+	if !ok {
+		return missingMetadata("content-type")
+	}
+	if kind == "" || !storable(kind) {
+		return invalidArgument("the event type is empty, not valid UTF-8, contains a NUL or is longer than 1024 bytes")
+	}
+	id, err := parseUUID(m.GetId())
+	if err != nil {
+		return err
+	}
+	// The limit counts data alone, as the real server in effect does.
+	if p.data += len(m.GetData()); p.data > p.limit {
+		return appendTooLarge(p.limit)
+	}
+	if p.all > maxRecordBytes || len(p.events) >= maxProposals {
+		return invalidArgument("the append is too large for one record")
+	}
+	p.events = append(p.events, proposal{
+		id: id, kind: kind, isJSON: contentType == "application/json", metadata: m.GetCustomMetadata(), data: m.GetData(),
+	})
+	return nil
+}

@@ -1,0 +1,50 @@
+package embedded
+
+import (
+	"context"
+	"math"
+)
+
+// readAll serves a plain read of $all: forwards from a position inclusive, backwards from a position exclusive.
+func (r *reader) readAll() error {
+	from := r.place
+	switch {
+	case r.origin == fromStart && r.backwards:
+		return nil // nothing precedes the start
+	case r.origin == fromStart:
+		from = 0
+	case r.origin == fromEnd:
+		from = math.MaxInt64
+	}
+	count := r.count
+	if r.filter != nil && count > 0 {
+		count = math.MaxUint64 // counts what passes, below
+	}
+	sent := uint64(0)
+	return walk(r.ctx(), r.allPages(from), count, func(rows []record) (bool, error) {
+		n, err := r.send(rows, r.count-sent, r.filter.admits, nil)
+		sent += n
+		if err == nil {
+			err = r.running()
+		}
+		return sent == r.count, err
+	})
+}
+
+// allPages reads $all page by page.
+func (r *reader) allPages(from int64) fetch {
+	sql := r.log.queries.allUp
+	if r.backwards {
+		sql = r.log.queries.allDown
+	}
+	return func(ctx context.Context, limit int) (page, error) {
+		p, err := r.log.read(ctx, sql, from, nil, limit)
+		if n := len(p.rows); n > 0 {
+			from = p.rows[n-1].position
+			if !r.backwards {
+				from++
+			}
+		}
+		return p, err
+	}
+}

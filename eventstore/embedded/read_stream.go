@@ -1,0 +1,88 @@
+package embedded
+
+import (
+	"context"
+	"math"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+)
+
+// readStream serves a plain read of one stream.
+func (r *reader) readStream() error {
+	if r.origin == fromEnd && !r.backwards {
+		r.origin, r.place = fromPlace, tombstoneRevision-1 // nothing follows the end
+	}
+	sql, from := r.log.queries.streamUp, r.place
+	if r.origin == fromStart {
+		from = 0
+	}
+	if r.backwards {
+		sql = r.log.queries.streamDown
+		if r.origin == fromEnd {
+			from = tombstoneRevision - 1
+		}
+	}
+	v, first, err := r.log.open(r.ctx(), r.stream, sql, from, bounded(firstPage, max(r.count, 1)))
+	switch {
+	case err != nil:
+		return err
+	case v.state.tombstoned:
+		return streamDeleted(r.stream)
+	case v.missing():
+		return r.notFound()
+	}
+	next := r.streamPages(sql, from, first)
+	if !r.backwards && from < v.lowest { // what was read ahead of the view has been truncated
+		next = r.streamPages(sql, v.lowest, page{more: true})
+	}
+	budget, sent := r.count, uint64(0)
+	if v.bornFrom != math.MinInt64 && budget > 0 {
+		budget = math.MaxUint64 // expired events are read but do not count
+	}
+	err = walk(r.ctx(), next, budget, func(rows []record) (bool, error) {
+		n, err := r.send(rows, r.count-sent, v.shows, nil)
+		sent += n
+		if err == nil {
+			err = r.running()
+		}
+		ended := r.backwards && len(rows) > 0 && rows[len(rows)-1].revision < v.lowest
+		return ended || sent == r.count, err
+	})
+	if err != nil || r.compatibility == 0 {
+		return err
+	}
+	return r.streamBounds(v, sent)
+}
+
+// streamPages continues a paged read of one stream. A first page that was read already is handed out first.
+func (r *reader) streamPages(sql string, from int64, first page) fetch {
+	prepared := len(first.rows) > 0 || !first.more
+	return func(ctx context.Context, limit int) (p page, err error) {
+		if prepared {
+			prepared = false
+			p = first
+		} else if p, err = r.log.read(ctx, sql, r.stream, from, limit); err != nil {
+			return page{}, err
+		}
+		if n := len(p.rows); n > 0 {
+			from = p.rows[n-1].revision + 1
+			if r.backwards {
+				from -= 2
+			}
+			// A tombstone's number is the greatest there is: nothing follows.
+			p.more = p.more && from >= 0 && from < math.MaxInt64
+		}
+		return p, nil
+	}
+}
+
+// streamBounds sends what newer clients ask for after a stream's events.
+func (r *reader) streamBounds(v view, sent uint64) error {
+	if sent == 0 && v.lowest > 0 {
+		first := &streams.ReadResp_FirstStreamPosition{FirstStreamPosition: uint64(min(v.lowest, v.state.last+1))}
+		if err := r.call.Send(&streams.ReadResp{Content: first}); err != nil {
+			return err
+		}
+	}
+	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_LastStreamPosition{LastStreamPosition: uint64(v.state.last)}})
+}

@@ -1,0 +1,127 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
+)
+
+// reader serves one Read call. Used by that call's goroutine only.
+type reader struct {
+	*readRequest
+	log      *logReader
+	tail     *tail
+	stopping <-chan struct{}
+	call     streams.Streams_ReadServer
+	links    *resolver
+	encoder  eventEncoder
+}
+
+// newReader prepares a call.
+func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader {
+	rd := &reader{readRequest: r, log: n.log, tail: n.tail, stopping: n.stopping, call: call, encoder: eventEncoder{stringIDs: r.stringIDs}}
+	if r.resolve {
+		rd.links = &resolver{log: n.log}
+	}
+	return rd
+}
+
+// ctx lives as long as the call.
+func (r *reader) ctx() context.Context { return r.call.Context() }
+
+// send sends the admitted events of rows in order, until it has sent the given number; it returns how many it sent. after, when not nil, runs
+// for every row once it has been considered.
+func (r *reader) send(rows []record, limit uint64, admit func(*record) bool, after func(*record) error) (sent uint64, err error) {
+	targets, err := r.links.resolve(r.ctx(), rows)
+	if err != nil {
+		return 0, err
+	}
+	var buffer []byte
+	for i := range rows {
+		if sent == limit {
+			return sent, nil
+		}
+		row := &rows[i]
+		if admit(row) {
+			if cap(buffer)-len(buffer) < row.size()+256 {
+				buffer = make([]byte, 0, max(row.size()+256, min(64<<10, (row.size()+256)*(len(rows)-i))))
+			}
+			from := len(buffer)
+			buffer = r.encode(buffer, row, targets)
+			f := frame(buffer[from:len(buffer):len(buffer)])
+			if err := r.call.SendMsg(&f); err != nil {
+				return sent, err
+			}
+			sent++
+		}
+		if after != nil {
+			if err := after(row); err != nil {
+				return sent, err
+			}
+		}
+	}
+	return sent, nil
+}
+
+// encode writes one event, or link and target when links are resolved.
+func (r *reader) encode(b []byte, row *record, targets map[target]*record) []byte {
+	if r.links == nil || row.kind != linkType {
+		return r.encoder.encode(b, row, nil)
+	}
+	var event *record
+	if t, ok := parseLink(row.data); ok {
+		event = targets[t]
+	}
+	return r.encoder.encode(b, event, row)
+}
+
+// confirm is the first answer to a subscription.
+func (r *reader) confirm() error {
+	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
+		Confirmation: &streams.ReadResp_SubscriptionConfirmation{SubscriptionId: uuid.NewString()},
+	}})
+}
+
+// caughtUp tells the subscriber that everything so far has been sent.
+func (r *reader) caughtUp() error {
+	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
+}
+
+// checkpoint tells a filtered subscriber how far the search has come.
+func (r *reader) checkpoint(position int64) error {
+	at := uint64(position)
+	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
+		Checkpoint: &streams.ReadResp_Checkpoint{CommitPosition: at, PreparePosition: at},
+	}})
+}
+
+// notFound is the answer to a read of a stream that is not there.
+func (r *reader) notFound() error {
+	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_StreamNotFound_{StreamNotFound: &streams.ReadResp_StreamNotFound{
+		StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)},
+	}}})
+}
+
+// await blocks a live subscription until there is more, or the call or the node ends.
+func (r *reader) await(more <-chan struct{}) error {
+	select {
+	case <-more:
+		return nil
+	case <-r.ctx().Done():
+		return fromContext(r.ctx().Err())
+	case <-r.stopping:
+		return errStopping
+	}
+}
+
+// running fails once the node stops: history is not worth delaying its end.
+func (r *reader) running() error {
+	select {
+	case <-r.stopping:
+		return errStopping
+	default:
+		return nil
+	}
+}

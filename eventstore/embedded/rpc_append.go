@@ -1,0 +1,126 @@
+package embedded
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+)
+
+// Append stores a list of events as one: all or none. A wrong expected version is an answer, not an error.
+func (s *streamsService) Append(call streams.Streams_AppendServer) error {
+	options, events, err := s.receiveAppend(call)
+	if err != nil {
+		return err
+	}
+	w := write{kind: writeAppend, stream: string(options.GetStreamIdentifier().GetStreamName()), events: events}
+	if err := checkWritable(w.stream); err != nil {
+		return err
+	}
+	switch e := options.GetExpectedStreamRevision().(type) {
+	case *streams.AppendReq_Options_Revision:
+		w.expected = exact(e.Revision)
+	case *streams.AppendReq_Options_NoStream:
+		w.expected = expectNoStream
+	case *streams.AppendReq_Options_Any:
+		w.expected = expectAny
+	case *streams.AppendReq_Options_StreamExists:
+		w.expected = expectExists
+	default:
+		return invalidArgument("the append names no expected revision")
+	}
+	o, err := s.node.execute(call.Context(), w)
+	if err != nil {
+		return err
+	}
+	switch o.verdict {
+	case verdictDeleted:
+		return streamDeleted(w.stream)
+	case verdictWrong:
+		return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_WrongExpectedVersion_{
+			WrongExpectedVersion: wrongVersionOf(options, o.current),
+		}})
+	}
+	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: successOf(o)}})
+}
+
+// receiveAppend reads the whole request. It fails only after draining it: a client that is still sending would lose the status otherwise.
+func (s *streamsService) receiveAppend(call streams.Streams_AppendServer) (*streams.AppendReq_Options, []proposal, error) {
+	var options *streams.AppendReq_Options
+	p := proposals{limit: s.node.config.MaxAppendSize}
+	for p.all < maxDrainBytes {
+		req, err := call.Recv()
+		if errors.Is(err, io.EOF) {
+			if p.fault == nil && options == nil {
+				p.fault = invalidArgument("the append has no options")
+			}
+			return options, p.events, p.fault
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		switch m := req.GetContent().(type) {
+		case *streams.AppendReq_Options_:
+			if options != nil && p.fault == nil {
+				p.fault = invalidArgument("the append has options twice")
+			}
+			options = m.Options
+		case *streams.AppendReq_ProposedMessage_:
+			if options == nil && p.fault == nil {
+				p.fault = invalidArgument("the append must begin with its options")
+			}
+			p.add(m.ProposedMessage)
+		default:
+			if p.fault == nil {
+				p.fault = invalidArgument("the append has a message without content")
+			}
+			p.all += 64
+		}
+	}
+	return nil, nil, p.fault
+}
+
+// exact turns a wire revision into an expected one; what no stream can reach stays unreachable.
+func exact(revision uint64) int64 { return int64(min(revision, math.MaxInt64-1)) }
+
+// successOf is the answer to an append that is in the log.
+func successOf(o outcome) *streams.AppendResp_Success {
+	s := &streams.AppendResp_Success{}
+	if o.current < 0 {
+		s.CurrentRevisionOption = &streams.AppendResp_Success_NoStream{NoStream: &shared.Empty{}}
+	} else {
+		s.CurrentRevisionOption = &streams.AppendResp_Success_CurrentRevision{CurrentRevision: uint64(o.current)}
+	}
+	at := uint64(o.position)
+	s.PositionOption = &streams.AppendResp_Success_Position{Position: &streams.AppendResp_Position{CommitPosition: at, PreparePosition: at}}
+	return s
+}
+
+// wrongVersionOf answers an append whose expectation did not hold, in the present fields and in those of version 20.6.
+func wrongVersionOf(o *streams.AppendReq_Options, current int64) *streams.AppendResp_WrongExpectedVersion {
+	w := &streams.AppendResp_WrongExpectedVersion{}
+	if current < 0 {
+		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentNoStream{CurrentNoStream: &shared.Empty{}}
+		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_NoStream_20_6_0{NoStream_20_6_0: &shared.Empty{}}
+	} else {
+		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentRevision{CurrentRevision: uint64(current)}
+		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_CurrentRevision_20_6_0{CurrentRevision_20_6_0: uint64(current)}
+	}
+	switch e := o.GetExpectedStreamRevision().(type) {
+	case *streams.AppendReq_Options_Revision:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision{ExpectedRevision: e.Revision}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: e.Revision}
+	case *streams.AppendReq_Options_NoStream:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedNoStream{ExpectedNoStream: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: math.MaxUint64}
+	case *streams.AppendReq_Options_Any:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedAny{ExpectedAny: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_Any_20_6_0{Any_20_6_0: &shared.Empty{}}
+	case *streams.AppendReq_Options_StreamExists:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedStreamExists{ExpectedStreamExists: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_StreamExists_20_6_0{StreamExists_20_6_0: &shared.Empty{}}
+	}
+	return w
+}

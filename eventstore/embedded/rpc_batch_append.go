@@ -1,0 +1,191 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
+	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// Bounds of one BatchAppend call.
+const (
+	openBatches   = 512 // appends being committed at a time; more make the call wait
+	unfinished    = 512 // correlations begun but not final
+	batchDeadline = 10 * time.Second
+)
+
+// batch is one append within a BatchAppend call.
+type batch struct {
+	correlation uuid.UUID
+	stringID    bool
+	options     *streams.BatchAppendReq_Options
+	proposals   proposals
+}
+
+// batchCall is one BatchAppend call: appends told apart by correlation id, answered in whatever order they are committed.
+type batchCall struct {
+	service *streamsService
+	call    streams.Streams_BatchAppendServer
+	begun   map[uuid.UUID]*batch
+	sending sync.Mutex
+	running sync.WaitGroup
+	slots   chan struct{}
+}
+
+// BatchAppend stores many appends over one call, each atomic by itself. Faults of an append are answers, not errors of the call.
+func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
+	c := &batchCall{service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches)}
+	defer c.running.Wait()
+	for {
+		req, err := call.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.take(req); err != nil {
+			return err
+		}
+	}
+}
+
+// take adds a message to its append and, when it is the final one, commits the append.
+func (c *batchCall) take(req *streams.BatchAppendReq) error {
+	correlation, err := parseUUID(req.GetCorrelationId())
+	if err != nil {
+		return err
+	}
+	b, ok := c.begun[correlation]
+	if !ok {
+		if len(c.begun) >= unfinished {
+			return invalidArgument("too many appends begun and not finished")
+		}
+		_, stringID := req.GetCorrelationId().GetValue().(*shared.UUID_String_)
+		b = &batch{correlation: correlation, stringID: stringID, options: req.GetOptions()}
+		b.proposals.limit = c.service.node.config.MaxAppendSize
+		c.begun[correlation] = b
+	}
+	for _, m := range req.GetProposedMessages() {
+		b.proposals.add(m)
+	}
+	if !req.GetIsFinal() {
+		return nil
+	}
+	delete(c.begun, correlation)
+	select {
+	case c.slots <- struct{}{}:
+	case <-c.call.Context().Done():
+		return fromContext(c.call.Context().Err())
+	}
+	c.running.Add(1)
+	go func() {
+		defer func() { <-c.slots; c.running.Done() }()
+		c.answer(b, c.store(b))
+	}()
+	return nil
+}
+
+// answer sends one response; the call's end makes a lost one harmless.
+func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
+	resp.CorrelationId = structured(b.correlation)
+	if b.stringID {
+		resp.CorrelationId = &shared.UUID{Value: &shared.UUID_String_{String_: b.correlation.String()}}
+	}
+	resp.StreamIdentifier = b.options.GetStreamIdentifier()
+	switch e := b.options.GetExpectedStreamPosition().(type) {
+	case *streams.BatchAppendReq_Options_StreamPosition:
+		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamPosition{StreamPosition: e.StreamPosition}
+	case *streams.BatchAppendReq_Options_NoStream:
+		resp.ExpectedStreamPosition = &streams.BatchAppendResp_NoStream{NoStream: &emptypb.Empty{}}
+	case *streams.BatchAppendReq_Options_Any:
+		resp.ExpectedStreamPosition = &streams.BatchAppendResp_Any{Any: &emptypb.Empty{}}
+	case *streams.BatchAppendReq_Options_StreamExists:
+		resp.ExpectedStreamPosition = &streams.BatchAppendResp_StreamExists{StreamExists: &emptypb.Empty{}}
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	_ = c.call.Send(resp)
+}
+
+// store runs one append and turns its outcome into a response.
+func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
+	w, err := b.write()
+	if err != nil {
+		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
+	}
+	ctx, cancel := context.WithTimeout(c.call.Context(), b.patience(c.service.node.config.Clock.Now()))
+	defer cancel()
+	o, err := c.service.node.execute(ctx, w)
+	switch {
+	case err != nil:
+		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
+	case o.verdict == verdictDeleted:
+		return failed(batchError(codes.NotFound, "Stream is deleted.", &shared.StreamDeleted{StreamIdentifier: b.options.GetStreamIdentifier()}))
+	case o.verdict == verdictWrong:
+		return failed(batchError(codes.AlreadyExists, "Wrong expected version.", b.wrongVersion(o.current)))
+	}
+	return &streams.BatchAppendResp{Result: &streams.BatchAppendResp_Success_{Success: batchSuccess(o)}}
+}
+
+// write checks an append and puts it into the sequencer's form.
+func (b *batch) write() (write, error) {
+	w := write{kind: writeAppend, stream: string(b.options.GetStreamIdentifier().GetStreamName()), events: b.proposals.events}
+	switch e := b.options.GetExpectedStreamPosition().(type) {
+	case *streams.BatchAppendReq_Options_StreamPosition:
+		w.expected = exact(e.StreamPosition)
+	case *streams.BatchAppendReq_Options_NoStream:
+		w.expected = expectNoStream
+	case *streams.BatchAppendReq_Options_Any:
+		w.expected = expectAny
+	case *streams.BatchAppendReq_Options_StreamExists:
+		w.expected = expectExists
+	default:
+		return w, invalidArgument("the append names no expected position")
+	}
+	if err := checkWritable(w.stream); err != nil {
+		return w, err
+	}
+	return w, b.proposals.fault
+}
+
+// patience is how long the client wants to wait: a duration, or an instant from older clients.
+func (b *batch) patience(now time.Time) time.Duration {
+	switch d := b.options.GetDeadlineOption().(type) {
+	case *streams.BatchAppendReq_Options_Deadline:
+		if d.Deadline.GetSeconds() >= math.MaxInt64/int64(time.Second) {
+			return math.MaxInt64
+		}
+		return d.Deadline.AsDuration()
+	case *streams.BatchAppendReq_Options_Deadline_21_10_0:
+		return d.Deadline_21_10_0.AsTime().Sub(now)
+	}
+	return batchDeadline
+}
+
+// batchSuccess is the answer to an append that is in the log.
+func batchSuccess(o outcome) *streams.BatchAppendResp_Success {
+	s := &streams.BatchAppendResp_Success{}
+	if o.current < 0 {
+		s.CurrentRevisionOption = &streams.BatchAppendResp_Success_NoStream{NoStream: &emptypb.Empty{}}
+	} else {
+		s.CurrentRevisionOption = &streams.BatchAppendResp_Success_CurrentRevision{CurrentRevision: uint64(o.current)}
+	}
+	at := uint64(o.position)
+	s.PositionOption = &streams.BatchAppendResp_Success_Position{Position: &shared.AllStreamPosition{CommitPosition: at, PreparePosition: at}}
+	return s
+}
+
+// failed wraps an error of one append.
+func failed(s *rpcstatus.Status) *streams.BatchAppendResp {
+	return &streams.BatchAppendResp{Result: &streams.BatchAppendResp_Error{Error: s}}
+}

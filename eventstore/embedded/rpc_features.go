@@ -1,0 +1,45 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+)
+
+// serverVersion is the protocol level offered: real positions on stream reads and caught-up messages. Clients parse three integers.
+const serverVersion = "24.6.0"
+
+// featuresService tells clients which calls they may use.
+type featuresService struct {
+	serverfeatures.UnimplementedServerFeaturesServer
+}
+
+// GetSupportedMethods lists the calls, in the lower-case names that clients compare.
+func (featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*serverfeatures.SupportedMethods, error) {
+	const (
+		streamsName    = "event_store.client.streams.streams"
+		persistentName = "event_store.client.persistent_subscriptions.persistentsubscriptions"
+	)
+	method := func(service, name string, features ...string) *serverfeatures.SupportedMethod {
+		return &serverfeatures.SupportedMethod{ServiceName: service, MethodName: name, Features: features}
+	}
+	return &serverfeatures.SupportedMethods{
+		EventStoreServerVersion: serverVersion,
+		Methods: []*serverfeatures.SupportedMethod{
+			method(streamsName, "read", "position", "events"),
+			method(streamsName, "append"),
+			method(streamsName, "batchappend", "deadline_duration"),
+			method(streamsName, "delete"),
+			method(streamsName, "tombstone"),
+			method("event_store.client.gossip.gossip", "read"),
+			method("event_store.client.server_features.serverfeatures", "getsupportedmethods"),
+			// These four answer Unimplemented, which clients report as an unsupported feature. Left out, the Go client would try them over
+			// HTTP/1 on this port and report a broken connection instead. None of them carries "all", so nothing more is promised.
+			method(persistentName, "getinfo"),
+			method(persistentName, "list"),
+			method(persistentName, "replayparked"),
+			method(persistentName, "restartsubsystem"),
+		},
+	}, nil
+}

@@ -1,0 +1,32 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+)
+
+// gossipService tells clients that discover a cluster about its one member.
+type gossipService struct {
+	gossip.UnimplementedGossipServer
+	node *Node
+}
+
+// Read lists this node, as leader while it may write.
+func (s *gossipService) Read(context.Context, *shared.Empty) (*gossip.ClusterInfo, error) {
+	n := s.node
+	member := &gossip.MemberInfo{
+		InstanceId:   structured(n.instance),
+		TimeStamp:    ticks(n.config.Clock.Now()),
+		State:        gossip.MemberInfo_Leader,
+		IsAlive:      true,
+		HttpEndPoint: &gossip.EndPoint{Address: n.advertised, Port: uint32(n.port)},
+	}
+	select {
+	case <-n.stopping:
+		member.State, member.IsAlive = gossip.MemberInfo_ShuttingDown, false
+	default:
+	}
+	return &gossip.ClusterInfo{Members: []*gossip.MemberInfo{member}}, nil
+}

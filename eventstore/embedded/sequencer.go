@@ -1,0 +1,269 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds of one group: enough that the commit's fixed cost does not matter, small enough that nobody waits long for the others' bytes.
+const (
+	groupWrites = 512
+	groupEvents = 4096
+	groupBytes  = 4 << 20
+	queueLength = 1024
+)
+
+// idlePing is how often an idle sequencer looks whether its session still lives.
+const idlePing = 2 * time.Second
+
+// sequencer is the only writer of the log. One goroutine collects what waits, decides it, commits it and publishes it, strictly in that order,
+// so positions are handed out and seen in commit order.
+type sequencer struct {
+	queries  *queries
+	sessions *sessions
+	tail     *tail
+	log      *slog.Logger
+	now      func() time.Time
+
+	queue chan *write
+	quit  chan struct{} // closed by stop
+	once  sync.Once
+	ended chan struct{} // closed when the goroutine has ended
+	fatal chan error    // room for one
+	down  atomic.Bool   // PostgreSQL has been away for a while: refuse at once
+
+	// Owned by the goroutine.
+	session   *session
+	heads     *headCache
+	recent    *recentEvents
+	published int64 // last committed position
+	columns   columnBuffers
+}
+
+// submit hands a write over and waits for its outcome. When ctx ends first, the outcome is unknown.
+func (q *sequencer) submit(ctx context.Context, w *write) (outcome, error) {
+	if q.down.Load() {
+		return outcome{}, errNoDatabase
+	}
+	w.abandoned = ctx.Done()
+	w.reply = make(chan outcome, 1)
+	select {
+	case q.queue <- w:
+	case <-ctx.Done():
+		return outcome{}, fromContext(ctx.Err())
+	case <-q.ended:
+		return outcome{}, errStopping
+	}
+	select {
+	case o := <-w.reply:
+		return o, o.err
+	case <-ctx.Done():
+		return outcome{}, fromContext(ctx.Err())
+	case <-q.ended:
+		select {
+		case o := <-w.reply:
+			return o, o.err
+		default:
+			return outcome{}, errStopping
+		}
+	}
+}
+
+// errNoDatabase is what writes get while PostgreSQL is away for longer than a moment.
+var errNoDatabase = unavailable("the event store cannot reach its database")
+
+// run is the goroutine's body.
+func (q *sequencer) run(ctx context.Context) {
+	defer close(q.ended)
+	defer func() { q.session.close() }()
+	idle := time.NewTicker(idlePing)
+	defer idle.Stop()
+	for {
+		var err error
+		select {
+		case first := <-q.queue:
+			err = q.process(ctx, q.collect(first))
+		case <-idle.C:
+			err = q.checkIdle(ctx)
+		case <-q.quit:
+			q.flush(ctx)
+			return
+		}
+		if err != nil {
+			q.log.Error("event store sequencer stopped", "error", err)
+			q.fatal <- err
+			return
+		}
+	}
+}
+
+// stop ends the goroutine after what is queued.
+func (q *sequencer) stop() {
+	q.once.Do(func() { close(q.quit) })
+	<-q.ended
+}
+
+// collect takes what waits, up to the bounds of a group, and leaves out what nobody waits for any more.
+func (q *sequencer) collect(first *write) []*write {
+	batch := make([]*write, 0, 64)
+	events, bytes := 0, 0
+	for w := first; ; {
+		if !w.isAbandoned() {
+			batch = append(batch, w)
+			events += len(w.events)
+			for i := range w.events {
+				bytes += len(w.events[i].data) + len(w.events[i].metadata)
+			}
+		}
+		if len(batch) >= groupWrites || events >= groupEvents || bytes >= groupBytes {
+			return batch
+		}
+		select {
+		case w = <-q.queue:
+		default:
+			return batch
+		}
+	}
+}
+
+// isAbandoned tells whether the caller has gone.
+func (w *write) isAbandoned() bool {
+	select {
+	case <-w.abandoned:
+		return true
+	default:
+		return false
+	}
+}
+
+// flush serves what is still queued when the node stops.
+func (q *sequencer) flush(ctx context.Context) {
+	for {
+		select {
+		case w := <-q.queue:
+			if err := q.process(ctx, q.collect(w)); err != nil {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// checkIdle notices a lost session while nothing is written, so that another node cannot take the lock unseen for long.
+func (q *sequencer) checkIdle(ctx context.Context) error {
+	if q.session.ping(ctx) == nil {
+		return nil
+	}
+	return q.recoverUnchanged(ctx, nil)
+}
+
+// process brings a batch to its end: every write answered, or a fatal error.
+func (q *sequencer) process(ctx context.Context, batch []*write) error {
+	for len(batch) > 0 {
+		g, err := q.prepare(ctx, batch)
+		if err != nil {
+			if definite(q.session.conn, err) {
+				refuse(batch, q.refusalOf(err))
+				return nil
+			}
+			if err := q.recoverUnchanged(ctx, batch); err != nil {
+				refuse(batch, errStopping)
+				return err
+			}
+			batch = stillWanted(batch)
+			continue
+		}
+		again, err := q.settle(ctx, g, batch)
+		if err != nil {
+			return err
+		}
+		batch = again
+	}
+	return nil
+}
+
+// settle commits a decided group and answers it. It returns the writes to decide again, after a commit that is known not to have happened.
+func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
+	if len(g.rows) == 0 {
+		g.deliver()
+		return nil, nil
+	}
+	err = q.commit(ctx, g)
+	switch {
+	case err == nil:
+		q.publish(g)
+		return nil, nil
+	case errors.Is(err, errFenced):
+		refuse(batch, errStopping)
+		return nil, err
+	case definite(q.session.conn, err):
+		return nil, q.isolate(ctx, batch, err)
+	}
+	q.log.Warn("event store commit with unknown outcome", "events", len(g.rows), "error", err)
+	last, err := q.recover(ctx, batch)
+	if err != nil {
+		refuse(batch, errStopping)
+		return nil, err
+	}
+	switch last {
+	case g.next - 1: // it had been committed
+		q.publish(g)
+		return nil, nil
+	case q.published: // it had not
+		return stillWanted(batch), nil
+	}
+	refuse(batch, errStopping)
+	return nil, errForeignRows
+}
+
+// errForeignRows: the log holds events this node did not write while it held the lock.
+var errForeignRows = errors.New("event store: the log was written by someone else")
+
+// publish makes a committed group visible in order and answers its writers.
+func (q *sequencer) publish(g *group) {
+	for name := range g.changed {
+		q.heads.lru.Add(name, g.heads[name])
+	}
+	for key, at := range g.known {
+		q.recent.lru.Add(key, at)
+	}
+	q.published = g.next - 1
+	q.tail.publish(g.rows)
+	g.deliver()
+}
+
+// deliver answers every write of a settled group.
+func (g *group) deliver() {
+	for i := range g.answers {
+		select {
+		case g.answers[i].to.reply <- g.answers[i].outcome:
+		default: // refused meanwhile, as unknown
+		}
+	}
+}
+
+// refuse answers writes that came to nothing, or whose outcome stays unknown.
+func refuse(batch []*write, err error) {
+	for _, w := range batch {
+		select {
+		case w.reply <- outcome{err: err}:
+		default: // answered already
+		}
+	}
+}
+
+// stillWanted leaves out the writes whose caller has gone or was answered meanwhile.
+func stillWanted(batch []*write) []*write {
+	kept := batch[:0]
+	for _, w := range batch {
+		if !w.isAbandoned() && len(w.reply) == 0 {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}

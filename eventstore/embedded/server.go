@@ -1,0 +1,79 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+)
+
+// streamsService is the Streams service; each call has a file of its own.
+type streamsService struct {
+	streams.UnimplementedStreamsServer
+	node *Node
+}
+
+// newServer puts the services behind authentication and the protocol's error trailers. Services that are not registered answer Unimplemented.
+func newServer(n *Node) *grpc.Server {
+	g := newGuard(n.config.Username, n.config.Password)
+	options := []grpc.ServerOption{
+		// Messages may be as large as a record, plus room for the envelope.
+		grpc.MaxRecvMsgSize(maxRecordBytes + 1<<20),
+		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
+		grpc.ForceServerCodecV2(frameCodec{encoding.GetCodecV2(proto.Name)}),
+		// Clients ping every 10 s, also when nothing is going on; the default policy would drop them.
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+			if err := g.check(ctx, info.FullMethod); err != nil {
+				return nil, err
+			}
+			resp, err := handler(ctx, req)
+			return resp, n.outward(err, info.FullMethod, func(r *refusal) { _ = grpc.SetTrailer(ctx, r.metadata()) })
+		}),
+		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+			if err := g.check(ss.Context(), info.FullMethod); err != nil {
+				return err
+			}
+			err := handler(srv, ss)
+			return n.outward(err, info.FullMethod, func(r *refusal) { ss.SetTrailer(r.metadata()) })
+		}),
+	}
+	if n.config.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(n.config.TLS)))
+	}
+	server := grpc.NewServer(options...)
+	streams.RegisterStreamsServer(server, &streamsService{node: n})
+	gossip.RegisterGossipServer(server, &gossipService{node: n})
+	serverfeatures.RegisterServerFeaturesServer(server, featuresService{})
+	return server
+}
+
+// outward turns an error into what the client may see. Faults of ours are logged and hidden.
+func (n *Node) outward(err error, method string, trailers func(*refusal)) error {
+	var r *refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &r):
+		trailers(r)
+		return r
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fromContext(err)
+	}
+	if s, ok := status.FromError(err); ok {
+		return s.Err()
+	}
+	n.config.Logger.Error("event store call failed", "method", method, "error", err)
+	return status.Error(codes.Internal, "internal error")
+}

@@ -1,0 +1,75 @@
+package embedded
+
+import "math"
+
+// liveBatch is how many events a live subscriber takes from memory at a time. Slower than the tail is long, it reads pages again.
+const liveBatch = 256
+
+// subscribeAll serves a catch-up subscription to $all: everything after the start position, then whatever is committed.
+func (r *reader) subscribeAll() error {
+	position := r.place
+	switch r.origin {
+	case fromStart:
+		position = 0
+	case fromEnd:
+		position = r.tail.last.Load()
+	}
+	marks := checkpoints{}
+	if r.filter != nil {
+		marks.interval = r.filter.interval
+		if r.origin == fromPlace {
+			marks.last = position
+		}
+	}
+	if err := r.confirm(); err != nil {
+		return err
+	}
+	considered := func(row *record) error {
+		position = row.position
+		if marks.consider(position) {
+			return r.checkpoint(position)
+		}
+		return nil
+	}
+	live := false
+	buffer := make([]record, 0, liveBatch)
+	for {
+		rows, more, held := r.tail.after(position, liveBatch, buffer[:0])
+		switch {
+		case !held:
+			live = false
+			if err := r.catchUpAll(position, considered); err != nil {
+				return err
+			}
+		case len(rows) > 0:
+			if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
+				return err
+			}
+			clear(rows)
+		case !live:
+			live = true
+			if marks.mark(position) {
+				if err := r.checkpoint(position); err != nil {
+					return err
+				}
+			}
+			if err := r.caughtUp(); err != nil {
+				return err
+			}
+		default:
+			if err := r.await(more); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// catchUpAll sends what the log holds after a position, in pages.
+func (r *reader) catchUpAll(position int64, considered func(*record) error) error {
+	return walk(r.ctx(), r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
+		if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
+			return false, err
+		}
+		return false, r.running()
+	})
+}

@@ -1,0 +1,102 @@
+package embedded
+
+import "math"
+
+// streamCursor is how far a stream subscription has come.
+type streamCursor struct {
+	revision int64 // last one sent, or the one to start after
+	position int64 // of $all up to which the stream is known to be read
+}
+
+// subscribeStream serves a catch-up subscription to one stream: the visible events after the start revision, then whatever is appended. The
+// stream need not exist yet. A tombstone is delivered and ends the subscription.
+func (r *reader) subscribeStream() error {
+	at := streamCursor{revision: r.place, position: r.tail.last.Load()}
+	v, err := r.log.view(r.ctx(), r.stream)
+	switch {
+	case err != nil:
+		return err
+	case v.state.tombstoned:
+		return streamDeleted(r.stream)
+	case r.origin == fromStart:
+		at.revision = -1
+	case r.origin == fromEnd:
+		at.revision = v.state.last
+	}
+	if err := r.confirm(); err != nil {
+		return err
+	}
+	if err := r.catchUpStream(&at); err != nil {
+		return err
+	}
+	live := false
+	buffer := make([]record, 0, liveBatch)
+	for {
+		rows, more, held := r.tail.after(at.position, liveBatch, buffer[:0])
+		switch {
+		case !held:
+			live = false
+			if err := r.catchUpStream(&at); err != nil {
+				return err
+			}
+		case len(rows) > 0:
+			at.position = rows[len(rows)-1].position
+			if err := r.sendStream(&at, r.ofStream(rows), func(*record) bool { return true }); err != nil {
+				return err
+			}
+			clear(rows)
+		case !live:
+			live = true
+			if err := r.caughtUp(); err != nil {
+				return err
+			}
+		default:
+			if err := r.await(more); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ofStream keeps, in place, the events of the subscribed stream.
+func (r *reader) ofStream(rows []record) []record {
+	kept := rows[:0]
+	for i := range rows {
+		if rows[i].stream == r.stream {
+			kept = append(kept, rows[i])
+		}
+	}
+	return kept
+}
+
+// catchUpStream sends what the log holds of the stream after the cursor. Events published meanwhile are met again in the tail and skipped there.
+func (r *reader) catchUpStream(at *streamCursor) error {
+	at.position = r.tail.last.Load()
+	v, err := r.log.view(r.ctx(), r.stream)
+	if err != nil {
+		return err
+	}
+	visible := func(row *record) bool { return v.shows(row) || row.revision == tombstoneRevision }
+	from := max(at.revision+1, min(v.lowest, v.state.last+1))
+	pages := r.streamPages(r.log.queries.streamUp, from, page{more: true})
+	return walk(r.ctx(), pages, math.MaxUint64, func(rows []record) (bool, error) {
+		if err := r.sendStream(at, rows, visible); err != nil {
+			return false, err
+		}
+		return false, r.running()
+	})
+}
+
+// sendStream sends the events the cursor has not passed yet; after a tombstone the subscription is over.
+func (r *reader) sendStream(at *streamCursor, rows []record, visible func(*record) bool) error {
+	fresh := func(row *record) bool { return row.revision > at.revision && visible(row) }
+	passed := func(row *record) error {
+		at.revision = max(at.revision, row.revision)
+		if row.revision == tombstoneRevision {
+			return streamDeleted(r.stream)
+		}
+		return nil
+	}
+	_, err := r.send(rows, math.MaxUint64, fresh, passed)
+	return err
+}

@@ -1,0 +1,82 @@
+package embedded
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Bounds of the tail: what live subscribers may lag before they read pages from the database again.
+const (
+	tailEvents = 1 << 14
+	tailBytes  = 32 << 20
+)
+
+// tail keeps the newest events in memory and wakes those who wait for more. Publishing never waits for a reader. Safe for concurrent use.
+type tail struct {
+	last atomic.Int64 // last published position
+
+	mu      sync.Mutex
+	ring    []record // ring[position % len]
+	first   int64    // oldest position held
+	bytes   int
+	changed chan struct{} // closed and dropped at the next publish; nil while nobody waits
+}
+
+// newTail starts after the last position in the log.
+func newTail(last int64) *tail {
+	t := &tail{ring: make([]record, tailEvents), first: last + 1}
+	t.last.Store(last)
+	return t
+}
+
+// publish adds committed events, whose positions follow the last one without a gap.
+func (t *tail) publish(rows []record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := t.last.Load()
+	for i := range rows {
+		last = rows[i].position
+		if last-t.first >= tailEvents {
+			t.evict()
+		}
+		t.ring[last%tailEvents] = rows[i]
+		t.bytes += rows[i].size()
+	}
+	for t.bytes > tailBytes && t.first <= last {
+		t.evict()
+	}
+	t.last.Store(last)
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
+	}
+}
+
+// evict forgets the oldest event.
+func (t *tail) evict() {
+	slot := &t.ring[t.first%tailEvents]
+	t.bytes -= slot.size()
+	*slot = record{}
+	t.first++
+}
+
+// after copies up to limit events that follow a position into buf. held is false when they are no longer all in memory. When there is nothing
+// yet, more is closed at the next publish.
+func (t *tail) after(position int64, limit int, buf []record) (rows []record, more <-chan struct{}, held bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if position+1 < t.first {
+		return nil, nil, false
+	}
+	last := t.last.Load()
+	for p := position + 1; p <= last && len(buf) < limit; p++ {
+		buf = append(buf, t.ring[p%tailEvents])
+	}
+	if len(buf) == 0 {
+		if t.changed == nil {
+			t.changed = make(chan struct{})
+		}
+		more = t.changed
+	}
+	return buf, more, true
+}

@@ -1,0 +1,137 @@
+package embedded
+
+import (
+	"strconv"
+
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// frame is a message already in its wire form. Events are the bulk of what the node sends and are encoded straight from the log's rows.
+type frame []byte
+
+// frameCodec sends frames as they are and leaves every other message to the stock codec.
+type frameCodec struct{ encoding.CodecV2 }
+
+// Marshal implements encoding.CodecV2.
+func (c frameCodec) Marshal(v any) (mem.BufferSlice, error) {
+	if f, ok := v.(*frame); ok {
+		return mem.BufferSlice{mem.SliceBuffer(*f)}, nil
+	}
+	return c.CodecV2.Marshal(v)
+}
+
+// Field numbers of streams.proto and shared.proto, as the encoder below uses them.
+const (
+	fieldRespEvent = 1
+
+	fieldEventEvent    = 1
+	fieldEventLink     = 2
+	fieldEventPosition = 3
+
+	fieldRecordedID       = 1
+	fieldRecordedStream   = 2
+	fieldRecordedRevision = 3
+	fieldRecordedPrepare  = 4
+	fieldRecordedCommit   = 5
+	fieldRecordedMetadata = 6
+	fieldRecordedCustom   = 7
+	fieldRecordedData     = 8
+
+	fieldStreamName     = 3
+	fieldUUIDStructured = 1
+	fieldUUIDString     = 2
+)
+
+// eventEncoder writes ReadResp messages with an event. Not safe for concurrent use.
+type eventEncoder struct {
+	stringIDs bool
+	event     []byte // scratch
+	link      []byte
+}
+
+// encode appends the message for a record to b; link is the link that led to it, or nil. A nil event is a link that cannot be resolved.
+func (e *eventEncoder) encode(b []byte, event, link *record) []byte {
+	e.event, e.link = e.event[:0], e.link[:0]
+	size, position := 0, int64(0)
+	if event != nil {
+		e.event = e.recorded(e.event, event)
+		size += 1 + protowire.SizeBytes(len(e.event))
+		position = event.position
+	}
+	if link != nil {
+		e.link = e.recorded(e.link, link)
+		size += 1 + protowire.SizeBytes(len(e.link))
+		position = link.position
+	}
+	size += 1 + protowire.SizeVarint(uint64(position))
+	b = protowire.AppendTag(b, fieldRespEvent, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(size))
+	if event != nil {
+		b = protowire.AppendTag(b, fieldEventEvent, protowire.BytesType)
+		b = protowire.AppendBytes(b, e.event)
+	}
+	if link != nil {
+		b = protowire.AppendTag(b, fieldEventLink, protowire.BytesType)
+		b = protowire.AppendBytes(b, e.link)
+	}
+	b = protowire.AppendTag(b, fieldEventPosition, protowire.VarintType)
+	return protowire.AppendVarint(b, uint64(position))
+}
+
+// recorded appends the body of a RecordedEvent.
+func (e *eventEncoder) recorded(b []byte, r *record) []byte {
+	b = e.id(b, r)
+	b = protowire.AppendTag(b, fieldRecordedStream, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(1+protowire.SizeBytes(len(r.stream))))
+	b = protowire.AppendTag(b, fieldStreamName, protowire.BytesType)
+	b = protowire.AppendString(b, r.stream)
+	b = protowire.AppendTag(b, fieldRecordedRevision, protowire.VarintType)
+	b = protowire.AppendVarint(b, uint64(r.revision))
+	b = protowire.AppendTag(b, fieldRecordedPrepare, protowire.VarintType)
+	b = protowire.AppendVarint(b, uint64(r.position))
+	b = protowire.AppendTag(b, fieldRecordedCommit, protowire.VarintType)
+	b = protowire.AppendVarint(b, uint64(r.position))
+	contentType := "application/octet-stream"
+	if r.isJSON {
+		contentType = "application/json"
+	}
+	b = mapEntry(b, "type", r.kind)
+	b = mapEntry(b, "content-type", contentType)
+	var digits [20]byte
+	b = mapEntry(b, "created", string(strconv.AppendInt(digits[:0], r.created, 10)))
+	b = protowire.AppendTag(b, fieldRecordedCustom, protowire.BytesType)
+	b = protowire.AppendBytes(b, r.metadata)
+	b = protowire.AppendTag(b, fieldRecordedData, protowire.BytesType)
+	return protowire.AppendBytes(b, r.data)
+}
+
+// id appends the event id in the form the client asked for.
+func (e *eventEncoder) id(b []byte, r *record) []byte {
+	b = protowire.AppendTag(b, fieldRecordedID, protowire.BytesType)
+	if e.stringIDs {
+		b = protowire.AppendVarint(b, 2+36)
+		b = protowire.AppendTag(b, fieldUUIDString, protowire.BytesType)
+		return protowire.AppendString(b, r.id.String())
+	}
+	most, least := halves(r.id)
+	size := 2 + protowire.SizeVarint(most) + protowire.SizeVarint(least)
+	b = protowire.AppendVarint(b, uint64(2+size))
+	b = protowire.AppendTag(b, fieldUUIDStructured, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(size))
+	b = protowire.AppendTag(b, 1, protowire.VarintType)
+	b = protowire.AppendVarint(b, most)
+	b = protowire.AppendTag(b, 2, protowire.VarintType)
+	return protowire.AppendVarint(b, least)
+}
+
+// mapEntry appends one entry of the system metadata map.
+func mapEntry(b []byte, key, value string) []byte {
+	b = protowire.AppendTag(b, fieldRecordedMetadata, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(2+protowire.SizeBytes(len(key))+protowire.SizeBytes(len(value))))
+	b = protowire.AppendTag(b, 1, protowire.BytesType)
+	b = protowire.AppendString(b, key)
+	b = protowire.AppendTag(b, 2, protowire.BytesType)
+	return protowire.AppendString(b, value)
+}

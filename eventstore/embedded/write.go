@@ -1,0 +1,102 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// writeKind is what a write does to its stream.
+type writeKind int
+
+// Kinds of write.
+const (
+	writeAppend writeKind = iota
+	writeDelete           // soft delete: a metadata event
+	writeTombstone
+)
+
+// proposal is one event a client asks to store.
+type proposal struct {
+	id       uuid.UUID
+	kind     string
+	isJSON   bool
+	metadata []byte
+	data     []byte
+}
+
+// write is one request on its way through the sequencer.
+type write struct {
+	kind      writeKind
+	stream    string
+	expected  int64 // a revision, or one of the expect constants
+	events    []proposal
+	differs   bool            // compared with the log: another event sits at the first place
+	abandoned <-chan struct{} // the caller has gone: not worth committing any more
+	reply     chan outcome    // room for one
+}
+
+// outcome answers a write.
+type outcome struct {
+	verdict  verdict
+	current  int64 // last event number of the stream: after the write, or as found
+	position int64 // of the last event written or repeated
+	err      error // the node could not decide or commit
+}
+
+// execute runs a write to its end. verdictCompare never leaves it.
+func (n *Node) execute(ctx context.Context, w write) (outcome, error) {
+	o, err := n.sequencer.submit(ctx, &w)
+	if err != nil || o.verdict != verdictCompare {
+		return o, err
+	}
+	repeat, first, err := n.log.compare(ctx, &w)
+	if err != nil {
+		return outcome{}, err
+	}
+	switch {
+	case repeat != nil:
+		return outcome{verdict: verdictRepeat, current: repeat.revision, position: repeat.position}, nil
+	case !first:
+		return outcome{verdict: verdictWrong, current: o.current}, nil
+	}
+	w.differs = true
+	return n.sequencer.submit(ctx, &w)
+}
+
+// compare holds an append that names an earlier revision against what is stored there. All equal: the seat of the last event. Otherwise first
+// says whether it differs from the first event on. Stored events never change, so the answer stays true.
+func (l *logReader) compare(ctx context.Context, w *write) (repeat *seat, first bool, err error) {
+	var stored []struct {
+		id       uuid.UUID
+		position int64
+	}
+	err = l.retry(ctx, func() error {
+		stored = stored[:0]
+		rows, err := l.pool.Query(ctx, l.queries.identities, w.stream, w.expected, w.expected+int64(len(w.events)))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			stored = append(stored, struct {
+				id       uuid.UUID
+				position int64
+			}{})
+			at := &stored[len(stored)-1]
+			if err := rows.Scan(&at.id, &at.position); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range w.events {
+		if i >= len(stored) || stored[i].id != w.events[i].id {
+			return nil, i == 0, nil
+		}
+	}
+	return &seat{revision: w.expected + int64(len(w.events)), position: stored[len(w.events)-1].position}, false, nil
+}
