@@ -73,6 +73,14 @@ type PeriodWithdrawn struct {
 	Reason         string          `json:"reason"`
 }
 
+// PeriodCancelled records that a period that was due is not wanted any more: its invoice was voided.
+type PeriodCancelled struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	InvoiceID      id.Invoice      `json:"invoiceId"`
+	At             time.Time       `json:"at"`
+}
+
 // SubscriptionPaused records that service rests and no period falls due.
 type SubscriptionPaused struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
@@ -111,6 +119,7 @@ func (PeriodDue) EventType() string                 { return "subscribers.Period
 func (SubscriptionActivated) EventType() string     { return "subscribers.SubscriptionActivated.v1" }
 func (SubscriptionExtended) EventType() string      { return "subscribers.SubscriptionExtended.v1" }
 func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v1" }
+func (PeriodCancelled) EventType() string           { return "subscribers.PeriodCancelled.v1" }
 func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v1" }
 func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v1" }
 func (SubscriptionEnded) EventType() string         { return "subscribers.SubscriptionEnded.v1" }
@@ -120,6 +129,7 @@ func (PeriodDue) subscriptionEvent()                {}
 func (SubscriptionActivated) subscriptionEvent()    {}
 func (SubscriptionExtended) subscriptionEvent()     {}
 func (PeriodWithdrawn) subscriptionEvent()          {}
+func (PeriodCancelled) subscriptionEvent()          {}
 func (SubscriptionPaused) subscriptionEvent()       {}
 func (SubscriptionResumed) subscriptionEvent()      {}
 func (SubscriptionEnded) subscriptionEvent()        {}

@@ -1,0 +1,74 @@
+package subscribers
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Plan is what an organization sells. The zero value is "does not exist".
+type Plan struct {
+	ID       id.Plan
+	Owner    id.Organization
+	Code     string
+	Version  int
+	Terms    events.PlanTerms
+	Archived bool
+}
+
+// EvolvePlan applies one recorded fact.
+func EvolvePlan(s Plan, e events.PlanEvent) Plan {
+	switch e := e.(type) {
+	case events.PlanCreated:
+		return Plan{ID: e.PlanID, Owner: e.OrgID, Code: e.Code, Version: 1, Terms: e.Terms}
+	case events.PlanRevised:
+		s.Version, s.Terms = e.Version, e.Terms
+	case events.PlanArchived:
+		s.Archived = true
+	}
+	return s
+}
+
+// OwnerPlan is the organization that sells it.
+func OwnerPlan(s Plan) id.Organization { return s.Owner }
+
+// ClaimsPlan is the code, unique in the organization.
+func ClaimsPlan(s Plan) []commands.Claim {
+	if s.ID.IsZero() {
+		return nil
+	}
+	return []commands.Claim{{Kind: "plan_code", Value: s.Owner.String() + "/" + s.Code, Code: "plan_code_taken", Message: "a plan with this code exists"}}
+}
+
+// DecidePlan dispatches.
+func DecidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent, error) {
+	if create, ok := c.(commands.CreatePlan); ok {
+		if !s.ID.IsZero() {
+			return nil, failure.NewConflict("plan_exists", "this plan exists already")
+		}
+		return []events.PlanEvent{events.PlanCreated{PlanID: create.PlanID, OrgID: create.OrgID, Code: create.Code, Terms: create.Terms}}, nil
+	}
+	if s.ID.IsZero() {
+		return nil, failure.NewNotFound("plan_not_found", "no such plan")
+	}
+	switch c := c.(type) {
+	case commands.CreatePlan:
+	case commands.RevisePlan:
+		switch {
+		case s.Archived:
+			return nil, failure.NewConflict("plan_archived", "this plan is archived")
+		case c.Terms == s.Terms:
+			return nil, nil
+		}
+		return []events.PlanEvent{events.PlanRevised{PlanID: s.ID, Version: s.Version + 1, Terms: c.Terms}}, nil
+	case commands.ArchivePlan:
+		if s.Archived {
+			return nil, nil
+		}
+		return []events.PlanEvent{events.PlanArchived{PlanID: s.ID, Reason: c.Reason}}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,107 @@
+// Package subscribers decides about subscribers, plans and subscriptions.
+package subscribers
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// Subscriber is a customer. The zero value is "does not exist".
+type Subscriber struct {
+	ID            id.Subscriber
+	Owner         id.Organization
+	AccountNumber string
+	Currency      money.Currency
+	Details       events.SubscriberDetails
+	Blocked       bool
+	Forgotten     bool
+}
+
+// EvolveSubscriber applies one recorded fact.
+func EvolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
+	switch e := e.(type) {
+	case events.SubscriberRegistered:
+		return Subscriber{ID: e.SubscriberID, Owner: e.OrgID, AccountNumber: e.AccountNumber, Currency: e.Currency, Details: e.Details}
+	case events.SubscriberDetailsCorrected:
+		s.Details = e.Details
+	case events.SubscriberBlocked:
+		s.Blocked = true
+	case events.SubscriberUnblocked:
+		s.Blocked = false
+	case events.SubscriberForgotten:
+		s.Forgotten = true
+		s.Details = events.SubscriberDetails{}
+	}
+	return s
+}
+
+// OwnerSubscriber is the organization of the customer.
+func OwnerSubscriber(s Subscriber) id.Organization { return s.Owner }
+
+// ClaimsSubscriber is the account number: a shared paybill needs it to be unique on the platform (rules.md 17).
+func ClaimsSubscriber(s Subscriber) []commands.Claim {
+	if s.ID.IsZero() {
+		return nil
+	}
+	return []commands.Claim{{Kind: "account_number", Value: s.AccountNumber, Code: "account_number_taken", Message: "this account number is taken"}}
+}
+
+// DecideSubscriber dispatches.
+func DecideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time) ([]events.SubscriberEvent, error) {
+	if register, ok := c.(commands.RegisterSubscriber); ok {
+		return decideRegister(s, register, now)
+	}
+	if s.ID.IsZero() || s.Forgotten {
+		return nil, failure.NewNotFound("subscriber_not_found", "no such subscriber")
+	}
+	switch c := c.(type) {
+	case commands.RegisterSubscriber:
+	case commands.CorrectSubscriberDetails:
+		if sameDetails(s.Details, c.Details) {
+			return nil, nil
+		}
+		return []events.SubscriberEvent{events.SubscriberDetailsCorrected{SubscriberID: s.ID, Details: c.Details}}, nil
+	case commands.BlockSubscriber:
+		if s.Blocked {
+			return nil, nil
+		}
+		return []events.SubscriberEvent{events.SubscriberBlocked{SubscriberID: s.ID, Reason: c.Reason}}, nil
+	case commands.UnblockSubscriber:
+		if !s.Blocked {
+			return nil, nil
+		}
+		return []events.SubscriberEvent{events.SubscriberUnblocked{SubscriberID: s.ID, Reason: c.Reason}}, nil
+	}
+	return nil, nil
+}
+
+// decideRegister refuses an id in use; the account number is the claims' business.
+func decideRegister(s Subscriber, c commands.RegisterSubscriber, now time.Time) ([]events.SubscriberEvent, error) {
+	if !s.ID.IsZero() {
+		return nil, failure.NewConflict("subscriber_exists", "this subscriber exists already")
+	}
+	return []events.SubscriberEvent{events.SubscriberRegistered{
+		SubscriberID: c.SubscriberID, OrgID: c.OrgID, AccountNumber: c.AccountNumber, Currency: c.Currency,
+		Details: c.Details, RegisteredAt: now,
+	}}, nil
+}
+
+// sameDetails compares what is revealed: a sealed text and a fresh one with the same content are the same.
+func sameDetails(a, b events.SubscriberDetails) bool {
+	for _, pair := range [][2]interface{ Reveal() string }{
+		{a.FirstName, b.FirstName}, {a.LastName, b.LastName}, {a.Phone, b.Phone},
+		{a.Email, b.Email}, {a.Address, b.Address}, {a.Notes, b.Notes},
+	} {
+		if pair[0].Reveal() != pair[1].Reveal() {
+			return false
+		}
+	}
+	sameTags := len(a.Tags) == 0 && len(b.Tags) == 0 || reflect.DeepEqual(a.Tags, b.Tags)
+	return sameTags && a.ExternalRef == b.ExternalRef && reflect.DeepEqual(a.Location, b.Location)
+}

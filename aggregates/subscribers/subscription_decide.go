@@ -1,0 +1,176 @@
+package subscribers
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// DecideSubscription dispatches.
+func DecideSubscription(s Subscription, c commands.SubscriptionCommand, now time.Time) ([]events.SubscriptionEvent, error) {
+	if create, ok := c.(commands.CreateSubscription); ok {
+		return decideCreate(s, create, now)
+	}
+	if s.ID.IsZero() {
+		return nil, failure.NewNotFound("subscription_not_found", "no such subscription")
+	}
+	switch c := c.(type) {
+	case commands.CreateSubscription:
+	case commands.MakePeriodDue:
+		return decidePeriodDue(s, c, now), nil
+	case commands.ExtendSubscription:
+		return decideExtend(s, c), nil
+	case commands.WithdrawPeriod:
+		return decideWithdraw(s, c), nil
+	case commands.CancelPeriod:
+		if s.Open != c.InvoiceID {
+			return nil, nil
+		}
+		return []events.SubscriptionEvent{events.PeriodCancelled{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, At: now}}, nil
+	case commands.PauseSubscription:
+		return decidePause(s, c, now)
+	case commands.ResumeSubscription:
+		return decideResume(s, c, now)
+	case commands.EndSubscription:
+		if s.State == Ended {
+			return nil, nil
+		}
+		return []events.SubscriptionEvent{events.SubscriptionEnded{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now}}, nil
+	}
+	return nil, nil
+}
+
+// decideCreate makes the subscription and what is due for it: a prepaid period waits for its money, a postpaid one starts
+// at once (or on its day) and is to be paid by its end.
+func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
+	if !s.ID.IsZero() {
+		return nil, failure.NewConflict("subscription_exists", "this subscription exists already")
+	}
+	starts := c.StartsAt
+	if starts.IsZero() {
+		starts = now
+	}
+	created := events.SubscriptionCreated{
+		SubscriptionID: c.SubscriptionID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, PlanID: c.PlanID,
+		PlanVersion: c.PlanVersion, Terms: c.Terms, Timezone: c.Timezone, StartsAt: starts,
+		Username: c.Username, PasswordRef: c.PasswordRef, CreatedAt: now,
+	}
+	made := []events.SubscriptionEvent{created}
+	s = EvolveSubscription(s, created)
+	if c.Terms.Mode == events.Postpaid && starts.After(now) {
+		return made, nil
+	}
+	return append(made, due(s, c.InvoiceID, now)...), nil
+}
+
+// decidePeriodDue makes the next period due, if one is wanted now.
+func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
+	prepaidWaits := s.Terms.Mode == events.Prepaid && !s.Open.IsZero()
+	postpaidEarly := s.Terms.Mode == events.Postpaid && (s.LastTo.After(now) || s.StartsAt.After(now))
+	_, paid := s.Paid[c.InvoiceID]
+	if s.State == Ended || s.State == Paused || prepaidWaits || postpaidEarly || paid || s.Open == c.InvoiceID {
+		return nil
+	}
+	return due(s, c.InvoiceID, now)
+}
+
+// due is the period that comes next, and the activation when it is a postpaid subscription's first.
+func due(s Subscription, invoice id.Invoice, now time.Time) []events.SubscriptionEvent {
+	period := events.PeriodDue{
+		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: invoice,
+		PlanName: s.Terms.Name, Terms: s.Terms,
+	}
+	if s.Terms.Mode == events.Prepaid {
+		period.DueAt = latest(now, s.StartsAt, s.PaidUntil)
+		return []events.SubscriptionEvent{period}
+	}
+	period.From = latest(s.StartsAt, s.LastTo)
+	period.To = s.Terms.Period.After(period.From, s.anchorFor(period.From), s.zone())
+	period.DueAt = period.To
+	if s.State != Pending {
+		return []events.SubscriptionEvent{period}
+	}
+	return []events.SubscriptionEvent{
+		events.SubscriptionActivated{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: period.From}, period,
+	}
+}
+
+// decideExtend moves PaidUntil (rules.md 14): a prepaid period paid before expiry continues the last one, paid after it
+// starts with the payment; a postpaid period is the one that the invoice names.
+func decideExtend(s Subscription, c commands.ExtendSubscription) []events.SubscriptionEvent {
+	if _, already := s.Paid[c.InvoiceID]; already || s.State == Ended {
+		return nil
+	}
+	from, to := c.PeriodFrom, c.PeriodTo
+	if s.Terms.Mode == events.Prepaid {
+		from = latest(c.PaidAt, s.StartsAt, s.PaidUntil)
+		anchor := s.AnchorDay
+		if !from.Equal(s.PaidUntil) {
+			anchor = from.In(s.zone()).Day()
+		}
+		to = s.Terms.Period.After(from, anchor, s.zone())
+	}
+	to = latest(to, s.PaidUntil)
+	extended := events.SubscriptionExtended{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, From: from, PaidUntil: to}
+	if s.State != Pending {
+		return []events.SubscriptionEvent{extended}
+	}
+	return []events.SubscriptionEvent{
+		events.SubscriptionActivated{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: from}, extended,
+	}
+}
+
+// decideWithdraw takes a paid period's length back from PaidUntil; later periods move up.
+func decideWithdraw(s Subscription, c commands.WithdrawPeriod) []events.SubscriptionEvent {
+	span, paid := s.Paid[c.InvoiceID]
+	if !paid {
+		return nil
+	}
+	left := s.PaidUntil.Add(-span.To.Sub(span.From))
+	if len(s.Paid) == 1 {
+		left = span.From
+	}
+	return []events.SubscriptionEvent{events.PeriodWithdrawn{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, PaidUntil: left, Reason: c.Reason,
+	}}
+}
+
+// decidePause rests an active subscription.
+func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
+	switch s.State {
+	case Paused:
+		return nil, nil
+	case Active:
+		return []events.SubscriptionEvent{events.SubscriptionPaused{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now}}, nil
+	}
+	return nil, failure.NewConflict("subscription_not_active", "only an active subscription can be paused")
+}
+
+// decideResume gives the days of the pause back.
+func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
+	switch s.State {
+	case Active:
+		return nil, nil
+	case Paused:
+		until := s.PaidUntil
+		if until.After(s.PausedAt) {
+			until = until.Add(now.Sub(s.PausedAt))
+		}
+		return []events.SubscriptionEvent{events.SubscriptionResumed{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, PaidUntil: until, At: now}}, nil
+	}
+	return nil, failure.NewConflict("subscription_not_paused", "only a paused subscription can be resumed")
+}
+
+// latest is the last of some instants; zero ones do not count.
+func latest(instants ...time.Time) time.Time {
+	var last time.Time
+	for _, t := range instants {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}

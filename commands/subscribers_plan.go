@@ -1,0 +1,91 @@
+package commands
+
+import (
+	"regexp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// PlanCommand is a command to "plan-<id>".
+//
+//sumtype:decl
+type PlanCommand interface {
+	Command
+	planCommand()
+}
+
+// CreatePlan makes a plan. Fails: plan_code_taken, plan_exists.
+type CreatePlan struct {
+	PlanID id.Plan
+	OrgID  id.Organization
+	Code   string
+	Terms  events.PlanTerms
+}
+
+// RevisePlan makes the next version; the same terms again are nothing new. Fails: plan_not_found, plan_archived.
+type RevisePlan struct {
+	PlanID id.Plan
+	Terms  events.PlanTerms
+}
+
+// ArchivePlan keeps new subscriptions off it. Fails: plan_not_found.
+type ArchivePlan struct {
+	PlanID id.Plan
+	Reason string
+}
+
+func (CreatePlan) CommandName() string  { return "subscribers.CreatePlan" }
+func (RevisePlan) CommandName() string  { return "subscribers.RevisePlan" }
+func (ArchivePlan) CommandName() string { return "subscribers.ArchivePlan" }
+func (CreatePlan) planCommand()         {}
+func (RevisePlan) planCommand()         {}
+func (ArchivePlan) planCommand()        {}
+
+// Target is the plan.
+func (c CreatePlan) Target() Target { return At("plan", c.PlanID) }
+
+// Target is the plan.
+func (c RevisePlan) Target() Target { return At("plan", c.PlanID) }
+
+// Target is the plan.
+func (c ArchivePlan) Target() Target { return At("plan", c.PlanID) }
+
+// codeForm is a plan's code.
+var codeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$`)
+
+// maxPrice keeps sums of many periods far from overflow: a billion major units.
+const maxPrice = 1_000_000_000
+
+// Validate checks the form.
+func (c CreatePlan) Validate() error {
+	var f failure.Faults
+	f.Check(codeForm.MatchString(c.Code), "code", "must have 1 to 50 letters, digits or . _ -")
+	checkTerms(&f, c.Terms)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c RevisePlan) Validate() error {
+	var f failure.Faults
+	checkTerms(&f, c.Terms)
+	return f.Err()
+}
+
+// Validate has nothing to check.
+func (ArchivePlan) Validate() error { return nil }
+
+// checkTerms checks a plan's terms field by field.
+func checkTerms(f *failure.Faults, t events.PlanTerms) {
+	checkName(f, t.Name)
+	f.Check(t.Kind == "pppoe" || t.Kind == "hotspot", "kind", "must be pppoe or hotspot")
+	f.Check(!t.Price.Negative(), "price", "must not be negative")
+	f.Check(t.Price.Cmp(money.Major(maxPrice, t.Price.Currency)) <= 0, "price", "must be at most %d", maxPrice)
+	f.Check(t.Mode == events.Prepaid || t.Mode == events.Postpaid, "billing.mode", "must be prepaid or postpaid")
+	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week or month")
+	f.Check(t.Rates.Down > 0 && t.Rates.Down <= 100_000_000, "rates.down", "must be from 1 to 100000000 kbit/s")
+	f.Check(t.Rates.Up > 0 && t.Rates.Up <= 100_000_000, "rates.up", "must be from 1 to 100000000 kbit/s")
+	f.Check(t.Rates.Burst >= 0 && t.Rates.Burst <= 100_000_000, "rates.burst", "must be from 0 to 100000000 kbit/s")
+}

@@ -1,0 +1,168 @@
+package commands
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// SubscriberCommand is a command to "subscriber-<id>".
+//
+//sumtype:decl
+type SubscriberCommand interface {
+	Command
+	subscriberCommand()
+}
+
+// RegisterSubscriber makes a customer. Fails: account_number_taken (choose another), subscriber_exists.
+type RegisterSubscriber struct {
+	SubscriberID  id.Subscriber
+	OrgID         id.Organization
+	AccountNumber string
+	Currency      money.Currency
+	Details       events.SubscriberDetails
+}
+
+// CorrectSubscriberDetails replaces the details, whole. Fails: subscriber_not_found.
+type CorrectSubscriberDetails struct {
+	SubscriberID id.Subscriber
+	Details      events.SubscriberDetails
+}
+
+// BlockSubscriber cuts a customer off by hand, whatever is paid. Fails: subscriber_not_found.
+type BlockSubscriber struct {
+	SubscriberID id.Subscriber
+	Reason       string
+}
+
+// UnblockSubscriber undoes it. Fails: subscriber_not_found.
+type UnblockSubscriber struct {
+	SubscriberID id.Subscriber
+	Reason       string
+}
+
+func (RegisterSubscriber) CommandName() string       { return "subscribers.RegisterSubscriber" }
+func (CorrectSubscriberDetails) CommandName() string { return "subscribers.CorrectSubscriberDetails" }
+func (BlockSubscriber) CommandName() string          { return "subscribers.BlockSubscriber" }
+func (UnblockSubscriber) CommandName() string        { return "subscribers.UnblockSubscriber" }
+
+func (RegisterSubscriber) subscriberCommand()       {}
+func (CorrectSubscriberDetails) subscriberCommand() {}
+func (BlockSubscriber) subscriberCommand()          {}
+func (UnblockSubscriber) subscriberCommand()        {}
+
+// Target is the subscriber.
+func (c RegisterSubscriber) Target() Target { return At("subscriber", c.SubscriberID) }
+
+// Target is the subscriber.
+func (c CorrectSubscriberDetails) Target() Target { return At("subscriber", c.SubscriberID) }
+
+// Target is the subscriber.
+func (c BlockSubscriber) Target() Target { return At("subscriber", c.SubscriberID) }
+
+// Target is the subscriber.
+func (c UnblockSubscriber) Target() Target { return At("subscriber", c.SubscriberID) }
+
+// Validate checks the form.
+func (c RegisterSubscriber) Validate() error {
+	var f failure.Faults
+	f.Check(ValidAccountNumber(c.AccountNumber), "accountNumber", "must be 8 digits, the last a Luhn check digit")
+	checkDetails(&f, c.Details)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c CorrectSubscriberDetails) Validate() error {
+	var f failure.Faults
+	checkDetails(&f, c.Details)
+	return f.Err()
+}
+
+// Validate checks the form.
+func (c BlockSubscriber) Validate() error { return requireReason(c.Reason) }
+
+// Validate checks the form.
+func (c UnblockSubscriber) Validate() error { return requireReason(c.Reason) }
+
+// tagForm is a tag: letters, digits and a few signs.
+var tagForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._:/-]{0,49}$`)
+
+// checkDetails checks a subscriber's details field by field.
+func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
+	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
+	checkPersonName(f, "lastName", d.LastName.Reveal(), false)
+	f.Check(phoneForm.MatchString(d.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+	if !d.Email.IsZero() {
+		checkEmail(f, "email", d.Email.Reveal())
+	}
+	f.Check(len(d.Address.Reveal()) <= 500, "address", "must have at most 500 bytes")
+	f.Check(len(d.Notes.Reveal()) <= 5000, "notes", "must have at most 5000 bytes")
+	f.Check(len(d.ExternalRef) <= 100, "externalRef", "must have at most 100 bytes")
+	f.Check(len(d.Tags) <= 50, "tags", "must be at most 50")
+	for _, t := range d.Tags {
+		f.Check(tagForm.MatchString(t), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")
+	}
+	if l := d.Location; l != nil {
+		f.Check(l.Latitude >= -90 && l.Latitude <= 90, "location", "latitude must be from -90 to 90")
+		f.Check(l.Longitude >= -180 && l.Longitude <= 180, "location", "longitude must be from -180 to 180")
+	}
+}
+
+// NormalizeContactPhone gives the E.164 form of a number as people type it; a number without a country is Kenyan. What
+// cannot be read is returned as it is, for Validate to refuse.
+func NormalizeContactPhone(text string) string {
+	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(strings.TrimSpace(text))
+	switch {
+	case strings.HasPrefix(digits, "+"):
+		return digits
+	case strings.HasPrefix(digits, "00"):
+		return "+" + digits[2:]
+	case strings.HasPrefix(digits, "0") && len(digits) == 10:
+		return "+254" + digits[1:]
+	case strings.HasPrefix(digits, "254") && len(digits) == 12:
+		return "+" + digits
+	case len(digits) == 9 && (digits[0] == '7' || digits[0] == '1'):
+		return "+254" + digits
+	}
+	return digits
+}
+
+// AccountNumber is the account number with seven given digits: the eighth is their Luhn check digit (ISO/IEC 7812-1).
+func AccountNumber(seven int) string {
+	n, sum := seven, 0
+	for i := 0; i < 7; i++ {
+		d := n % 10
+		n /= 10
+		if i%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	digits := []byte("00000000")
+	for i, n := 6, seven; i >= 0; i, n = i-1, n/10 {
+		digits[i] = byte('0' + n%10)
+	}
+	digits[7] = byte('0' + (10-sum%10)%10)
+	return string(digits)
+}
+
+// ValidAccountNumber tells whether a text is eight digits with the right check digit.
+func ValidAccountNumber(text string) bool {
+	if len(text) != 8 {
+		return false
+	}
+	seven := 0
+	for _, r := range text[:7] {
+		if r < '0' || r > '9' {
+			return false
+		}
+		seven = seven*10 + int(r-'0')
+	}
+	return AccountNumber(seven) == text
+}

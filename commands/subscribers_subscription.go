@@ -1,0 +1,154 @@
+package commands
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// SubscriptionCommand is a command to "subscription-<id>".
+//
+//sumtype:decl
+type SubscriptionCommand interface {
+	Command
+	subscriptionCommand()
+}
+
+// CreateSubscription gives a subscriber a plan. The caller has read plan and organization from the log. Fails:
+// username_taken, subscription_exists.
+type CreateSubscription struct {
+	SubscriptionID id.Subscription
+	OrgID          id.Organization
+	SubscriberID   id.Subscriber
+	PlanID         id.Plan
+	PlanVersion    int
+	Terms          events.PlanTerms
+	Timezone       string
+	StartsAt       time.Time // zero = now
+	Username       personal.Text
+	PasswordRef    id.Secret
+	InvoiceID      id.Invoice // of the first period
+}
+
+// MakePeriodDue has the next period invoiced, unless one is open or none is wanted. Fails: subscription_not_found.
+type MakePeriodDue struct {
+	SubscriptionID id.Subscription
+	InvoiceID      id.Invoice
+}
+
+// ExtendSubscription records that the invoice of a period is paid. Fails: subscription_not_found.
+type ExtendSubscription struct {
+	SubscriptionID id.Subscription
+	InvoiceID      id.Invoice
+	PaidAt         time.Time
+	PeriodFrom     time.Time // zero for a prepaid period, which starts when it is paid
+	PeriodTo       time.Time
+}
+
+// WithdrawPeriod takes back the period that an invoice paid for. Fails: subscription_not_found.
+type WithdrawPeriod struct {
+	SubscriptionID id.Subscription
+	InvoiceID      id.Invoice
+	Reason         string
+}
+
+// CancelPeriod forgets a due period whose invoice was voided. Fails: subscription_not_found.
+type CancelPeriod struct {
+	SubscriptionID id.Subscription
+	InvoiceID      id.Invoice
+}
+
+// PauseSubscription rests service and billing. Fails: subscription_not_found, subscription_not_active.
+type PauseSubscription struct {
+	SubscriptionID id.Subscription
+	Reason         string
+}
+
+// ResumeSubscription ends a pause. Fails: subscription_not_found, subscription_not_paused.
+type ResumeSubscription struct {
+	SubscriptionID id.Subscription
+	Reason         string
+}
+
+// EndSubscription is final. Fails: subscription_not_found.
+type EndSubscription struct {
+	SubscriptionID id.Subscription
+	Reason         string
+}
+
+func (CreateSubscription) CommandName() string { return "subscribers.CreateSubscription" }
+func (MakePeriodDue) CommandName() string      { return "subscribers.MakePeriodDue" }
+func (ExtendSubscription) CommandName() string { return "subscribers.ExtendSubscription" }
+func (WithdrawPeriod) CommandName() string     { return "subscribers.WithdrawPeriod" }
+func (CancelPeriod) CommandName() string       { return "subscribers.CancelPeriod" }
+func (PauseSubscription) CommandName() string  { return "subscribers.PauseSubscription" }
+func (ResumeSubscription) CommandName() string { return "subscribers.ResumeSubscription" }
+func (EndSubscription) CommandName() string    { return "subscribers.EndSubscription" }
+
+func (CreateSubscription) subscriptionCommand() {}
+func (MakePeriodDue) subscriptionCommand()      {}
+func (ExtendSubscription) subscriptionCommand() {}
+func (WithdrawPeriod) subscriptionCommand()     {}
+func (CancelPeriod) subscriptionCommand()       {}
+func (PauseSubscription) subscriptionCommand()  {}
+func (ResumeSubscription) subscriptionCommand() {}
+func (EndSubscription) subscriptionCommand()    {}
+
+// Target is the subscription.
+func (c CreateSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c MakePeriodDue) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c ExtendSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c WithdrawPeriod) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c CancelPeriod) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c PauseSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c ResumeSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// Target is the subscription.
+func (c EndSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+
+// usernameForm is what routers and RADIUS take without quoting.
+var usernameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+
+// Validate checks the form.
+func (c CreateSubscription) Validate() error {
+	var f failure.Faults
+	f.Check(usernameForm.MatchString(c.Username.Reveal()), "username", "must have 1 to 64 letters, digits or . _ @ -")
+	return f.Err()
+}
+
+// Validate has nothing to check.
+func (MakePeriodDue) Validate() error { return nil }
+
+// Validate has nothing to check.
+func (ExtendSubscription) Validate() error { return nil }
+
+// Validate has nothing to check.
+func (WithdrawPeriod) Validate() error { return nil }
+
+// Validate has nothing to check.
+func (CancelPeriod) Validate() error { return nil }
+
+// Validate checks the form.
+func (c PauseSubscription) Validate() error { return requireReason(c.Reason) }
+
+// Validate checks the form.
+func (c ResumeSubscription) Validate() error { return requireReason(c.Reason) }
+
+// Validate checks the form.
+func (c EndSubscription) Validate() error { return requireReason(c.Reason) }

@@ -1,0 +1,265 @@
+// Package renewal keeps subscriptions in step with their money: a paid invoice moves PaidUntil, a withdrawn payment moves
+// it back, the next period falls due by itself.
+//
+//	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
+//	                                        CreditLeft covers the price and nothing is open ────────────► MakePeriodDue
+//	                                        InvoiceReopened ──► WithdrawPeriod     InvoiceVoided ──► CancelPeriod
+//
+// One instance serves a subscriber: credit belongs to the account, not to one of its subscriptions.
+package renewal
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// State is what the process knows of one subscriber.
+type State struct {
+	Subscriptions map[id.Subscription]Subscription `json:"subscriptions,omitempty"`
+}
+
+// Subscription is what the process knows of one subscription.
+type Subscription struct {
+	Mode      events.BillingMode `json:"mode"`
+	Price     money.Amount       `json:"price"`
+	Period    calendar.Period    `json:"period"`
+	Resting   bool               `json:"resting,omitempty"` // paused
+	PaidUntil time.Time          `json:"paidUntil,omitzero"`
+	NextFrom  time.Time          `json:"nextFrom,omitzero"` // postpaid: start of the period to be due next
+	Open      id.Invoice         `json:"open"`
+}
+
+// lead is how long before expiry a prepaid customer gets the next invoice, so that it can be paid in time.
+var lead = map[calendar.Period]time.Duration{
+	calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour, calendar.Month: 72 * time.Hour,
+}
+
+// Process is the registration.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name: "renewal",
+		Handles: []string{
+			events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(), events.PeriodCancelled{}.EventType(),
+			events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
+			events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(), events.InvoicePaid{}.EventType(),
+			events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(), events.CreditLeft{}.EventType(),
+		},
+		Key: key, Decide: Decide, Evolve: Evolve,
+	}
+}
+
+// key is the subscriber.
+func key(e events.Envelope) string {
+	switch e := e.Event.(type) {
+	case events.SubscriptionCreated:
+		return e.SubscriberID.String()
+	case events.PeriodDue:
+		return e.SubscriberID.String()
+	case events.PeriodCancelled:
+		return e.SubscriberID.String()
+	case events.SubscriptionExtended:
+		return e.SubscriberID.String()
+	case events.PeriodWithdrawn:
+		return e.SubscriberID.String()
+	case events.SubscriptionPaused:
+		return e.SubscriberID.String()
+	case events.SubscriptionResumed:
+		return e.SubscriberID.String()
+	case events.SubscriptionEnded:
+		return e.SubscriberID.String()
+	case events.InvoicePaid:
+		return e.SubscriberID.String()
+	case events.InvoiceReopened:
+		return e.SubscriberID.String()
+	case events.InvoiceVoided:
+		return e.SubscriberID.String()
+	case events.CreditLeft:
+		return e.SubscriberID.String()
+	}
+	return ""
+}
+
+// Evolve is the state after an input.
+func Evolve(s State, in processmanagers.Input) State {
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.SubscriptionCreated:
+		return s.with(e.SubscriptionID, Subscription{Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt})
+	case events.SubscriptionEnded:
+		left := maps.Clone(s.Subscriptions)
+		delete(left, e.SubscriptionID)
+		return State{left}
+	case events.PeriodDue:
+		return s.change(e.SubscriptionID, func(sub *Subscription) {
+			sub.Open = e.InvoiceID
+			if !e.To.IsZero() {
+				sub.NextFrom = e.To
+			}
+		})
+	case events.PeriodCancelled:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Open = id.Invoice{} })
+	case events.SubscriptionExtended:
+		return s.change(e.SubscriptionID, func(sub *Subscription) {
+			sub.PaidUntil = e.PaidUntil
+			if sub.Open == e.InvoiceID {
+				sub.Open = id.Invoice{}
+			}
+		})
+	case events.PeriodWithdrawn:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil, sub.Open = e.PaidUntil, e.InvoiceID })
+	case events.SubscriptionPaused:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
+	case events.SubscriptionResumed:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting, sub.PaidUntil = false, e.PaidUntil })
+	}
+	return s
+}
+
+// with is the state with one subscription replaced.
+func (s State) with(subscription id.Subscription, sub Subscription) State {
+	all := make(map[id.Subscription]Subscription, len(s.Subscriptions)+1)
+	maps.Copy(all, s.Subscriptions)
+	all[subscription] = sub
+	return State{all}
+}
+
+// change is with for a known subscription; an unknown (ended) one stays unknown.
+func (s State) change(subscription id.Subscription, edit func(*Subscription)) State {
+	sub, ok := s.Subscriptions[subscription]
+	if !ok {
+		return s
+	}
+	edit(&sub)
+	return s.with(subscription, sub)
+}
+
+// Decide says what follows from an input.
+func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	switch {
+	case in.Timeout != nil:
+		return s.timeout(*in.Timeout), nil
+	case in.Event != nil:
+		return s.event(in, now), nil
+	}
+	return processmanagers.Output{}, nil // a refused command is one that became pointless meanwhile: an ended subscription
+}
+
+// event reacts to a recorded fact.
+func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Output {
+	after := Evolve(s, in)
+	switch e := in.Event.Event.(type) {
+	case events.InvoicePaid:
+		if e.SubscriptionID.IsZero() {
+			return processmanagers.Output{}
+		}
+		return command(commands.ExtendSubscription{
+			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At, PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
+		})
+	case events.InvoiceReopened:
+		if e.SubscriptionID.IsZero() {
+			return processmanagers.Output{}
+		}
+		return command(commands.WithdrawPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: e.Reason})
+	case events.InvoiceVoided:
+		for subscription, sub := range s.Subscriptions {
+			if sub.Open == e.InvoiceID {
+				return command(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: e.InvoiceID})
+			}
+		}
+	case events.CreditLeft:
+		return s.renewFromCredit(e, in.Event.ID)
+	case events.SubscriptionCreated:
+		return after.arm(e.SubscriptionID)
+	case events.PeriodDue:
+		return after.arm(e.SubscriptionID)
+	case events.SubscriptionExtended:
+		return after.arm(e.SubscriptionID)
+	case events.PeriodWithdrawn:
+		return after.arm(e.SubscriptionID)
+	case events.SubscriptionResumed:
+		return after.arm(e.SubscriptionID)
+	case events.SubscriptionPaused:
+		return disarm(e.SubscriptionID)
+	case events.SubscriptionEnded:
+		return disarm(e.SubscriptionID)
+	}
+	return processmanagers.Output{}
+}
+
+// renewFromCredit makes the period of the subscription that expires first due, when the credit covers it.
+func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanagers.Output {
+	var best id.Subscription
+	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
+		sub := s.Subscriptions[candidate]
+		payable := sub.Mode == events.Prepaid && !sub.Resting && sub.Open.IsZero() && sub.Price.Positive() &&
+			sub.Price.Currency == e.Credit.Currency && sub.Price.Cmp(e.Credit) <= 0
+		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
+			best = candidate
+		}
+	}
+	if best.IsZero() {
+		return processmanagers.Output{}
+	}
+	return command(commands.MakePeriodDue{SubscriptionID: best, InvoiceID: id.Derive[id.Invoice]("period", best.String(), cause.String())})
+}
+
+// byText orders ids, so that a replay decides the same.
+func byText(a, b id.Subscription) int {
+	switch {
+	case a.String() < b.String():
+		return -1
+	case a.String() > b.String():
+		return 1
+	}
+	return 0
+}
+
+// timeout makes the next period due; the subscription itself knows whether one is wanted.
+func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
+	for subscription := range s.Subscriptions {
+		if t.Name == timer(subscription) {
+			due := t.Due.UTC().Format(time.RFC3339Nano)
+			return command(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("period", subscription.String(), due)})
+		}
+	}
+	return processmanagers.Output{}
+}
+
+// arm sets the timer of a subscription's next period: postpaid at its start, prepaid a lead time before expiry.
+func (s State) arm(subscription id.Subscription) processmanagers.Output {
+	sub, ok := s.Subscriptions[subscription]
+	at := sub.NextFrom
+	if sub.Mode == events.Prepaid {
+		at = time.Time{}
+		if !sub.PaidUntil.IsZero() && sub.Open.IsZero() {
+			at = sub.PaidUntil.Add(-lead[sub.Period])
+		}
+	}
+	if !ok || sub.Resting {
+		at = time.Time{}
+	}
+	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
+}
+
+// disarm takes the timer away.
+func disarm(subscription id.Subscription) processmanagers.Output {
+	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription)}}}
+}
+
+// timer names the timer of a subscription.
+func timer(subscription id.Subscription) string { return "renew:" + subscription.String() }
+
+// command is an output of one command.
+func command(c commands.Command) processmanagers.Output {
+	return processmanagers.Output{Commands: []commands.Command{c}}
+}
