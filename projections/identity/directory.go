@@ -1,0 +1,193 @@
+package identity
+
+import (
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// sessionMemory is how long the end of a session is remembered: longer than an access token lives (spec.md: 15 minutes).
+const sessionMemory = 20 * time.Minute
+
+// Directory is the read model that every request asks: which organization a host is, what a user may do at this moment,
+// which sessions have ended. It is kept in memory, filled from the log at start. Safe for concurrent use.
+type Directory struct {
+	mu            sync.RWMutex
+	organizations map[id.Organization]*directoryOrganization
+	bySlug        map[string]*directoryOrganization
+	users         map[id.User]*directoryUser
+	ended         map[id.Session]time.Time
+	lastSweep     time.Time
+}
+
+// directoryOrganization is what requests need of a tenant.
+type directoryOrganization struct {
+	id         id.Organization
+	slug, name string
+	suspended  bool
+}
+
+// directoryUser is what requests need of a user.
+type directoryUser struct {
+	superAdmin         bool
+	mustChangePassword bool
+	memberships        map[id.Organization]directoryMembership
+}
+
+// directoryMembership is what a user may do in one organization.
+type directoryMembership struct {
+	role   events.Role
+	active bool
+}
+
+// NewDirectory is an empty directory.
+func NewDirectory() *Directory {
+	return &Directory{
+		organizations: map[id.Organization]*directoryOrganization{}, bySlug: map[string]*directoryOrganization{},
+		users: map[id.User]*directoryUser{}, ended: map[id.Session]time.Time{},
+	}
+}
+
+// DirectoryName is the name under which readers wait for the directory.
+const DirectoryName = "identity_directory"
+
+// Name is DirectoryName.
+func (d *Directory) Name() string { return DirectoryName }
+
+// Handles lists the events.
+func (d *Directory) Handles() []string {
+	return []string{
+		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
+		events.OrganizationSuspended{}.EventType(), events.OrganizationResumed{}.EventType(),
+		events.UserRegistered{}.EventType(), events.MembershipGranted{}.EventType(), events.MembershipAccepted{}.EventType(),
+		events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
+		events.PasswordChanged{}.EventType(), events.SessionEnded{}.EventType(),
+	}
+}
+
+// Apply takes one event in.
+func (d *Directory) Apply(e events.Envelope) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch v := e.Event.(type) {
+	case events.OrganizationCreated:
+		o := &directoryOrganization{id: v.OrgID, slug: v.Slug, name: v.Name}
+		d.organizations[v.OrgID], d.bySlug[v.Slug] = o, o
+	case events.OrganizationRenamed:
+		d.organization(v.OrgID).name = v.Name
+	case events.OrganizationSuspended:
+		d.organization(v.OrgID).suspended = true
+	case events.OrganizationResumed:
+		d.organization(v.OrgID).suspended = false
+	case events.UserRegistered:
+		u := d.user(v.UserID)
+		u.superAdmin, u.mustChangePassword = v.SuperAdmin, v.MustChangePassword
+	case events.MembershipGranted:
+		d.user(v.UserID).memberships[v.OrgID] = directoryMembership{role: v.Role, active: !v.Pending}
+	case events.MembershipAccepted:
+		d.setActive(v.UserID, v.OrgID, true)
+	case events.MembershipDisabled:
+		d.setActive(v.UserID, v.OrgID, false)
+	case events.MembershipEnabled:
+		d.setActive(v.UserID, v.OrgID, true)
+	case events.MembershipRoleAssigned:
+		u := d.user(v.UserID)
+		m := u.memberships[v.OrgID]
+		m.role = v.Role
+		u.memberships[v.OrgID] = m
+	case events.PasswordChanged:
+		d.user(v.UserID).mustChangePassword = false
+	case events.SessionEnded:
+		d.ended[v.SessionID] = v.At
+		d.sweep(v.At)
+	}
+}
+
+// organization is the entry of a tenant, made when there is none.
+func (d *Directory) organization(org id.Organization) *directoryOrganization {
+	o, ok := d.organizations[org]
+	if !ok {
+		o = &directoryOrganization{id: org}
+		d.organizations[org] = o
+	}
+	return o
+}
+
+// user is the entry of a user, made when there is none.
+func (d *Directory) user(user id.User) *directoryUser {
+	u, ok := d.users[user]
+	if !ok {
+		u = &directoryUser{memberships: map[id.Organization]directoryMembership{}}
+		d.users[user] = u
+	}
+	return u
+}
+
+// setActive turns a membership on or off.
+func (d *Directory) setActive(user id.User, org id.Organization, active bool) {
+	u := d.user(user)
+	m := u.memberships[org]
+	m.active = active
+	u.memberships[org] = m
+}
+
+// sweep forgets sessions whose access tokens have expired anyway, now and then.
+func (d *Directory) sweep(now time.Time) {
+	if now.Sub(d.lastSweep) < time.Minute {
+		return
+	}
+	d.lastSweep = now
+	for session, at := range d.ended {
+		if now.Sub(at) > sessionMemory {
+			delete(d.ended, session)
+		}
+	}
+}
+
+// Tenant is what a host name says about an organization.
+type Tenant struct {
+	ID         id.Organization
+	Slug, Name string
+	Suspended  bool
+}
+
+// BySlug finds a tenant.
+func (d *Directory) BySlug(slug string) (Tenant, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	o, ok := d.bySlug[slug]
+	if !ok {
+		return Tenant{}, false
+	}
+	return Tenant{ID: o.id, Slug: o.slug, Name: o.name, Suspended: o.suspended}, true
+}
+
+// Standing is what a user may do at this moment.
+type Standing struct {
+	Role               events.Role // "" for none
+	MustChangePassword bool
+}
+
+// Standing tells the user's role in an organization (zero: on the root host) if the session has not ended. A super_admin
+// stands everywhere. known is false when access ended.
+func (d *Directory) Standing(user id.User, org id.Organization, session id.Session) (Standing, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	u, ok := d.users[user]
+	if !ok {
+		return Standing{}, false
+	}
+	if _, over := d.ended[session]; over && !session.IsZero() {
+		return Standing{}, false
+	}
+	if u.superAdmin {
+		return Standing{Role: events.RoleSuperAdmin, MustChangePassword: u.mustChangePassword}, true
+	}
+	m, member := u.memberships[org]
+	if !member || !m.active || org.IsZero() {
+		return Standing{}, false
+	}
+	return Standing{Role: m.role, MustChangePassword: u.mustChangePassword}, true
+}

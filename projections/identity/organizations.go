@@ -1,0 +1,67 @@
+// Package identity has the read models of organizations and users.
+package identity
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// OrganizationsName is the projection's durable name.
+const OrganizationsName = "identity_organizations"
+
+// Organizations lists the tenants with their settings.
+type Organizations struct{}
+
+//go:embed organizations.sql
+var organizationsDDL string
+
+// Name is the durable name.
+func (Organizations) Name() string { return OrganizationsName }
+
+// Version is raised when tables or Apply change.
+func (Organizations) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Organizations) DDL() string { return organizationsDDL }
+
+// TenantTables are under row-level security.
+func (Organizations) TenantTables() []string { return []string{"organizations"} }
+
+// Handles lists the events.
+func (Organizations) Handles() []string {
+	return []string{
+		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
+		events.OrganizationSuspended{}.EventType(), events.OrganizationResumed{}.EventType(),
+	}
+}
+
+// Apply queues the statements for one event.
+func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.OrganizationCreated:
+		billing, err := json.Marshal(v.Billing)
+		if err != nil {
+			return fmt.Errorf("marshal billing settings: %w", err)
+		}
+		w.Exec(`insert into {schema}.organizations (org_id, slug, name, billing, created_at, revision)
+			values ($1, $2, $3, $4, $5, $6) on conflict (org_id) do nothing`,
+			v.OrgID, v.Slug, v.Name, string(billing), v.CreatedAt, int64(e.Revision))
+	case events.OrganizationRenamed:
+		w.Exec(`update {schema}.organizations set name = $2, revision = $3 where org_id = $1`, v.OrgID, v.Name, int64(e.Revision))
+	case events.BillingSettingsAdopted:
+		billing, err := json.Marshal(v.Billing)
+		if err != nil {
+			return fmt.Errorf("marshal billing settings: %w", err)
+		}
+		w.Exec(`update {schema}.organizations set billing = $2, revision = $3 where org_id = $1`, v.OrgID, string(billing), int64(e.Revision))
+	case events.OrganizationSuspended:
+		w.Exec(`update {schema}.organizations set suspended = true, revision = $2 where org_id = $1`, v.OrgID, int64(e.Revision))
+	case events.OrganizationResumed:
+		w.Exec(`update {schema}.organizations set suspended = false, revision = $2 where org_id = $1`, v.OrgID, int64(e.Revision))
+	}
+	return nil
+}

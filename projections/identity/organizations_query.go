@@ -1,0 +1,66 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// OrganizationRow is one tenant.
+type OrganizationRow struct {
+	ID        id.Organization        `db:"org_id"`
+	Slug      string                 `db:"slug"`
+	Name      string                 `db:"name"`
+	Billing   events.BillingSettings `db:"billing"`
+	Suspended bool                   `db:"suspended"`
+	CreatedAt time.Time              `db:"created_at"`
+	Revision  int64                  `db:"revision"` // of the organization's stream
+}
+
+// OrganizationsQuery reads tenants.
+type OrganizationsQuery struct{ Views *runner.Views }
+
+// OrganizationKey is the place of a row in the list, newest first. The zero value is before all.
+type OrganizationKey struct {
+	CreatedAt time.Time       `json:"c"`
+	ID        id.Organization `json:"i"`
+}
+
+const organizationColumns = `org_id, slug, name, billing, suspended, created_at, revision`
+
+// Get is one tenant, nil when there is none. It reads as the platform: the caller has checked whose it is.
+func (q OrganizationsQuery) Get(ctx context.Context, org id.Organization) (*OrganizationRow, error) {
+	var row *OrganizationRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[OrganizationRow],
+			q.Views.SQL(OrganizationsName, `select `+organizationColumns+` from {schema}.organizations where org_id = $1`), org)
+	})
+	return row, err
+}
+
+// List gives up to max rows after a key, newest first.
+func (q OrganizationsQuery) List(ctx context.Context, after OrganizationKey, max int) ([]OrganizationRow, error) {
+	var rows []OrganizationRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		sql := `select ` + organizationColumns + ` from {schema}.organizations
+			where $1::timestamptz is null or (created_at, org_id) < ($1, $2)
+			order by created_at desc, org_id desc limit $3`
+		postgres.Collect(r, &rows, pgx.RowToStructByName[OrganizationRow], q.Views.SQL(OrganizationsName, sql),
+			nullTime(after.CreatedAt), after.ID, max)
+	})
+	return rows, err
+}
+
+// nullTime is null for the zero time.
+func nullTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

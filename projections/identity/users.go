@@ -1,0 +1,77 @@
+package identity
+
+import (
+	_ "embed"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// UsersName is the projection's durable name.
+const UsersName = "identity_users"
+
+// Users lists people who can sign in, platform-wide (users), and who may act in an organization (members).
+type Users struct{}
+
+//go:embed users.sql
+var usersDDL string
+
+// Name is the durable name.
+func (Users) Name() string { return UsersName }
+
+// Version is raised when tables or Apply change.
+func (Users) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Users) DDL() string { return usersDDL }
+
+// TenantTables are under row-level security; users is the platform's alone.
+func (Users) TenantTables() []string { return []string{"members"} }
+
+// Handles lists the events.
+func (Users) Handles() []string {
+	return []string{
+		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(), events.MembershipGranted{}.EventType(),
+		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(),
+		events.MembershipEnabled{}.EventType(), events.PasswordChanged{}.EventType(),
+	}
+}
+
+// Apply queues the statements for one event. A member's personal columns repeat the user's, so that a tenant's list reads
+// one table under its policy; a pending member shows none of them.
+func (Users) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.UserRegistered:
+		w.Exec(`insert into {schema}.users (user_id, email, phone, first_name, last_name, super_admin, must_change_password, registered_at)
+			values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id) do nothing`,
+			v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), v.SuperAdmin, v.MustChangePassword, v.RegisteredAt)
+	case events.UserDetailsCorrected:
+		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
+			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
+		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5 where user_id = $1 and status <> 'pending'`,
+			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
+	case events.MembershipGranted:
+		status := "active"
+		if v.Pending {
+			status = "pending"
+		}
+		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, status, must_change_password, member_since, revision)
+			select $1, user_id, email, case when $4 = 'pending' then '' else phone end, case when $4 = 'pending' then '' else first_name end,
+				case when $4 = 'pending' then '' else last_name end, $3, $4, $4 <> 'pending' and must_change_password, $5, $6
+			from {schema}.users where user_id = $2 on conflict (org_id, user_id) do nothing`,
+			v.OrgID, v.UserID, string(v.Role), status, v.At, int64(e.Revision))
+	case events.MembershipAccepted:
+		w.Exec(`update {schema}.members m set status = 'active', phone = u.phone, first_name = u.first_name, last_name = u.last_name, revision = $3
+			from {schema}.users u where m.org_id = $1 and m.user_id = $2 and u.user_id = m.user_id`, v.OrgID, v.UserID, int64(e.Revision))
+	case events.MembershipRoleAssigned:
+		w.Exec(`update {schema}.members set role = $3, revision = $4 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, string(v.Role), int64(e.Revision))
+	case events.MembershipDisabled:
+		w.Exec(`update {schema}.members set status = 'disabled', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+	case events.MembershipEnabled:
+		w.Exec(`update {schema}.members set status = 'active', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+	case events.PasswordChanged:
+		w.Exec(`update {schema}.users set must_change_password = false where user_id = $1`, v.UserID)
+		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)
+	}
+	return nil
+}

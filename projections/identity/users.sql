@@ -1,0 +1,28 @@
+create table {schema}.users (
+  user_id uuid primary key,
+  email text not null,
+  phone text not null,
+  first_name text not null,
+  last_name text not null,
+  super_admin boolean not null,
+  must_change_password boolean not null,
+  registered_at timestamptz not null
+);
+create unique index users_email on {schema}.users (email);
+
+create table {schema}.members (
+  org_id uuid not null,
+  user_id uuid not null,
+  email text not null,
+  phone text not null,
+  first_name text not null,
+  last_name text not null,
+  role text not null,
+  status text not null,
+  must_change_password boolean not null,
+  member_since timestamptz not null,
+  revision bigint not null,
+  primary key (org_id, user_id)
+);
+create index members_newest on {schema}.members (org_id, member_since desc, user_id desc);
+create index members_user on {schema}.members (user_id);

@@ -1,0 +1,94 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// UserRow is a person who can sign in, seen by the platform.
+type UserRow struct {
+	ID                 id.User `db:"user_id"`
+	Email              string  `db:"email"`
+	Phone              string  `db:"phone"`
+	FirstName          string  `db:"first_name"`
+	LastName           string  `db:"last_name"`
+	SuperAdmin         bool    `db:"super_admin"`
+	MustChangePassword bool    `db:"must_change_password"`
+}
+
+// MemberRow is somebody who may act in an organization, seen by that organization.
+type MemberRow struct {
+	OrgID              id.Organization `db:"org_id"`
+	ID                 id.User         `db:"user_id"`
+	Email              string          `db:"email"`
+	Phone              string          `db:"phone"`
+	FirstName          string          `db:"first_name"`
+	LastName           string          `db:"last_name"`
+	Role               events.Role     `db:"role"`
+	Status             string          `db:"status"` // "active", "pending" (not accepted yet), "disabled"
+	MustChangePassword bool            `db:"must_change_password"`
+	MemberSince        time.Time       `db:"member_since"`
+	Revision           int64           `db:"revision"` // of the user's stream
+}
+
+// MemberKey is the place of a row in the list, newest first. The zero value is before all.
+type MemberKey struct {
+	MemberSince time.Time `json:"s"`
+	ID          id.User   `json:"i"`
+}
+
+// UsersQuery reads users.
+type UsersQuery struct{ Views *runner.Views }
+
+const (
+	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password`
+	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, status, must_change_password, member_since, revision`
+)
+
+// ByEmail finds the user of a normalised e-mail address, nil without one: for signing in, so it takes the same time either way.
+func (q UsersQuery) ByEmail(ctx context.Context, email string) (*UserRow, error) {
+	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1`, email)
+}
+
+// ByID finds a user, nil without one.
+func (q UsersQuery) ByID(ctx context.Context, user id.User) (*UserRow, error) {
+	return q.one(ctx, `select `+userColumns+` from {schema}.users where user_id = $1`, user)
+}
+
+// one reads at most one user as the platform.
+func (q UsersQuery) one(ctx context.Context, sql string, arg any) (*UserRow, error) {
+	var row *UserRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[UserRow], q.Views.SQL(UsersName, sql), arg)
+	})
+	return row, err
+}
+
+// Member is one member of an organization, nil without one.
+func (q UsersQuery) Member(ctx context.Context, org id.Organization, user id.User) (*MemberRow, error) {
+	var row *MemberRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[MemberRow],
+			q.Views.SQL(UsersName, `select `+memberColumns+` from {schema}.members where org_id = $1 and user_id = $2`), org, user)
+	})
+	return row, err
+}
+
+// Members gives up to max members of an organization after a key, newest first.
+func (q UsersQuery) Members(ctx context.Context, org id.Organization, after MemberKey, max int) ([]MemberRow, error) {
+	var rows []MemberRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		sql := `select ` + memberColumns + ` from {schema}.members
+			where org_id = $1 and ($2::timestamptz is null or (member_since, user_id) < ($2, $3))
+			order by member_since desc, user_id desc limit $4`
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org, nullTime(after.MemberSince), after.ID, max)
+	})
+	return rows, err
+}
