@@ -1,0 +1,80 @@
+package mobilemoney
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// C2B is a paybill payment as validation and confirmation tell it. It is only as true as its sender is verified.
+type C2B struct {
+	TransactionType   string
+	ReceiptNumber     string       // TransID; never empty
+	PaidAt            time.Time    // UTC; the zero time when unreadable
+	Amount            money.Amount // shillings, positive
+	ShortCode         string       // never empty
+	BillRef           string       // what the customer typed, trimmed at the ends; any case; may be empty
+	InvoiceNumber     string
+	ThirdPartyTransID string // our own from the validation, echoed
+	MSISDN            string // as told: clear, masked or hashed
+	FirstName         string
+	MiddleName        string
+	LastName          string
+}
+
+// Phone is the payer's phone as 254XXXXXXXXX; false when it came masked or hashed and identifies nobody.
+func (c C2B) Phone() (string, bool) {
+	phone, err := NormalizePhone(c.MSISDN)
+	return phone, err == nil
+}
+
+// LogValue hides the payer and what they typed.
+func (c C2B) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("receipt_number", c.ReceiptNumber), slog.String("short_code", c.ShortCode))
+}
+
+// String hides the payer and what they typed.
+func (c C2B) String() string { return "paybill payment " + c.ReceiptNumber }
+
+// c2bBody is the callback on the wire. Source: spec.md, Inbound webhook endpoints. OrgAccountBalance is not read.
+type c2bBody struct {
+	TransactionType   text
+	TransID           text
+	TransTime         text
+	TransAmount       text
+	BusinessShortCode text
+	BillRefNumber     text
+	InvoiceNumber     text
+	ThirdPartyTransID text
+	MSISDN            text
+	FirstName         text
+	MiddleName        text
+	LastName          text
+}
+
+// ParseC2B reads a C2B validation or confirmation; both have the same fields.
+func ParseC2B(body []byte) (C2B, error) {
+	var raw c2bBody
+	if err := decode(body, &raw); err != nil {
+		return C2B{}, fmt.Errorf("read paybill callback: %w", err)
+	}
+	switch {
+	case !printable(string(raw.TransID), maxIdentifier):
+		return C2B{}, errors.New("read paybill callback: no usable TransID")
+	case !printable(string(raw.BusinessShortCode), maxIdentifier):
+		return C2B{}, errors.New("read paybill callback: no usable BusinessShortCode")
+	}
+	amount, err := shillings(raw.TransAmount)
+	if err != nil {
+		return C2B{}, fmt.Errorf("read paybill callback %s: %w", raw.TransID, err)
+	}
+	return C2B{
+		TransactionType: string(raw.TransactionType), ReceiptNumber: string(raw.TransID), PaidAt: instant(raw.TransTime),
+		Amount: amount, ShortCode: string(raw.BusinessShortCode), BillRef: string(raw.BillRefNumber),
+		InvoiceNumber: string(raw.InvoiceNumber), ThirdPartyTransID: string(raw.ThirdPartyTransID), MSISDN: string(raw.MSISDN),
+		FirstName: string(raw.FirstName), MiddleName: string(raw.MiddleName), LastName: string(raw.LastName),
+	}, nil
+}

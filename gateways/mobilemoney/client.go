@@ -1,0 +1,46 @@
+package mobilemoney
+
+import (
+	"context"
+	"fmt"
+)
+
+// The provider's paths. Source: rules.md 38; spec.md, Inbound webhook endpoints.
+const (
+	pathPrompt   = "/mpesa/stkpush/v1/processrequest"
+	pathQuery    = "/mpesa/stkpushquery/v1/query"
+	pathRegister = "/mpesa/c2b/v2/registerurl"
+)
+
+// Client makes the provider's calls with a shared token. Safe for concurrent use.
+type Client struct {
+	endpoint *Endpoint
+	tokens   TokenSource
+}
+
+// New makes a client of one host.
+func New(endpoint *Endpoint, tokens TokenSource) *Client {
+	return &Client{endpoint: endpoint, tokens: tokens}
+}
+
+// Ready gives failure.Unavailable with RetryAfter while the breaker is open: to be asked before an attempt is recorded
+// (rules.md 6).
+func (c *Client) Ready() error { return c.endpoint.guard.Ready(BreakerKind, c.endpoint.host) }
+
+// authorised posts with the shared token. A token that the provider refuses is dropped and the request sent once more
+// with a new one, which is safe for a prompt too: the first was refused before it did anything.
+func (c *Client) authorised(ctx context.Context, operation, path string, creds Credentials, body any) result {
+	token, err := c.tokens.Token(ctx, creds)
+	if err != nil {
+		return result{err: fmt.Errorf("get token: %w", err)}
+	}
+	res := c.endpoint.post(ctx, operation, path, token, body)
+	if res.err != nil || !res.invalidToken() {
+		return res
+	}
+	c.tokens.Drop(ctx, creds, token)
+	if token, err = c.tokens.Token(ctx, creds); err != nil {
+		return result{err: fmt.Errorf("get token again: %w", err)}
+	}
+	return c.endpoint.post(ctx, operation, path, token, body)
+}

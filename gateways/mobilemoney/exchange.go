@@ -1,0 +1,148 @@
+package mobilemoney
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// maxAnswer bounds what is read of an answer, in bytes. Real ones are under 1 KiB.
+const maxAnswer = 64 << 10
+
+// Codes of the provider that are more than a text for the customer. Source: facts/mobile-money.md.
+const (
+	codeInvalidToken    = "404.001.03"
+	codeStillProcessing = "500.001.1001"
+)
+
+// Refusal is the provider's no, in its own words.
+type Refusal struct {
+	Status    int    // of HTTP
+	RequestID string // the provider's, for its support
+	Code      string // errorCode, or ResponseCode
+	Message   string
+}
+
+// Error gives code and words.
+func (r *Refusal) Error() string { return "provider refused with " + r.Code + ": " + r.Message }
+
+// result is what became of one exchange.
+type result struct {
+	status int
+	body   []byte // the whole answer; nil with err
+	// sent is false only when it is certain that no byte of the request reached the provider.
+	sent bool
+	err  error // transport, time-out, breaker, or an answer that is not the provider's own
+}
+
+// refusal reads the provider's error shape, nil when the answer is not one.
+func (r result) refusal() *Refusal {
+	var body struct {
+		RequestID text `json:"requestId"`
+		Code      text `json:"errorCode"`
+		Message   text `json:"errorMessage"`
+	}
+	if json.Unmarshal(r.body, &body) != nil || body.Code == "" {
+		return nil
+	}
+	return &Refusal{Status: r.status, RequestID: string(body.RequestID), Code: string(body.Code), Message: string(body.Message)}
+}
+
+// invalidToken tells whether the provider refused the request for its token, which is before it did anything.
+func (r result) invalidToken() bool {
+	refusal := r.refusal()
+	return r.status == http.StatusUnauthorized || refusal != nil && refusal.Code == codeInvalidToken
+}
+
+// failed is the error of an exchange without a usable answer, for operations that may simply be tried again.
+func (r result) failed(operation string) error {
+	if refusal := r.refusal(); refusal != nil {
+		return &failure.Error{Kind: failure.Refused, Code: "provider_refused", Message: refusal.Message, Cause: refusal}
+	}
+	err := r.err
+	if err == nil {
+		err = fmt.Errorf("answer with status %d cannot be read", r.status)
+	}
+	return unavailable(fmt.Errorf("%s: %w", operation, err))
+}
+
+// unavailable makes an error of transport one that callers can tell; one that already is stays as it is.
+func unavailable(err error) error {
+	if failure.KindOf(err) != failure.Internal {
+		return err
+	}
+	return failure.NewUnavailable("provider_unavailable", "The payment provider cannot be reached at the moment.", 0, err)
+}
+
+// exchange sends one request through the breaker and reads its answer. What counts against the provider is a transport
+// error, a time-out, or a 5xx without its own error body (rules.md 6). It never repeats anything.
+func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Request) result {
+	var res result
+	var connected atomic.Bool
+	began := e.clock.Now()
+	err := e.guard.Do(ctx, BreakerKind, e.host, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, e.timeout)
+		defer cancel()
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+		})
+		res.status, res.body, res.err = e.roundTrip(r.WithContext(ctx))
+		if res.err == nil && res.status >= http.StatusInternalServerError && res.refusal() == nil {
+			return fmt.Errorf("status %d without a provider answer", res.status)
+		}
+		return res.err
+	})
+	// Until a connection was handed out nothing can have been written; from then on it may have arrived.
+	res.sent = connected.Load()
+	if err != nil && res.err == nil {
+		res.err, res.body = err, nil
+	}
+	outcome := "answered"
+	if res.err != nil {
+		outcome = "failed"
+	}
+	e.log.InfoContext(ctx, "provider call", "system", "mobile_money", "operation", operation, "target", e.host,
+		"duration", e.clock.Now().Sub(began), "status", res.status, "outcome", outcome)
+	return res
+}
+
+// roundTrip makes the HTTP exchange and reads the whole answer.
+func (e *Endpoint) roundTrip(r *http.Request) (int, []byte, error) {
+	w, err := e.http.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer w.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return w.StatusCode, nil, fmt.Errorf("read answer: %w", err)
+	case len(body) > maxAnswer:
+		return w.StatusCode, nil, errors.New("answer is too large")
+	}
+	return w.StatusCode, body, nil
+}
+
+// post sends a JSON body with a bearer token.
+func (e *Endpoint) post(ctx context.Context, operation, path, token string, body any) result {
+	payload, err := json.Marshal(body)
+	if err != nil {
+		return result{err: err}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+path, bytes.NewReader(payload))
+	if err != nil {
+		return result{err: err}
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	return e.exchange(ctx, operation, r)
+}

@@ -1,0 +1,94 @@
+package mobilemoney
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Status is what a result code means. Source: spec.md, Payment status; rules.md 4.
+type Status string
+
+// The meanings. NoVerdict leaves the payment as it is; Pending is spec.md's word for codes that may still change.
+const (
+	Success   Status = "success"
+	Cancelled Status = "cancelled"
+	Pending   Status = "pending"
+	Failed    Status = "failed"
+	NoVerdict Status = "no_verdict"
+)
+
+// Verdict is a result code with its meaning.
+type Verdict struct {
+	Status Status
+	Code   string // the provider's
+	Text   string // the provider's
+}
+
+// VerdictOf gives the meaning of a result code.
+func VerdictOf(code, words string) Verdict {
+	v := Verdict{Status: Failed, Code: code, Text: words}
+	switch code {
+	case "0":
+		v.Status = Success
+	case "1032":
+		v.Status = Cancelled
+	case "1019", "1025", "1037":
+		v.Status = Pending
+	case "4999", codeStillProcessing:
+		v.Status = NoVerdict
+	}
+	return v
+}
+
+// queryBody is a status query on the wire.
+type queryBody struct {
+	BusinessShortCode string
+	Password          string
+	Timestamp         string
+	CheckoutRequestID string
+}
+
+// queryReply is the provider's answer.
+type queryReply struct {
+	CheckoutRequestID   text
+	ResponseCode        text
+	ResponseDescription text
+	ResultCode          text
+	ResultDesc          text
+}
+
+// QueryPrompt asks what became of a prompt. An error means that the query itself failed and says nothing about the
+// payment: failure.Refused with the provider's words, or failure.Unavailable.
+func (c *Client) QueryPrompt(ctx context.Context, creds Credentials, checkoutRequestID string) (Verdict, error) {
+	if err := creds.checkPrompting(); err != nil {
+		return Verdict{}, err
+	}
+	if checkoutRequestID == "" {
+		return Verdict{}, failure.NewInvalid("invalid_input", "checkoutRequestId is required")
+	}
+	password, timestamp := creds.password(c.endpoint.clock.Now())
+	res := c.authorised(ctx, "query", pathQuery, creds, queryBody{
+		BusinessShortCode: creds.ShortCode, Password: password, Timestamp: timestamp, CheckoutRequestID: checkoutRequestID,
+	})
+	if res.err != nil {
+		return Verdict{}, res.failed("query prompt")
+	}
+	if refusal := res.refusal(); refusal != nil {
+		if refusal.Code == codeStillProcessing {
+			return VerdictOf(refusal.Code, refusal.Message), nil
+		}
+		return Verdict{}, res.failed("query prompt")
+	}
+	var reply queryReply
+	if json.Unmarshal(res.body, &reply) != nil || res.status != http.StatusOK || reply.ResultCode == "" {
+		return Verdict{}, res.failed("query prompt")
+	}
+	if reply.CheckoutRequestID != "" && string(reply.CheckoutRequestID) != checkoutRequestID {
+		return Verdict{}, unavailable(fmt.Errorf("query prompt: the answer is about another one"))
+	}
+	return VerdictOf(string(reply.ResultCode), string(reply.ResultDesc)), nil
+}

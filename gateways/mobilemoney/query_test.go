@@ -1,0 +1,242 @@
+package mobilemoney_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+func TestQuery_VerdictOfEachBehaviour(t *testing.T) {
+	t.Parallel()
+	for behaviour, want := range map[string]mobilemoney.Verdict{
+		"pay": {Status: mobilemoney.Success, Code: "0"}, "cancel": {Status: mobilemoney.Cancelled, Code: "1032"},
+		"wrong_pin": {Status: mobilemoney.Failed, Code: "2001"}, "insufficient": {Status: mobilemoney.Failed, Code: "1"},
+		"busy": {Status: mobilemoney.Failed, Code: "1001"}, "internal": {Status: mobilemoney.Failed, Code: "17"},
+		"no_answer": {Status: mobilemoney.Pending, Code: "1037"}, "expired": {Status: mobilemoney.Pending, Code: "1019"},
+		"undeliverable": {Status: mobilemoney.Pending, Code: "1025"}, "late_success": {Status: mobilemoney.Success, Code: "0"},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, provider.Config{})
+			k.behave(provider.Phone{Behaviour: behaviour})
+			id := k.prompt(mobilemoney.Accepted).CheckoutRequestID
+			k.idle()
+			got := k.query(id, want.Status)
+			if got.Code != want.Code || got.Text == "" {
+				t.Errorf("verdict %+v", got)
+			}
+			for i, body := range k.received("/stk") { // the callback says the same, late_success at last
+				c, err := mobilemoney.ParseSTKCallback(body)
+				if err != nil || i == len(k.received("/stk"))-1 && behaviour != "late_success" && c.Verdict() != got {
+					t.Errorf("callback %v says %+v, %v", c, c.Verdict(), err)
+				}
+			}
+		})
+	}
+}
+
+func TestQuery_OpenPromptHasNoVerdict(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	k.behave(provider.Phone{Behaviour: "silent"})
+	id := k.prompt(mobilemoney.Accepted).CheckoutRequestID
+	for _, code := range []string{"4999", "500.001.1001", "4999"} {
+		if got := k.query(id, mobilemoney.NoVerdict); got.Code != code {
+			t.Errorf("code %s, want %s", got.Code, code)
+		}
+	}
+	if err := k.Ready(); err != nil {
+		t.Errorf("breaker: %v", err)
+	}
+}
+
+func TestQuery_DroppedCallbackStillSucceeds(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	k.faults(provider.Faults{DropCallbacks: 1})
+	id := k.prompt(mobilemoney.Accepted).CheckoutRequestID
+	if len(k.received("/stk")) != 0 {
+		t.Error("a dropped callback arrived")
+	}
+	k.query(id, mobilemoney.Success)
+}
+
+func TestQuery_FailuresAreNoVerdict(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		kind   failure.Kind
+	}{
+		"unknown prompt":   {400, `{"requestId":"r","errorCode":"400.002.02","errorMessage":"Invalid CheckoutRequestID"}`, failure.Refused},
+		"another prompt":   {200, `{"ResponseCode":"0","CheckoutRequestID":"other","ResultCode":"0"}`, failure.Unavailable},
+		"no result code":   {200, `{"ResponseCode":"0","CheckoutRequestID":"c"}`, failure.Unavailable},
+		"null result code": {200, `{"ResponseCode":"0","CheckoutRequestID":"c","ResultCode":null}`, failure.Unavailable},
+		"not JSON":         {200, `ok`, failure.Unavailable},
+		"success in a 500": {500, `{"CheckoutRequestID":"c","ResultCode":"0"}`, failure.Unavailable},
+		"server error":     {503, `down`, failure.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKitAt(t, provided(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			}))
+			verdict, err := k.QueryPrompt(t.Context(), creds, "c")
+			if failure.KindOf(err) != c.kind || verdict != (mobilemoney.Verdict{}) {
+				t.Errorf("verdict %+v, error %v", verdict, err)
+			}
+		})
+	}
+}
+
+func TestQuery_NumbersAreTaken(t *testing.T) {
+	t.Parallel()
+	k := newKitAt(t, provided(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"ResponseCode":0,"ResultCode":1032,"ResultDesc":"Request cancelled by user"}`)
+	}))
+	k.query("c", mobilemoney.Cancelled)
+}
+
+func TestRegister_RefusedAndUnavailable(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: "https://192.0.2.1/c", Validation: "https://192.0.2.1/v"})
+	var refusal *mobilemoney.Refusal
+	if failure.CodeOf(err) != "provider_refused" || !errors.As(err, &refusal) || refusal.Code != "400.002.02" {
+		t.Errorf("error is %v", err)
+	}
+	if err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{}); failure.KindOf(err) != failure.Invalid {
+		t.Errorf("no addresses: %v", err)
+	}
+	k.faults(provider.Faults{Down: true})
+	if err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: k.hook.URL, Validation: k.hook.URL}); failure.KindOf(err) != failure.Unavailable {
+		t.Errorf("down: %v", err)
+	}
+	odd := newKitAt(t, provided(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"ResponseCode":"00000000","ResponseDescription":"Success"}`)
+	}))
+	if err := odd.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: "https://a.test", Validation: "https://b.test"}); err != nil {
+		t.Errorf("zeros: %v", err)
+	}
+}
+
+func TestToken_WrongCredentialsAreRefused(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	if err := k.sim.AddCredentials("key", "another", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := k.Prompt(t.Context(), creds, k.request())
+	if answer.Outcome != mobilemoney.NotSent || failure.CodeOf(err) != "provider_credentials_refused" {
+		t.Errorf("outcome %s, error %v", answer.Outcome, err)
+	}
+	if err := k.Ready(); err != nil {
+		t.Errorf("breaker: %v", err)
+	}
+}
+
+// counting is a token issuer that counts and can be held.
+type counting struct {
+	issued atomic.Int32
+	hold   chan struct{} // fetches wait for it when set
+	begun  chan struct{}
+}
+
+// fetch issues the next token.
+func (c *counting) fetch(context.Context, mobilemoney.Credentials) (string, error) {
+	n := c.issued.Add(1)
+	if c.hold != nil {
+		c.begun <- struct{}{}
+		<-c.hold
+	}
+	return string(rune('A' + n - 1)), nil
+}
+
+func TestTokenCache_ReusedFor290Seconds(t *testing.T) {
+	t.Parallel()
+	now := clock.NewManual(start)
+	issuer := &counting{}
+	cache := mobilemoney.NewTokenCache(issuer.fetch, now)
+	expect := func(c mobilemoney.Credentials, want string) {
+		t.Helper()
+		if got, err := cache.Token(t.Context(), c); got != want || err != nil {
+			t.Errorf("token %q, want %q; %v", got, want, err)
+		}
+	}
+	other := creds
+	other.ConsumerSecret = "changed"
+	expect(creds, "A")
+	now.Advance(290*time.Second - 1)
+	expect(creds, "A")
+	expect(other, "B")
+	now.Advance(1)
+	expect(creds, "C")
+	cache.Drop(t.Context(), creds, "A") // an old one: the newer stays
+	expect(creds, "C")
+	cache.Drop(t.Context(), creds, "C")
+	expect(creds, "D")
+	expect(other, "B")
+}
+
+func TestTokenCache_SingleFlightOutlivesItsFirstCaller(t *testing.T) {
+	t.Parallel()
+	issuer := &counting{hold: make(chan struct{}), begun: make(chan struct{}, 1)}
+	cache := mobilemoney.NewTokenCache(issuer.fetch, clock.NewManual(start))
+	first, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := cache.Token(first, creds)
+		left <- err
+	}()
+	<-issuer.begun
+	var wait sync.WaitGroup
+	for range 16 {
+		wait.Go(func() {
+			if got, err := cache.Token(t.Context(), creds); got != "A" || err != nil {
+				t.Errorf("token %q, %v", got, err)
+			}
+		})
+	}
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("first caller: %v", err)
+	}
+	close(issuer.hold)
+	wait.Wait()
+	if got := issuer.issued.Load(); got != 1 {
+		t.Errorf("%d tokens were fetched", got)
+	}
+}
+
+func TestToken_ConcurrentPromptsShareOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	var wait sync.WaitGroup
+	for round := range 3 {
+		if round > 0 {
+			k.faults(provider.Faults{InvalidateTokens: true})
+		}
+		for range 16 {
+			wait.Go(func() {
+				if answer, err := k.Prompt(t.Context(), creds, k.request()); answer.Outcome != mobilemoney.Accepted {
+					t.Errorf("outcome %s, refusal %v, error %v", answer.Outcome, answer.Refusal, err)
+				}
+			})
+		}
+		wait.Wait()
+	}
+	if got := len(k.sim.Prompts()); got != 48 {
+		t.Errorf("%d prompts", got)
+	}
+}

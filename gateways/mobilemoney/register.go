@@ -1,0 +1,55 @@
+package mobilemoney
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// URLs are the C2B addresses of a shortcode. They carry a secret each, so they are never logged (rules.md 3).
+type URLs struct {
+	Confirmation string
+	Validation   string
+	// CancelUnvalidated makes the provider cancel a payment whose validation cannot be reached; by default it completes
+	// it and the money goes to suspense when it matches nobody.
+	CancelUnvalidated bool
+}
+
+// registerBody is a registration on the wire. Source: facts/mobile-money.md, C2B.
+type registerBody struct {
+	ShortCode       string
+	ResponseType    string
+	ConfirmationURL string
+	ValidationURL   string
+}
+
+// RegisterURLs tells the provider where to send the paybill payments of the credentials' shortcode. Repeating it is
+// harmless. Fails: failure.Refused with the provider's words, failure.Unavailable, failure.Invalid.
+func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs) error {
+	if err := creds.check(); err != nil {
+		return err
+	}
+	var faults failure.Faults
+	faults.Check(urls.Confirmation != "", "confirmationUrl", "is required")
+	faults.Check(urls.Validation != "", "validationUrl", "is required")
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	body := registerBody{ShortCode: creds.ShortCode, ResponseType: "Completed", ConfirmationURL: urls.Confirmation, ValidationURL: urls.Validation}
+	if urls.CancelUnvalidated {
+		body.ResponseType = "Cancelled"
+	}
+	res := c.authorised(ctx, "register_urls", pathRegister, creds, body)
+	var reply struct{ ResponseCode, ResponseDescription text }
+	if res.err != nil || res.refusal() != nil || json.Unmarshal(res.body, &reply) != nil || reply.ResponseCode == "" {
+		return res.failed("register c2b addresses")
+	}
+	if strings.Trim(string(reply.ResponseCode), "0") != "" || res.status != http.StatusOK { // "0", or "00000000" as some answer
+		refusal := &Refusal{Status: res.status, Code: string(reply.ResponseCode), Message: string(reply.ResponseDescription)}
+		return &failure.Error{Kind: failure.Refused, Code: "provider_refused", Message: refusal.Message, Cause: refusal}
+	}
+	return nil
+}

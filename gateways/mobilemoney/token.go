@@ -1,0 +1,128 @@
+package mobilemoney
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// TokenLife is how long a token may be reused, although the provider issues it for longer. Source: spec.md,
+// Authentication.
+const TokenLife = 290 * time.Second
+
+// TokenSource shares one token per credential set among all callers: the provider makes a set's previous token invalid
+// with each new one, so two caches would keep breaking each other (rules.md 7).
+type TokenSource interface {
+	// Token gives the shared token, fetched when there is none younger than TokenLife.
+	Token(ctx context.Context, c Credentials) (string, error)
+	// Drop forgets a token that the provider refused. A newer one than stale stays.
+	Drop(ctx context.Context, c Credentials, stale string)
+}
+
+// FetchToken asks the provider for a new token, which ends the previous one of the same credentials: only a TokenSource
+// calls it. Fails: provider_credentials_refused, provider_unavailable.
+func (e *Endpoint) FetchToken(ctx context.Context, c Credentials) (string, error) {
+	if err := c.check(); err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+"/oauth/v1/generate?grant_type=client_credentials", nil)
+	if err != nil {
+		return "", fmt.Errorf("make token request: %w", err)
+	}
+	r.SetBasicAuth(c.ConsumerKey, c.ConsumerSecret)
+	r.Header.Set("Accept", "application/json")
+	res := e.exchange(ctx, "token", r)
+	var body struct {
+		Token text `json:"access_token"` // expires_in is not read: TokenLife is shorter than any
+	}
+	switch {
+	case res.err == nil && (res.status == http.StatusBadRequest || res.status == http.StatusUnauthorized):
+		refusal := res.refusal()
+		if refusal == nil {
+			refusal = &Refusal{Status: res.status, Code: fmt.Sprint(res.status), Message: "no token was issued"}
+		}
+		return "", &failure.Error{Kind: failure.Refused, Code: "provider_credentials_refused",
+			Message: "The payment provider does not accept these credentials.", Cause: refusal}
+	case res.err == nil && res.status == http.StatusOK && json.Unmarshal(res.body, &body) == nil && body.Token != "":
+		return string(body.Token), nil
+	case res.err == nil && res.refusal() != nil: // another refusal says nothing about the credentials: try again later
+		return "", unavailable(fmt.Errorf("fetch token: %w", res.refusal()))
+	}
+	return "", res.failed("fetch token")
+}
+
+// TokenCache is the TokenSource of a single process. Safe for concurrent use.
+type TokenCache struct {
+	fetch   func(context.Context, Credentials) (string, error)
+	clock   clock.Clock
+	flights singleflight.Group
+
+	mu     sync.Mutex
+	tokens map[[sha256.Size]byte]cachedToken
+}
+
+// cachedToken is a token and the instant from which it is not reused.
+type cachedToken struct {
+	value string
+	until time.Time
+}
+
+// NewTokenCache makes a cache over Endpoint.FetchToken.
+func NewTokenCache(fetch func(context.Context, Credentials) (string, error), c clock.Clock) *TokenCache {
+	return &TokenCache{fetch: fetch, clock: c, tokens: map[[sha256.Size]byte]cachedToken{}}
+}
+
+// Token gives the cached token or fetches one; concurrent callers share one fetch, which outlives a caller that leaves.
+func (t *TokenCache) Token(ctx context.Context, c Credentials) (string, error) {
+	if token, ok := t.cached(c); ok {
+		return token, nil
+	}
+	id := c.Fingerprint()
+	flight := t.flights.DoChan(hex.EncodeToString(id[:]), func() (any, error) {
+		if token, ok := t.cached(c); ok { // an earlier flight landed in between
+			return token, nil
+		}
+		token, err := t.fetch(context.WithoutCancel(ctx), c)
+		if err == nil {
+			t.mu.Lock()
+			t.tokens[id] = cachedToken{value: token, until: t.clock.Now().Add(TokenLife)}
+			t.mu.Unlock()
+		}
+		return token, err
+	})
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case landed := <-flight:
+		token, _ := landed.Val.(string)
+		return token, landed.Err
+	}
+}
+
+// Drop forgets stale, and no other token.
+func (t *TokenCache) Drop(_ context.Context, c Credentials, stale string) {
+	id := c.Fingerprint()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tokens[id].value == stale {
+		delete(t.tokens, id)
+	}
+}
+
+// cached gives a token that is still to be used.
+func (t *TokenCache) cached(c Credentials) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token, ok := t.tokens[c.Fingerprint()]
+	return token.value, ok && t.clock.Now().Before(token.until)
+}

@@ -1,0 +1,109 @@
+package mobilemoney
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// text is a JSON string or number: the provider writes the same field either way. A number is kept in plain digits,
+// exactly, whatever notation it came in. null is "".
+type text string
+
+// UnmarshalJSON reads it; a list or an object is an error.
+func (t *text) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 {
+		return errors.New("no value")
+	}
+	switch c := b[0]; {
+	case string(b) == "null":
+		*t = ""
+	case c == '"':
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		*t = text(strings.TrimSpace(s))
+	case c == '-' || c >= '0' && c <= '9':
+		n, err := plainNumber(string(b))
+		if err != nil {
+			return err
+		}
+		*t = text(n)
+	default:
+		return fmt.Errorf("neither text nor number")
+	}
+	return nil
+}
+
+// maxNumber bounds the digits and the exponent of a number: twice what an amount or a date in one can need.
+const maxNumber = 40
+
+// plainNumber writes a JSON number without an exponent and without idle zeros: 1.50E2 is 150, 1.00 is 1. Some senders
+// write large whole numbers, such as dates and phones, in exponent form.
+func plainNumber(s string) (string, error) {
+	if len(s) > maxNumber {
+		return "", fmt.Errorf("number is too long")
+	}
+	digits, negative := strings.CutPrefix(s, "-")
+	exponent := 0
+	if mantissa, power, found := strings.Cut(strings.ToLower(digits), "e"); found {
+		n, err := strconv.Atoi(power)
+		if err != nil || n > maxNumber || n < -maxNumber {
+			return "", fmt.Errorf("number has exponent %q", power)
+		}
+		digits, exponent = mantissa, n
+	}
+	whole, fraction, _ := strings.Cut(digits, ".")
+	digits = whole + fraction
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return "", fmt.Errorf("%q is not a number", s)
+	}
+	point := len(whole) + exponent
+	if point < 0 {
+		digits, point = strings.Repeat("0", -point)+digits, 0
+	}
+	if point > len(digits) {
+		digits += strings.Repeat("0", point-len(digits))
+	}
+	whole, fraction = strings.TrimLeft(digits[:point], "0"), strings.TrimRight(digits[point:], "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if negative && whole != "0" {
+		whole = "-" + whole
+	}
+	return whole, nil
+}
+
+// shillings reads an amount exactly: 1, 1.00 and "1.0" are the same. More than two decimals that say something, and
+// amounts that are not positive, are errors.
+func shillings(t text) (money.Amount, error) {
+	plain, err := plainNumber(string(t))
+	if err != nil {
+		return money.Amount{}, fmt.Errorf("amount: %w", err)
+	}
+	amount, err := money.Parse(plain, money.KES)
+	if err == nil && !amount.Positive() {
+		err = fmt.Errorf("amount %s is not positive", plain)
+	}
+	return amount, err
+}
+
+// instant reads YYYYMMDDHHmmss in East Africa Time as UTC; the zero time when it is not one, since no decision about
+// money hangs on it alone.
+func instant(t text) time.Time {
+	at, err := time.ParseInLocation(stampLayout, string(t), eastAfrica)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
