@@ -1,0 +1,177 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// contentJSON is the type of every answer with a body, unless a handler sets another.
+const contentJSON = "application/json; charset=utf-8"
+
+// Call is one request on its way through the server. It is used by one goroutine.
+type Call struct {
+	Request   *http.Request
+	Writer    http.ResponseWriter
+	Org       Organization // of the host; zero on the root host
+	Caller    Caller       // zero on public routes
+	IP        string       // of the client, see clientIP
+	RequestID string
+
+	server   *Server
+	route    *Route
+	params   httprouter.Params
+	host     string // lower case, without port
+	hostKind Hosts
+	body     []byte
+	started  time.Time
+	code     string     // of the failure answered, for the log
+	command  id.Command // zero before the first Meta without a key
+	keyed    bool       // command comes from an Idempotency-Key
+	expected *uint64    // If-Match
+}
+
+// pattern is the route's path as in the table: what logs and metrics show, never the path itself (rules.md 3).
+func (c *Call) pattern() string {
+	if c.route == nil {
+		return "none"
+	}
+	return c.route.Path
+}
+
+// Param is a segment of the path by its name in the pattern.
+func (c *Call) Param(name string) string { return c.params.ByName(name) }
+
+// Body is the whole body as it came, already bounded.
+func (c *Call) Body() []byte { return c.body }
+
+// PathID reads an id from the path; one that is none is as absent as one that nobody has.
+func PathID[I ~[16]byte](c *Call, name, notFoundCode string) (I, error) {
+	v, err := id.Parse[I](c.Param(name))
+	if err != nil {
+		return v, failure.NewNotFound(notFoundCode, "There is no such thing here.")
+	}
+	return v, nil
+}
+
+// Actor is the caller as events name it.
+func (c *Call) Actor() events.Actor {
+	if c.Caller.UserID.IsZero() {
+		return events.Actor{Kind: events.ActorPublic}
+	}
+	return events.Actor{Kind: c.Caller.Kind, ID: c.Caller.UserID.String(), Role: string(c.Caller.Role)}
+}
+
+// Meta is what the request says about the one command it executes, with If-Match as its expected revision.
+func (c *Call) Meta() commands.Meta {
+	if c.command.IsZero() {
+		c.command = id.New[id.Command]()
+	}
+	return commands.Meta{CommandID: c.command, OrgID: c.Org.ID, Actor: c.Actor(), IP: c.IP, RequestID: c.RequestID,
+		ExpectedRevision: c.expected}
+}
+
+// MetaFor is Meta for a further command of the same request, told apart by a word: ids of events derive from the command's.
+func (c *Call) MetaFor(step string) commands.Meta {
+	m := c.Meta()
+	m.CorrelationID = m.CommandID.String()
+	m.CommandID = id.Derive[id.Command]("step", m.CommandID.String(), step)
+	m.ExpectedRevision = nil
+	return m
+}
+
+// NewID makes the id of something that this request creates: derived from the Idempotency-Key when there is one, so that a
+// retry after a lost answer meets what the first try made (rules.md 22).
+func NewID[I ~[16]byte](c *Call, kind string) I {
+	if !c.keyed {
+		return id.New[I]()
+	}
+	return id.Derive[I]("made", kind, c.command.String())
+}
+
+// Send answers with a JSON body.
+func (c *Call) Send(status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	c.SendBytes(status, contentJSON, text)
+	return nil
+}
+
+// SendBytes answers with a body of any type.
+func (c *Call) SendBytes(status int, contentType string, body []byte) {
+	c.Writer.Header().Set("Content-Type", contentType)
+	c.Writer.WriteHeader(status)
+	_, _ = c.Writer.Write(body) // a reader that went away is no failure of ours
+}
+
+// NoContent answers 204.
+func (c *Call) NoContent() error {
+	c.Writer.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// SetRevision sets the ETag: the revision of the stream that decides about the resource.
+func (c *Call) SetRevision(revision uint64) {
+	c.Writer.Header().Set("ETag", `"`+strconv.FormatUint(revision, 10)+`"`)
+}
+
+// readConditions reads If-Match; "*" asks nothing that a command would not check by itself.
+func (c *Call) readConditions() error {
+	text := strings.TrimSpace(c.Request.Header.Get("If-Match"))
+	if text == "" || text == "*" || !c.route.mutates() {
+		return nil
+	}
+	digits, opened := strings.CutPrefix(text, `"`)
+	digits, closed := strings.CutSuffix(digits, `"`)
+	revision, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || !opened || !closed {
+		return failure.NewMalformed("bad_if_match", `If-Match must be one entity tag as given in ETag, such as "3".`)
+	}
+	c.expected = &revision
+	return nil
+}
+
+// readBody reads the whole body, bounded, and checks its type.
+func (c *Call) readBody() error {
+	if !c.route.mutates() || c.Request.Body == nil || c.Request.Body == http.NoBody {
+		return nil
+	}
+	tooLarge := failure.New(failure.TooLarge, "body_too_large", "The body is over %d bytes.", c.route.BodyLimit)
+	if c.Request.ContentLength > c.route.BodyLimit {
+		return tooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer.(*recorder).to, c.Request.Body, c.route.BodyLimit))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return tooLarge
+	case err != nil:
+		return failure.NewMalformed("body_unreadable", "The body could not be read.")
+	}
+	c.body = body
+	if len(body) > 0 && c.route.Request != nil && !c.hasType(c.route.Accepts) {
+		return failure.NewMalformed("unsupported_media_type", "The body must be of type %s.", c.route.Accepts)
+	}
+	return nil
+}
+
+// hasType tells whether the body's declared type is the given one.
+func (c *Call) hasType(want string) bool {
+	got, _, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
+	return err == nil && got == want
+}

@@ -1,0 +1,249 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a required
+// field is missing, with Invalid when a field is unknown, given twice or of a wrong value; all faults at once.
+func Decode[T any](c *Call) (T, error) {
+	var into T
+	err := decode(c.body, &into)
+	return into, err
+}
+
+// decode is Decode of bytes.
+func decode(body []byte, into any) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		body = []byte("{}") // so that the required fields are named
+	}
+	var whole json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if !utf8.Valid(body) || dec.Decode(&whole) != nil {
+		return failure.NewMalformed("malformed_body", "The body is not valid JSON.")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return failure.NewMalformed("malformed_body", "The body has something after its JSON value.")
+	}
+	if whole[0] != '{' {
+		return failure.NewMalformed("malformed_body", "The body must be a JSON object.")
+	}
+	r := reading{}
+	r.object(whole, reflect.ValueOf(into).Elem(), "")
+	if len(r.missing) > 0 {
+		return &failure.Error{Kind: failure.Malformed, Code: "missing_field", Faults: r.missing}
+	}
+	return r.invalid.Err()
+}
+
+// reading collects the faults of one body.
+type reading struct{ missing, invalid failure.Faults }
+
+// field is what the tags of a struct's field say.
+type field struct {
+	name     string
+	index    []int
+	required bool
+	enum     []string // nil = any
+	doc      string
+}
+
+// fieldCache keeps the fields of each struct type: reflect.Type -> []field.
+var fieldCache sync.Map
+
+// fieldsOf lists the JSON fields of a struct, those of embedded structs included.
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := fieldCache.Load(t); ok {
+		return known.([]field)
+	}
+	var fields []field
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || f.Anonymous && name == "" || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		out := field{name: name, index: f.Index, doc: f.Tag.Get("doc"),
+			required: !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero")}
+		if words := f.Tag.Get("enum"); words != "" {
+			out.enum = strings.Split(words, ",")
+		}
+		fields = append(fields, out)
+	}
+	fieldCache.Store(t, fields)
+	return fields
+}
+
+// object reads a JSON object into a struct, field by field.
+func (r *reading) object(raw json.RawMessage, into reflect.Value, path string) {
+	values, order, twice := members(raw)
+	for _, name := range twice {
+		r.invalid.Add(path+name, "is given twice")
+	}
+	fields := fieldsOf(into.Type())
+	for _, f := range fields {
+		value, given := values[f.name]
+		if given = given && string(value) != "null"; given {
+			r.value(value, into.FieldByIndex(f.index), path+f.name, f)
+		} else if f.required {
+			r.missing.Add(path+f.name, "is required")
+		}
+	}
+	for _, name := range order {
+		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			r.invalid.Add(path+shown(name), "is not a known field")
+		}
+	}
+}
+
+// value reads one JSON value that is not null.
+func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f field) {
+	if into.Kind() == reflect.Pointer && !custom(into.Type()) {
+		into.Set(reflect.New(into.Type().Elem()))
+		r.value(raw, into.Elem(), path, f)
+		return
+	}
+	switch {
+	case custom(into.Type()):
+	case into.Kind() == reflect.Struct:
+		if raw[0] != '{' {
+			r.invalid.Add(path, "must be an object")
+			return
+		}
+		r.object(raw, into, path+".")
+		return
+	case into.Kind() == reflect.Slice && into.Type().Elem().Kind() != reflect.Uint8:
+		r.list(raw, into, path, f)
+		return
+	}
+	if err := json.Unmarshal(raw, into.Addr().Interface()); err != nil {
+		r.invalid.Add(path, "%s", wrongValue(err, into.Type()))
+		return
+	}
+	if hasNUL(raw) {
+		r.invalid.Add(path, "must not have NUL characters")
+	}
+	if z, ok := into.Interface().(interface{ IsZero() bool }); ok && raw[0] == '"' && z.IsZero() && f.required {
+		r.invalid.Add(path, "must not be empty")
+	}
+	if into.Kind() == reflect.String && f.enum != nil && !slices.Contains(f.enum, into.String()) {
+		r.invalid.Add(path, "must be one of %s", strings.Join(f.enum, ", "))
+	}
+}
+
+// list reads a JSON array.
+func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f field) {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		r.invalid.Add(path, "must be a list")
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
+	f.required = true
+	for i, item := range items {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if string(item) == "null" {
+			r.invalid.Add(at, "must not be null")
+			continue
+		}
+		r.value(item, into.Index(i), at, f)
+	}
+}
+
+// members splits a valid JSON object. Names that come twice are told; the last value stands.
+func members(raw json.RawMessage) (values map[string]json.RawMessage, order, twice []string) {
+	values = map[string]json.RawMessage{}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = dec.Token() // the whole body was found valid before
+	for dec.More() {
+		token, err := dec.Token()
+		name, ok := token.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			break
+		}
+		if _, known := values[name]; known {
+			twice = append(twice, shown(name))
+		} else {
+			order = append(order, name)
+		}
+		values[name] = value
+	}
+	return values, order, twice
+}
+
+// shown bounds a name that came from outside before it is repeated in a message.
+func shown(name string) string {
+	if len(name) > 64 {
+		name = strings.ToValidUTF8(name[:64], "") + "…"
+	}
+	return strconv.Quote(name)
+}
+
+// The interfaces of types that read themselves.
+var (
+	jsonReader = reflect.TypeFor[json.Unmarshaler]()
+	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// custom tells whether the type reads itself.
+func custom(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(jsonReader) || p.Implements(textReader)
+}
+
+// wrongValue says what a field's value should have been.
+func wrongValue(err error, t reflect.Type) string {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return "is not valid: " + strings.TrimPrefix(err.Error(), "json: ")
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "must be a text"
+	case reflect.Bool:
+		return "must be true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "must be a whole number in range"
+	case reflect.Float32, reflect.Float64:
+		return "must be a number"
+	case reflect.Map:
+		return "must be an object"
+	}
+	return "has a value of the wrong kind"
+}
+
+// hasNUL tells whether a JSON value has a text with the character U+0000, which no database text can hold.
+func hasNUL(raw json.RawMessage) bool {
+	return bytes.Contains(raw, []byte(`\u0000`)) && strings.ContainsRune(unescaped(raw), 0)
+}
+
+// unescaped is the texts of a value without JSON's escapes.
+func unescaped(raw json.RawMessage) string {
+	var b strings.Builder
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return b.String()
+		}
+		if text, ok := token.(string); ok {
+			b.WriteString(text)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// ErrorBody is spec.md's error body with the stable code of api.md.
+type ErrorBody struct {
+	StatusCode int    `json:"statusCode"`
+	Message    any    `json:"message" doc:"text, or a list of texts when the input is at fault"`
+	Error      string `json:"error" doc:"text of the HTTP status"`
+	Code       string `json:"code" doc:"stable and machine-readable, see docs/errors.md"`
+}
+
+// statuses gives the HTTP status of each kind. Source: STYLE.md 9.
+var statuses = map[failure.Kind]int{
+	failure.Internal:        http.StatusInternalServerError,
+	failure.Malformed:       http.StatusBadRequest,
+	failure.Unauthenticated: http.StatusUnauthorized,
+	failure.Denied:          http.StatusForbidden,
+	failure.NotFound:        http.StatusNotFound,
+	failure.Conflict:        http.StatusConflict,
+	failure.Stale:           http.StatusPreconditionFailed,
+	failure.TooLarge:        http.StatusRequestEntityTooLarge,
+	failure.Invalid:         http.StatusUnprocessableEntity,
+	failure.Limited:         http.StatusTooManyRequests,
+	failure.Refused:         http.StatusBadGateway,
+	failure.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// statusOfCode has the statuses that belong to HTTP alone and are no kind of failure.
+var statusOfCode = map[string]int{
+	"method_not_allowed":     http.StatusMethodNotAllowed,
+	"unsupported_media_type": http.StatusUnsupportedMediaType,
+}
+
+// asFailure gives the failure in the chain; anything else is internal.
+func asFailure(ctx context.Context, err error) *failure.Error {
+	var f *failure.Error
+	if errors.As(err, &f) && f.Kind != failure.Internal {
+		return f
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+		return failure.NewUnavailable("timed_out", "The request took too long. Please try again.", 0, err)
+	}
+	return &failure.Error{Kind: failure.Internal, Code: "internal", Cause: err,
+		Message: "Something unexpected happened. Please try again, and quote the request id if it happens again."}
+}
+
+// statusOf is the HTTP status of a failure.
+func statusOf(f *failure.Error) int {
+	if status, ok := statusOfCode[f.Code]; ok {
+		return status
+	}
+	return statuses[f.Kind]
+}
+
+// fail is the one place where an error becomes an answer. Internal causes go to the log only.
+func (s *Server) fail(ctx context.Context, c *Call, err error) {
+	f := asFailure(ctx, err)
+	status := statusOf(f)
+	c.code = f.Code
+	if status >= http.StatusInternalServerError {
+		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", c.RequestID),
+			slog.String("route", c.pattern()), slog.Int("status", status), slog.String("code", f.Code), slog.String("error", err.Error()))
+	}
+	if c.Writer.(*recorder).wrote {
+		return // too late for another answer
+	}
+	h := c.Writer.Header()
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
+	}
+	h.Del("ETag")
+	body := ErrorBody{StatusCode: status, Message: f.Message, Error: http.StatusText(status), Code: f.Code}
+	switch {
+	case len(f.Faults) > 0:
+		body.Message = f.Faults
+	case f.Message == "":
+		body.Message = http.StatusText(status)
+	}
+	text, _ := json.Marshal(body) // texts and a number always marshal
+	h.Set("Content-Type", contentJSON)
+	c.Writer.WriteHeader(status)
+	_, _ = c.Writer.Write(text) // a reader that went away is no failure of ours
+}

@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Limits are calls a minute. Source: spec.md, Limits. Zero = none.
+type Limits struct {
+	User    int // authenticated requests, per user: 300
+	Login   int // sign-in and code endpoints, per address: 10
+	Webhook int // callbacks, per shortcode and kind: 100
+}
+
+// Limiter counts calls by key in windows.
+type Limiter interface {
+	// Allow counts one call. When max calls were made in the window it gives false and the time until one is free.
+	Allow(ctx context.Context, key string, max int, window time.Duration) (ok bool, retryAfter time.Duration, err error)
+}
+
+// limit counts a call against a number a minute.
+func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
+	if perMinute <= 0 {
+		return nil
+	}
+	ok, retryAfter, err := s.cfg.Limiter.Allow(ctx, key, perMinute, time.Minute)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(retryAfter, time.Second))
+	}
+	return nil
+}
+
+// CountWebhook counts a callback of a gateway. The caller stores an authenticated callback before it answers with the
+// error (rules.md 8).
+func (c *Call) CountWebhook(ctx context.Context, shortcode, kind string) error {
+	return c.server.limit(ctx, "webhook:"+shortcode+":"+kind, c.server.cfg.Limits.Webhook)
+}

@@ -1,0 +1,243 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+)
+
+// object is a JSON object under construction.
+type object map[string]any
+
+// pathParam is a parameter in httprouter's form.
+var pathParam = regexp.MustCompile(`:([A-Za-z]+)`)
+
+// openAPIDocuments makes the OpenAPI 3.1 document of each kind of host: what a host serves is what its document lists.
+func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
+	docs := map[Hosts][]byte{}
+	for _, kind := range []Hosts{OnOrganization, OnRoot, onForeign} {
+		doc, err := json.Marshal(openAPI(routes, kind))
+		if err != nil {
+			return nil, fmt.Errorf("write OpenAPI document: %w", err)
+		}
+		docs[kind] = doc
+	}
+	return docs, nil
+}
+
+// openAPI is the document of one kind of host.
+func openAPI(routes []Route, kind Hosts) object {
+	s := schemas{named: object{}, types: map[string]reflect.Type{}}
+	errorBody := s.of(reflect.TypeFor[ErrorBody]())
+	paths := map[string]object{}
+	for _, r := range routes {
+		if r.Hosts&kind == 0 {
+			continue
+		}
+		path := pathParam.ReplaceAllString(r.Path, "{$1}")
+		if paths[path] == nil {
+			paths[path] = object{}
+		}
+		paths[path][strings.ToLower(r.Method)] = operation(&r, &s)
+	}
+	return object{
+		"openapi": "3.1.0",
+		"info":    object{"title": "Lastmile", "version": "internal"},
+		"paths":   paths,
+		"components": object{
+			"schemas": s.named,
+			"responses": object{"Error": object{"description": "The request did not succeed.",
+				"content": object{"application/json": object{"schema": errorBody}}}},
+			"securitySchemes": object{
+				"cookie": object{"type": "apiKey", "in": "cookie", "name": CookieAccess},
+				"bearer": object{"type": "http", "scheme": "bearer"},
+			},
+		},
+	}
+}
+
+// operation describes one route.
+func operation(r *Route, s *schemas) object {
+	op := object{
+		"summary":     r.Summary,
+		"operationId": operationID(r),
+		"tags":        []string{strings.Split(strings.Trim(r.Path, "/")+"/", "/")[0]},
+		"responses": object{strconv.Itoa(r.Status): answer(r, s),
+			"default": object{"$ref": "#/components/responses/Error"}},
+		"x-access": string(r.Access),
+	}
+	if role := r.Access.role(); role != "" {
+		op["security"] = []object{{"cookie": []string{}}, {"bearer": []string{}}}
+	}
+	if params := parameters(r); len(params) > 0 {
+		op["parameters"] = params
+	}
+	if r.Request != nil {
+		op["requestBody"] = object{"required": needsBody(reflect.TypeOf(r.Request)),
+			"content": object{r.Accepts: object{"schema": s.of(reflect.TypeOf(r.Request))}}}
+	}
+	return op
+}
+
+// operationID is method and path as one word.
+func operationID(r *Route) string {
+	words := []string{strings.ToLower(r.Method)}
+	for _, part := range strings.FieldsFunc(r.Path, func(b rune) bool { return b == '/' || b == '-' || b == ':' || b == '.' }) {
+		words = append(words, strings.ToUpper(part[:1])+part[1:])
+	}
+	return strings.Join(words, "")
+}
+
+// needsBody tells whether a request without a body would miss a field.
+func needsBody(t reflect.Type) bool {
+	return t.Kind() != reflect.Struct || slices.ContainsFunc(fieldsOf(t), func(f field) bool { return f.required })
+}
+
+// answer describes the usual success.
+func answer(r *Route, s *schemas) object {
+	out := object{"description": "Success."}
+	var schema object
+	contentType := "application/json"
+	switch {
+	case r.Row != nil:
+		schema = object{"type": "object", "required": []string{"data", "nextCursor", "hasMore"}, "properties": object{
+			"data":       object{"type": "array", "items": s.of(reflect.TypeOf(r.Row))},
+			"nextCursor": object{"type": []string{"string", "null"}}, "hasMore": object{"type": "boolean"}}}
+	case r.Response != nil:
+		schema = s.of(reflect.TypeOf(r.Response))
+	case r.Produces != "":
+		contentType, schema = r.Produces, object{"type": "string"}
+	default:
+		return out
+	}
+	out["content"] = object{contentType: object{"schema": schema}}
+	return out
+}
+
+// parameters lists path, query and header parameters.
+func parameters(r *Route) []object {
+	var out []object
+	for _, m := range pathParam.FindAllStringSubmatch(r.Path, -1) {
+		out = append(out, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+	}
+	query := r.Query
+	if r.Row != nil {
+		query = append(slices.Clip(query), Param{Name: "cursor", Type: "string", Doc: "nextCursor of the page before"})
+		out = append(out, object{"name": "limit", "in": "query",
+			"schema": object{"type": "integer", "minimum": 1, "maximum": maxPage, "default": defaultPage}})
+	}
+	for _, p := range query {
+		out = append(out, object{"name": p.Name, "in": "query", "description": p.Doc, "schema": paramSchema(p)})
+	}
+	if r.mutates() && !r.IgnoresIdempotency {
+		out = append(out, object{"name": "Idempotency-Key", "in": "header", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}})
+	}
+	return out
+}
+
+// paramSchema is the schema of a query parameter.
+func paramSchema(p Param) object {
+	switch p.Type {
+	case "uuid", "date", "date-time":
+		return object{"type": "string", "format": p.Type}
+	case "integer", "boolean":
+		return object{"type": p.Type}
+	}
+	if p.Enum != nil {
+		return object{"type": "string", "enum": p.Enum}
+	}
+	return object{"type": "string"}
+}
+
+// schemas collects the schemas of named structs.
+type schemas struct {
+	named object
+	types map[string]reflect.Type // which type took a name
+}
+
+// known has the schemas of types that read and write themselves.
+var known = map[reflect.Type]object{
+	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
+	reflect.TypeFor[calendar.Date]():   {"type": "string", "format": "date"},
+	reflect.TypeFor[json.Number]():     {"type": "number"},
+	reflect.TypeFor[Amount]():          {"type": "number"},
+	reflect.TypeFor[json.RawMessage](): {},
+}
+
+// of is the schema of a type: a reference when it is a named struct.
+func (s *schemas) of(t reflect.Type) object {
+	if k, ok := known[t]; ok {
+		return k
+	}
+	if t.Kind() == reflect.Array && t.Len() == 16 {
+		return object{"type": []string{"string", "null"}, "format": "uuid"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return object{"anyOf": []object{s.of(t.Elem()), {"type": "null"}}}
+	case reflect.Struct:
+		return s.structure(t)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return object{"type": "string", "contentEncoding": "base64"}
+		}
+		return object{"type": "array", "items": s.of(t.Elem())}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Interface:
+		return object{}
+	}
+	return object{"type": "integer"}
+}
+
+// structure is the schema of a struct, kept under its name.
+func (s *schemas) structure(t reflect.Type) object {
+	name := t.Name()
+	if name == "" || strings.Contains(name, "[") {
+		return s.properties(t)
+	}
+	name = strings.ToUpper(name[:1]) + name[1:]
+	if other, taken := s.types[name]; taken && other != t {
+		name = strings.ReplaceAll(t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], "_", "") + name
+	}
+	if s.types[name] == nil {
+		s.types[name] = t // before the fields: they may refer to it
+		s.named[name] = s.properties(t)
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// properties describes the fields of a struct.
+func (s *schemas) properties(t reflect.Type) object {
+	props, required := object{}, []string{}
+	for _, f := range fieldsOf(t) {
+		schema := object{}
+		for k, v := range s.of(t.FieldByIndex(f.index).Type) {
+			schema[k] = v
+		}
+		if f.enum != nil {
+			schema["enum"] = f.enum
+		}
+		if f.doc != "" {
+			schema["description"] = f.doc
+		}
+		props[f.name] = schema
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	return object{"type": "object", "properties": props, "required": required, "additionalProperties": false}
+}

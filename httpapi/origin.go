@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// defaultPorts are those that a browser leaves out.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
+// checkOrigin refuses mutations that a page of another host sends with our cookies (rules.md 19): sibling tenants are
+// same-site, so SameSite=Lax does not keep them apart. Bearer calls, callbacks and internal calls carry no cookies of ours.
+func (s *Server) checkOrigin(c *Call) error {
+	if !c.route.mutates() || c.route.machine() || !c.hasCookies() {
+		return nil
+	}
+	if _, present := bearer(c.Request); present {
+		return nil
+	}
+	if !s.originFits(c) {
+		return failure.NewDenied("bad_origin", "This request must come from this host's own pages.")
+	}
+	if c.Request.ContentLength != 0 && !c.hasType(c.route.Accepts) {
+		return failure.NewDenied("bad_origin", "The body must be of type %s.", c.route.Accepts)
+	}
+	return nil
+}
+
+// hasCookies tells whether the request carries a token as a cookie.
+func (c *Call) hasCookies() bool {
+	for _, name := range []string{CookieAccess, CookieRefresh} {
+		if _, err := c.Request.Cookie(name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// originFits tells whether Origin is this host; without Origin, whether a browser says that no other site is involved, or
+// no browser is.
+func (s *Server) originFits(c *Call) bool {
+	origins := c.Request.Header.Values("Origin")
+	if len(origins) == 0 {
+		site := c.Request.Header.Get("Sec-Fetch-Site")
+		return site == "" || site == "same-origin" || site == "none"
+	}
+	u, err := url.Parse(origins[0])
+	if len(origins) > 1 || err != nil || u.Host == "" || defaultPorts[u.Scheme] == "" || s.cfg.Production && u.Scheme != "https" {
+		return false
+	}
+	return hostPort(u.Host, u.Scheme) == hostPort(c.Request.Host, u.Scheme)
+}
+
+// hostPort is name:port in lower case, with the scheme's port when none is given.
+func hostPort(host, scheme string) string {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), defaultPorts[scheme]
+	}
+	return strings.ToLower(net.JoinHostPort(name, port))
+}

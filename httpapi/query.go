@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// maxFilter bounds a query parameter, in bytes.
+const maxFilter = 200
+
+// Filters reads query parameters and collects their faults; ask Err at the end.
+type Filters struct {
+	values url.Values
+	faults failure.Faults
+}
+
+// Filters begins reading the call's query parameters.
+func (c *Call) Filters() *Filters {
+	f := &Filters{}
+	var err error
+	if f.values, err = url.ParseQuery(c.Request.URL.RawQuery); err != nil {
+		f.faults.Add("query", "is not well formed")
+	}
+	return f
+}
+
+// Err is Invalid with all faults, nil without.
+func (f *Filters) Err() error { return f.faults.Err() }
+
+// Text is a parameter, "" when absent.
+func (f *Filters) Text(name string) string {
+	text := strings.TrimSpace(f.values.Get(name))
+	switch {
+	case len(f.values[name]) > 1:
+		f.faults.Add(name, "is given twice")
+	case len(text) > maxFilter:
+		f.faults.Add(name, "is longer than %d bytes", maxFilter)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		f.faults.Add(name, "is not a valid text")
+	default:
+		return text
+	}
+	return ""
+}
+
+// OneOf is a parameter that must be one of the words, "" when absent.
+func (f *Filters) OneOf(name string, words ...string) string {
+	text := f.Text(name)
+	if text != "" && !slices.Contains(words, text) {
+		f.faults.Add(name, "must be one of %s", strings.Join(words, ", "))
+		return ""
+	}
+	return text
+}
+
+// Bool is a parameter that is true or false, nil when absent.
+func (f *Filters) Bool(name string) *bool {
+	text := f.OneOf(name, "true", "false")
+	if text == "" {
+		return nil
+	}
+	value := text == "true"
+	return &value
+}
+
+// Date is a parameter of the form YYYY-MM-DD, zero when absent.
+func (f *Filters) Date(name string) calendar.Date {
+	text := f.Text(name)
+	if text == "" {
+		return calendar.Date{}
+	}
+	date, err := calendar.ParseDate(text)
+	if err != nil {
+		f.faults.Add(name, "must be a date, YYYY-MM-DD")
+	}
+	return date
+}
+
+// Instant is a parameter in RFC 3339, or a date for its first moment in UTC; zero when absent.
+func (f *Filters) Instant(name string) time.Time {
+	text := f.Text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	if date, err := calendar.ParseDate(text); err == nil {
+		return date.Start(time.UTC)
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		f.faults.Add(name, "must be a time in RFC 3339, or a date")
+	}
+	return at.UTC()
+}
+
+// FilterID is a parameter that is an id, zero when absent.
+func FilterID[I ~[16]byte](f *Filters, name string) I {
+	var none I
+	text := f.Text(name)
+	if text == "" {
+		return none
+	}
+	v, err := id.Parse[I](text)
+	if err != nil {
+		f.faults.Add(name, "must be an id")
+	}
+	return v
+}

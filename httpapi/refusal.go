@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Refusal is a write that did not happen.
+type Refusal struct {
+	Method string
+	Route  string // pattern
+	Target string // value of the pattern's first parameter, "" without one
+	Status int
+	Code   string
+}
+
+// Refusals records refused and failed writes as events, so that the audit log shows them.
+type Refusals interface {
+	Note(ctx context.Context, r Refusal, meta commands.Meta) error
+}
+
+// noteLimit bounds the recording of a refusal: the answer waits for it.
+const noteLimit = time.Second
+
+// noteRefusal records a write of somebody signed in that was denied, refused or failed. Mistakes of form and rate limits
+// are not recorded: they say nothing about the business and would let a client fill the log.
+func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
+	if s.cfg.Refusals == nil || c.route == nil || !c.route.mutates() || c.Caller.UserID.IsZero() {
+		return
+	}
+	f := asFailure(ctx, err)
+	switch f.Kind {
+	case failure.Denied, failure.Conflict, failure.Refused, failure.Unavailable, failure.Internal:
+	default:
+		return
+	}
+	refusal := Refusal{Method: c.route.Method, Route: c.route.Path, Status: statusOf(f), Code: f.Code}
+	if len(c.params) > 0 {
+		refusal.Target = c.params[0].Value
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+	defer cancel()
+	meta := c.MetaFor("refusal " + c.RequestID)
+	if err := s.cfg.Refusals.Note(ctx, refusal, meta); err != nil {
+		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "refusal not recorded", slog.String("request_id", c.RequestID), slog.String("error", err.Error()))
+	}
+}

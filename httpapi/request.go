@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// maxRequestID bounds X-Request-Id, in characters.
+const maxRequestID = 128
+
+// requestID is the client's X-Request-Id when it is of a harmless form, else a new one.
+func requestID(r *http.Request) string {
+	given := r.Header.Get("X-Request-Id")
+	if given == "" || len(given) > maxRequestID {
+		return id.New[id.Request]().String()
+	}
+	for _, b := range []byte(given) {
+		if !(b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || strings.IndexByte("-_.:", b) >= 0) {
+			return id.New[id.Request]().String()
+		}
+	}
+	return given
+}
+
+// clientIP is the address that the request comes from: the peer's, or, while that is a trusted proxy, the next one of
+// X-Forwarded-For from the right (rules.md 20). An entry that is no address ends the walk at the proxy that gave it.
+func clientIP(r *http.Request, trusted []netip.Prefix) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	at, err := netip.ParseAddr(host)
+	if err != nil {
+		return ""
+	}
+	at = at.Unmap().WithZone("")
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && contains(trusted, at); i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		at = next.Unmap().WithZone("")
+	}
+	return at.String()
+}
+
+// contains tells whether one of the networks has the address.
+func contains(networks []netip.Prefix, at netip.Addr) bool {
+	for _, n := range networks {
+		if n.Contains(at) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,207 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// Hosts says on which kinds of host a route exists; on the others it is 404.
+type Hosts uint8
+
+// The kinds of host.
+const (
+	// OnOrganization is <slug>.SERVICE_DOMAIN.
+	OnOrganization Hosts = 1 << iota
+	// OnRoot is SERVICE_DOMAIN itself.
+	OnRoot
+	// onForeign is any other name or a bare address.
+	onForeign
+
+	// OnBoth is an organization's host and the root host.
+	OnBoth = OnOrganization | OnRoot
+	// OnEvery adds unknown names: for health checks and callbacks, whose tenant never comes from Host (rules.md 9).
+	OnEvery = OnBoth | onForeign
+)
+
+// Access is who may call a route.
+type Access string
+
+// The kinds of access. A role means that role or a higher one.
+const (
+	// AccessPublic needs no sign-in; c.Caller is zero.
+	AccessPublic Access = "public"
+	// AccessInternal is for our own installations: the handler checks their key.
+	AccessInternal   Access = "internal"
+	AccessSubscriber        = Access(events.RoleSubscriber)
+	AccessSupport           = Access(events.RoleSupport)
+	AccessAdmin             = Access(events.RoleAdmin)
+	AccessSuperAdmin        = Access(events.RoleSuperAdmin)
+)
+
+// role is the lowest role that may call, "" when no sign-in is needed.
+func (a Access) role() events.Role {
+	if a == AccessPublic || a == AccessInternal {
+		return ""
+	}
+	return events.Role(a)
+}
+
+// Param is a query parameter, for the OpenAPI document. limit and cursor of lists are added by themselves.
+type Param struct {
+	Name string
+	Type string   // "string", "integer", "boolean", "uuid", "date", "date-time"
+	Enum []string // nil = any
+	Doc  string
+}
+
+// Route is one endpoint. The table of all routes drives the router, authorisation and OpenAPI.
+type Route struct {
+	Method  string
+	Path    string // httprouter's form: /invoices/:id
+	Hosts   Hosts
+	Access  Access
+	Summary string
+	// Request is the zero value of the body's struct; nil = no body is read as JSON.
+	Request any
+	// Accepts is the content type of a body that is not JSON; "" = application/json.
+	Accepts string
+	// Response is the zero value of the answer's struct; nil = no body, or not JSON.
+	Response any
+	// Row makes the answer the list envelope of such rows, and adds limit and cursor.
+	Row any
+	// Produces is the content type of an answer that is not JSON.
+	Produces string
+	// Status is of the usual success; 0 = 200.
+	Status int
+	Query  []Param
+	// BodyLimit in bytes; 0 = 1 MiB.
+	BodyLimit int64
+	// IgnoresIdempotency is set by itself under /auth, /webhooks and /internal.
+	IgnoresIdempotency bool
+	// AllowedWhilePasswordChange is set by itself under /auth (api.md, POST /auth/password).
+	AllowedWhilePasswordChange bool
+	// LoginLimit counts the call against the limit of sign-in endpoints, per address.
+	LoginLimit bool
+	Handle     func(ctx context.Context, c *Call) error
+}
+
+// defaultBodyLimit is api.md's 1 MiB.
+const defaultBodyLimit = 1 << 20
+
+// mutates tells whether the route's method may change something.
+func (r *Route) mutates() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+
+// under tells whether the path is in a top folder.
+func (r *Route) under(folder string) bool {
+	return r.Path == folder || strings.HasPrefix(r.Path, folder+"/")
+}
+
+// machine tells whether the callers are programs without cookies: callbacks and our own installations.
+func (r *Route) machine() bool { return r.under("/webhooks") || r.under("/internal") }
+
+// withDefaults fills what follows from the rest.
+func (r Route) withDefaults() Route {
+	if r.Status == 0 {
+		r.Status = http.StatusOK
+	}
+	if r.BodyLimit == 0 {
+		r.BodyLimit = defaultBodyLimit
+	}
+	if r.Accepts == "" {
+		r.Accepts = "application/json"
+	}
+	if r.under("/auth") {
+		r.IgnoresIdempotency, r.AllowedWhilePasswordChange = true, true
+	}
+	if r.machine() {
+		r.IgnoresIdempotency = true
+	}
+	return r
+}
+
+// check finds mistakes of the table's author.
+func (r *Route) check() error {
+	switch {
+	case r.Hosts == 0:
+		return errors.New("no host")
+	case r.Access.role() != "" && !r.Access.role().Known():
+		return fmt.Errorf("access %q", r.Access)
+	case r.Summary == "":
+		return errors.New("no summary")
+	case r.Handle == nil:
+		return errors.New("no handler")
+	case r.Response != nil && r.Row != nil:
+		return errors.New("both response and row")
+	case r.Hosts&onForeign != 0 && r.Access.role() != "":
+		return errors.New("a sign-in needs a host of ours")
+	case r.Hosts == OnRoot && r.Access.role() != "" && r.Access != AccessSuperAdmin:
+		return errors.New("only super_admin signs in on the root host")
+	}
+	return nil
+}
+
+// table is the routes with one router for each kind of host.
+type table struct {
+	routes  []Route
+	routers map[Hosts]*httprouter.Router
+}
+
+// newTable makes the routers; httprouter's panics about conflicting paths become errors.
+func newTable(routes []Route) (t *table, err error) {
+	t = &table{routers: map[Hosts]*httprouter.Router{
+		OnOrganization: httprouter.New(), OnRoot: httprouter.New(), onForeign: httprouter.New(),
+	}}
+	var at string
+	defer func() {
+		if p := recover(); p != nil {
+			t, err = nil, fmt.Errorf("route %s: %v", at, p)
+		}
+	}()
+	for _, r := range routes {
+		at = r.Method + " " + r.Path
+		r = r.withDefaults()
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("route %s: %w", at, err)
+		}
+		t.routes = append(t.routes, r)
+		for kind, router := range t.routers {
+			if r.Hosts&kind != 0 {
+				router.Handle(r.Method, r.Path, handler(&r))
+			}
+		}
+	}
+	return t, nil
+}
+
+// handler keeps the route where the router finds it: the writer is always a recorder of ours.
+func handler(r *Route) httprouter.Handle {
+	return func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+		c := w.(*recorder).call
+		c.route, c.params = r, params
+	}
+}
+
+// methods are those that a route may have, in the order of Allow.
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// find sets the call's route; else it gives the methods that the path would take.
+func (t *table) find(c *Call) (allowed []string) {
+	router, path := t.routers[c.hostKind], c.Request.URL.Path
+	if handle, params, _ := router.Lookup(c.Request.Method, path); handle != nil {
+		handle(c.Writer, c.Request, params)
+		return nil
+	}
+	for _, m := range methods {
+		if handle, _, _ := router.Lookup(m, path); handle != nil {
+			allowed = append(allowed, m)
+		}
+	}
+	return allowed
+}

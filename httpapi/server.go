@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/cipher"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Config is what the server needs. All interfaces are required unless said.
+type Config struct {
+	ServiceDomain  string         // "lastmile.localhost", without port
+	Production     bool           // HSTS; origins must be https
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed (rules.md 20)
+	CursorKey      []byte         // 32 bytes; the same on every replica
+	Limits         Limits
+
+	Organizations Organizations
+	Authenticator Authenticator
+	Idempotency   Idempotency
+	Limiter       Limiter
+	Visibility    Visibility
+	// Refusals records refused and failed writes for the audit log; nil = they are logged only.
+	Refusals Refusals
+	// Metrics takes the server's own collectors; nil = none are registered.
+	Metrics prometheus.Registerer
+	Clock   clock.Clock
+	Logger  *slog.Logger
+}
+
+// requestLimit bounds the work on one request; the listener's write limit is above it.
+const requestLimit = 30 * time.Second
+
+// Server answers HTTP by its table of routes. Safe for concurrent use.
+type Server struct {
+	cfg     Config
+	table   *table
+	cursors cipher.AEAD
+	metrics *httpMetrics
+	openAPI map[Hosts][]byte
+}
+
+// New makes a server of the routes of all areas. Its own are added: /, /openapi.json.
+func New(cfg Config, routes ...[]Route) (*Server, error) {
+	if cfg.ServiceDomain == "" || cfg.Organizations == nil || cfg.Authenticator == nil || cfg.Idempotency == nil ||
+		cfg.Limiter == nil || cfg.Visibility == nil || cfg.Clock == nil || cfg.Logger == nil {
+		return nil, errors.New("http server: a dependency is missing")
+	}
+	cfg.ServiceDomain = strings.ToLower(cfg.ServiceDomain)
+	s := &Server{cfg: cfg}
+	var err error
+	if s.cursors, err = newCursors(cfg.CursorKey); err != nil {
+		return nil, fmt.Errorf("http server: %w", err)
+	}
+	if s.metrics, err = newHTTPMetrics(cfg.Metrics); err != nil {
+		return nil, fmt.Errorf("http server: %w", err)
+	}
+	all := s.ownRoutes()
+	for _, area := range routes {
+		all = append(all, area...)
+	}
+	if s.table, err = newTable(all); err != nil {
+		return nil, fmt.Errorf("http server: %w", err)
+	}
+	if s.openAPI, err = openAPIDocuments(s.table.routes); err != nil {
+		return nil, fmt.Errorf("http server: %w", err)
+	}
+	return s, nil
+}
+
+// Routes is the table, for tests and documents.
+func (s *Server) Routes() []Route { return s.table.routes }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestLimit)
+	defer cancel()
+	c := &Call{Request: r, server: s, started: s.cfg.Clock.Now()}
+	c.Writer = &recorder{to: w, call: c}
+	c.RequestID = requestID(r)
+	c.IP = clientIP(r, s.cfg.TrustedProxies)
+	s.setHeaders(c)
+	s.guard(ctx, c)
+	s.finish(ctx, c)
+}
+
+// guard runs the call and turns its error or panic into an answer.
+func (s *Server) guard(ctx context.Context, c *Call) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is thrown
+				panic(p)
+			}
+			s.fail(ctx, c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if err := s.dispatch(ctx, c); err != nil {
+		s.noteRefusal(ctx, c, err)
+		s.fail(ctx, c, err)
+	}
+}
+
+// dispatch finds host and route, then lets the call through its checks to the handler.
+func (s *Server) dispatch(ctx context.Context, c *Call) error {
+	s.resolveHost(c)
+	allowed := s.table.find(c)
+	if c.route == nil {
+		if len(allowed) == 0 || c.hostKind == onForeign {
+			return failure.NewNotFound("not_found", "There is nothing at this address.")
+		}
+		c.Writer.Header().Set("Allow", strings.Join(allowed, ", "))
+		return failure.NewMalformed("method_not_allowed", "This address does not take this method.")
+	}
+	if err := s.enterOrganization(ctx, c); err != nil {
+		return err
+	}
+	if err := s.admit(ctx, c); err != nil {
+		return err
+	}
+	if err := c.readBody(); err != nil {
+		return err
+	}
+	return s.once(ctx, c)
+}
+
+// admit proves who calls and that they may: origin, sign-in, limits, role.
+func (s *Server) admit(ctx context.Context, c *Call) error {
+	if c.route.LoginLimit {
+		if err := s.limit(ctx, "login:"+c.IP, s.cfg.Limits.Login); err != nil {
+			return err
+		}
+	}
+	if err := s.checkOrigin(c); err != nil {
+		return err
+	}
+	if c.route.Access.role() != "" {
+		if err := s.signIn(ctx, c); err != nil {
+			return err
+		}
+	}
+	return c.readConditions()
+}

@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Visibility waits until a read model shows a position of the log: *runner.Views.
+type Visibility interface {
+	// WaitFor waits at most 2 s, then gives runner.ErrBehind.
+	WaitFor(ctx context.Context, projection string, position uint64) error
+}
+
+// Visible is a write whose result is to be shown.
+type Visible struct {
+	Projection string // that read reads
+	ID         string // of the resource, for the 202
+	Result     bus.Result
+}
+
+// Accepted is the answer to a write that the read side does not show yet (api.md, Conventions).
+type Accepted struct {
+	ID     string `json:"id"`
+	Status string `json:"status" enum:"accepted"`
+}
+
+// SendVisible answers a write with the resource as the read side shows it, with the stream's revision as ETag; with 202
+// when the read side is behind for too long.
+func SendVisible[T any](ctx context.Context, c *Call, status int, v Visible, read func(ctx context.Context) (T, error)) error {
+	err := c.server.cfg.Visibility.WaitFor(ctx, v.Projection, v.Result.Position)
+	if errors.Is(err, runner.ErrBehind) {
+		return c.Send(http.StatusAccepted, Accepted{ID: v.ID, Status: "accepted"})
+	}
+	if err != nil {
+		return err
+	}
+	resource, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	c.SetRevision(v.Result.Revision)
+	return c.Send(status, resource)
+}
+
+// WaitVisible is the wait of SendVisible alone: shown is false when the read side is behind for too long. For writes that
+// answer with something else than the resource.
+func (c *Call) WaitVisible(ctx context.Context, projection string, position uint64) (shown bool, err error) {
+	err = c.server.cfg.Visibility.WaitFor(ctx, projection, position)
+	if errors.Is(err, runner.ErrBehind) {
+		return false, nil
+	}
+	return err == nil, err
+}
