@@ -1,0 +1,192 @@
+package catalog
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// Types that holdsText looks for: the one that marks a field as personal, and those that write themselves.
+var (
+	textType = reflect.TypeFor[personal.Text]()
+	jsonForm = reflect.TypeFor[json.Marshaler]()
+	textForm = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// sealedField is the one member of a sealed text in JSON.
+const sealedField = "$sealed"
+
+// checkPersonal refuses an event type whose personal fields the codec could not seal.
+func checkPersonal(t reflect.Type, e events.Event) error {
+	has, err := holdsText(t, nil)
+	if err != nil || !has {
+		return err
+	}
+	if _, ok := e.(events.AboutPerson); !ok {
+		return errors.New("has personal text but no PersonalSubject")
+	}
+	return nil
+}
+
+// holdsText tells whether values of a type may hold personal text where the codec finds it. seen stops at recursion.
+func holdsText(t reflect.Type, seen []reflect.Type) (bool, error) {
+	for _, s := range seen {
+		if s == t {
+			return false, nil
+		}
+	}
+	seen = append(seen, t)
+	if t != textType && (t.Implements(jsonForm) || t.Implements(textForm)) {
+		return false, nil // writes itself, as one value
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if t == textType {
+			return true, nil
+		}
+		some := false
+		for i := range t.NumField() {
+			has, err := holdsText(t.Field(i).Type, seen)
+			if err != nil {
+				return false, err
+			}
+			if has && !t.Field(i).IsExported() {
+				return false, fmt.Errorf("field %s is personal and not exported", t.Field(i).Name)
+			}
+			some = some || has
+		}
+		return some, nil
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		return holdsText(t.Elem(), seen)
+	case reflect.Map:
+		has, err := holdsText(t.Elem(), seen)
+		if has {
+			return false, errors.New("personal text in a map")
+		}
+		return false, err
+	case reflect.Interface:
+		return false, errors.New("a field of interface type")
+	}
+	return false, nil
+}
+
+// visitor changes one personal text; path names the field as JSON does: "details.phones[0]".
+type visitor func(path string, text personal.Text) (personal.Text, error)
+
+// visit applies f to every personal text below v, which must be settable. What lies behind slices and pointers is copied
+// before it is changed.
+func visit(v reflect.Value, path string, f visitor) error {
+	if has, _ := holdsText(v.Type(), nil); !has {
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		own := reflect.New(v.Type().Elem())
+		own.Elem().Set(v.Elem())
+		v.Set(own)
+		return visit(own.Elem(), path, f)
+	case reflect.Slice:
+		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(own, v)
+		if !v.IsNil() {
+			v.Set(own)
+		}
+		return visitAll(v, path, f)
+	case reflect.Array:
+		return visitAll(v, path, f)
+	}
+	if v.Type() != textType {
+		return visitFields(v, path, f)
+	}
+	text, err := f(path, v.Interface().(personal.Text))
+	if err != nil {
+		return fmt.Errorf("personal field %s: %w", path, err)
+	}
+	v.Set(reflect.ValueOf(text))
+	return nil
+}
+
+// visitAll visits the elements of a slice or array.
+func visitAll(v reflect.Value, path string, f visitor) error {
+	for i := range v.Len() {
+		if err := visit(v.Index(i), path+"["+strconv.Itoa(i)+"]", f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visitFields visits the fields of a struct.
+func visitFields(v reflect.Value, path string, f visitor) error {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		below := path
+		if name := jsonName(field); name != "" {
+			below = join(path, name)
+		}
+		if err := visit(v.Field(i), below, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jsonName is the field's name in JSON, "" for an embedded struct whose fields are raised.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" && !f.Anonymous {
+		name = f.Name
+	}
+	return name
+}
+
+// join adds a name to a path.
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// sealedPaths finds where the sealed texts of a stored payload stand. An upcaster may move them; what they are bound to
+// is the place they were written at.
+func sealedPaths(data json.RawMessage) (map[string]string, error) {
+	var tree any
+	if err := json.Unmarshal(data, &tree); err != nil {
+		return nil, err
+	}
+	found := make(map[string]string)
+	collectSealed(tree, "", found)
+	return found, nil
+}
+
+// collectSealed notes path by sealed form.
+func collectSealed(node any, path string, found map[string]string) {
+	switch node := node.(type) {
+	case []any:
+		for i, below := range node {
+			collectSealed(below, path+"["+strconv.Itoa(i)+"]", found)
+		}
+	case map[string]any:
+		if sealed, ok := node[sealedField].(string); ok && len(node) == 1 {
+			found[sealed] = path
+			return
+		}
+		for name, below := range node {
+			collectSealed(below, join(path, name), found)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package catalog
+
+import "github.com/lastmile-isp/lastmile/events"
+
+// upcasters lead from old versions to the present ones; none yet.
+var upcasters []Upcaster
+
+// all lists one value of every event type. A test compares it with the source of package events.
+func all() []events.Event {
+	var list []events.Event
+	for _, area := range [][]events.Event{identity(), subscribers(), billing(), payments(), claims()} {
+		list = append(list, area...)
+	}
+	return list
+}
+
+// identity lists the events of organizations, users and sessions.
+func identity() []events.Event {
+	return []events.Event{
+		events.OrganizationCreated{}, events.OrganizationRenamed{}, events.BillingSettingsAdopted{},
+		events.OrganizationSuspended{}, events.OrganizationResumed{},
+		events.UserRegistered{}, events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipAccepted{},
+		events.MembershipRoleAssigned{}, events.MembershipDisabled{}, events.MembershipEnabled{}, events.PasswordChanged{},
+		events.SignInLocked{},
+		events.SessionStarted{}, events.SessionEnded{},
+	}
+}
+
+// subscribers lists the events of subscribers, plans and subscriptions.
+func subscribers() []events.Event {
+	return []events.Event{
+		events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{},
+		events.SubscriberUnblocked{}, events.SubscriberForgotten{},
+		events.PlanCreated{}, events.PlanRevised{}, events.PlanArchived{},
+		events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{},
+		events.PeriodWithdrawn{}, events.PeriodCancelled{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
+		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{},
+	}
+}
+
+// billing lists the events of accounts and numbering series.
+func billing() []events.Event {
+	return []events.Event{
+		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
+		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.CreditLeft{},
+		events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{},
+		events.PromptReserved{}, events.PromptReleased{}, events.AccountPeriodClosed{},
+		events.NumberGranted{}, events.NumberingPeriodClosed{},
+	}
+}
+
+// payments lists the events of gateways, payments and receipts.
+func payments() []events.Event {
+	return []events.Event{
+		events.GatewayConfigured{}, events.GatewayRegistered{}, events.GatewayRegistrationFailed{},
+		events.PaymentInitiated{}, events.PromptSubmitting{}, events.PromptAccepted{}, events.PromptInDoubt{},
+		events.PromptChecked{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.PaymentCancelled{},
+		events.PaymentFailed{}, events.PaymentExpired{},
+		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
+		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptAssigned{},
+		events.ReceiptReversed{}, events.ReceiptReattributed{},
+	}
+}
+
+// claims lists the events of claim streams.
+func claims() []events.Event {
+	return []events.Event{events.ClaimTaken{}, events.ClaimReleased{}}
+}
