@@ -69,14 +69,16 @@ type InvoiceIssued struct {
 }
 
 // InvoiceVoided records that an invoice is owed no longer; nothing was allocated to it. Number is kept: series have no gaps.
+// A draft that was voided before its number came is recorded a second time with the number: a grant is final (rules.md 13).
 type InvoiceVoided struct {
-	SubscriberID id.Subscriber `json:"subscriberId"`
-	InvoiceID    id.Invoice    `json:"invoiceId"`
-	Number       string        `json:"number"`
-	Total        money.Amount  `json:"total"`
-	WasIssued    bool          `json:"wasIssued"` // it stood on the statement
-	Reason       string        `json:"reason"`
-	At           time.Time     `json:"at"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	InvoiceID      id.Invoice      `json:"invoiceId"`
+	SubscriptionID id.Subscription `json:"subscriptionId"` // null for a manual invoice
+	Number         string          `json:"number"`         // "" for a draft without one
+	Total          money.Amount    `json:"total"`
+	WasIssued      bool            `json:"wasIssued"` // it stood on the statement
+	Reason         string          `json:"reason"`
+	At             time.Time       `json:"at"`
 }
 
 // ReceiptCredited records money received for the subscriber. Where it goes is told by the allocations that follow; the
@@ -85,7 +87,8 @@ type ReceiptCredited struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	ReceiptID    id.Receipt      `json:"receiptId"`
-	Number       string          `json:"number"` // receipt number as the payer knows it
+	Move         int             `json:"move,omitempty"` // how often the receipt had changed hands before
+	Number       string          `json:"number"`         // receipt number as the payer knows it
 	Channel      string          `json:"channel"`
 	Amount       money.Amount    `json:"amount"`
 	PaidAt       time.Time       `json:"paidAt"`
@@ -121,6 +124,19 @@ type CreditLeft struct {
 	OrgID        id.Organization `json:"orgId"`
 	Credit       money.Amount    `json:"credit"`
 	At           time.Time       `json:"at"`
+}
+
+// CreditNoteDrafted records that a part of an invoice is to be given back once the note has its number. The amount is set
+// aside at once: notes never exceed their invoice.
+type CreditNoteDrafted struct {
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	OrgID        id.Organization `json:"orgId"`
+	CreditNoteID id.Receipt      `json:"creditNoteId"`
+	InvoiceID    id.Invoice      `json:"invoiceId"`
+	Amount       money.Amount    `json:"amount"`
+	Reason       string          `json:"reason"`
+	Prefix       string          `json:"prefix"` // of its number to be
+	DraftedAt    time.Time       `json:"draftedAt"`
 }
 
 // CreditNoteIssued records that a part of an invoice is given back as credit.
@@ -198,6 +214,7 @@ func (ReceiptCredited) EventType() string     { return "billing.ReceiptCredited.
 func (InvoiceAllocated) EventType() string    { return "billing.InvoiceAllocated.v1" }
 func (InvoicePaid) EventType() string         { return "billing.InvoicePaid.v1" }
 func (CreditLeft) EventType() string          { return "billing.CreditLeft.v1" }
+func (CreditNoteDrafted) EventType() string   { return "billing.CreditNoteDrafted.v1" }
 func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v1" }
 func (ReceiptWithdrawn) EventType() string    { return "billing.ReceiptWithdrawn.v1" }
 func (AllocationWithdrawn) EventType() string { return "billing.AllocationWithdrawn.v1" }
@@ -214,6 +231,7 @@ func (ReceiptCredited) accountEvent()     {}
 func (InvoiceAllocated) accountEvent()    {}
 func (InvoicePaid) accountEvent()         {}
 func (CreditLeft) accountEvent()          {}
+func (CreditNoteDrafted) accountEvent()   {}
 func (CreditNoteIssued) accountEvent()    {}
 func (ReceiptWithdrawn) accountEvent()    {}
 func (AllocationWithdrawn) accountEvent() {}

@@ -43,7 +43,7 @@ func billing() []events.Event {
 	return []events.Event{
 		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
 		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.CreditLeft{},
-		events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{},
+		events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{},
 		events.PromptReserved{}, events.PromptReleased{}, events.AccountPeriodClosed{},
 		events.NumberGranted{}, events.NumberingPeriodClosed{},
 	}

@@ -1,0 +1,154 @@
+package billing
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// decideDraftInvoice opens the account when it is the first fact about the subscriber's money.
+func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]events.AccountEvent, error) {
+	if s.knows(c.InvoiceID) {
+		return nil, nil
+	}
+	b, err := opened(s, c.SubscriberID, c.OrgID, c.Currency, now)
+	if err != nil {
+		return nil, err
+	}
+	lines, taxes, total, err := charge(c.Lines, c.Tax, c.Currency)
+	if err != nil {
+		return nil, err
+	}
+	b.record(events.InvoiceDrafted{
+		SubscriberID: c.SubscriberID, OrgID: c.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: c.SubscriptionID,
+		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: lines, Taxes: taxes, Total: total, DueOn: c.DueOn,
+		Prefix: c.Prefix, DraftedAt: now,
+	})
+	return b.recorded, nil
+}
+
+// decideIssueInvoice never refuses a number that belongs to a voided or lost draft: it becomes a voided document.
+func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]events.AccountEvent, error) {
+	inv, found := s.invoice(c.InvoiceID)
+	switch {
+	case !s.Exists():
+		return nil, failure.NewNotFound("account_not_found", "there is no such account")
+	case !found:
+		return voidNumber(s, c.InvoiceID, c.Number, "voided before it was issued", now), nil
+	case inv.Number == c.Number:
+		return nil, nil
+	case inv.Seq > 0:
+		return nil, failure.NewConflict("invoice_already_numbered", "the invoice was issued as %s", inv.Number)
+	}
+	b := booking{s: s, now: now}
+	b.record(events.InvoiceIssued{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID,
+		Number: c.Number, Total: inv.Total, DueOn: inv.DueOn, IssuedAt: now,
+	})
+	b.paidWhenSettled(c.InvoiceID)
+	b.spend(c.InvoiceID, id.Receipt{})
+	return b.recorded, nil
+}
+
+// voidNumber records the voided document of a number, once.
+func voidNumber(s Account, invoice id.Invoice, number, reason string, now time.Time) []events.AccountEvent {
+	if s.Voided[invoice] == number {
+		return nil
+	}
+	return []events.AccountEvent{events.InvoiceVoided{
+		SubscriberID: s.SubscriberID, InvoiceID: invoice, Number: number, Total: money.Of(0, s.Currency),
+		Reason: reason, At: now,
+	}}
+}
+
+// decideVoidInvoice serves a person's wish, and the completion of a refused issue when Number is set.
+func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]events.AccountEvent, error) {
+	inv, found := s.invoice(c.InvoiceID)
+	_, voided := s.Voided[c.InvoiceID]
+	switch {
+	case !s.Exists():
+		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+	case !found && c.Number != "":
+		return voidNumber(s, c.InvoiceID, c.Number, c.Reason, now), nil
+	case voided:
+		return nil, nil
+	case !found:
+		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+	case inv.Seq > 0 && c.Number != "":
+		return nil, nil // it was issued after all
+	case inv.Noted.Positive():
+		return nil, failure.NewConflict("invoice_has_credit_note", "a credit note was made for the invoice")
+	case inv.Seq > 0 && inv.Due.IsZero():
+		return nil, failure.NewConflict("invoice_paid", "the invoice is paid; make a credit note instead")
+	case inv.Due != inv.Total:
+		return nil, failure.NewConflict("invoice_has_payments", "money was paid on the invoice; make a credit note instead")
+	}
+	number := inv.Number
+	if inv.Seq == 0 {
+		number = c.Number
+	}
+	return []events.AccountEvent{events.InvoiceVoided{
+		SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID, Number: number,
+		Total: inv.Total, WasIssued: inv.Seq > 0, Reason: c.Reason, At: now,
+	}}, nil
+}
+
+// decideDraftCreditNote sets the amount aside: notes on an invoice never exceed its total.
+func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time) ([]events.AccountEvent, error) {
+	inv, found := s.invoice(c.InvoiceID)
+	_, drafted := s.Notes[c.CreditNoteID]
+	_, known := s.Receipts[c.CreditNoteID]
+	switch {
+	case !found:
+		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+	case drafted || known:
+		return nil, nil
+	case inv.Seq == 0:
+		return nil, failure.NewConflict("invoice_not_issued", "the invoice is not issued yet; void it instead")
+	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
+		return nil, currencyMismatch(s.Currency)
+	}
+	left := inv.Total.Sub(inv.Noted)
+	amount := c.Amount
+	if amount.IsZero() {
+		amount = left
+	}
+	if !left.Positive() || amount.Cmp(left) > 0 {
+		return nil, failure.NewConflict("credit_note_too_large", "%s of the invoice can still be given back", left.String())
+	}
+	return []events.AccountEvent{events.CreditNoteDrafted{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID, Amount: amount,
+		Reason: c.Reason, Prefix: c.Prefix, DraftedAt: now,
+	}}, nil
+}
+
+// decideIssueCreditNote treats the note as money: to its own invoice first, then to the oldest due, the rest is credit.
+func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time) ([]events.AccountEvent, error) {
+	note, drafted := s.Notes[c.CreditNoteID]
+	_, known := s.Receipts[c.CreditNoteID]
+	switch {
+	case !s.Exists():
+		return nil, failure.NewNotFound("account_not_found", "there is no such account")
+	case known:
+		return nil, nil
+	case !drafted:
+		return nil, failure.NewNotFound("credit_note_not_found", "there is no such credit note")
+	}
+	b := booking{s: s, now: now}
+	b.record(events.CreditNoteIssued{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: note.InvoiceID,
+		Number: c.Number, Amount: note.Amount, Reason: note.Reason, IssuedAt: now,
+	})
+	b.spend(note.InvoiceID, c.CreditNoteID)
+	b.tellCredit()
+	return b.recorded, nil
+}
+
+// currencyMismatch refuses money of another currency: an account has one.
+func currencyMismatch(want money.Currency) error {
+	return failure.NewConflict("currency_mismatch", "the account is kept in %s", string(want))
+}

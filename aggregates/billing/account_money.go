@@ -1,0 +1,171 @@
+package billing
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// booking collects the events of one decision; s is the account after them.
+type booking struct {
+	s        Account
+	now      time.Time
+	recorded []events.AccountEvent
+}
+
+// record adds an event and moves the state along.
+func (b *booking) record(e events.AccountEvent) {
+	b.recorded = append(b.recorded, e)
+	b.s = EvolveAccount(b.s, e)
+}
+
+// opened starts a booking on an account that may be new.
+func opened(s Account, subscriber id.Subscriber, org id.Organization, c money.Currency, now time.Time) (booking, error) {
+	b := booking{s: s, now: now}
+	switch {
+	case !s.Exists():
+		b.record(events.AccountOpened{SubscriberID: subscriber, OrgID: org, Currency: c})
+	case s.Currency != c:
+		return b, currencyMismatch(s.Currency)
+	}
+	return b, nil
+}
+
+// spend allocates unused money, first come first used, until none is left or nothing is due: to the named invoice, then
+// to the oldest due. fresh is the money of this decision; other money lay on the account before.
+func (b *booking) spend(named id.Invoice, fresh id.Receipt) {
+	for len(b.s.Lots) > 0 {
+		invoice := named
+		if inv, open := b.s.Invoices[named]; !open || inv.Seq == 0 {
+			invoice = b.s.oldestDue()
+		}
+		if invoice.IsZero() {
+			return
+		}
+		lot, inv := b.s.Lots[0], b.s.Invoices[invoice]
+		amount := inv.Due.Min(b.s.Receipts[lot].Unused)
+		b.record(events.InvoiceAllocated{
+			SubscriberID: b.s.SubscriberID, InvoiceID: invoice, ReceiptID: lot, Amount: amount, FromCredit: lot != fresh,
+			Due: inv.Due.Sub(amount), At: b.now,
+		})
+		b.paidWhenSettled(invoice)
+	}
+}
+
+// paidWhenSettled records InvoicePaid when nothing is due any more. An invoice that was given back whole by credit notes
+// is settled but not paid: nobody gets its period.
+func (b *booking) paidWhenSettled(invoice id.Invoice) {
+	inv, settled := b.s.Settled[invoice]
+	if !settled || inv.Paid || inv.Total.Positive() && inv.Noted == inv.Total {
+		return
+	}
+	b.record(events.InvoicePaid{
+		SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
+		PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, At: b.now,
+	})
+}
+
+// tellCredit records what is left on the account after a payment.
+func (b *booking) tellCredit() {
+	if credit := b.s.Credit(); credit.Positive() {
+		b.record(events.CreditLeft{SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, Credit: credit, At: b.now})
+	}
+}
+
+// decideCreditReceipt: the receipt's id is the identity of the money (rules.md 1); it comes back to an account that lost
+// it only by a later move.
+func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]events.AccountEvent, error) {
+	old, known := s.Receipts[c.ReceiptID]
+	switch {
+	case known && (!old.Withdrawn || c.Move < old.Move):
+		return nil, nil
+	case known && c.Move == old.Move:
+		return nil, failure.NewConflict("receipt_withdrawn", "the receipt was taken from this account")
+	}
+	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)
+	if err != nil {
+		return nil, err
+	}
+	b.record(events.ReceiptCredited{
+		SubscriberID: c.SubscriberID, OrgID: c.OrgID, ReceiptID: c.ReceiptID, Move: c.Move, Number: c.Number,
+		Channel: c.Channel, Amount: c.Amount, PaidAt: c.PaidAt, At: now,
+	})
+	b.spend(c.InvoiceID, c.ReceiptID)
+	b.tellCredit()
+	return b.recorded, nil
+}
+
+// decideWithdrawReceipt takes the money from where it went. Credit of other receipts takes its place as far as it goes;
+// invoices that were paid and are due again are reopened.
+func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time) ([]events.AccountEvent, error) {
+	r, known := s.Receipts[c.ReceiptID]
+	switch {
+	case !known || r.CreditNote:
+		return nil, failure.NewNotFound("receipt_not_found", "the receipt is not on this account")
+	case r.Withdrawn:
+		return nil, nil
+	}
+	b := booking{s: s, now: now}
+	b.record(events.ReceiptWithdrawn{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, ReceiptID: c.ReceiptID, Number: r.Number, Amount: r.Amount,
+		Reason: c.Reason, At: now,
+	})
+	for _, a := range slices.Clone(r.Allocations) {
+		inv, _ := b.s.invoice(a.InvoiceID)
+		b.record(events.AllocationWithdrawn{
+			SubscriberID: s.SubscriberID, InvoiceID: a.InvoiceID, ReceiptID: c.ReceiptID, Amount: a.Amount,
+			Due: inv.Due.Add(a.Amount), At: now,
+		})
+	}
+	b.spend(id.Invoice{}, id.Receipt{})
+	for _, a := range r.Allocations {
+		if inv, open := b.s.Invoices[a.InvoiceID]; open && inv.Paid {
+			b.record(events.InvoiceReopened{
+				SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: a.InvoiceID, SubscriptionID: inv.SubscriptionID,
+				Due: inv.Due, Reason: c.Reason, At: now,
+			})
+		}
+	}
+	return b.recorded, nil
+}
+
+// decideReservePrompt: one open prompt per subscriber and amount (rules.md 5).
+func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]events.AccountEvent, error) {
+	if _, open := s.Prompts[c.PaymentID]; open {
+		return nil, nil
+	}
+	if !c.InvoiceID.IsZero() {
+		if !s.knows(c.InvoiceID) {
+			return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+		}
+		if inv, open := s.Invoices[c.InvoiceID]; !open || inv.Seq == 0 {
+			return nil, failure.NewConflict("invoice_not_payable", "nothing is due on the invoice")
+		}
+	}
+	for _, p := range s.Prompts {
+		if p.Amount == c.Amount {
+			return nil, failure.NewConflict("payment_in_progress", "a payment of this amount is in progress")
+		}
+	}
+	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)
+	if err != nil {
+		return nil, err
+	}
+	b.record(events.PromptReserved{
+		SubscriberID: c.SubscriberID, OrgID: c.OrgID, PaymentID: c.PaymentID, InvoiceID: c.InvoiceID, Amount: c.Amount, At: now,
+	})
+	return b.recorded, nil
+}
+
+// decideReleasePrompt accepts what is released already.
+func decideReleasePrompt(s Account, c commands.ReleasePrompt, now time.Time) ([]events.AccountEvent, error) {
+	if _, open := s.Prompts[c.PaymentID]; !open {
+		return nil, nil
+	}
+	return []events.AccountEvent{events.PromptReleased{SubscriberID: s.SubscriberID, PaymentID: c.PaymentID, At: now}}, nil
+}

@@ -1,0 +1,158 @@
+package billing
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// accountOpening is Account as a closed period hands it on: durable JSON, so its names never change and additions must
+// have a harmless zero. Amounts are minor units of the one currency.
+type accountOpening struct {
+	SubscriberID id.Subscriber                 `json:"subscriber"`
+	OrgID        id.Organization               `json:"org"`
+	Currency     money.Currency                `json:"currency"`
+	Invoices     map[id.Invoice]openingInvoice `json:"invoices,omitempty"`
+	Settled      map[id.Invoice]openingInvoice `json:"settled,omitempty"`
+	Voided       map[id.Invoice]string         `json:"voided,omitempty"`
+	Receipts     map[id.Receipt]openingReceipt `json:"receipts,omitempty"`
+	Lots         []id.Receipt                  `json:"lots,omitempty"`
+	Notes        map[id.Receipt]openingNote    `json:"notes,omitempty"`
+	Prompts      map[id.Payment]openingPrompt  `json:"prompts,omitempty"`
+	Issued       int                           `json:"issued,omitempty"`
+}
+
+// openingInvoice is Invoice.
+type openingInvoice struct {
+	SubscriptionID id.Subscription `json:"sub,omitzero"`
+	PeriodFrom     time.Time       `json:"from,omitzero"`
+	PeriodTo       time.Time       `json:"to,omitzero"`
+	Number         string          `json:"number,omitempty"`
+	Total          int64           `json:"total"`
+	Due            int64           `json:"due,omitempty"`
+	DueOn          calendar.Date   `json:"dueOn"`
+	Seq            int             `json:"seq,omitempty"`
+	Paid           bool            `json:"paid,omitempty"`
+	Noted          int64           `json:"noted,omitempty"`
+}
+
+// openingReceipt is Receipt.
+type openingReceipt struct {
+	Number      string              `json:"number,omitempty"`
+	Amount      int64               `json:"amount"`
+	Unused      int64               `json:"unused,omitempty"`
+	Allocations []openingAllocation `json:"to,omitempty"`
+	CreditNote  bool                `json:"note,omitempty"`
+	Withdrawn   bool                `json:"withdrawn,omitempty"`
+	Move        int                 `json:"move,omitempty"`
+}
+
+// openingAllocation is Allocation.
+type openingAllocation struct {
+	InvoiceID id.Invoice `json:"invoice"`
+	Amount    int64      `json:"amount"`
+}
+
+// openingNote is Note.
+type openingNote struct {
+	InvoiceID id.Invoice `json:"invoice"`
+	Amount    int64      `json:"amount"`
+	Reason    string     `json:"reason"`
+}
+
+// openingPrompt is Prompt.
+type openingPrompt struct {
+	InvoiceID id.Invoice `json:"invoice,omitzero"`
+	Amount    int64      `json:"amount"`
+}
+
+// CloseAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34).
+func CloseAccount(s Account) events.AccountEvent {
+	opening, err := json.Marshal(accountOpening{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Voided: s.Voided, Lots: s.Lots, Issued: s.Issued,
+		Invoices: mapped(s.Invoices, closeInvoice), Settled: mapped(s.Settled, closeInvoice),
+		Receipts: mapped(s.Receipts, closeReceipt),
+		Notes: mapped(s.Notes, func(n Note) openingNote {
+			return openingNote{InvoiceID: n.InvoiceID, Amount: n.Amount.Minor, Reason: n.Reason}
+		}),
+		Prompts: mapped(s.Prompts, func(p Prompt) openingPrompt {
+			return openingPrompt{InvoiceID: p.InvoiceID, Amount: p.Amount.Minor}
+		}),
+	})
+	if err != nil {
+		panic(fmt.Sprintf("billing: write opening of account %s: %v", s.SubscriberID, err)) // no field can fail to marshal
+	}
+	return events.AccountPeriodClosed{SubscriberID: s.SubscriberID, Opening: opening}
+}
+
+// openingAccount reads what CloseAccount wrote. It panics on anything else: an account that forgot its money must not decide.
+func openingAccount(opening []byte) Account {
+	var o accountOpening
+	if err := json.Unmarshal(opening, &o); err != nil {
+		panic(fmt.Sprintf("billing: read opening of account: %v", err))
+	}
+	amount := func(minor int64) money.Amount { return money.Of(minor, o.Currency) }
+	invoice := func(i openingInvoice) Invoice {
+		return Invoice{
+			SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
+			Total: amount(i.Total), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid, Noted: amount(i.Noted),
+		}
+	}
+	return Account{
+		SubscriberID: o.SubscriberID, OrgID: o.OrgID, Currency: o.Currency, Voided: o.Voided, Lots: o.Lots, Issued: o.Issued,
+		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
+		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt {
+			receipt := Receipt{
+				Number: r.Number, Amount: amount(r.Amount), Unused: amount(r.Unused), CreditNote: r.CreditNote,
+				Withdrawn: r.Withdrawn, Move: r.Move,
+			}
+			for _, a := range r.Allocations {
+				receipt.Allocations = append(receipt.Allocations, Allocation{a.InvoiceID, amount(a.Amount)})
+			}
+			return receipt
+		}),
+		Notes: mapped(o.Notes, func(n openingNote) Note {
+			return Note{InvoiceID: n.InvoiceID, Amount: amount(n.Amount), Reason: n.Reason}
+		}),
+		Prompts: mapped(o.Prompts, func(p openingPrompt) Prompt {
+			return Prompt{InvoiceID: p.InvoiceID, Amount: amount(p.Amount)}
+		}),
+	}
+}
+
+// closeInvoice turns an invoice into its durable form.
+func closeInvoice(i Invoice) openingInvoice {
+	return openingInvoice{
+		SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
+		Total: i.Total.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid, Noted: i.Noted.Minor,
+	}
+}
+
+// closeReceipt turns a receipt into its durable form.
+func closeReceipt(r Receipt) openingReceipt {
+	o := openingReceipt{
+		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, CreditNote: r.CreditNote, Withdrawn: r.Withdrawn,
+		Move: r.Move,
+	}
+	for _, a := range r.Allocations {
+		o.Allocations = append(o.Allocations, openingAllocation{a.InvoiceID, a.Amount.Minor})
+	}
+	return o
+}
+
+// mapped translates the values of a map; an empty one becomes nil.
+func mapped[K comparable, A, B any](in map[K]A, f func(A) B) map[K]B {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[K]B, len(in))
+	for k, v := range in {
+		out[k] = f(v)
+	}
+	return out
+}

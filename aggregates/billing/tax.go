@@ -1,0 +1,116 @@
+package billing
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// maxInvoiceMinor bounds line and total in minor units, so that sums never overflow.
+const maxInvoiceMinor = 1_000_000_000_000_000
+
+// charge computes an invoice: each line's amounts, the taxes summed by component, and the total.
+func charge(in []commands.LineInput, rule events.TaxRule, c money.Currency) ([]events.InvoiceLine, []events.TaxCharge, money.Amount, error) {
+	rates, sum := effectiveRates(rule)
+	lines := make([]events.InvoiceLine, 0, len(in))
+	taxes := taxCharges(rule, c)
+	total := money.Of(0, c)
+	for i, l := range in {
+		line, err := chargeLine(l, rule, rates, sum, c)
+		if err != nil {
+			return nil, nil, money.Amount{}, failure.NewInvalid("invoice_out_of_range", fmt.Sprintf("lines[%d] %s", i, err))
+		}
+		for k, t := range line.Taxes {
+			taxes[k].Amount = taxes[k].Amount.Add(t.Amount)
+		}
+		total = total.Add(line.Gross)
+		lines = append(lines, line)
+	}
+	if total.Negative() || total.Minor > maxInvoiceMinor {
+		return nil, nil, money.Amount{}, failure.NewInvalid("invoice_out_of_range", "lines must not sum to less than nothing or too much")
+	}
+	return lines, taxes, total, nil
+}
+
+// chargeLine computes one line. Net and taxes always sum to gross: with inclusive prices the net, with exclusive ones the
+// gross is what the rounded amounts leave.
+func chargeLine(l commands.LineInput, rule events.TaxRule, rates []*big.Rat, sum *big.Rat, c money.Currency) (events.InvoiceLine, error) {
+	quantity, ok := new(big.Rat).SetString(l.Quantity)
+	if !ok || quantity.Sign() <= 0 {
+		return events.InvoiceLine{}, fmt.Errorf("quantity must be above zero")
+	}
+	price := new(big.Rat).SetInt64(l.UnitPrice.Minor)
+	base, ok := roundHalfUp(price.Mul(price, quantity))
+	if !ok {
+		return events.InvoiceLine{}, fmt.Errorf("unitPrice times quantity is too large")
+	}
+	taxable := new(big.Rat).SetInt64(base)
+	if rule.Inclusive {
+		taxable.Quo(taxable, new(big.Rat).Add(big.NewRat(1, 1), sum))
+	}
+	taxes, taxed := taxCharges(rule, c), money.Of(0, c)
+	for i, rate := range rates {
+		minor, ok := roundHalfUp(new(big.Rat).Mul(taxable, rate))
+		if !ok {
+			return events.InvoiceLine{}, fmt.Errorf("tax is too large")
+		}
+		taxes[i].Amount = money.Of(minor, c)
+		taxed = taxed.Add(taxes[i].Amount)
+	}
+	line := events.InvoiceLine{
+		Description: l.Description, Quantity: l.Quantity, UnitPrice: l.UnitPrice, Net: money.Of(base, c), Taxes: taxes,
+		Gross: money.Of(base, c),
+	}
+	if rule.Inclusive {
+		line.Net = line.Gross.Sub(taxed)
+	} else {
+		line.Gross = line.Net.Add(taxed)
+	}
+	return line, nil
+}
+
+// effectiveRates gives each component's share of the net amount, and their sum. A compound component is applied on top of
+// the net and the taxes before it.
+func effectiveRates(rule events.TaxRule) ([]*big.Rat, *big.Rat) {
+	rates, sum := make([]*big.Rat, len(rule.Components)), new(big.Rat)
+	for i, t := range rule.Components {
+		rate := big.NewRat(t.BasisPoints, 10_000)
+		if t.Compound {
+			rate.Mul(rate, new(big.Rat).Add(big.NewRat(1, 1), sum))
+		}
+		rates[i] = rate
+		sum.Add(sum, rate)
+	}
+	return rates, sum
+}
+
+// taxCharges lists the components with nothing charged yet; nil without components.
+func taxCharges(rule events.TaxRule, c money.Currency) []events.TaxCharge {
+	if len(rule.Components) == 0 {
+		return nil
+	}
+	list := make([]events.TaxCharge, len(rule.Components))
+	for i, t := range rule.Components {
+		list[i] = events.TaxCharge{Name: t.Name, BasisPoints: t.BasisPoints, Amount: money.Of(0, c)}
+	}
+	return list
+}
+
+// roundHalfUp is the one rounding rule of billing: to whole minor units, halves away from zero, once per line amount and
+// once per tax component of a line. False when out of range.
+func roundHalfUp(r *big.Rat) (int64, bool) {
+	n := new(big.Int).Abs(r.Num())
+	n.Mul(n, big.NewInt(2)).Add(n, r.Denom())
+	n.Quo(n, new(big.Int).Mul(r.Denom(), big.NewInt(2)))
+	if n.Cmp(big.NewInt(maxInvoiceMinor)) > 0 {
+		return 0, false
+	}
+	if r.Sign() < 0 {
+		n.Neg(n)
+	}
+	return n.Int64(), true
+}

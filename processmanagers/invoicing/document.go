@@ -1,0 +1,135 @@
+package invoicing
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// stalled is the timer that repeats a step which did not lead on, and patience how long that may take. Each command acts
+// once, so repeating is harmless.
+const (
+	stalled  = "stalled"
+	patience = time.Minute
+)
+
+// refusedReason is the reason on the voided document of a refused issue.
+const refusedReason = "the issue was refused"
+
+// Document is the state of a "document_issue" instance.
+type Document struct {
+	Kind         string          `json:"kind,omitempty"` // commands.InvoiceDocument or commands.CreditNoteDocument
+	DocumentID   id.Any          `json:"documentId"`
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Prefix       string          `json:"prefix,omitempty"` // of the series
+	Number       string          `json:"number,omitempty"` // once granted
+	Refused      bool            `json:"refused,omitempty"`
+	Final        bool            `json:"final,omitempty"`
+}
+
+// DocumentProcess takes each drafted document to its issue.
+func DocumentProcess() processmanagers.Process[Document] {
+	return processmanagers.Process[Document]{
+		Name: "document_issue",
+		Handles: []string{
+			events.InvoiceDrafted{}.EventType(), events.CreditNoteDrafted{}.EventType(), events.NumberGranted{}.EventType(),
+			events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(), events.CreditNoteIssued{}.EventType(),
+		},
+		Key: documentOf, Decide: decideDocument, Evolve: evolveDocument,
+		Ended: func(s Document) bool { return s.Final },
+	}
+}
+
+// documentOf is the instance of an event.
+func documentOf(e events.Envelope) string {
+	switch e := e.Event.(type) {
+	case events.InvoiceDrafted:
+		return e.InvoiceID.String()
+	case events.CreditNoteDrafted:
+		return e.CreditNoteID.String()
+	case events.NumberGranted:
+		return e.DocumentID.String()
+	case events.InvoiceIssued:
+		return e.InvoiceID.String()
+	case events.InvoiceVoided:
+		return e.InvoiceID.String()
+	case events.CreditNoteIssued:
+		return e.CreditNoteID.String()
+	}
+	return ""
+}
+
+// evolveDocument follows the document. A draft that is voided before its number came is not final: the number is on its way.
+func evolveDocument(s Document, in processmanagers.Input) Document {
+	if in.Refusal != nil {
+		s.Refused = s.Refused || refusedForGood(*in.Refusal)
+		return s
+	}
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.InvoiceDrafted:
+		s.Kind, s.DocumentID, s.OrgID = commands.InvoiceDocument, id.As[id.Any](e.InvoiceID), e.OrgID
+		s.SubscriberID, s.Prefix = e.SubscriberID, e.Prefix
+	case events.CreditNoteDrafted:
+		s.Kind, s.DocumentID, s.OrgID = commands.CreditNoteDocument, id.As[id.Any](e.CreditNoteID), e.OrgID
+		s.SubscriberID, s.Prefix = e.SubscriberID, e.Prefix
+	case events.NumberGranted:
+		s.Kind, s.DocumentID, s.OrgID, s.SubscriberID, s.Number = e.Document, e.DocumentID, e.OrgID, e.SubscriberID, e.Number
+	case events.InvoiceIssued, events.CreditNoteIssued:
+		s.Final = true
+	case events.InvoiceVoided:
+		s.Final = e.Number != ""
+	}
+	return s
+}
+
+// refusedForGood tells whether an issue was refused for more than a busy account.
+func refusedForGood(r processmanagers.Refusal) bool {
+	return r.Command == commands.IssueInvoice{}.CommandName() && r.Code != "concurrent_change"
+}
+
+// decideDocument gives the next step. The step follows from the state after the input, so that a time-out repeats it.
+func decideDocument(s Document, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	if in.Event != nil {
+		if voided, ok := in.Event.Event.(events.InvoiceVoided); ok && voided.Number == "" {
+			return processmanagers.Output{}, nil // the number's grant is under way
+		}
+	}
+	after := evolveDocument(s, in)
+	switch {
+	case after.Final:
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled}}}, nil
+	case after.Kind == "":
+		return processmanagers.Output{}, nil
+	}
+	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled, At: now.Add(patience)}}}
+	if in.Refusal != nil && !refusedForGood(*in.Refusal) {
+		return out, nil // tried again when the timer comes due
+	}
+	out.Commands = []commands.Command{step(after)}
+	return out, nil
+}
+
+// step is the command that takes the document one state further.
+func step(s Document) commands.Command {
+	switch {
+	case s.Number == "":
+		return commands.GrantNumber{
+			SeriesID: commands.SeriesOf(s.OrgID, s.Kind, s.Prefix), OrgID: s.OrgID, Document: s.Kind,
+			DocumentID: s.DocumentID, SubscriberID: s.SubscriberID, Prefix: s.Prefix,
+		}
+	case s.Kind == commands.CreditNoteDocument:
+		return commands.IssueCreditNote{SubscriberID: s.SubscriberID, CreditNoteID: id.As[id.Receipt](s.DocumentID), Number: s.Number}
+	case s.Refused:
+		return commands.VoidInvoice{
+			SubscriberID: s.SubscriberID, InvoiceID: id.As[id.Invoice](s.DocumentID), Reason: refusedReason, Number: s.Number,
+		}
+	}
+	return commands.IssueInvoice{SubscriberID: s.SubscriberID, InvoiceID: id.As[id.Invoice](s.DocumentID), Number: s.Number}
+}

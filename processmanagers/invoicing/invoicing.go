@@ -1,0 +1,108 @@
+// Package invoicing turns due periods into invoices, and gives every drafted document its number and then its issue.
+//
+// Process "invoicing", an instance per organization, knows the organization's billing settings:
+//
+//	PeriodDue ─► DraftInvoice
+//
+// Process "document_issue", an instance per document (invoice or credit note), ends when the document is final:
+//
+//	                            ┌── a minute without progress: the step's command again ──┐
+//	                            ▼                                                         │
+//	drafted ─► GrantNumber ─► numbered ─► IssueInvoice / IssueCreditNote ─► issued        │
+//	                            │                                                         │
+//	                            └─ refused ─► VoidInvoice with the number ─► voided ──────┘
+//
+// A number that was granted always ends in a document: the series has no gaps (rules.md 13).
+package invoicing
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// Organization is the state of an "invoicing" instance: the rules that hold for the next invoice.
+type Organization struct {
+	Known   bool                   `json:"known"`
+	Billing events.BillingSettings `json:"billing"`
+}
+
+// Process drafts an invoice for each due period, under the settings of that moment.
+func Process() processmanagers.Process[Organization] {
+	return processmanagers.Process[Organization]{
+		Name: "invoicing",
+		Handles: []string{
+			events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(), events.PeriodDue{}.EventType(),
+		},
+		Key: organizationOf, Decide: decide, Evolve: evolve,
+	}
+}
+
+// organizationOf is the instance of an event.
+func organizationOf(e events.Envelope) string {
+	switch e := e.Event.(type) {
+	case events.OrganizationCreated:
+		return e.OrgID.String()
+	case events.BillingSettingsAdopted:
+		return e.OrgID.String()
+	case events.PeriodDue:
+		return e.OrgID.String()
+	}
+	return ""
+}
+
+// evolve keeps the newest settings.
+func evolve(s Organization, in processmanagers.Input) Organization {
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.OrganizationCreated:
+		return Organization{Known: true, Billing: e.Billing}
+	case events.BillingSettingsAdopted:
+		return Organization{Known: true, Billing: e.Billing}
+	}
+	return s
+}
+
+// decide makes one invoice of one line. A refused draft has no number yet, so nothing is left to be done about it.
+func decide(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+	if in.Event == nil {
+		return processmanagers.Output{}, nil
+	}
+	due, ok := in.Event.Event.(events.PeriodDue)
+	if !ok {
+		return processmanagers.Output{}, nil
+	}
+	if !s.Known {
+		return processmanagers.Output{}, fmt.Errorf("period due before the organization %s was created", due.OrgID)
+	}
+	zone, err := time.LoadLocation(s.Billing.Timezone)
+	if err != nil {
+		return processmanagers.Output{}, fmt.Errorf("zone of organization %s: %w", due.OrgID, err)
+	}
+	return processmanagers.Output{Commands: []commands.Command{commands.DraftInvoice{
+		SubscriberID: due.SubscriberID, OrgID: due.OrgID, InvoiceID: due.InvoiceID, SubscriptionID: due.SubscriptionID,
+		PeriodFrom: due.From, PeriodTo: due.To,
+		Lines:    []commands.LineInput{{Description: describe(due, zone), Quantity: "1", UnitPrice: due.Terms.Price}},
+		Tax:      s.Billing.Tax,
+		Currency: due.Terms.Price.Currency, Prefix: s.Billing.InvoicePrefix, DueOn: calendar.On(due.DueAt, zone),
+	}}}, nil
+}
+
+// describe words the line: "Home 10 Mbps, 1 month", with the days (or hours) covered when they are known.
+func describe(due events.PeriodDue, zone *time.Location) string {
+	if due.From.IsZero() || due.To.IsZero() {
+		return fmt.Sprintf("%s, 1 %s", due.PlanName, due.Terms.Period)
+	}
+	from, to := due.From.In(zone), due.To.In(zone)
+	if due.Terms.Period == calendar.Hour {
+		return fmt.Sprintf("%s, %s to %s", due.PlanName, from.Format("2006-01-02 15:04"), to.Format("15:04"))
+	}
+	last := calendar.On(to.Add(-time.Second), zone) // the period excludes its end
+	return fmt.Sprintf("%s, %s to %s", due.PlanName, calendar.On(from, zone), last)
+}
