@@ -1,4 +1,250 @@
 package feed
 
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// defaultKeep is how many events memory reaches back. A consumer that falls further behind reads pages from the log.
+const defaultKeep = 8192
+
+// maxBackoff bounds the wait between attempts to follow a log that cannot be reached.
+const maxBackoff = 5 * time.Second
+
 // Feed is the shared reader. Safe for concurrent use.
-type Feed struct{}
+type Feed struct {
+	log    Log
+	logger *slog.Logger
+	keep   int
+
+	mu       sync.Mutex
+	recent   []*events.Envelope // ascending positions; all events of the log in (floor, position]
+	floor    uint64
+	position uint64
+	changed  chan struct{} // closed at the next advance; nil when nobody waits
+
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// New makes a feed that has not begun.
+func New(log Log, logger *slog.Logger) *Feed {
+	return &Feed{log: log, logger: logger, keep: defaultKeep}
+}
+
+// Start begins to follow the log at its end.
+func (f *Feed) Start(ctx context.Context) error {
+	head, err := f.log.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("start feed: %w", err)
+	}
+	f.floor, f.position = head, head
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	f.cancel, f.done = cancel, make(chan struct{})
+	go f.run(run)
+	return nil
+}
+
+// Stop ends following; waiting consumers stay until their own contexts end.
+func (f *Feed) Stop() {
+	if f.cancel != nil {
+		f.cancel()
+		<-f.done
+	}
+}
+
+// Head is the newest position known.
+func (f *Feed) Head() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.position
+}
+
+// run follows the log; a failure is waited out.
+func (f *Feed) run(ctx context.Context) {
+	defer close(f.done)
+	backoff := 50 * time.Millisecond
+	for ctx.Err() == nil {
+		advanced, err := f.follow(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if advanced {
+			backoff = 50 * time.Millisecond
+		}
+		f.logger.WarnContext(ctx, "log cannot be followed", "error", err, "position", f.Head())
+		select {
+		case <-ctx.Done():
+		case <-time.After(backoff):
+			backoff = min(2*backoff, maxBackoff)
+		}
+	}
+}
+
+// follow takes items until one fails.
+func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cursor := f.log.Follow(ctx, f.Head())
+	for {
+		item, err := cursor.Next(ctx)
+		if err != nil {
+			return advanced, err
+		}
+		f.publish(item)
+		advanced = true
+	}
+}
+
+// publish adds an item and wakes who waits.
+func (f *Feed) publish(item Item) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if item.Position <= f.position {
+		return // seen before the connection was lost
+	}
+	if item.Event != nil {
+		f.recent = append(f.recent, item.Event)
+		if len(f.recent) >= 2*f.keep {
+			f.floor = f.recent[f.keep-1].Position
+			f.recent = append(make([]*events.Envelope, 0, 2*f.keep), f.recent[f.keep:]...)
+		}
+	}
+	f.position = item.Position
+	if f.changed != nil {
+		close(f.changed)
+		f.changed = nil
+	}
+}
+
+// Wanted is which event types a consumer takes.
+type Wanted struct {
+	list []string
+	set  map[string]struct{} // nil = all
+}
+
+// Want makes a Wanted; nil means every type.
+func Want(types []string) Wanted {
+	if types == nil {
+		return Wanted{}
+	}
+	w := Wanted{list: types, set: make(map[string]struct{}, len(types))}
+	for _, t := range types {
+		w.set[t] = struct{}{}
+	}
+	return w
+}
+
+// Has tells whether a type is wanted.
+func (w Wanted) Has(eventType string) bool {
+	if w.set == nil {
+		return true
+	}
+	_, ok := w.set[eventType]
+	return ok
+}
+
+// Page is what a consumer is given next.
+type Page struct {
+	Events []*events.Envelope // wanted ones, in order; not to be changed
+	// From is the position asked for, UpTo the one that was considered: no wanted event in between is missing.
+	From, UpTo uint64
+	// Live tells that UpTo was the newest position known.
+	Live bool
+}
+
+// Read gives what there is after a position, up to max events, without waiting: from memory, else a page of the log.
+func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
+	if page, ok := f.Recent(after, want, limit); ok {
+		return page, nil
+	}
+	f.mu.Lock()
+	floor := f.floor
+	f.mu.Unlock()
+	found, next, err := f.log.ReadAll(ctx, after, limit, want.list)
+	if err != nil {
+		return Page{}, fmt.Errorf("read log after %d: %w", after, err)
+	}
+	page := Page{From: after, UpTo: max(after, next), Events: make([]*events.Envelope, len(found))}
+	for i := range found {
+		page.Events[i] = &found[i]
+	}
+	if len(found) == 0 && next <= after {
+		page.UpTo = floor // the end was reached after floor had been written
+	}
+	return page, nil
+}
+
+// Recent is Read from memory only; false when memory does not reach back to the position.
+func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if after < f.floor {
+		return Page{}, false
+	}
+	page := Page{From: after, UpTo: max(after, f.position), Live: true}
+	first := sort.Search(len(f.recent), func(i int) bool { return f.recent[i].Position > after })
+	for _, e := range f.recent[first:] {
+		if !want.Has(e.Type) {
+			continue
+		}
+		if len(page.Events) == limit {
+			page.UpTo, page.Live = page.Events[limit-1].Position, false
+			break
+		}
+		page.Events = append(page.Events, e)
+	}
+	return page, true
+}
+
+// Wait returns when the log has gone beyond a position.
+func (f *Feed) Wait(ctx context.Context, after uint64) error {
+	for {
+		f.mu.Lock()
+		if f.position > after {
+			f.mu.Unlock()
+			return nil
+		}
+		if f.changed == nil {
+			f.changed = make(chan struct{})
+		}
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Next is Read that waits until there is something.
+func (f *Feed) Next(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
+	for {
+		page, err := f.Read(ctx, after, want, limit)
+		if err != nil || page.UpTo > after {
+			return page, err
+		}
+		if err := f.Wait(ctx, after); err != nil {
+			return Page{}, err
+		}
+	}
+}
+
+// Clear gives the position up to which nothing wanted follows after; false when memory does not reach back that far.
+func (f *Feed) Clear(after uint64, want Wanted) (uint64, bool) {
+	page, ok := f.Recent(after, want, 1)
+	switch {
+	case !ok:
+		return after, false
+	case len(page.Events) > 0:
+		return page.Events[0].Position - 1, true
+	}
+	return page.UpTo, true
+}

@@ -26,6 +26,15 @@ type Cursor interface {
 	Next(ctx context.Context) (Item, error)
 }
 
+// Undecodable stands in for an event of the log that cannot be read: poison for who wants its type, nothing to others.
+type Undecodable struct {
+	Type  string
+	Cause error
+}
+
+// EventType is the type as it stands in the log.
+func (u Undecodable) EventType() string { return u.Type }
+
 // Item is one step of a cursor. Without an Event it says only that everything up to Position has been seen.
 type Item struct {
 	Event    *events.Envelope

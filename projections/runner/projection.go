@@ -31,9 +31,18 @@ type Projection interface {
 type Writes struct {
 	schema string
 	batch  *pgx.Batch
+	texts  map[string]string // statements with the schema put in, kept by the generation
 }
 
 // Exec queues a statement. {schema} in it stands for the schema being filled.
 func (w *Writes) Exec(sql string, args ...any) {
-	w.batch.Queue(strings.ReplaceAll(sql, "{schema}", w.schema), args...)
+	text, ok := w.texts[sql]
+	if !ok {
+		text = strings.ReplaceAll(sql, schemaMark, w.schema)
+		w.texts[sql] = text
+	}
+	w.batch.Queue(text, args...)
 }
+
+// schemaMark stands in statements for the schema of a projection's tables.
+const schemaMark = "{schema}"

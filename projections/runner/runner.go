@@ -2,17 +2,26 @@ package runner
 
 import (
 	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"regexp"
+	"sync"
+	"sync/atomic"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
+//go:embed migrations/*.sql
+var migrations embed.FS
+
 // Config is what the engine is built from.
 type Config struct {
-	Log    feed.Log   // what rebuilds read
-	Feed   *feed.Feed // what live projections read; started and stopped by the owner
+	Feed   *feed.Feed // started and stopped by the owner
 	DB     *postgres.DB
 	Clock  clock.Clock
 	Logger *slog.Logger
@@ -22,56 +31,100 @@ type Config struct {
 
 // Runner keeps the registered projections filled.
 type Runner struct {
-	cfg Config
+	cfg     Config
+	logger  *slog.Logger
+	entries []*entry
+	byName  map[string]*entry
+	views   *Views
+
+	builds  sync.WaitGroup
+	waiting atomic.Int64  // readers that wait
+	hurry   chan struct{} // tells the follower that somebody waits
+	cancel  context.CancelFunc
+	done    chan struct{}
 }
 
 // New makes an engine without projections.
-func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
-
-// Register adds projections; before Start only.
-func (r *Runner) Register(projections ...Projection) {}
-
-// Views is the reading side.
-func (r *Runner) Views() *Views { return &Views{} }
-
-// Start prepares the tables and begins to fill them.
-func (r *Runner) Start(ctx context.Context) error { return nil }
-
-// Stop ends all work and returns when it has ended.
-func (r *Runner) Stop() {}
-
-// Status tells about every registered projection, in the order of registration.
-func (r *Runner) Status() []Status { return nil }
-
-// State is how a projection is doing.
-type State string
-
-// The states.
-const (
-	StateBehind    State = "behind"    // catching up with the log
-	StateLive      State = "live"      // shows what was just written
-	StateStopped   State = "stopped"   // met an event that it cannot apply; see Error
-	StateFollowing State = "following" // another program fills it
-)
-
-// Status is one projection's progress.
-type Status struct {
-	Name       string
-	Version    int // of the tables being read
-	Generation int // counts rebuilds
-	State      State
-	Position   uint64 // everything up to here is shown
-	Head       uint64 // newest position known
-	Error      string // of the event that stopped it
-	// Rebuild is the progress of new tables beside the present ones, nil when there are none.
-	Rebuild *Progress
+func New(cfg Config) *Runner {
+	r := &Runner{cfg: cfg, logger: cfg.Logger, byName: map[string]*entry{}, hurry: make(chan struct{}, 1)}
+	if r.logger == nil {
+		r.logger = slog.New(slog.DiscardHandler)
+	}
+	r.views = &Views{r: r}
+	return r
 }
 
-// Progress is how far new tables have got.
-type Progress struct {
-	Generation int
-	Version    int
-	Position   uint64
-	Head       uint64
-	Error      string
+// Register adds projections; before Start only.
+func (r *Runner) Register(projections ...Projection) {
+	for _, p := range projections {
+		e := &entry{p: p, name: p.Name(), want: feed.Want(p.Handles()), retry: make(chan struct{}, 1)}
+		r.entries = append(r.entries, e)
+		r.byName[e.name] = e
+	}
+}
+
+// Views is the reading side.
+func (r *Runner) Views() *Views { return r.views }
+
+// Start prepares the tables and begins to fill them.
+func (r *Runner) Start(ctx context.Context) error {
+	if err := r.Prepare(ctx); err != nil {
+		return err
+	}
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r.cancel, r.done = cancel, make(chan struct{})
+	go r.run(run)
+	return nil
+}
+
+// Prepare checks the registrations and makes sure that every projection has tables. Start does it too.
+func (r *Runner) Prepare(ctx context.Context) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	if err := r.cfg.DB.Migrate(ctx, "runner", files); err != nil {
+		return err
+	}
+	return r.ensureActive(ctx)
+}
+
+// Stop ends all work and returns when it has ended.
+func (r *Runner) Stop() {
+	if r.cancel != nil {
+		r.cancel()
+		<-r.done
+	}
+}
+
+// nameShape is what a projection's name may be made of: it becomes part of a schema's name.
+var nameShape = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// check reports registrations that cannot work.
+func (r *Runner) check() error {
+	var err error
+	seen := map[string]bool{}
+	longest := 63 - len(r.cfg.DB.Namespace) - len("_p__g000000")
+	for _, e := range r.entries {
+		if !nameShape.MatchString(e.name) || len(e.name) > longest {
+			err = errors.Join(err, fmt.Errorf("projection name %q: want at most %d lower-case letters, digits and underscores", e.name, longest))
+		}
+		if seen[e.name] {
+			err = errors.Join(err, fmt.Errorf("projection %s is registered twice", e.name))
+		}
+		seen[e.name] = true
+	}
+	return err
+}
+
+// names lists the registered projections.
+func (r *Runner) names() []string {
+	names := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		names[i] = e.name
+	}
+	return names
 }

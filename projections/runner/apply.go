@@ -1,0 +1,161 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+)
+
+// errLost says that the checkpoint is not where this program left it: another one fills the tables.
+var errLost = errors.New("checkpoint was moved by another program")
+
+// poison is an event that a projection cannot apply.
+type poison struct {
+	event *events.Envelope
+	cause error
+}
+
+// Error names the event, not its content.
+func (p *poison) Error() string {
+	return fmt.Sprintf("%s at position %d (%s): %v", p.event.Type, p.event.Position, p.event.ID, p.cause)
+}
+
+// Unwrap gives the cause.
+func (p *poison) Unwrap() error { return p.cause }
+
+// apply writes a page to a set of tables, with the checkpoint in the same transaction. Before a poisonous event everything
+// is applied; then it fails with *poison.
+func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page feed.Page) error {
+	list := page.Events
+	for len(list) > 0 && list[0].Position <= g.Position {
+		list = list[1:]
+	}
+	if len(list) == 0 {
+		g.Position = max(g.Position, page.UpTo)
+		return nil
+	}
+	bad, err := r.applyAll(ctx, p, g, list, page.UpTo)
+	if err == nil || !lasting(err) {
+		return err
+	}
+	if bad > 0 { // Apply itself told which one
+		if _, err := r.applyAll(ctx, p, g, list[:bad], list[bad-1].Position); err == nil {
+			list = list[bad:]
+		}
+	}
+	for _, e := range list {
+		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, e.Position); err != nil {
+			if lasting(err) {
+				return &poison{event: e, cause: err}
+			}
+			return err
+		}
+	}
+	g.Position = max(g.Position, page.UpTo)
+	return nil
+}
+
+// checkpointSQL moves a checkpoint from where this program left it.
+const checkpointSQL = `update {schema}.projection_versions set position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
+
+// applyAll writes events in one transaction. When Apply refuses one, its index is given.
+func (r *Runner) applyAll(ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64) (bad int, err error) {
+	w := &Writes{schema: g.Schema, batch: &pgx.Batch{}, texts: g.texts}
+	if g.Generation != 0 {
+		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo)) //nolint:gosec // positions fit
+	}
+	for i, e := range list {
+		if err := applyOne(p, w, e); err != nil {
+			return i, &refused{err}
+		}
+	}
+	if err := r.send(ctx, g, w.batch); err != nil {
+		return 0, err
+	}
+	g.Position, g.saved = upTo, upTo
+	return 0, nil
+}
+
+// refused is Apply's own error.
+type refused struct{ error }
+
+// Unwrap gives what Apply said.
+func (r *refused) Unwrap() error { return r.error }
+
+// applyOne calls Apply; a panic is its error.
+func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	if u, ok := e.Event.(feed.Undecodable); ok {
+		return u.Cause
+	}
+	return p.Apply(w, *e)
+}
+
+// send runs a batch in one transaction. Tables that nobody reads yet need not be on disk at each commit: the switch is.
+func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch) error {
+	tx, err := r.cfg.DB.Owner.Begin(ctx)
+	if err != nil {
+		return &broken{fmt.Errorf("begin: %w", err)}
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if g.State != genActive {
+		if _, err := tx.Exec(ctx, `set local synchronous_commit = off`); err != nil {
+			return &broken{fmt.Errorf("begin: %w", err)}
+		}
+	}
+	results := tx.SendBatch(ctx, batch)
+	for i := range batch.Len() {
+		tag, err := results.Exec()
+		if err == nil && i == 0 && g.Generation != 0 && tag.RowsAffected() != 1 {
+			err = errLost
+		}
+		if err != nil {
+			_ = results.Close()
+			if tx.Conn().IsClosed() {
+				return &broken{err}
+			}
+			return err
+		}
+	}
+	if err := results.Close(); err != nil {
+		return &broken{err}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return &broken{fmt.Errorf("commit: %w", err)}
+	}
+	return nil
+}
+
+// broken is an error of the connection, not of a statement.
+type broken struct{ error }
+
+// Unwrap gives the cause.
+func (b *broken) Unwrap() error { return b.error }
+
+// lasting tells whether trying again cannot help: a statement or Apply is at fault, not the connection or the server.
+func lasting(err error) bool {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		switch pgErr.Code[:2] {
+		case "08", "40", "53", "55", "57", "58", "XX": // connection, conflict, resources, locks, shutdown, system
+			return false
+		}
+		return true
+	}
+	var b *broken
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errLost), errors.As(err, &b):
+		return false
+	}
+	return !pgconn.SafeToRetry(err) && !pgconn.Timeout(err)
+}

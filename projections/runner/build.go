@@ -1,0 +1,193 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+)
+
+// buildLimit is the most events of a transaction while nobody reads the tables.
+const buildLimit = 2000
+
+// startBuild fills new tables in the background; fresh throws away what an earlier attempt left. The entry's lock is held.
+func (r *Runner) startBuild(ctx context.Context, e *entry, fresh bool) {
+	if e.building {
+		return
+	}
+	e.building = true
+	r.builds.Go(func() {
+		err := r.build(ctx, e, fresh)
+		e.mu.Lock()
+		e.building = false
+		e.mu.Unlock()
+		if err != nil && ctx.Err() == nil {
+			r.logger.ErrorContext(ctx, "projection rebuild stopped", "projection", e.name, "error", err)
+		}
+		wake(e.retry)
+	})
+}
+
+// build fills new tables and makes them the active ones. It gives up only on a poisonous event.
+func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
+	backoff := minBackoff
+	for {
+		g, err := r.newTables(ctx, e, fresh)
+		if err == nil {
+			fresh = false
+			r.logger.InfoContext(ctx, "projection rebuild", "projection", e.name, "generation", g.Generation, "position", g.Position)
+			err = r.fill(ctx, e, g)
+		}
+		var bad *poison
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &bad):
+			r.showBuild(e, g, bad.Error())
+			_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name, g.Generation, bad.Error())
+			return bad
+		}
+		r.logger.WarnContext(ctx, "projection rebuild interrupted", "projection", e.name, "error", err)
+		if !sleep(ctx, backoff) {
+			return ctx.Err()
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// newTables gives the tables to fill: those that were being built, unless they are of another version or a fresh start
+// is wanted.
+func (r *Runner) newTables(ctx context.Context, e *entry, fresh bool) (*generation, error) {
+	_, g, err := r.load(ctx, e.name)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil && (fresh || g.Version != e.p.Version()) {
+		if err := r.drop(ctx, g); err != nil {
+			return nil, err
+		}
+		g = nil
+	}
+	if g != nil {
+		return g, nil
+	}
+	return r.create(ctx, e.p, genBuilding)
+}
+
+// fill replays the log into new tables and switches to them at its end.
+func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
+	err := r.replay(ctx, e.p, e.want, g, func() { r.showBuild(e, g, "") })
+	if err != nil {
+		return err
+	}
+	for {
+		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, batchLimit)
+		if err != nil {
+			return err
+		}
+		if err := r.apply(ctx, e.p, g, page); err != nil {
+			return err
+		}
+		r.showBuild(e, g, "")
+		if page.Live {
+			return r.takeOver(ctx, e, g)
+		}
+	}
+}
+
+// replay applies pages until memory reaches back to the position. The next page is read and decoded while one is written.
+func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *generation, done func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pages := make(chan feed.Page, 2)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(pages)
+		after := g.Position
+		for {
+			if _, ok := r.cfg.Feed.Recent(after, want, 1); ok {
+				return
+			}
+			page, err := r.cfg.Feed.Read(ctx, after, want, buildLimit)
+			if err != nil {
+				failed <- err
+				return
+			}
+			after = page.UpTo
+			select {
+			case pages <- page:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for page := range pages {
+		if err := r.apply(ctx, p, g, page); err != nil {
+			return err
+		}
+		done()
+	}
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return ctx.Err()
+	}
+}
+
+// takeOver makes new tables the active ones, at a position that is not before the one shown so far.
+func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old := e.active
+	for g.Position < old.Position {
+		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, batchLimit)
+		if err != nil {
+			return err
+		}
+		if err := r.apply(ctx, e.p, g, page); err != nil {
+			return err
+		}
+	}
+	if err := r.swap(ctx, old, g); err != nil {
+		return fmt.Errorf("switch tables of %s: %w", e.name, err)
+	}
+	g.State, g.saved = genActive, g.Position
+	e.active = g
+	e.progress.advance(g, StateLive)
+	e.progress.building(nil)
+	r.logger.InfoContext(ctx, "projection switched", "projection", e.name, "generation", g.Generation, "version", g.Version, "position", g.Position)
+	return nil
+}
+
+// swap retires one set of tables and activates another in one transaction.
+func (r *Runner) swap(ctx context.Context, old, g *generation) error {
+	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, r.sql(`update {schema}.projection_versions set state = 'retired', retired_at = $3 where name = $1 and generation = $2 and state = 'active'`),
+			old.Name, old.Generation, r.cfg.Clock.Now())
+		if err == nil && tag.RowsAffected() != 1 {
+			return errLost
+		}
+		if err != nil {
+			return err
+		}
+		tag, err = tx.Exec(ctx, r.sql(`update {schema}.projection_versions set state = 'active', position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state = 'building'`),
+			g.Name, g.Generation, int64(g.saved), int64(g.Position)) //nolint:gosec // positions fit
+		if err == nil && tag.RowsAffected() != 1 {
+			return errLost
+		}
+		return err
+	})
+}
+
+// showBuild shows the progress of new tables.
+func (r *Runner) showBuild(e *entry, g *generation, fault string) {
+	e.progress.building(&Progress{
+		Generation: g.Generation, Version: g.Version, Position: g.Position, Head: r.cfg.Feed.Head(), Error: fault,
+	})
+}

@@ -1,0 +1,174 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+)
+
+// batchLimit is the most events of a transaction: beyond it nothing is gained (facts/storage.md).
+const batchLimit = 1000
+
+// entry is a registered projection and what this program knows of its tables.
+type entry struct {
+	p        Projection
+	name     string
+	want     feed.Wanted
+	progress progress
+	retry    chan struct{} // wakes a projection that stopped, or that waits for tables of its version
+
+	mu       sync.Mutex  // held while the active tables are written or replaced
+	active   *generation // nil while this program does not lead
+	building bool        // a build is running
+}
+
+// drive fills one projection until the leadership ends. Failures of the connection are waited out; after each, the
+// checkpoint is read again: the last transaction may have been committed all the same.
+func (r *Runner) drive(ctx context.Context, e *entry) {
+	backoff := minBackoff
+	for ctx.Err() == nil {
+		began, err := r.resume(ctx, e)
+		if err == nil {
+			began, err = r.live(ctx, e)
+		}
+		var bad *poison
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.As(err, &bad):
+			r.halt(ctx, e, bad)
+			backoff = minBackoff
+			continue
+		case began:
+			backoff = minBackoff
+		}
+		r.logger.WarnContext(ctx, "projection interrupted", "projection", e.name, "error", err, "retry_in", backoff)
+		if !sleep(ctx, backoff) {
+			return
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// resume loads the tables, and begins to build new ones when they are of another version or were being built.
+func (r *Runner) resume(ctx context.Context, e *entry) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	active, building, err := r.load(ctx, e.name)
+	if err != nil {
+		return false, err
+	}
+	e.active = active
+	e.progress.advance(active, StateBehind)
+	if active.Version != e.p.Version() || building != nil {
+		r.startBuild(ctx, e, false)
+	}
+	return false, nil
+}
+
+// live applies what comes, page by page.
+func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
+	for {
+		e.mu.Lock()
+		version, position := e.active.Version, e.active.Position
+		e.mu.Unlock()
+		if version != e.p.Version() { // tables that this code cannot fill: read as they are until the new ones take over
+			if !wakened(ctx, e.retry) {
+				return began, ctx.Err()
+			}
+			continue
+		}
+		page, err := r.cfg.Feed.Next(ctx, position, e.want, batchLimit)
+		if err != nil {
+			return began, err
+		}
+		if err := r.take(ctx, e, page); err != nil {
+			return began, err
+		}
+		began = true
+	}
+}
+
+// take applies a page to the active tables and shows it.
+func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.active.Position > page.From || e.active.Version != e.p.Version() {
+		return nil // replaced since the page was read
+	}
+	err := r.apply(ctx, e.p, e.active, page)
+	state := StateBehind
+	if page.Live {
+		state = StateLive
+	}
+	e.progress.advance(e.active, state)
+	return err
+}
+
+// halt shows a poisonous event and waits for a retry, a replacement or the end.
+func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
+	r.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
+		"event_type", bad.event.Type, "event_id", bad.event.ID, "error", bad.cause)
+	e.progress.stop(bad)
+	_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name, bad.Error())
+	wakened(ctx, e.retry)
+}
+
+// saveSQL stores a position that moved without a row being written.
+const saveSQL = `update {schema}.projection_versions set position = $4 where name = $1 and generation = $2 and position = $3`
+
+// save stores how far a projection has looked, when nothing was there to write. It is lazy: losing it costs a second look.
+func (r *Runner) save(ctx context.Context, e *entry) error {
+	if !e.mu.TryLock() {
+		return nil // being written just now
+	}
+	defer e.mu.Unlock()
+	g := e.active
+	if g == nil || g.Position == g.saved {
+		return nil
+	}
+	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(saveSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position)) //nolint:gosec // positions fit
+	if err == nil && tag.RowsAffected() == 1 {
+		g.saved = g.Position
+	}
+	return err
+}
+
+// Waits after failures.
+const (
+	minBackoff = 50 * time.Millisecond
+	maxBackoff = 10 * time.Second
+)
+
+// sleep waits; false when ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// wakened waits for a signal; false when ctx ended before.
+func wakened(ctx context.Context, signal <-chan struct{}) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-signal:
+		return true
+	}
+}
+
+// wake signals without waiting.
+func wake(signal chan struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
+}
