@@ -52,15 +52,7 @@ func (q OrganizationsQuery) List(ctx context.Context, after OrganizationKey, max
 			where $1::timestamptz is null or (created_at, org_id) < ($1, $2)
 			order by created_at desc, org_id desc limit $3`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[OrganizationRow], q.Views.SQL(OrganizationsName, sql),
-			nullTime(after.CreatedAt), after.ID, max)
+			postgres.NullTime(after.CreatedAt), after.ID, max)
 	})
 	return rows, err
-}
-
-// nullTime is null for the zero time.
-func nullTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -88,7 +88,7 @@ func (q UsersQuery) Members(ctx context.Context, org id.Organization, after Memb
 		sql := `select ` + memberColumns + ` from {schema}.members
 			where org_id = $1 and ($2::timestamptz is null or (member_since, user_id) < ($2, $3))
 			order by member_since desc, user_id desc limit $4`
-		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org, nullTime(after.MemberSince), after.ID, max)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org, postgres.NullTime(after.MemberSince), after.ID, max)
 	})
 	return rows, err
 }

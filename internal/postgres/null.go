@@ -1,0 +1,11 @@
+package postgres
+
+import "time"
+
+// NullTime is null for the zero time.
+func NullTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,118 @@
+// Package subscribers has the read models of subscribers, plans and subscriptions.
+package subscribers
+
+import (
+	_ "embed"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// SubscribersName is the projection's durable name.
+const SubscribersName = "subscribers_subscribers"
+
+// Subscribers lists customers with what they owe, and finds them by name, phone and account number.
+type Subscribers struct{}
+
+//go:embed subscribers.sql
+var subscribersDDL string
+
+// Name is the durable name.
+func (Subscribers) Name() string { return SubscribersName }
+
+// Version is raised when tables or Apply change.
+func (Subscribers) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Subscribers) DDL() string { return subscribersDDL }
+
+// TenantTables are under row-level security.
+func (Subscribers) TenantTables() []string { return []string{"subscribers", "terms", "tags"} }
+
+// Handles lists the events.
+func (Subscribers) Handles() []string {
+	return []string{
+		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(), events.SubscriberBlocked{}.EventType(),
+		events.SubscriberUnblocked{}.EventType(), events.SubscriberForgotten{}.EventType(), events.InvoiceIssued{}.EventType(),
+		events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(), events.ReceiptWithdrawn{}.EventType(),
+		events.CreditNoteIssued{}.EventType(),
+	}
+}
+
+// Apply queues the statements for one event.
+func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.SubscriberRegistered:
+		w.Exec(`insert into {schema}.subscribers (subscriber_id, org_id, account_number, status, currency, created_at, revision)
+			values ($1, $2, $3, 'active', $4, $5, $6) on conflict (subscriber_id) do nothing`,
+			v.SubscriberID, v.OrgID, v.AccountNumber, string(v.Currency), v.RegisteredAt, int64(e.Revision))
+		w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`, v.OrgID, v.AccountNumber, v.SubscriberID)
+		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
+	case events.SubscriberDetailsCorrected:
+		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
+	case events.SubscriberBlocked:
+		w.Exec(`update {schema}.subscribers set status = 'blocked', revision = $2 where subscriber_id = $1`, v.SubscriberID, int64(e.Revision))
+	case events.SubscriberUnblocked:
+		w.Exec(`update {schema}.subscribers set status = 'active', revision = $2 where subscriber_id = $1`, v.SubscriberID, int64(e.Revision))
+	case events.SubscriberForgotten:
+		forget(w, v.SubscriberID, int64(e.Revision))
+	case events.InvoiceIssued:
+		owe(w, v.SubscriberID, v.Total, e.Position)
+	case events.InvoiceVoided:
+		if v.WasIssued {
+			owe(w, v.SubscriberID, v.Total.Neg(), e.Position)
+		}
+	case events.ReceiptCredited:
+		owe(w, v.SubscriberID, v.Amount.Neg(), e.Position)
+	case events.ReceiptWithdrawn:
+		owe(w, v.SubscriberID, v.Amount, e.Position)
+	case events.CreditNoteIssued:
+		owe(w, v.SubscriberID, v.Amount.Neg(), e.Position)
+	}
+	return nil
+}
+
+// writeDetails replaces what an operator may correct, and the words that find the subscriber.
+func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.SubscriberDetails, revision int64) {
+	var latitude, longitude *float64
+	if d.Location != nil {
+		latitude, longitude = &d.Location.Latitude, &d.Location.Longitude
+	}
+	w.Exec(`update {schema}.subscribers set first_name = $2, last_name = $3, phone = $4, email = $5, address = $6, notes = $7,
+			latitude = $8, longitude = $9, tags = $10, external_ref = $11, revision = $12 where subscriber_id = $1`,
+		subscriber, d.FirstName.Reveal(), d.LastName.Reveal(), d.Phone.Reveal(), d.Email.Reveal(), d.Address.Reveal(), d.Notes.Reveal(),
+		latitude, longitude, tagsOf(d), d.ExternalRef, revision)
+	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
+		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
+	w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id)
+		select s.org_id, t.term, s.subscriber_id from {schema}.subscribers s, unnest($2::text[]) as t (term)
+		where s.subscriber_id = $1 on conflict do nothing`, subscriber, termsOf(d))
+	w.Exec(`delete from {schema}.tags where subscriber_id = $1`, subscriber)
+	w.Exec(`insert into {schema}.tags (org_id, tag, subscriber_id)
+		select s.org_id, t.tag, s.subscriber_id from {schema}.subscribers s, unnest($2::text[]) as t (tag)
+		where s.subscriber_id = $1 on conflict do nothing`, subscriber, tagsOf(d))
+}
+
+// forget nulls what identified the person (rules.md 31).
+func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
+	w.Exec(`update {schema}.subscribers set first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
+			latitude = null, longitude = null, status = 'forgotten', revision = $2 where subscriber_id = $1`, subscriber, revision)
+	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
+		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
+}
+
+// owe moves the balance once for each event, however often that event comes.
+func owe(w *runner.Writes, subscriber id.Subscriber, amount money.Amount, position uint64) {
+	w.Exec(`update {schema}.subscribers set balance_minor = balance_minor + $2, account_position = $3
+		where subscriber_id = $1 and account_position < $3`, subscriber, amount.Minor, int64(position))
+}
+
+// tagsOf is the tags, never null.
+func tagsOf(d events.SubscriberDetails) []string {
+	if d.Tags == nil {
+		return []string{}
+	}
+	return d.Tags
+}

@@ -1,0 +1,41 @@
+create table {schema}.subscribers (
+  subscriber_id uuid primary key,
+  org_id uuid not null,
+  account_number text not null,
+  first_name text,
+  last_name text,
+  phone text,
+  email text,
+  address text,
+  notes text,
+  latitude double precision,
+  longitude double precision,
+  tags text[] not null default '{}',
+  external_ref text not null default '',
+  status text not null,
+  currency text not null,
+  balance_minor bigint not null default 0,
+  account_position bigint not null default 0,
+  created_at timestamptz not null,
+  revision bigint not null
+);
+create index subscribers_newest on {schema}.subscribers (org_id, created_at desc, subscriber_id desc);
+create index subscribers_status on {schema}.subscribers (org_id, status, created_at desc, subscriber_id desc);
+
+-- One row for each word that finds a subscriber, compared byte by byte: a range on it is a prefix search that the
+-- planner may use below a row-level security policy.
+create table {schema}.terms (
+  org_id uuid not null,
+  term text collate "C" not null,
+  subscriber_id uuid not null,
+  primary key (org_id, term, subscriber_id)
+);
+create index terms_subscriber on {schema}.terms (subscriber_id);
+
+create table {schema}.tags (
+  org_id uuid not null,
+  tag text collate "C" not null,
+  subscriber_id uuid not null,
+  primary key (org_id, tag, subscriber_id)
+);
+create index tags_subscriber on {schema}.tags (subscriber_id);

@@ -1,0 +1,107 @@
+package subscribers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// SubscriberRow is one customer. Personal columns are nil when the person was forgotten.
+type SubscriberRow struct {
+	ID            id.Subscriber   `db:"subscriber_id"`
+	OrgID         id.Organization `db:"org_id"`
+	AccountNumber string          `db:"account_number"`
+	FirstName     *string         `db:"first_name"`
+	LastName      *string         `db:"last_name"`
+	Phone         *string         `db:"phone"`
+	Email         *string         `db:"email"`
+	Address       *string         `db:"address"`
+	Notes         *string         `db:"notes"`
+	Latitude      *float64        `db:"latitude"`
+	Longitude     *float64        `db:"longitude"`
+	Tags          []string        `db:"tags"`
+	ExternalRef   string          `db:"external_ref"`
+	Status        string          `db:"status"` // "active", "blocked", "forgotten"
+	Currency      money.Currency  `db:"currency"`
+	BalanceMinor  int64           `db:"balance_minor"` // owed, after credit
+	CreatedAt     time.Time       `db:"created_at"`
+	Revision      int64           `db:"revision"` // of the subscriber's stream
+}
+
+// Balance is what is owed; negative when money lies on the account.
+func (r SubscriberRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
+
+// Credit is the money on the account, never negative.
+func (r SubscriberRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
+
+// SubscriberKey is the place of a row in the list, newest first. The zero value is before all.
+type SubscriberKey struct {
+	CreatedAt time.Time     `json:"c"`
+	ID        id.Subscriber `json:"i"`
+}
+
+// SubscriberFilter narrows a list; empty fields do not.
+type SubscriberFilter struct {
+	Search string // words, each the beginning of a name, phone, e-mail or account number
+	Status string
+	Tag    string
+}
+
+// SubscribersQuery reads customers.
+type SubscribersQuery struct{ Views *runner.Views }
+
+const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email, s.address, s.notes,
+	s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor, s.created_at, s.revision`
+
+// Get is one customer of an organization, nil without one.
+func (q SubscribersQuery) Get(ctx context.Context, org id.Organization, subscriber id.Subscriber) (*SubscriberRow, error) {
+	var row *SubscriberRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriberRow],
+			q.Views.SQL(SubscribersName, `select `+subscriberColumns+` from {schema}.subscribers s where s.subscriber_id = $1`), subscriber)
+	})
+	return row, err
+}
+
+// List gives up to max customers of an organization after a key, newest first.
+func (q SubscribersQuery) List(ctx context.Context, org id.Organization, f SubscriberFilter, after SubscriberKey, max int) ([]SubscriberRow, error) {
+	sql, args := listSQL(org, f, after, max)
+	var rows []SubscriberRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriberRow], q.Views.SQL(SubscribersName, sql), args...)
+	})
+	return rows, err
+}
+
+// listSQL puts together the conditions asked for; every value is a parameter.
+func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max int) (string, []any) {
+	args := []any{org, max}
+	where := []string{`s.org_id = $1`}
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	if !after.CreatedAt.IsZero() {
+		where = append(where, fmt.Sprintf(`(s.created_at, s.subscriber_id) < (%s, %s)`, arg(after.CreatedAt), arg(after.ID)))
+	}
+	if f.Status != "" {
+		where = append(where, `s.status = `+arg(f.Status))
+	}
+	if f.Tag != "" {
+		where = append(where, `exists (select from {schema}.tags g where g.org_id = $1 and g.tag = `+arg(f.Tag)+` and g.subscriber_id = s.subscriber_id)`)
+	}
+	for _, word := range searchWords(f.Search) {
+		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t where t.org_id = $1 and t.term >= %s and t.term < %s)`,
+			arg(word), arg(prefixEnd(word))))
+	}
+	return `select ` + subscriberColumns + ` from {schema}.subscribers s where ` + strings.Join(where, " and ") +
+		` order by s.created_at desc, s.subscriber_id desc limit $2`, args
+}
