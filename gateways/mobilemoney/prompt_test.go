@@ -218,6 +218,25 @@ func TestPrompt_InvalidTokenIsReplacedOnce(t *testing.T) {
 	}
 }
 
+func TestPrompt_NoSecondTokenIsNotSent(t *testing.T) {
+	t.Parallel()
+	var tokens atomic.Int32
+	k := newKitAt(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/oauth/v1/generate":
+			w.WriteHeader(http.StatusUnauthorized)
+		case tokens.Add(1) == 1:
+			_, _ = io.WriteString(w, `{"access_token":"t","expires_in":"3599"}`)
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	k.prompt(mobilemoney.NotSent) // the first was refused at the door, the second never left
+	if got := tokens.Load(); got != 2 {
+		t.Errorf("%d tokens were asked for", got)
+	}
+}
+
 func TestPrompt_OpenBreakerSendsNothing(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})

@@ -68,11 +68,12 @@ type PaybillResult struct {
 
 // Pay lets a customer pay by paybill: validation, then money, then confirmation. An error says what is wrong with p.
 func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
+	msisdn, err := plainMSISDN(p.MSISDN)
 	switch {
+	case err != nil:
+		return PaybillResult{}, err
 	case p.ShortCode == "":
 		return PaybillResult{}, errors.New("shortCode is required")
-	case !msisdnShape.MatchString(p.MSISDN):
-		return PaybillResult{}, errors.New("msisdn must be 254XXXXXXXXX")
 	case !p.Amount.Positive():
 		return PaybillResult{}, errors.New("amount must be positive")
 	case len(p.BillRefNumber) > maxBillRef:
@@ -82,7 +83,7 @@ func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
 	urls, registered := s.book.urls[p.ShortCode]
 	draft := Transaction{
 		ReceiptNumber: s.book.receiptNumber(), Channel: "c2b", ShortCode: p.ShortCode, Amount: p.Amount,
-		MSISDN: p.MSISDN, BillRefNumber: p.BillRefNumber, At: s.cfg.Clock.Now(),
+		MSISDN: msisdn, BillRefNumber: p.BillRefNumber, At: s.cfg.Clock.Now(),
 	}
 	s.mu.Unlock()
 

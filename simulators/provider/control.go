@@ -75,11 +75,15 @@ func show(view func() any) http.HandlerFunc {
 
 // SetPhone says how the owner of a phone answers prompts from now on; "default" is every phone without an entry.
 func (s *Simulator) SetPhone(msisdn string, p Phone) error {
-	if msisdn != defaultPhone && !msisdnShape.MatchString(msisdn) {
-		return fmt.Errorf("msisdn must be 254XXXXXXXXX or %s", defaultPhone)
-	}
 	if err := p.valid(); err != nil {
 		return err
+	}
+	if msisdn != defaultPhone {
+		plain, err := plainMSISDN(msisdn)
+		if err != nil {
+			return err
+		}
+		msisdn = plain
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

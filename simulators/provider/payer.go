@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -68,6 +69,19 @@ func (p Phone) valid() error {
 		return fmt.Errorf("delays must not be negative")
 	}
 	return nil
+}
+
+// plainMSISDN writes a phone as the provider does, 254XXXXXXXXX, from the usual ways to write one: whoever drives the
+// simulator need not know. The provider's own paths take the one form only.
+func plainMSISDN(phone string) (string, error) {
+	plain := strings.TrimPrefix(phone, "+")
+	if local, ok := strings.CutPrefix(plain, "0"); ok {
+		plain = "254" + local
+	}
+	if !msisdnShape.MatchString(plain) {
+		return "", fmt.Errorf("msisdn must be 254XXXXXXXXX, +254XXXXXXXXX or 0XXXXXXXXX")
+	}
+	return plain, nil
 }
 
 // phone gives the settings of a phone.

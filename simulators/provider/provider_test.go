@@ -214,7 +214,7 @@ func TestPayer_SilentStaysOpenWithoutVerdict(t *testing.T) {
 func TestPayer_LateSuccessAfterFailure(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	k.must(http.StatusOK, http.MethodPut, "/sim/phones/"+payer, map[string]any{"behaviour": "late_success", "delayMs": 1, "lateMs": 20, "firstResultCode": 1032})
+	k.must(http.StatusOK, http.MethodPut, "/sim/phones/0700000001", map[string]any{"behaviour": "late_success", "delayMs": 1, "lateMs": 20, "firstResultCode": 1032})
 	id := k.push(nil)
 	if diff := cmp.Diff([]float64{1032, 0}, results(k.messages("/stk"))); diff != "" {
 		t.Error(diff)
@@ -231,7 +231,7 @@ func TestControl_RefusesNonsense(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{http.MethodPut, "/sim/phones/0700000001", map[string]any{"behaviour": "pay"}},
+		{http.MethodPut, "/sim/phones/070000000", map[string]any{"behaviour": "pay"}},
 		{http.MethodPut, "/sim/phones/" + payer, map[string]any{"behaviour": "steal"}},
 		{http.MethodPut, "/sim/phones/" + payer, map[string]any{"behaviour": "pay", "delayMs": -1}},
 		{http.MethodPut, "/sim/faults", map[string]any{"errorRate": 2}},
