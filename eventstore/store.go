@@ -1,0 +1,266 @@
+// Package eventstore is the only user of the EventStoreDB client: appends with an exact expected revision, paged reads, and
+// subscriptions that survive the connection. The same code talks to the embedded node and to a cluster.
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// PageSize is how many events one read asks for, and how many are decoded with one look-up of keys.
+const PageSize = 512
+
+// Config says which store to use.
+type Config struct {
+	URL    string         // "esdb://host:port?tls=false"; see the client's manual for clusters
+	Codec  *catalog.Codec // required
+	Logger *slog.Logger   // default: slog.Default
+}
+
+// Store is the log. Safe for concurrent use.
+type Store struct {
+	codec *catalog.Codec
+	log   *slog.Logger
+	link  *link
+}
+
+// Open prepares the use of a store. It checks the address, not whether somebody answers there: see Ping.
+func Open(_ context.Context, cfg Config) (*Store, error) {
+	if cfg.Codec == nil {
+		return nil, errors.New("open event store: no codec")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	link, err := newLink(cfg.URL, cfg.Logger)
+	if err != nil {
+		return nil, fmt.Errorf("open event store: %w", err)
+	}
+	return &Store{codec: cfg.Codec, log: cfg.Logger, link: link}, nil
+}
+
+// Close ends the connection and with it every subscription.
+func (s *Store) Close() { s.link.close() }
+
+// Ping tells whether the store answers.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := s.Head(ctx)
+	return err
+}
+
+// Expected is the revision that a stream must have for an append: its last event's number, or NoStream. There is no
+// "any": an append whose writer has not read the stream is a mistake here.
+type Expected int64
+
+// NoStream expects that the stream has no event.
+const NoStream Expected = -1
+
+// At expects that the stream's last event has this revision.
+func At(revision uint64) Expected { return Expected(revision) }
+
+// client is the form that the client takes.
+func (e Expected) client() esdb.ExpectedRevision {
+	if e < 0 {
+		return esdb.NoStream{}
+	}
+	return esdb.Revision(uint64(e))
+}
+
+// New is an event to append. Meta.EventID must be set: an append repeated with the same ids is done once.
+type New = catalog.Draft
+
+// Appended is where the last event of an append stands.
+type Appended struct {
+	Revision uint64
+	Position uint64
+}
+
+// Append writes events at the end of a stream, all or none. It fails with ErrWrongRevision when the stream has moved on,
+// and with ErrUnavailable when the outcome is unknown: then the same append may be repeated until it is known.
+func (s *Store) Append(ctx context.Context, stream string, expected Expected, list []New) (Appended, error) {
+	if len(list) == 0 {
+		return Appended{}, errors.New("append to " + stream + ": no events")
+	}
+	encoded, err := s.codec.Encode(ctx, list)
+	if err != nil {
+		return Appended{}, fmt.Errorf("append to %s: %w", stream, err)
+	}
+	data := make([]esdb.EventData, len(encoded))
+	for i, e := range encoded {
+		data[i] = esdb.EventData{
+			EventID: e.ID.UUID(), EventType: e.Type, ContentType: esdb.ContentTypeJson, Data: e.Data, Metadata: e.Metadata,
+		}
+	}
+	opts := esdb.AppendToStreamOptions{ExpectedRevision: expected.client()}
+	done, err := call(ctx, s.link, func(ctx context.Context, c *esdb.Client) (*esdb.WriteResult, error) {
+		return c.AppendToStream(ctx, stream, opts, data...)
+	})
+	if err != nil {
+		return Appended{}, fmt.Errorf("append to %s: %w", stream, withRevision(translate(err), stream, expected))
+	}
+	return Appended{Revision: done.NextExpectedVersion, Position: done.CommitPosition}, nil
+}
+
+// Read gives the events of a stream from a revision on; none for a missing stream. On an event that cannot be decoded it
+// gives those before it and a catalog.UndecodableError.
+func (s *Store) Read(ctx context.Context, stream string, from uint64) ([]events.Envelope, error) {
+	var out []events.Envelope
+	for {
+		page, more, err := s.ReadPage(ctx, stream, from, PageSize)
+		out = append(out, page...)
+		if err != nil || !more {
+			return out, err
+		}
+		from = page[len(page)-1].Revision + 1
+	}
+}
+
+// ReadPage is Read of at most limit events; more tells that there may be others after them.
+func (s *Store) ReadPage(ctx context.Context, stream string, from uint64, limit int) (page []events.Envelope, more bool, err error) {
+	opts := esdb.ReadStreamOptions{Direction: esdb.Forwards, From: esdb.Revision(from)}
+	raw, err := s.readStream(ctx, stream, opts, limit)
+	if err != nil {
+		return nil, false, fmt.Errorf("read %s from %d: %w", stream, from, err)
+	}
+	page, err = s.codec.Decode(ctx, raw)
+	return page, err == nil && len(raw) == limit, err
+}
+
+// ReadLast gives the last event of a stream, nil when it has none.
+func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, error) {
+	opts := esdb.ReadStreamOptions{Direction: esdb.Backwards, From: esdb.End{}}
+	raw, err := s.readStream(ctx, stream, opts, 1)
+	if err != nil {
+		return nil, fmt.Errorf("read end of %s: %w", stream, err)
+	}
+	page, err := s.codec.Decode(ctx, raw)
+	if err != nil || len(page) == 0 {
+		return nil, err
+	}
+	return &page[0], nil
+}
+
+// readStream reads one page of a stream, trying again while the store is unavailable.
+func (s *Store) readStream(ctx context.Context, stream string, opts esdb.ReadStreamOptions, count int) ([]catalog.Recorded, error) {
+	return retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) ([]catalog.Recorded, error) {
+		in, err := c.ReadStream(ctx, stream, opts, uint64(count))
+		if err != nil {
+			return nil, err
+		}
+		page, err := drain(in, count)
+		var missing *esdb.Error
+		if errors.As(err, &missing) && missing.Code() == esdb.ErrorCodeResourceNotFound {
+			return nil, nil
+		}
+		return page, err
+	})
+}
+
+// Head is the commit position of the log's last event, of any kind; 0 for an empty log.
+func (s *Store) Head(ctx context.Context) (uint64, error) {
+	opts := esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}
+	page, err := s.readAll(ctx, opts, 1)
+	if err != nil || len(page) == 0 {
+		return 0, err
+	}
+	return page[0].Position, nil
+}
+
+// ReadAll gives the events after a position, in order, at most limit of them and only of the given types (nil = all of the
+// product's). next is where to go on: the position up to which the log was looked at. At the end of the log it equals
+// after and there are no events.
+func (s *Store) ReadAll(ctx context.Context, after uint64, limit int, types []string) ([]events.Envelope, uint64, error) {
+	wanted := s.matcher(types)
+	var found []catalog.Recorded
+	next := after
+	for {
+		opts := esdb.ReadAllOptions{Direction: esdb.Forwards, From: esdb.Start{}}
+		if next > 0 {
+			opts.From = esdb.Position{Commit: next, Prepare: next} // inclusive
+		}
+		page, err := s.readAll(ctx, opts, PageSize)
+		if err != nil {
+			return nil, after, err
+		}
+		before := next
+		for _, e := range page {
+			if e.Position <= before {
+				continue
+			}
+			if len(found) == limit {
+				break
+			}
+			next = e.Position
+			if wanted(e.Type) {
+				found = append(found, e)
+			}
+		}
+		if len(found) == limit || len(page) < PageSize || next == before {
+			break
+		}
+	}
+	out, err := s.codec.Decode(ctx, found)
+	return out, next, err
+}
+
+// readAll reads one page of the log, trying again while the store is unavailable.
+func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int) ([]catalog.Recorded, error) {
+	page, err := retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) ([]catalog.Recorded, error) {
+		in, err := c.ReadAll(ctx, opts, uint64(count))
+		if err != nil {
+			return nil, err
+		}
+		return drain(in, count)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	return page, nil
+}
+
+// matcher tells whether a stored type is wanted; events of the store's own, whose types begin with "$", never are.
+func (s *Store) matcher(types []string) func(string) bool {
+	if types == nil {
+		return func(t string) bool { return !strings.HasPrefix(t, "$") }
+	}
+	set := make(map[string]bool)
+	for _, t := range s.codec.StoredTypes(types) {
+		set[t] = true
+	}
+	return func(t string) bool { return set[t] }
+}
+
+// drain takes all events of a read.
+func drain(in *esdb.ReadStream, count int) ([]catalog.Recorded, error) {
+	defer in.Close()
+	page := make([]catalog.Recorded, 0, min(count, PageSize))
+	for {
+		e, err := in.Recv()
+		if errors.Is(err, io.EOF) {
+			return page, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, recorded(e))
+	}
+}
+
+// recorded turns the client's event into the codec's. Links are not resolved: the event is the one that stands there.
+func recorded(e *esdb.ResolvedEvent) catalog.Recorded {
+	r := e.OriginalEvent()
+	return catalog.Recorded{
+		Encoded: catalog.Encoded{ID: id.Event(r.EventID), Type: r.EventType, Data: r.Data, Metadata: r.UserMetadata},
+		Stream:  r.StreamID, Revision: r.EventNumber, Position: r.Position.Commit,
+	}
+}
