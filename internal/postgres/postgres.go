@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -99,6 +102,7 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		params["application_name"] = role
 		params["default_transaction_read_only"] = "on"
 	}
+	pc.AfterConnect = readTimesInUTC
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open database pool: %w", err)
@@ -110,4 +114,12 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		}
 	}
 	return pool, nil
+}
+
+// readTimesInUTC makes timestamptz columns scan as UTC, whatever the machine's zone: the driver's default is local time.
+func readTimesInUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
 }

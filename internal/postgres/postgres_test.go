@@ -6,10 +6,12 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
@@ -233,5 +235,17 @@ func TestNamespace_RefusesWhatCannotStandUnquoted(t *testing.T) {
 	}
 	if postgres.Namespace("a").LockKey("x") == postgres.Namespace("b").LockKey("x") {
 		t.Error("two namespaces share a lock key")
+	}
+}
+
+func TestOpen_TimesScanInUTC(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	for _, pool := range []*pgxpool.Pool{db.Owner, db.Query, db.Platform} {
+		var at time.Time
+		err := pool.QueryRow(t.Context(), "select timestamptz '2026-03-01 12:00:00+03'").Scan(&at)
+		if want := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC); err != nil || at.Location() != time.UTC || !at.Equal(want) {
+			t.Errorf("have %s, %v; want %s", at, err, want)
+		}
 	}
 }
