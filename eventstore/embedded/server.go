@@ -32,7 +32,7 @@ func newServer(n *Node) *grpc.Server {
 		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
 		grpc.ForceServerCodecV2(frameCodec{encoding.GetCodecV2(proto.Name)}),
 		// Clients ping every 10 s, also when nothing is going on; the default policy would drop them.
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Millisecond, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 			if err := g.check(ctx, info.FullMethod); err != nil {

@@ -1,0 +1,52 @@
+package embedded_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// quiet logs warnings and worse.
+func quiet() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// testConfig is a node on a free port with a log of its own.
+func testConfig(t testing.TB) embedded.Config {
+	t.Helper()
+	db := pgtest.New(t)
+	return embedded.Config{Pool: db.Owner, Schema: db.Namespace.Schema("eventstore"), Addr: "127.0.0.1:0", Logger: quiet()}
+}
+
+// start runs a node until the end of the test.
+func start(t testing.TB, cfg embedded.Config) *embedded.Node {
+	t.Helper()
+	n, err := embedded.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, n) })
+	return n
+}
+
+// stop ends a node within a bound.
+func stop(t testing.TB, n *embedded.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		t.Errorf("stop the node: %v", err)
+	}
+}
+
+// TestNode_KeepsTheContract runs the suite that a real cluster must pass too.
+func TestNode_KeepsTheContract(t *testing.T) {
+	t.Parallel()
+	contract.Run(t, start(t, testConfig(t)).URL())
+}
