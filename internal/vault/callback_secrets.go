@@ -1,0 +1,91 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// maxToken is longer than any token of ours; longer ones are not even hashed.
+const maxToken = 64
+
+// CallbackOwner is what a token in a callback address stands for (rules.md 3).
+type CallbackOwner struct {
+	Kind      string          // "stk" for a payment attempt, "c2b" for a shortcode
+	Ref       uuid.UUID       // of the payment attempt or the shortcode
+	OrgID     id.Organization // zero for the platform's
+	Shortcode string
+}
+
+// CallbackSecrets holds the tokens in callback addresses, one for each payment attempt and each shortcode. A token both
+// correlates and authenticates. It is found by its hash; a sealed copy serves to show the address to the provider again.
+type CallbackSecrets struct{ core *core }
+
+// SQL of callback secrets. The update in the insert changes nothing: it makes an existing row come back.
+const (
+	issueCallbackSecretSQL = `
+insert into {schema}.callback_secrets as c (token_hash, kind, ref, org_id, shortcode, sealed, created_at)
+values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (kind, ref) do update set kind = c.kind
+returning sealed`
+	lookupCallbackSecretSQL = `select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
+	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
+)
+
+// Issue gives the token of an owner, making it on the first call: a repeated call gives the same one.
+func (s *CallbackSecrets) Issue(ctx context.Context, owner CallbackOwner) (secrets.Text, error) {
+	token := newToken()
+	sealed := s.core.ring.Seal(secrets.Sealing, []byte(token.Reveal()), callbackSecretPlace(owner.Kind, owner.Ref))
+	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(issueCallbackSecretSQL),
+		hashToken(token), owner.Kind, owner.Ref, owner.OrgID, owner.Shortcode, sealed, s.core.now()).Scan(&sealed)
+	if err != nil {
+		return "", fmt.Errorf("issue callback token: %w", err)
+	}
+	plain, err := s.core.ring.Open(secrets.Sealing, sealed, callbackSecretPlace(owner.Kind, owner.Ref))
+	if err != nil {
+		return "", fmt.Errorf("issue callback token: %w", err)
+	}
+	return secrets.Text(plain), nil
+}
+
+// Lookup finds the owner of a token. Fails: callback_token_unknown.
+func (s *CallbackSecrets) Lookup(ctx context.Context, token secrets.Text) (CallbackOwner, error) {
+	var o CallbackOwner
+	if token == "" || len(token) > maxToken {
+		return o, errCallbackToken()
+	}
+	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(lookupCallbackSecretSQL), hashToken(token)).
+		Scan(&o.Kind, &o.Ref, &o.OrgID, &o.Shortcode)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return CallbackOwner{}, errCallbackToken()
+	}
+	if err != nil {
+		return CallbackOwner{}, fmt.Errorf("look up callback token: %w", err)
+	}
+	return o, nil
+}
+
+// Revoke makes an owner's token unknown; a missing one is no error. The next Issue makes a new one.
+func (s *CallbackSecrets) Revoke(ctx context.Context, kind string, ref uuid.UUID) error {
+	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(revokeCallbackSecretSQL), kind, ref); err != nil {
+		return fmt.Errorf("revoke callback token: %w", err)
+	}
+	return nil
+}
+
+// errCallbackToken is the answer to an unknown token.
+func errCallbackToken() error {
+	return failure.NewNotFound("callback_token_unknown", "no such address")
+}
+
+// callbackSecretPlace binds a sealed token to its owner.
+func callbackSecretPlace(kind string, ref uuid.UUID) []byte {
+	return []byte("callback_secrets " + kind + " " + ref.String())
+}

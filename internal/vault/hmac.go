@@ -1,0 +1,18 @@
+package vault
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// ClaimKey is the key of a value that must be unique, such as a login e-mail: an HMAC, since a plain hash of a phone
+// could be reversed by trying all phones (rules.md 18). It is stable for the installation's life, whatever the platform
+// key. The caller normalises the value.
+func (v *Vault) ClaimKey(kind, value string) uuid.UUID {
+	sum := mac(secrets.Derive(v.core.root, secrets.Claims), kind, value)
+	key := uuid.UUID(sum[:16])
+	key[6] = key[6]&0x0f | 0x80 // version 8: a form of our own
+	key[8] = key[8]&0x3f | 0x80 // RFC 9562 variant
+	return key
+}

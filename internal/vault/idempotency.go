@@ -1,0 +1,150 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// Times of idempotency marks (rules.md 22).
+const (
+	IdempotencyLease = 60 * time.Second
+	IdempotencyTTL   = 24 * time.Hour
+)
+
+// IdempotencyOutcome says what to do with a request that carries an Idempotency-Key.
+type IdempotencyOutcome uint8
+
+// The outcomes.
+const (
+	Fresh    IdempotencyOutcome = iota // do it, then Complete or Abandon
+	Running                            // another request does it now: 409
+	Replay                             // answer as stored
+	Mismatch                           // the key was used with another body: 422
+)
+
+// Answer is a stored response. Header holds only what the caller wants replayed.
+type Answer struct {
+	Status int                 `json:"status"`
+	Header map[string][]string `json:"header,omitempty"`
+	Body   []byte              `json:"body"`
+}
+
+// Mark is the result of Begin.
+type Mark struct {
+	Outcome IdempotencyOutcome
+	Answer  Answer // of a Replay
+
+	key   uuid.UUID
+	lease uuid.UUID
+}
+
+// Idempotency holds running marks and stored answers, these sealed: they may hold personal data.
+type Idempotency struct {
+	core *core
+	key  []byte
+}
+
+// The mark is taken when there is none, when it has expired, or when its lease ended without an answer and the body is
+// the same: the request that held it died, and acts under the same command id when repeated.
+const (
+	takeMarkSQL = `
+insert into {schema}.idempotency as i (key, body_hash, lease, leased_until, sealed, expires_at) values ($1, $2, $3, $4, null, $5)
+on conflict (key) do update set body_hash = excluded.body_hash, lease = excluded.lease,
+	leased_until = excluded.leased_until, sealed = null, expires_at = excluded.expires_at
+where i.expires_at <= $6 or (i.sealed is null and i.leased_until <= $6 and i.body_hash = excluded.body_hash)`
+	readMarkSQL     = `select body_hash = $2, sealed from {schema}.idempotency where key = $1`
+	completeMarkSQL = `update {schema}.idempotency set sealed = $3, expires_at = $4 where key = $1 and lease = $2 and sealed is null`
+	abandonMarkSQL  = `delete from {schema}.idempotency where key = $1 and lease = $2 and sealed is null`
+	purgeMarksSQL   = `delete from {schema}.idempotency where expires_at <= $1`
+)
+
+// Begin claims a key. The key identifies caller, method, host, path and Idempotency-Key; it is the command's id.
+func (i *Idempotency) Begin(ctx context.Context, key uuid.UUID, body []byte) (Mark, error) {
+	hash := mac(i.key, key.String(), string(body))
+	for range 3 { // a mark may vanish between the two statements
+		now := i.core.now()
+		mark := Mark{key: key, lease: uuid.New()}
+		tag, err := i.core.db.Owner.Exec(ctx, i.core.sql(takeMarkSQL),
+			key, hash, mark.lease, now.Add(IdempotencyLease), now.Add(IdempotencyTTL), now)
+		if err != nil {
+			return Mark{}, fmt.Errorf("begin idempotent request: %w", err)
+		}
+		if tag.RowsAffected() == 1 {
+			return mark, nil
+		}
+		found, err := i.read(ctx, key, hash)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return found, err
+		}
+	}
+	return Mark{Outcome: Running}, nil
+}
+
+// read judges a mark that could not be taken.
+func (i *Idempotency) read(ctx context.Context, key uuid.UUID, hash []byte) (Mark, error) {
+	var same bool
+	var sealed []byte
+	if err := i.core.db.Owner.QueryRow(ctx, i.core.sql(readMarkSQL), key, hash).Scan(&same, &sealed); err != nil {
+		return Mark{}, fmt.Errorf("read idempotent answer: %w", err)
+	}
+	switch {
+	case !same:
+		return Mark{Outcome: Mismatch}, nil
+	case sealed == nil:
+		return Mark{Outcome: Running}, nil
+	}
+	mark := Mark{Outcome: Replay}
+	plain, err := i.core.ring.Open(secrets.Sealing, sealed, idempotencyPlace(key))
+	if err == nil {
+		err = json.Unmarshal(plain, &mark.Answer)
+	}
+	if err != nil {
+		return Mark{}, fmt.Errorf("read idempotent answer: %w", err)
+	}
+	return mark, nil
+}
+
+// Complete stores the answer of a Fresh request when its status is 2xx; any other status clears the mark, so that the
+// request can be tried again. A request that lost its lease meanwhile stores nothing.
+func (i *Idempotency) Complete(ctx context.Context, m Mark, a Answer) error {
+	if a.Status < 200 || a.Status > 299 {
+		return i.Abandon(ctx, m)
+	}
+	plain, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("store idempotent answer: %w", err)
+	}
+	sealed := i.core.ring.Seal(secrets.Sealing, plain, idempotencyPlace(m.key))
+	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(completeMarkSQL), m.key, m.lease, sealed, i.core.now().Add(IdempotencyTTL))
+	if err != nil {
+		return fmt.Errorf("store idempotent answer: %w", err)
+	}
+	return nil
+}
+
+// Abandon clears the mark of a Fresh request that failed.
+func (i *Idempotency) Abandon(ctx context.Context, m Mark) error {
+	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(abandonMarkSQL), m.key, m.lease); err != nil {
+		return fmt.Errorf("clear idempotency mark: %w", err)
+	}
+	return nil
+}
+
+// Purge removes what has expired.
+func (i *Idempotency) Purge(ctx context.Context) error {
+	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeMarksSQL), i.core.now()); err != nil {
+		return fmt.Errorf("purge idempotency marks: %w", err)
+	}
+	return nil
+}
+
+// idempotencyPlace binds an answer to its key.
+func idempotencyPlace(key uuid.UUID) []byte { return []byte("idempotency " + key.String()) }

@@ -1,0 +1,161 @@
+package vault_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+func TestEnsureKeys_ReplicasAgreeOnOneKey(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	subject := uuid.New()
+	found := make([]vault.Key, 6)
+	var wg sync.WaitGroup
+	for i := range found {
+		v := k.reopen(t, key(1))
+		wg.Go(func() {
+			keys, err := v.SubjectKeys.EnsureKeys(t.Context(), []uuid.UUID{subject, subject})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			found[i] = keys[subject]
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	sealed := found[0].Seal([]byte("name"), []byte("field"))
+	for i, key := range found {
+		if plain, err := key.Open(sealed, []byte("field")); err != nil || string(plain) != "name" {
+			t.Errorf("replica %d: %q, %v", i, plain, err)
+		}
+	}
+	if _, err := found[0].Open(sealed, []byte("another field")); err == nil {
+		t.Error("opened in another place")
+	}
+}
+
+func TestKeys_GivesExistingOnesOnly(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	known, unknown := uuid.New(), uuid.New()
+	must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.EnsureKeys(t.Context(), []uuid.UUID{known}))
+	keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(t.Context(), []uuid.UUID{known, unknown}))
+	if _, ok := keys[known]; !ok || len(keys) != 1 {
+		t.Errorf("have %d keys", len(keys))
+	}
+}
+
+func TestDestroy_IsFinalHereAtOnceAndElsewhereWithinTheTTL(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx, subject := t.Context(), uuid.New()
+	other := k.reopen(t, key(1))
+	must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.EnsureKeys(ctx, []uuid.UUID{subject}))
+	must[map[uuid.UUID]vault.Key](t)(other.SubjectKeys.Keys(ctx, []uuid.UUID{subject}))
+	for range 2 {
+		if err := k.SubjectKeys.Destroy(ctx, subject); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(ctx, []uuid.UUID{subject})); len(keys) != 0 {
+		t.Error("the key is still used here")
+	}
+	_, err := k.SubjectKeys.EnsureKeys(ctx, []uuid.UUID{subject})
+	wantCode(t, err, "subject_forgotten")
+	k.clock.Advance(vault.SubjectKeyTTL)
+	if keys := must[map[uuid.UUID]vault.Key](t)(other.SubjectKeys.Keys(ctx, []uuid.UUID{subject})); len(keys) != 0 {
+		t.Error("the key is still used elsewhere")
+	}
+	if n := k.count(t, "select count(*) from {schema}.subject_keys where wrapped is not null"); n != 0 {
+		t.Error("the key is still stored")
+	}
+}
+
+func TestDestroy_RacingEnsureLeavesNoKey(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for range 20 {
+		subject := uuid.New()
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = k.SubjectKeys.EnsureKeys(t.Context(), []uuid.UUID{subject}) })
+		wg.Go(func() {
+			if err := k.SubjectKeys.Destroy(t.Context(), subject); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+		if keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(t.Context(), []uuid.UUID{subject})); len(keys) != 0 {
+			t.Fatal("a key survived")
+		}
+	}
+}
+
+func TestReapplyErasures_AfterARestoreOfOldKeys(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx, erased, kept := t.Context(), uuid.New(), uuid.New()
+	must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.EnsureKeys(ctx, []uuid.UUID{erased, kept}))
+	k.exec(t, "create table {schema}.backup as select * from {schema}.subject_keys")
+	if err := k.SubjectKeys.Destroy(ctx, erased); err != nil {
+		t.Fatal(err)
+	}
+	k.exec(t, "delete from {schema}.subject_keys")
+	k.exec(t, "insert into {schema}.subject_keys select * from {schema}.backup")
+	if n, err := k.SubjectKeys.ReapplyErasures(ctx); n != 1 || err != nil {
+		t.Errorf("reapplied %d, %v", n, err)
+	}
+	keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(ctx, []uuid.UUID{erased, kept}))
+	if _, ok := keys[kept]; !ok || len(keys) != 1 {
+		t.Errorf("have %d keys", len(keys))
+	}
+}
+
+func TestSecrets_PutGetReplaceDelete(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx := t.Context()
+	s := vault.Secret{Ref: id.New[id.Secret](), OrgID: id.New[id.Organization](), Purpose: "payment_credentials"}
+	for _, text := range []string{"one", "two"} {
+		if err := k.Secrets.Put(ctx, s, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := k.Secrets.Get(ctx, s.Ref); err != nil || string(got) != text {
+			t.Errorf("have %q, %v", got, err)
+		}
+	}
+	foreign := s
+	foreign.OrgID = id.New[id.Organization]()
+	wantCode(t, k.Secrets.Put(ctx, foreign, []byte("x")), "secret_ref_taken")
+	if n := k.count(t, "select count(*) from {schema}.secrets where position('two'::bytea in sealed) > 0"); n != 0 {
+		t.Error("stored in plain")
+	}
+	if err := k.Secrets.Delete(ctx, s.Ref); err != nil {
+		t.Fatal(err)
+	}
+	_, err := k.Secrets.Get(ctx, s.Ref)
+	wantCode(t, err, "secret_not_found")
+}
+
+func TestSecrets_ARowMovedToAnotherOwnerDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	s := vault.Secret{Ref: id.New[id.Secret](), Purpose: "p"}
+	if err := k.Secrets.Put(t.Context(), s, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if n := k.count(t, "select count(*) from {schema}.secrets where org_id is null"); n != 1 {
+		t.Error("the platform's own secret has an organization")
+	}
+	k.exec(t, "update {schema}.secrets set org_id = gen_random_uuid()")
+	if _, err := k.Secrets.Get(t.Context(), s.Ref); err == nil {
+		t.Error("opened")
+	}
+}

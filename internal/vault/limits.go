@@ -1,0 +1,162 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// limitKeys derives the key under which callers' keys, which may hold addresses, are stored.
+const limitKeys secrets.Purpose = "limits"
+
+// localLimitsKept bounds the counters in memory; the least recently used goes first.
+const localLimitsKept = 1 << 18
+
+// Limiter admits at most limit calls of a key in a window. Both implementations count alike: a sliding window made of
+// the present fixed window and the fading share of the one before, beginning with the key's first call. Refused calls
+// are not counted.
+type Limiter interface {
+	// Allow counts a call if it is admitted; else it tells when to try again.
+	Allow(ctx context.Context, key string, limit int, window time.Duration) (ok bool, retryAfter time.Duration, err error)
+}
+
+// Limits is the Limiter in PostgreSQL, for several replicas.
+type Limits struct {
+	core *core
+	key  []byte
+}
+
+// The row holds the counters after the call. Times are compared in whole microseconds: epoch arithmetic on numeric.
+// $2 now, $3 window in microseconds, $4 limit.
+const (
+	allowLimitSQL = `
+insert into {schema}.limits as l (key, started_at, previous, current, allowed, expires_at)
+values ($1, $2::timestamptz, 0, least($4::int, 1), $4::int > 0, $2::timestamptz + 2 * $3::bigint * interval '1 microsecond')
+on conflict (key) do update set (started_at, previous, current, allowed, expires_at) = (
+	select started, prev, cur + ok::int, ok, started + 2 * $3::bigint * interval '1 microsecond'
+	from (
+		select started, prev, cur,
+		       prev::bigint * ($3::bigint - (extract(epoch from $2::timestamptz - started) * 1000000)::bigint)
+		           + (cur + 1) * $3::bigint <= $4::int * $3::bigint as ok
+		from (
+			select case gone when 0 then l.started_at when 1 then l.started_at + $3::bigint * interval '1 microsecond' else $2::timestamptz end as started,
+			       case gone when 0 then l.previous when 1 then l.current else 0 end as prev,
+			       case gone when 0 then l.current else 0 end as cur
+			from (select greatest((extract(epoch from $2::timestamptz - l.started_at) * 1000000)::bigint / $3::bigint, 0) as gone) as g
+		) as rolled
+	) as judged)
+returning started_at, previous, current, allowed`
+	purgeLimitsSQL = `delete from {schema}.limits where expires_at <= $1`
+)
+
+// Allow is Limiter's.
+func (l *Limits) Allow(ctx context.Context, key string, limit int, window time.Duration) (bool, time.Duration, error) {
+	var s slidingWindow
+	var ok bool
+	now := l.core.now()
+	err := l.core.db.Owner.QueryRow(ctx, l.core.sql(allowLimitSQL), mac(l.key, key), now, window.Microseconds(), limit).
+		Scan(&s.started, &s.previous, &s.current, &ok)
+	if err != nil {
+		return false, 0, fmt.Errorf("count against limit: %w", err)
+	}
+	if ok {
+		return true, 0, nil
+	}
+	return false, s.wait(now, limit, window), nil
+}
+
+// Purge removes counters without meaning.
+func (l *Limits) Purge(ctx context.Context) error {
+	if _, err := l.core.db.Owner.Exec(ctx, l.core.sql(purgeLimitsSQL), l.core.now()); err != nil {
+		return fmt.Errorf("purge limits: %w", err)
+	}
+	return nil
+}
+
+// LocalLimits is the Limiter in memory, for a single process.
+type LocalLimits struct {
+	clock clock.Clock
+	mu    sync.Mutex
+	kept  *lru.Cache[string, slidingWindow]
+}
+
+// NewLocalLimits makes an empty one.
+func NewLocalLimits(c clock.Clock) *LocalLimits {
+	kept, err := lru.New[string, slidingWindow](localLimitsKept)
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return &LocalLimits{clock: c, kept: kept}
+}
+
+// Allow is Limiter's; it never fails.
+func (l *LocalLimits) Allow(_ context.Context, key string, limit int, window time.Duration) (bool, time.Duration, error) {
+	now := l.clock.Now().Truncate(time.Microsecond)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, found := l.kept.Get(key)
+	if !found {
+		s = slidingWindow{started: now}
+	}
+	s = s.rolled(now, window)
+	ok := s.admits(now, limit, window)
+	if ok {
+		s.current++
+	}
+	l.kept.Add(key, s)
+	if ok {
+		return true, 0, nil
+	}
+	return false, s.wait(now, limit, window), nil
+}
+
+// slidingWindow counts the calls of the present window and of the one before.
+type slidingWindow struct {
+	started           time.Time
+	previous, current int
+}
+
+// rolled is the state at an instant, before a call.
+func (s slidingWindow) rolled(now time.Time, window time.Duration) slidingWindow {
+	switch gone := now.Sub(s.started) / window; {
+	case gone <= 0:
+		return s
+	case gone == 1:
+		return slidingWindow{s.started.Add(window), s.current, 0}
+	default:
+		return slidingWindow{started: now}
+	}
+}
+
+// admits tells whether one more call fits, in whole microseconds as the SQL does.
+func (s slidingWindow) admits(now time.Time, limit int, window time.Duration) bool {
+	w, gone := window.Microseconds(), now.Sub(s.started).Microseconds()
+	return int64(s.previous)*(w-gone)+int64(s.current+1)*w <= int64(limit)*w
+}
+
+// wait is the time until a refused call would be admitted if nothing else comes, at least one microsecond.
+func (s slidingWindow) wait(now time.Time, limit int, window time.Duration) time.Duration {
+	gone := now.Sub(s.started)
+	fades := func(count, room int) time.Duration { // until count's share in its following window leaves that much room
+		if count <= room {
+			return 0
+		}
+		return time.Duration(float64(window) * (1 - float64(room)/float64(count)))
+	}
+	var at time.Duration
+	switch {
+	case limit < 1:
+		at = gone + window // never, in truth
+	case s.current < limit:
+		at = fades(s.previous, limit-1-s.current)
+	default:
+		at = window + fades(s.current, limit-1)
+	}
+	return max(at-gone, 0) + time.Microsecond
+}

@@ -1,0 +1,173 @@
+package vault
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/crypto/argon2"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// Argon2 are the cost parameters of Argon2id.
+type Argon2 struct {
+	MemoryKiB uint32
+	Passes    uint32
+	Threads   uint8
+}
+
+// DefaultArgon2 is the first of OWASP's equivalent recommendations with one thread: about 20 ms.
+var DefaultArgon2 = Argon2{MemoryKiB: 19 * 1024, Passes: 2, Threads: 1}
+
+// Sizes of salts and hashes, in bytes.
+const (
+	saltSize = 16
+	hashSize = 32
+)
+
+// hashWait bounds the wait for a turn to hash: in a storm of sign-ins the late ones are refused, not queued for ever.
+const hashWait = 5 * time.Second
+
+// Passwords holds Argon2id hashes. At most one hash per processor is computed at a time, so that memory is bounded.
+type Passwords struct {
+	core   *core
+	params Argon2
+	turns  chan struct{}
+	dummy  passwordRow // compared when there is no such user: the answer takes as long
+}
+
+// passwordRow is a stored hash.
+type passwordRow struct {
+	Salt      []byte
+	Hash      []byte
+	MemoryKiB uint32 `db:"memory_kib"`
+	Passes    uint32
+	Threads   uint8
+}
+
+// newPasswords makes the part.
+func newPasswords(c *core, params Argon2) *Passwords {
+	return &Passwords{
+		core: c, params: params, turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		dummy: passwordRow{make([]byte, saltSize), make([]byte, hashSize), params.MemoryKiB, params.Passes, params.Threads},
+	}
+}
+
+// SQL of passwords.
+const (
+	setPasswordSQL = `
+insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads, set_at) values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (user_id) do update set salt = excluded.salt, hash = excluded.hash, memory_kib = excluded.memory_kib,
+	passes = excluded.passes, threads = excluded.threads, set_at = excluded.set_at`
+	getPasswordSQL     = `select salt, hash, memory_kib, passes, threads from {schema}.passwords where user_id = $1`
+	upgradePasswordSQL = `
+update {schema}.passwords set salt = $3, hash = $4, memory_kib = $5, passes = $6, threads = $7 where user_id = $1 and hash = $2`
+	deletePasswordSQL = `delete from {schema}.passwords where user_id = $1`
+)
+
+// Set stores a user's password.
+func (p *Passwords) Set(ctx context.Context, user id.User, password secrets.Text) error {
+	row, err := p.hashNew(ctx, password)
+	if err != nil {
+		return err
+	}
+	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(setPasswordSQL),
+		user, row.Salt, row.Hash, row.MemoryKiB, row.Passes, row.Threads, p.core.now())
+	if err != nil {
+		return fmt.Errorf("set password: %w", err)
+	}
+	return nil
+}
+
+// Verify tells whether the password is the user's. For an unknown user, the zero id included, it does the same work and
+// says no. Fails: sign_in_busy.
+func (p *Passwords) Verify(ctx context.Context, user id.User, password secrets.Text) (bool, error) {
+	stored, err := p.load(ctx, user)
+	known := err == nil
+	if errors.Is(err, pgx.ErrNoRows) {
+		stored, err = p.dummy, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("verify password: %w", err)
+	}
+	hash, err := p.hash(ctx, password, stored)
+	if err != nil {
+		return false, err
+	}
+	ok := subtle.ConstantTimeCompare(hash, stored.Hash) == 1 && known
+	if ok && (Argon2{stored.MemoryKiB, stored.Passes, stored.Threads}) != p.params {
+		p.upgrade(ctx, user, stored, password)
+	}
+	return ok, nil
+}
+
+// Exists tells whether the user has a password.
+func (p *Passwords) Exists(ctx context.Context, user id.User) (bool, error) {
+	_, err := p.load(ctx, user)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look up password: %w", err)
+	}
+	return true, nil
+}
+
+// Delete removes a user's password; a missing one is no error.
+func (p *Passwords) Delete(ctx context.Context, user id.User) error {
+	if _, err := p.core.db.Owner.Exec(ctx, p.core.sql(deletePasswordSQL), user); err != nil {
+		return fmt.Errorf("delete password: %w", err)
+	}
+	return nil
+}
+
+// load reads a user's hash; pgx.ErrNoRows without one.
+func (p *Passwords) load(ctx context.Context, user id.User) (passwordRow, error) {
+	rows, _ := p.core.db.Owner.Query(ctx, p.core.sql(getPasswordSQL), user)
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[passwordRow])
+}
+
+// upgrade replaces a hash with old parameters, unless the password was changed meanwhile. Its failure is only logged:
+// the next sign-in tries again.
+func (p *Passwords) upgrade(ctx context.Context, user id.User, old passwordRow, password secrets.Text) {
+	row, err := p.hashNew(ctx, password)
+	if err == nil {
+		_, err = p.core.db.Owner.Exec(ctx, p.core.sql(upgradePasswordSQL),
+			user, old.Hash, row.Salt, row.Hash, row.MemoryKiB, row.Passes, row.Threads)
+	}
+	if err != nil {
+		p.core.logger.WarnContext(ctx, "password hash not upgraded", "user_id", user, "error", err)
+	}
+}
+
+// hashNew hashes with a new salt and the parameters of today.
+func (p *Passwords) hashNew(ctx context.Context, password secrets.Text) (passwordRow, error) {
+	row := passwordRow{Salt: make([]byte, saltSize), MemoryKiB: p.params.MemoryKiB, Passes: p.params.Passes, Threads: p.params.Threads}
+	_, _ = rand.Read(row.Salt) // never fails
+	var err error
+	row.Hash, err = p.hash(ctx, password, row)
+	return row, err
+}
+
+// hash waits for a turn and computes the hash with the row's salt and parameters.
+func (p *Passwords) hash(ctx context.Context, password secrets.Text, row passwordRow) ([]byte, error) {
+	wait := time.NewTimer(hashWait)
+	defer wait.Stop()
+	select {
+	case p.turns <- struct{}{}:
+		defer func() { <-p.turns }()
+	case <-wait.C:
+		return nil, failure.NewUnavailable("sign_in_busy", "too many sign-ins at once", hashWait, nil)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("hash password: %w", ctx.Err())
+	}
+	return argon2.IDKey([]byte(password.Reveal()), row.Salt, row.Passes, row.MemoryKiB, row.Threads, hashSize), nil
+}

@@ -1,0 +1,241 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// provider gives numbered tokens.
+type provider struct{ calls atomic.Int32 }
+
+// fetch is one request to it.
+func (p *provider) fetch(context.Context) (secrets.Text, error) {
+	return secrets.Text(fmt.Sprintf("token %d", p.calls.Add(1))), nil
+}
+
+func TestProviderTokens_SharedByReplicasFor290Seconds(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	var p provider
+	replicas := []*vault.Vault{k.Vault, k.reopen(t, key(1)), k.reopen(t, key(1))}
+	get := func(want secrets.Text) {
+		t.Helper()
+		var wg sync.WaitGroup
+		for n := range 12 {
+			wg.Go(func() {
+				got, err := replicas[n%3].ProviderTokens.Token(t.Context(), "set 1", p.fetch)
+				if err != nil || got != want {
+					t.Errorf("have %q, %v; want %q", got.Reveal(), err, want.Reveal())
+				}
+			})
+		}
+		wg.Wait()
+	}
+	get("token 1")
+	k.clock.Advance(vault.ProviderTokenTTL - time.Second)
+	get("token 1")
+	k.clock.Advance(time.Second)
+	get("token 2")
+	if got := must[secrets.Text](t)(k.ProviderTokens.Token(t.Context(), "set 2", p.fetch)); got != "token 3" {
+		t.Errorf("another credential set got %q", got.Reveal())
+	}
+}
+
+func TestProviderTokens_DropForgetsTheStaleOneOnly(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	var p provider
+	ctx := t.Context()
+	stale := must[secrets.Text](t)(k.ProviderTokens.Token(ctx, "set", p.fetch))
+	for range 2 { // the second drop finds the new token and leaves it
+		if err := k.ProviderTokens.Drop(ctx, "set", stale); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[secrets.Text](t)(k.ProviderTokens.Token(ctx, "set", p.fetch)); got != "token 2" {
+			t.Errorf("have %q", got.Reveal())
+		}
+	}
+}
+
+func TestProviderTokens_AFailedFetchIsNotKept(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	broken := errors.New("broken")
+	_, err := k.ProviderTokens.Token(t.Context(), "set", func(context.Context) (secrets.Text, error) { return "", broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("have: %v", err)
+	}
+	_, err = k.ProviderTokens.Token(t.Context(), "set", func(context.Context) (secrets.Text, error) { return "", nil })
+	wantCode(t, err, "provider_unavailable")
+	var p provider
+	if got := must[secrets.Text](t)(k.ProviderTokens.Token(t.Context(), "set", p.fetch)); got != "token 1" {
+		t.Errorf("have %q", got.Reveal())
+	}
+}
+
+func TestProviderTokens_ACallerThatGivesUpDoesNotSpoilTheFetch(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	begun, finish := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	fetch := func(ctx context.Context) (secrets.Text, error) {
+		close(begun)
+		<-finish
+		return "token", ctx.Err()
+	}
+	go func() {
+		_, err := k.ProviderTokens.Token(ctx, "set", fetch)
+		first <- err
+	}()
+	<-begun
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("have: %v", err)
+	}
+	second := make(chan secrets.Text)
+	go func() {
+		token, err := k.ProviderTokens.Token(t.Context(), "set", func(context.Context) (secrets.Text, error) {
+			return "another", nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		second <- token
+	}()
+	close(finish)
+	if got := <-second; got != "token" {
+		t.Errorf("have %q", got.Reveal())
+	}
+}
+
+// callback is one as a provider sends it.
+func callback() vault.Callback {
+	return vault.Callback{
+		Kind: "stk", Ref: uuid.New(), Shortcode: "174379", Verified: true, SourceIP: netip.MustParseAddr("196.201.214.200"),
+		Body: []byte(`{"PhoneNumber":254700000001}`), ReceivedAt: start,
+	}
+}
+
+// take claims callbacks and compares them with what was stored.
+func take(t *testing.T, k kit, want ...vault.Callback) []vault.TakenCallback {
+	t.Helper()
+	taken := must[[]vault.TakenCallback](t)(k.Inbox.Take(t.Context(), 10))
+	got := []vault.Callback{}
+	for _, c := range taken {
+		got = append(got, c.Callback)
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("taken (-want +got)\n%s", d)
+	}
+	return taken
+}
+
+func TestInbox_EachCallbackIsProcessedOnce(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	a, b := callback(), callback()
+	b.Ref, b.Verified, b.Shortcode = uuid.Nil, false, ""
+	for _, c := range []vault.Callback{a, b} {
+		must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
+	}
+	taken := take(t, k, a, b)
+	take(t, k) // claimed
+	for _, c := range taken {
+		if err := k.Inbox.Done(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.clock.Advance(time.Hour)
+	take(t, k)
+	if n := k.count(t, "select count(*) from {schema}.callbacks where position('254700000001'::bytea in sealed) > 0"); n != 0 {
+		t.Error("stored in plain")
+	}
+	k.clock.Advance(vault.InboxKept)
+	if err := k.Inbox.Purge(t.Context(), vault.InboxKept); err != nil {
+		t.Fatal(err)
+	}
+	if n := k.count(t, "select count(*) from {schema}.callbacks"); n != 0 {
+		t.Errorf("%d left", n)
+	}
+}
+
+func TestInbox_ACrashedWorkersCallbackIsTakenByAnother(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	c := callback()
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
+	dead := take(t, k, c)[0]
+	k.clock.Advance(vault.InboxLease)
+	live := take(t, k, c)[0]
+	if dead.Attempts != 1 || live.Attempts != 2 {
+		t.Errorf("attempts %d and %d", dead.Attempts, live.Attempts)
+	}
+	wantCode(t, k.Inbox.Done(t.Context(), dead), "callback_lease_lost")
+	if err := k.Inbox.Fail(t.Context(), live, "provider unavailable", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	take(t, k)
+	want := []vault.PendingCallback{{ID: live.ID, Kind: "stk", Shortcode: "174379", Verified: true, ReceivedAt: start, Attempts: 2, LastFailure: "provider unavailable"}}
+	if d := cmp.Diff(want, must[[]vault.PendingCallback](t)(k.Inbox.Pending(t.Context(), 10))); d != "" {
+		t.Errorf("pending (-want +got)\n%s", d)
+	}
+	k.clock.Advance(time.Minute)
+	if err := k.Inbox.Done(t.Context(), take(t, k, c)[0]); err != nil {
+		t.Fatal(err)
+	}
+	if list := must[[]vault.PendingCallback](t)(k.Inbox.Pending(t.Context(), 10)); len(list) != 0 {
+		t.Errorf("%d pending", len(list))
+	}
+}
+
+func TestInbox_ManyWorkersNeverShareACallback(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for range 40 {
+		must[uuid.UUID](t)(k.Inbox.Store(t.Context(), callback()))
+	}
+	var mu sync.Mutex
+	seen := map[uuid.UUID]int{}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				taken, err := k.Inbox.Take(t.Context(), 3)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(taken) == 0 {
+					return
+				}
+				mu.Lock()
+				for _, c := range taken {
+					seen[c.ID]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	for callback, n := range seen {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", callback, n)
+		}
+	}
+	if len(seen) != 40 {
+		t.Errorf("%d of 40 were taken", len(seen))
+	}
+}

@@ -1,0 +1,77 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// Secret says which secret is meant. Events carry Ref only.
+type Secret struct {
+	Ref     id.Secret
+	OrgID   id.Organization // zero for the platform's own
+	Purpose string          // what it is for, e.g. "payment_credentials"; part of the encryption's binding
+}
+
+// Secrets holds credentials of routers and providers.
+type Secrets struct{ core *core }
+
+// SQL of secrets.
+const (
+	putSecretSQL = `
+insert into {schema}.secrets (ref, org_id, purpose, sealed, updated_at) values ($1, $2, $3, $4, $5)
+on conflict (ref) do update set sealed = excluded.sealed, updated_at = excluded.updated_at
+where secrets.org_id is not distinct from excluded.org_id and secrets.purpose = excluded.purpose`
+	getSecretSQL    = `select org_id, purpose, sealed from {schema}.secrets where ref = $1`
+	deleteSecretSQL = `delete from {schema}.secrets where ref = $1`
+)
+
+// Put stores a secret or replaces its value. A reference never changes its owner or purpose: secret_ref_taken.
+func (s *Secrets) Put(ctx context.Context, secret Secret, plaintext []byte) error {
+	sealed := s.core.ring.Seal(secrets.Sealing, plaintext, secretPlace(secret))
+	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(putSecretSQL), secret.Ref, secret.OrgID, secret.Purpose, sealed, s.core.now())
+	if err != nil {
+		return fmt.Errorf("put secret %s: %w", secret.Ref, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return failure.NewConflict("secret_ref_taken", "this reference belongs to another secret")
+	}
+	return nil
+}
+
+// Get reads a secret. Fails: secret_not_found.
+func (s *Secrets) Get(ctx context.Context, ref id.Secret) ([]byte, error) {
+	secret := Secret{Ref: ref}
+	var sealed []byte
+	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(getSecretSQL), ref).Scan(&secret.OrgID, &secret.Purpose, &sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, failure.NewNotFound("secret_not_found", "no such stored secret")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get secret %s: %w", ref, err)
+	}
+	plaintext, err := s.core.ring.Open(secrets.Sealing, sealed, secretPlace(secret))
+	if err != nil {
+		return nil, fmt.Errorf("get secret %s: %w", ref, err)
+	}
+	return plaintext, nil
+}
+
+// Delete removes a secret; a missing one is no error.
+func (s *Secrets) Delete(ctx context.Context, ref id.Secret) error {
+	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(deleteSecretSQL), ref); err != nil {
+		return fmt.Errorf("delete secret %s: %w", ref, err)
+	}
+	return nil
+}
+
+// secretPlace binds a secret to its row, its owner and its purpose.
+func secretPlace(s Secret) []byte {
+	return []byte("secrets " + s.Ref.String() + " " + s.OrgID.String() + " " + s.Purpose)
+}

@@ -1,0 +1,308 @@
+package vault_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+func TestPasswords_SetVerifyExists(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx, user := t.Context(), id.New[id.User]()
+	if ok := must[bool](t)(k.Passwords.Exists(ctx, user)); ok {
+		t.Error("exists before it was set")
+	}
+	for _, word := range []secrets.Text{"first one", "second one"} {
+		if err := k.Passwords.Set(ctx, user, word); err != nil {
+			t.Fatal(err)
+		}
+		if ok := must[bool](t)(k.Passwords.Verify(ctx, user, word)); !ok {
+			t.Error("the right password was refused")
+		}
+	}
+	for _, c := range []struct {
+		user id.User
+		word secrets.Text
+	}{{user, "first one"}, {user, ""}, {id.New[id.User](), "second one"}, {id.User{}, "second one"}} {
+		if ok := must[bool](t)(k.Passwords.Verify(ctx, c.user, c.word)); ok {
+			t.Errorf("accepted for %s", c.user)
+		}
+	}
+	if err := k.Passwords.Delete(ctx, user); err != nil {
+		t.Fatal(err)
+	}
+	if ok := must[bool](t)(k.Passwords.Exists(ctx, user)); ok {
+		t.Error("exists after it was deleted")
+	}
+}
+
+func TestPasswords_UnknownUserTakesAsLong(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ring, err := secrets.New(key(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := vault.Argon2{MemoryKiB: 16 * 1024, Passes: 3, Threads: 1}
+	v, err := vault.Open(t.Context(), vault.Config{DB: k.db, Keyring: ring, Clock: k.clock, Argon2: slow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := id.New[id.User]()
+	if err := v.Passwords.Set(t.Context(), user, "word"); err != nil {
+		t.Fatal(err)
+	}
+	took := func(u id.User) time.Duration { // the least of several: noise only adds
+		least := time.Hour
+		for range 5 {
+			begun := time.Now() //nolint:forbidigo // this test is about real time
+			must[bool](t)(v.Passwords.Verify(t.Context(), u, "wrong"))
+			least = min(least, time.Since(begun)) //nolint:forbidigo // as above
+		}
+		return least
+	}
+	known, unknown := took(user), took(id.User{})
+	if unknown < known/2 || known < unknown/2 {
+		t.Errorf("known %s, unknown %s", known, unknown)
+	}
+}
+
+func TestPasswords_OldParametersAreUpgradedOnSuccess(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	user := id.New[id.User]()
+	if err := k.Passwords.Set(t.Context(), user, "word"); err != nil {
+		t.Fatal(err)
+	}
+	ring, err := secrets.New(key(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(t.Context(), vault.Config{DB: k.db, Keyring: ring, Clock: k.clock, Argon2: vault.Argon2{MemoryKiB: 128, Passes: 1, Threads: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if ok := must[bool](t)(v.Passwords.Verify(t.Context(), user, "word")); !ok {
+			t.Fatal("refused")
+		}
+		if n := k.count(t, "select count(*) from {schema}.passwords where memory_kib = 128"); n != 1 {
+			t.Error("not upgraded")
+		}
+	}
+}
+
+func TestLockouts_FiveWrongLockForFifteenMinutes(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx := t.Context()
+	for n := range vault.LockoutTries {
+		if try := must[vault.Try](t)(k.Lockouts.Try(ctx, "Jane@Example.com ")); !try.Allowed {
+			t.Fatalf("attempt %d was locked", n+1)
+		}
+	}
+	want := vault.Try{Until: start.Add(vault.LockoutTime)}
+	for range 2 {
+		k.clock.Advance(time.Minute)
+		if d := cmp.Diff(want, must[vault.Try](t)(k.Lockouts.Try(ctx, "jane@example.com"))); d != "" {
+			t.Errorf("(-want +got)\n%s", d)
+		}
+	}
+	if try := must[vault.Try](t)(k.Lockouts.Try(ctx, "john@example.com")); !try.Allowed {
+		t.Error("another e-mail is locked")
+	}
+	k.clock.Set(want.Until)
+	for n := range vault.LockoutTries { // a full set of new attempts
+		if try := must[vault.Try](t)(k.Lockouts.Try(ctx, "jane@example.com")); !try.Allowed {
+			t.Fatalf("attempt %d after the lock was locked", n+1)
+		}
+	}
+	if try := must[vault.Try](t)(k.Lockouts.Try(ctx, "jane@example.com")); try.Allowed {
+		t.Error("not locked again")
+	}
+}
+
+func TestLockouts_SuccessAndTimeReset(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx := t.Context()
+	tries := func(n int) {
+		t.Helper()
+		for range n {
+			if try := must[vault.Try](t)(k.Lockouts.Try(ctx, "a@b.c")); !try.Allowed {
+				t.Fatal("locked")
+			}
+		}
+	}
+	tries(5)
+	if err := k.Lockouts.Succeed(ctx, "A@b.c"); err != nil { // the fifth was right
+		t.Fatal(err)
+	}
+	tries(4)
+	k.clock.Advance(vault.LockoutTime)
+	tries(5)
+	k.clock.Advance(vault.LockoutTime)
+	if err := k.Lockouts.Purge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := k.count(t, "select count(*) from {schema}.lockouts"); n != 0 {
+		t.Error("not purged")
+	}
+}
+
+func TestLockouts_ParallelGuessesDoNotSlipThrough(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	var allowed atomic.Int32
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			try, err := k.Lockouts.Try(t.Context(), "a@b.c")
+			if err != nil {
+				t.Error(err)
+			}
+			if try.Allowed {
+				allowed.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if allowed.Load() != vault.LockoutTries {
+		t.Errorf("%d guesses were allowed", allowed.Load())
+	}
+}
+
+// issue starts a session.
+func issue(t *testing.T, k kit, user id.User) (secrets.Text, vault.Session) {
+	t.Helper()
+	token, s, err := k.RefreshTokens.Issue(t.Context(), vault.Session{ID: id.New[id.Session](), UserID: user, OrgID: id.New[id.Organization]()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, s
+}
+
+func TestRefreshTokens_RotationKeepsTheSession(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	token, s := issue(t, k, id.New[id.User]())
+	for range 3 {
+		k.clock.Advance(vault.RefreshTokenTTL - time.Second)
+		next, rotated, err := k.RefreshTokens.Rotate(t.Context(), token)
+		if err != nil || next == token {
+			t.Fatalf("rotate: %v", err)
+		}
+		s.UsedAt, s.ExpiresAt = k.clock.Now(), k.clock.Now().Add(vault.RefreshTokenTTL)
+		if d := cmp.Diff(s, rotated); d != "" {
+			t.Errorf("(-want +got)\n%s", d)
+		}
+		found, err := k.RefreshTokens.Lookup(t.Context(), next)
+		if d := cmp.Diff(s, found); err != nil || d != "" {
+			t.Errorf("lookup: %v (-want +got)\n%s", err, d)
+		}
+		token = next
+	}
+	k.clock.Advance(vault.RefreshTokenTTL)
+	if _, _, err := k.RefreshTokens.Rotate(t.Context(), token); !errors.Is(err, vault.ErrTokenInvalid) {
+		t.Errorf("expired: %v", err)
+	}
+	if _, _, err := k.RefreshTokens.Rotate(t.Context(), "made up"); !errors.Is(err, vault.ErrTokenInvalid) {
+		t.Errorf("unknown: %v", err)
+	}
+	if n := k.count(t, "select count(*) from {schema}.refresh_tokens where position($1::bytea in hash) > 0", []byte(token.Reveal())); n != 0 {
+		t.Error("stored in plain")
+	}
+}
+
+func TestRefreshTokens_ReuseRevokesBoth(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	old, s := issue(t, k, id.New[id.User]())
+	next, _, err := k.RefreshTokens.Rotate(t.Context(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, reused, err := k.RefreshTokens.Rotate(t.Context(), old)
+	if !errors.Is(err, vault.ErrReused) || reused.ID != s.ID {
+		t.Errorf("reuse: session %s, %v", reused.ID, err)
+	}
+	for _, token := range []secrets.Text{old, next} {
+		if _, _, err := k.RefreshTokens.Rotate(t.Context(), token); !errors.Is(err, vault.ErrTokenInvalid) {
+			t.Errorf("after reuse: %v", err)
+		}
+	}
+}
+
+func TestRefreshTokens_ConcurrentUseOfOneTokenRotatesOnce(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	token, _ := issue(t, k, id.New[id.User]())
+	var rotated, reused atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			switch _, _, err := k.RefreshTokens.Rotate(t.Context(), token); {
+			case err == nil:
+				rotated.Add(1)
+			case errors.Is(err, vault.ErrReused):
+				reused.Add(1)
+			case !errors.Is(err, vault.ErrTokenInvalid):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if rotated.Load() != 1 || reused.Load() != 1 {
+		t.Errorf("rotated %d times, reuse reported %d times", rotated.Load(), reused.Load())
+	}
+}
+
+func TestRefreshTokens_RevocationAndList(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx, user := t.Context(), id.New[id.User]()
+	tokenA, a := issue(t, k, user)
+	k.clock.Advance(time.Second)
+	_, b := issue(t, k, user)
+	k.clock.Advance(time.Second)
+	tokenC, c := issue(t, k, user)
+	_, foreign := issue(t, k, id.New[id.User]())
+	if d := cmp.Diff([]vault.Session{c, b, a}, must[[]vault.Session](t)(k.RefreshTokens.List(ctx, user))); d != "" {
+		t.Errorf("list (-want +got)\n%s", d)
+	}
+	if err := k.RefreshTokens.RevokeSession(ctx, b.ID); err != nil {
+		t.Fatal(err)
+	}
+	ended := must[[]vault.Session](t)(k.RefreshTokens.RevokeUser(ctx, user, c.ID))
+	if d := cmp.Diff([]vault.Session{a}, ended); d != "" {
+		t.Errorf("ended (-want +got)\n%s", d)
+	}
+	if _, err := k.RefreshTokens.Lookup(ctx, tokenA); !errors.Is(err, vault.ErrTokenInvalid) {
+		t.Errorf("a revoked session is found: %v", err)
+	}
+	if _, _, err := k.RefreshTokens.Rotate(ctx, tokenC); err != nil {
+		t.Errorf("the excepted session was ended: %v", err)
+	}
+	if ended := must[[]vault.Session](t)(k.RefreshTokens.RevokeUser(ctx, user, id.Session{})); len(ended) != 1 {
+		t.Errorf("ended %d sessions", len(ended))
+	}
+	if list := must[[]vault.Session](t)(k.RefreshTokens.List(ctx, foreign.UserID)); len(list) != 1 {
+		t.Error("another user's session was ended")
+	}
+	k.clock.Advance(30 * 24 * time.Hour)
+	if err := k.RefreshTokens.Purge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := k.count(t, "select count(*) from {schema}.refresh_tokens"); n != 0 {
+		t.Errorf("%d tokens left", n)
+	}
+}

@@ -1,0 +1,226 @@
+package vault
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// SubjectKeyTTL is how long a key stays in memory: a key destroyed by another process is used no longer than this.
+// The process that destroys it forgets it at once.
+const SubjectKeyTTL = time.Minute
+
+// subjectKeysKept bounds the keys in memory.
+const subjectKeysKept = 65536
+
+// Key encrypts the personal fields of one subject (rules.md 31). Safe for concurrent use; the zero value is no key.
+type Key struct{ aead cipher.AEAD }
+
+// newKey makes the cipher of 32 bytes; each sealed text carries its own random nonce.
+func newKey(raw []byte) (Key, error) {
+	block, err := aes.NewCipher(raw)
+	if err != nil {
+		return Key{}, fmt.Errorf("make subject key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return Key{}, fmt.Errorf("make subject key: %w", err)
+	}
+	return Key{aead}, nil
+}
+
+// Seal encrypts; associated says where the text belongs and must be the same for Open.
+func (k Key) Seal(plain, associated []byte) []byte { return k.aead.Seal(nil, nil, plain, associated) }
+
+// Open decrypts what Seal made.
+func (k Key) Open(sealed, associated []byte) ([]byte, error) {
+	plain, err := k.aead.Open(nil, nil, sealed, associated)
+	if err != nil {
+		return nil, secrets.ErrTampered
+	}
+	return plain, nil
+}
+
+// SubjectKeys holds one key for each person, wrapped by the platform key. Destroying it erases the person from the log.
+type SubjectKeys struct {
+	core  *core
+	cache *lru.Cache[uuid.UUID, cachedKey]
+
+	mu        sync.Mutex // orders filling the cache against destroying
+	destroyed uint64     // counts destructions in this process
+}
+
+// cachedKey is a key and when it was read.
+type cachedKey struct {
+	key    Key
+	readAt time.Time
+}
+
+// newSubjectKeys makes the part with an empty cache.
+func newSubjectKeys(c *core) *SubjectKeys {
+	cache, err := lru.New[uuid.UUID, cachedKey](subjectKeysKept)
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return &SubjectKeys{core: c, cache: cache}
+}
+
+// SQL of subject keys.
+const (
+	selectSubjectKeysSQL = `select subject, wrapped from {schema}.subject_keys where subject = any($1) and wrapped is not null`
+	insertSubjectKeySQL  = `insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, $2, $3) on conflict do nothing`
+	destroySubjectKeySQL = `
+insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, null, $2)
+on conflict (subject) do update set wrapped = null`
+	insertErasureSQL   = `insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on conflict do nothing`
+	reapplyErasuresSQL = `
+insert into {schema}.subject_keys (subject, wrapped, created_at) select subject, null, erased_at from {schema}.subject_erasures
+on conflict (subject) do update set wrapped = null where subject_keys.wrapped is not null`
+)
+
+// Keys gives the keys of those subjects that have one. A subject without: it never had one, or it is forgotten.
+func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
+	found := make(map[uuid.UUID]Key, len(subjects))
+	now := s.core.now()
+	var missing []uuid.UUID
+	for _, subject := range subjects {
+		c, ok := s.cache.Get(subject)
+		if ok && now.Sub(c.readAt) < SubjectKeyTTL {
+			found[subject] = c.key
+		} else {
+			missing = append(missing, subject)
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	loaded, err := s.load(ctx, missing, now)
+	if err != nil {
+		return nil, err
+	}
+	for subject, key := range loaded {
+		found[subject] = key
+	}
+	return found, nil
+}
+
+// EnsureKeys gives a key for every subject, making those that are missing. It fails with subject_forgotten when one of
+// them was destroyed: nothing personal can be written about that subject any more.
+func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
+	found, err := s.Keys(ctx, subjects)
+	if err != nil {
+		return nil, err
+	}
+	var missing []uuid.UUID
+	batch := &pgx.Batch{}
+	now := s.core.now()
+	for _, subject := range subjects {
+		if _, ok := found[subject]; ok {
+			continue
+		}
+		raw := make([]byte, secrets.KeySize)
+		_, _ = rand.Read(raw) // never fails
+		batch.Queue(s.core.sql(insertSubjectKeySQL), subject, s.core.ring.Seal(secrets.Wrapping, raw, subject[:]), now)
+		missing = append(missing, subject)
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	if err := s.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("make subject keys: %w", err)
+	}
+	// Another process may have been first: what is stored counts.
+	loaded, err := s.load(ctx, missing, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, subject := range missing {
+		key, ok := loaded[subject]
+		if !ok {
+			return nil, failure.NewConflict("subject_forgotten", "this person was erased")
+		}
+		found[subject] = key
+	}
+	return found, nil
+}
+
+// load reads keys from the database into the cache.
+func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID, now time.Time) (map[uuid.UUID]Key, error) {
+	s.mu.Lock()
+	before := s.destroyed
+	s.mu.Unlock()
+	type row struct {
+		Subject uuid.UUID
+		Wrapped []byte
+	}
+	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(selectSubjectKeysSQL), subjects)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
+	if err != nil {
+		return nil, fmt.Errorf("load subject keys: %w", err)
+	}
+	loaded := make(map[uuid.UUID]Key, len(list))
+	for _, r := range list {
+		raw, err := s.core.ring.Open(secrets.Wrapping, r.Wrapped, r.Subject[:])
+		if err != nil {
+			return nil, fmt.Errorf("unwrap key of subject %s: %w", r.Subject, err)
+		}
+		if loaded[r.Subject], err = newKey(raw); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.destroyed == before { // else one of these may be gone by now
+		for subject, key := range loaded {
+			s.cache.Add(subject, cachedKey{key, now})
+		}
+	}
+	return loaded, nil
+}
+
+// Destroy erases a subject: its key is gone, no new one can be made, and the erasure is noted. Repeating is harmless.
+// Old backups still hold the key until they are discarded; ReapplyErasures deals with a restored one.
+func (s *SubjectKeys) Destroy(ctx context.Context, subject uuid.UUID) error {
+	now := s.core.now()
+	batch := &pgx.Batch{} // one implicit transaction
+	batch.Queue(s.core.sql(insertErasureSQL), subject, now)
+	batch.Queue(s.core.sql(destroySubjectKeySQL), subject, now)
+	if err := s.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("destroy subject key: %w", err)
+	}
+	s.forget(subject)
+	return nil
+}
+
+// ReapplyErasures destroys again the keys of all noted erasures, for the moment after a restore. It returns how many
+// keys had come back.
+func (s *SubjectKeys) ReapplyErasures(ctx context.Context) (int, error) {
+	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(reapplyErasuresSQL))
+	if err != nil {
+		return 0, fmt.Errorf("reapply erasures: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.destroyed++
+	s.cache.Purge()
+	return int(tag.RowsAffected()), nil
+}
+
+// forget removes a key from memory; loads that are under way will not bring it back.
+func (s *SubjectKeys) forget(subject uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.destroyed++
+	s.cache.Remove(subject)
+}
