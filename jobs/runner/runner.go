@@ -4,68 +4,161 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
 
-	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
-	"github.com/lastmile-isp/lastmile/jobs"
+)
+
+// Limits of a job (rules.md 27): an attempt whose program was killed is taken up again after rescueAfter.
+const (
+	maxTimeout  = 30 * time.Second
+	rescueAfter = 90 * time.Second
+)
+
+// How soon a new job is begun. The insert's notification is usually what starts it; the queue is looked at without one as
+// well, since River sends at most one notification in each cooldown.
+const (
+	fetchCooldown = 20 * time.Millisecond
+	fetchPoll     = 100 * time.Millisecond
+)
+
+// Stopping: running jobs may end by themselves, then their contexts are cancelled.
+const (
+	softStop = 3 * time.Second
+	hardStop = 4500 * time.Millisecond
 )
 
 // Config is what the queue is built from.
 type Config struct {
 	DB     *postgres.DB
-	Logger *slog.Logger
-	// InsertOnly enqueues but works nothing.
+	Logger *slog.Logger // nil discards
+	// InsertOnly enqueues but works nothing. Workers are registered all the same: they know the options of their kinds.
 	InsertOnly bool
 	// Workers is how many jobs of each queue run at once; zero means 16.
 	Workers int
 }
 
-// Options is how a kind of job is tried.
-type Options struct {
-	Queue       string                          // "" = "default"
-	Timeout     time.Duration                   // of one attempt; zero means 30 s, which is the most
-	MaxAttempts int                             // zero means 10
-	Backoff     func(attempt int) time.Duration // nil = 1 s doubling to 10 min
-}
-
-// Work is one outside call.
-type Work[T commands.Job] func(ctx context.Context, args T, cause jobs.Cause) error
-
 // Runner is the queue and its workers.
-type Runner struct{}
+type Runner struct {
+	cfg      Config
+	logger   *slog.Logger
+	workers  *river.Workers
+	kinds    map[string]Options
+	periodic []*river.PeriodicJob
+	client   *river.Client[pgx.Tx]
+	faults   []error // registrations that cannot work; told by Start
+	working  bool
+}
 
 // New makes a queue without workers.
-func New(cfg Config) *Runner { return &Runner{} }
+func New(cfg Config) *Runner {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Workers == 0 {
+		cfg.Workers = 16
+	}
+	return &Runner{cfg: cfg, logger: cfg.Logger, workers: river.NewWorkers(), kinds: map[string]Options{}}
+}
 
-// AddWorker registers what works a kind of job; before Start only.
-func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {}
-
-// Every registers periodic work: one job at start and after each interval, on one replica only.
-func Every[T commands.Job](r *Runner, interval time.Duration, args T) {}
-
-// Start migrates the queue's tables and begins to work.
-func (r *Runner) Start(ctx context.Context) error { return nil }
-
-// Stop waits up to 4 s for running jobs, then cancels them.
-func (r *Runner) Stop() {}
-
-// InsertTx enqueues a job within a transaction. A second job with the same id is not enqueued.
-func (r *Runner) InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
+// Start migrates the queue's tables and begins to work. Jobs can be enqueued from then on.
+func (r *Runner) Start(ctx context.Context) error {
+	if err := errors.Join(r.faults...); err != nil {
+		return err
+	}
+	if err := r.migrate(ctx); err != nil {
+		return fmt.Errorf("migrate job queue: %w", err)
+	}
+	cfg := &river.Config{
+		Schema:               r.schema(),
+		Workers:              r.workers,
+		Logger:               slog.New(quiet{r.logger.Handler()}),
+		JobTimeout:           maxTimeout,
+		RescueStuckJobsAfter: rescueAfter,
+		FetchCooldown:        fetchCooldown,
+		FetchPollInterval:    fetchPoll,
+		SoftStopTimeout:      softStop,
+	}
+	if !r.cfg.InsertOnly && len(r.kinds) > 0 {
+		cfg.Queues = r.queues()
+		cfg.PeriodicJobs = r.periodic
+		r.working = true
+	}
+	client, err := river.NewClient(riverpgxv5.New(r.cfg.DB.Owner), cfg)
+	if err != nil {
+		return fmt.Errorf("open job queue: %w", err)
+	}
+	if r.working {
+		if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+			return fmt.Errorf("start job queue: %w", err)
+		}
+	}
+	r.client = client
 	return nil
 }
 
-// Insert is InsertTx in a transaction of its own, for work that no process asked for; it runs after delay.
-func (r *Runner) Insert(ctx context.Context, job commands.Job, jobID id.Any, cause jobs.Cause, delay time.Duration) error {
-	return nil
+// Stop waits a little for running jobs, then cancels them. What was cancelled is tried again at the next start.
+func (r *Runner) Stop() {
+	if r.client == nil || !r.working {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hardStop)
+	defer cancel()
+	if err := r.client.Stop(ctx); err != nil {
+		r.logger.Warn("jobs did not stop in time", "error", err)
+	}
 }
 
-// Snooze is what a worker returns to be called again later without using up an attempt.
-func Snooze(after time.Duration) error { return nil }
+// schema holds the queue's tables.
+func (r *Runner) schema() string { return r.cfg.DB.Namespace.Schema("river") }
 
-// GiveUp is what a worker returns when no further attempt can help.
-func GiveUp(err error) error { return nil }
+// migrate brings the queue's tables up to date. Programs that start together wait for each other.
+func (r *Runner) migrate(ctx context.Context) error {
+	lock, err := r.cfg.DB.Lock(ctx, "migrate river")
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if _, err := r.cfg.DB.Owner.Exec(ctx, "create schema if not exists "+r.schema()); err != nil {
+		return err
+	}
+	migrator, err := rivermigrate.New(riverpgxv5.New(r.cfg.DB.Owner), &rivermigrate.Config{
+		Schema: r.schema(), Logger: slog.New(quiet{r.logger.Handler()}),
+	})
+	if err != nil {
+		return err
+	}
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// queues are those that the registered kinds name.
+func (r *Runner) queues() map[string]river.QueueConfig {
+	queues := map[string]river.QueueConfig{}
+	for _, o := range r.kinds {
+		queues[o.Queue] = river.QueueConfig{MaxWorkers: r.cfg.Workers}
+	}
+	return queues
+}
+
+// quiet passes warnings and errors only: River tells about each of its own steps.
+type quiet struct{ slog.Handler }
+
+// Enabled is for warnings and above.
+func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs keeps quiet.
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+// WithGroup keeps quiet.
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

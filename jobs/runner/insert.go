@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+)
+
+// errNotStarted is an insert before Start.
+var errNotStarted = errors.New("job queue is not started")
+
+// InsertTx enqueues a job within a transaction. A second job with the same id is not enqueued.
+func (r *Runner) InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
+	if r.client == nil {
+		return errNotStarted
+	}
+	args, opts, err := r.insertion(job, jobID, cause)
+	if err != nil {
+		return err
+	}
+	if _, err := r.client.InsertTx(ctx, tx, args, opts); err != nil {
+		return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
+	}
+	return nil
+}
+
+// Insert is InsertTx in a transaction of its own, for work that no process asked for. It runs after delay, 0 = at once.
+func (r *Runner) Insert(ctx context.Context, job commands.Job, jobID id.Any, cause jobs.Cause, delay time.Duration) error {
+	if r.client == nil {
+		return errNotStarted
+	}
+	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
+		args, opts, err := r.insertion(job, jobID, cause)
+		if err != nil {
+			return err
+		}
+		if delay > 0 { // by the database's clock, which River's is
+			if err := tx.QueryRow(ctx, `select now() + $1`, delay).Scan(&opts.ScheduledAt); err != nil {
+				return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
+			}
+		}
+		if _, err := r.client.InsertTx(ctx, tx, args, opts); err != nil {
+			return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
+		}
+		return nil
+	})
+}
+
+// Every registers periodic work: one run after each interval, and one at start, on one replica only. A run that is still
+// waiting or running is not joined by another. Before Start only.
+func Every[T commands.Job](r *Runner, interval time.Duration, args T) {
+	kind := args.Kind()
+	construct := func() (river.JobArgs, *river.InsertOpts) {
+		opts := r.kinds[kind]
+		meta, err := json.Marshal(metadata{Periodic: true})
+		if err != nil {
+			return nil, nil // River leaves this run out
+		}
+		return stored[T]{ID: id.Derive[id.Any]("periodic", kind), Args: args}, &river.InsertOpts{
+			Queue: opts.Queue, MaxAttempts: opts.MaxAttempts, Metadata: meta,
+			UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+				rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning,
+				rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+			}},
+		}
+	}
+	r.periodic = append(r.periodic, river.NewPeriodicJob(river.PeriodicInterval(interval), construct,
+		&river.PeriodicJobOpts{ID: kind, RunOnStart: true}))
+}
+
+// insertion is a job in River's form.
+func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (river.JobArgs, *river.InsertOpts, error) {
+	opts, ok := r.kinds[job.Kind()]
+	if !ok {
+		return nil, nil, fmt.Errorf("enqueue %s: no worker is registered", job.Kind())
+	}
+	args, err := json.Marshal(job)
+	if err != nil {
+		return nil, nil, fmt.Errorf("enqueue %s: %w", job.Kind(), err)
+	}
+	meta, err := json.Marshal(metadata{Cause: cause})
+	if err != nil {
+		return nil, nil, fmt.Errorf("enqueue %s: %w", job.Kind(), err)
+	}
+	return encoded{kind: job.Kind(), ID: jobID, Args: args}, &river.InsertOpts{
+		Queue: opts.Queue, MaxAttempts: opts.MaxAttempts, Metadata: meta,
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()},
+	}, nil
+}
+
+// encoded is stored for a job whose type is known only by its kind.
+type encoded struct {
+	kind string
+	ID   id.Any          `json:"id" river:"unique"`
+	Args json.RawMessage `json:"args"`
+}
+
+// Kind is the job's.
+func (e encoded) Kind() string { return e.kind }

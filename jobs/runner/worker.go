@@ -1,0 +1,163 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+)
+
+// Options is how a kind of job is tried.
+type Options struct {
+	Queue       string                          // "" = "default"
+	Timeout     time.Duration                   // of one attempt; zero means 30 s, which is the most
+	MaxAttempts int                             // zero means 10
+	Backoff     func(attempt int) time.Duration // wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min)
+}
+
+// Doubling is a back-off that begins with first and doubles up to most.
+func Doubling(first, most time.Duration) func(attempt int) time.Duration {
+	return func(attempt int) time.Duration {
+		d := first
+		for range attempt - 1 {
+			if d >= most/2 {
+				return most
+			}
+			d *= 2
+		}
+		return min(d, most)
+	}
+}
+
+// Work is one outside call.
+type Work[T commands.Job] func(ctx context.Context, args T, cause jobs.Cause) error
+
+// AddWorker registers what works a kind of job; before Start only.
+func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
+	var none T
+	kind := none.Kind()
+	if opts.Queue == "" {
+		opts.Queue = river.QueueDefault
+	}
+	if opts.Timeout <= 0 || opts.Timeout > maxTimeout {
+		opts.Timeout = maxTimeout
+	}
+	if opts.MaxAttempts == 0 {
+		opts.MaxAttempts = 10
+	}
+	if opts.Backoff == nil {
+		opts.Backoff = Doubling(time.Second, 10*time.Minute)
+	}
+	r.kinds[kind] = opts
+	err := river.AddWorkerSafely(r.workers, &worker[T]{work: work, opts: opts, logger: r.logger.With("job", kind)})
+	if err != nil {
+		r.faults = append(r.faults, fmt.Errorf("register job %s: %w", kind, err))
+	}
+}
+
+// Snooze is what a worker returns to be called again later without using up an attempt.
+func Snooze(after time.Duration) error { return river.JobSnooze(max(after, 0)) }
+
+// GiveUp is what a worker returns when no further attempt can help.
+func GiveUp(err error) error { return &givenUp{err} }
+
+// givenUp marks an error as final.
+type givenUp struct{ error }
+
+// Unwrap gives the cause.
+func (g *givenUp) Unwrap() error { return g.error }
+
+// stored is a job's arguments as River keeps them.
+type stored[T commands.Job] struct {
+	ID   id.Any `json:"id" river:"unique"`
+	Args T      `json:"args"`
+}
+
+// Kind is the job's.
+func (s stored[T]) Kind() string { return s.Args.Kind() }
+
+// metadata is what River keeps beside the arguments.
+type metadata struct {
+	Cause jobs.Cause `json:"cause"`
+	// Periodic jobs share an id, so that they do not pile up; each run has one of its own.
+	Periodic bool `json:"periodic,omitempty"`
+}
+
+// worker adapts Work to River.
+type worker[T commands.Job] struct {
+	river.WorkerDefaults[stored[T]]
+	work   Work[T]
+	opts   Options
+	logger *slog.Logger
+}
+
+// Timeout is of one attempt.
+func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration { return w.opts.Timeout }
+
+// NextRetry is counted from the beginning of the attempt.
+func (w *worker[T]) NextRetry(job *river.Job[stored[T]]) time.Time {
+	if job.AttemptedAt == nil {
+		return time.Time{} // River's own policy
+	}
+	return job.AttemptedAt.Add(w.opts.Backoff(job.Attempt))
+}
+
+// Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the code only.
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
+	var m metadata
+	if err := json.Unmarshal(job.Metadata, &m); err != nil {
+		return river.JobCancel(fmt.Errorf("metadata: %w", err))
+	}
+	cause := m.Cause
+	cause.JobID, cause.Attempt, cause.Last = job.Args.ID, job.Attempt, job.Attempt >= job.MaxAttempts
+	if m.Periodic {
+		cause.JobID = id.Derive[id.Any]("periodic-run", job.Kind, strconv.FormatInt(job.ID, 10))
+	}
+	err := w.attempt(ctx, job.Args.Args, cause)
+	var snooze *river.JobSnoozeError
+	var final *givenUp
+	switch {
+	case err == nil, errors.As(err, &snooze):
+		return err
+	case errors.As(err, &final):
+		w.logger.ErrorContext(ctx, "job given up", "job_id", cause.JobID, "attempt", cause.Attempt, "error", err)
+		return river.JobCancel(errors.New(codeOf(err)))
+	}
+	w.logger.WarnContext(ctx, "job attempt failed", "job_id", cause.JobID, "attempt", cause.Attempt, "last", cause.Last, "error", err)
+	return errors.New(codeOf(err))
+}
+
+// attempt calls the work; a panic is its error.
+func (w *worker[T]) attempt(ctx context.Context, args T, cause jobs.Cause) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.logger.ErrorContext(ctx, "job panicked", "job_id", cause.JobID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = failure.New(failure.Internal, "job_panicked", "")
+		}
+	}()
+	return w.work(ctx, args, cause)
+}
+
+// codeOf is an error's code, or a word for its kind.
+func codeOf(err error) string {
+	switch code := failure.CodeOf(err); {
+	case code != "":
+		return code
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	}
+	return "internal"
+}
