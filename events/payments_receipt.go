@@ -67,7 +67,8 @@ type ReceiptMatched struct {
 	Channel       string          `json:"channel"`
 	Amount        money.Amount    `json:"amount"`
 	PaidAt        time.Time       `json:"paidAt"`
-	By            string          `json:"by"` // "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
+	Move          int             `json:"move,omitempty"` // how often it had changed hands before
+	By            string          `json:"by"`             // "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
 	At            time.Time       `json:"at"`
 }
 
@@ -135,6 +136,7 @@ type ReceiptReattributed struct {
 	Channel       string          `json:"channel"`
 	Amount        money.Amount    `json:"amount"`
 	PaidAt        time.Time       `json:"paidAt"`
+	Move          int             `json:"move"` // 1 at the first reattribution
 	Reason        string          `json:"reason"`
 	At            time.Time       `json:"at"`
 }

@@ -1,0 +1,95 @@
+package payments_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Credentials in the vault.
+var (
+	keys    = id.Must[id.Secret]("0195a000-0000-7000-8000-000000000041")
+	newKeys = id.Must[id.Secret]("0195a000-0000-7000-8000-000000000042")
+)
+
+// configure is the direct setting.
+var configure = commands.ConfigureGateway{OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys}
+
+// configured is what it makes.
+var configured = events.GatewayConfigured{OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: now}
+
+// registered is the success with a set of credentials.
+func registered(c id.Secret) events.GatewayRegistered {
+	return events.GatewayRegistered{OrgID: org, Shortcode: "600777", CredentialsRef: c, At: now}
+}
+
+// gateway begins a story about an organization's settings.
+func gateway(t *testing.T) *story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent] {
+	return &story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent]{
+		t: t, evolve: payments.EvolveGateway, decide: payments.DecideGateway, now: now,
+	}
+}
+
+func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *testing.T) {
+	t.Parallel()
+	failedOnce := events.GatewayRegistrationFailed{OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "Bad credentials", At: now}
+	s := gateway(t).when(configure).then(configured).when(configure).thenNothing().
+		when(commands.FailGatewayRegistration{OrgID: org, CredentialsRef: keys, Error: "Bad credentials"}).then(failedOnce)
+	if s.state.Registered {
+		t.Fatal("active without registration")
+	}
+	s.when(configure).then(configured).
+		when(commands.RegisterGateway{OrgID: org, CredentialsRef: newKeys}).thenNothing().
+		when(commands.RegisterGateway{OrgID: org, CredentialsRef: keys}).then(registered(keys)).
+		when(commands.RegisterGateway{OrgID: org, CredentialsRef: keys}).thenNothing()
+	if !s.state.Registered {
+		t.Fatal("not active after registration")
+	}
+	flag := configure
+	flag.RejectUnknownAccounts = true
+	if s.when(flag); !s.state.Registered {
+		t.Fatal("a changed flag ended the registration")
+	}
+	changed := configure
+	changed.CredentialsRef = newKeys
+	if s.when(changed); s.state.Registered {
+		t.Fatal("active with credentials that were never tried")
+	}
+	gateway(t).when(commands.RegisterGateway{OrgID: org, CredentialsRef: keys}).thenFails("gateway_not_found")
+}
+
+func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
+	t.Parallel()
+	want := []commands.Claim{{
+		Kind: "shortcode", Value: "600777", Code: "shortcode_taken", Message: "this shortcode belongs to another organization",
+	}}
+	if diff := cmp.Diff(want, payments.ClaimsGateway(gateway(t).given(configured).state)); diff != "" {
+		t.Error(diff)
+	}
+	if got := payments.ClaimsGateway(gateway(t).given(configured, events.GatewayConfigured{OrgID: org}).state); got != nil {
+		t.Errorf("centralized mode claims %v", got)
+	}
+}
+
+func TestConfigureGateway_FormIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]commands.ConfigureGateway{
+		"no shortcode":           {OrgID: org, Direct: true, Environment: "sandbox", CredentialsRef: keys},
+		"no credentials":         {OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777"},
+		"letters":                {OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "60077a", CredentialsRef: keys},
+		"unknown environment":    {OrgID: org, Environment: "live"},
+		"centralized with a key": {OrgID: org, Environment: "sandbox", CredentialsRef: keys},
+	} {
+		if c.Validate() == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if err := configure.Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,123 @@
+package payments
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// decideClaimProvisional ties the real receipt to the provisional one. A reversed one cannot carry the credit any more:
+// the real receipt is then money of its own.
+func decideClaimProvisional(s Receipt, c commands.ClaimProvisional, now time.Time) ([]events.ReceiptEvent, error) {
+	switch {
+	case !s.Provisional:
+		return nil, failure.NewConflict("receipt_not_provisional", "this receipt has a number of its own")
+	case s.Standing == StandingReversed:
+		return nil, receiptReversed()
+	case s.ClaimedBy == c.ClaimedBy:
+		return nil, nil
+	case !s.ClaimedBy.IsZero():
+		return nil, failure.NewConflict("receipt_claimed", "another receipt completes this one")
+	}
+	return []events.ReceiptEvent{events.ReceiptClaimed{
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, PaymentID: s.Payment,
+		ClaimedBy: c.ClaimedBy, ReceiptNumber: c.ReceiptNumber, At: now,
+	}}, nil
+}
+
+// decideAbsorbReceipt notes that another receipt carries this money. If this one was credited too, CreditedTo says where
+// it has to be given back.
+func decideAbsorbReceipt(s Receipt, c commands.AbsorbReceipt, now time.Time) ([]events.ReceiptEvent, error) {
+	if s.Standing == StandingAbsorbed || s.Standing == StandingReversed {
+		return nil, nil
+	}
+	return []events.ReceiptEvent{events.ReceiptAbsorbed{
+		ReceiptID: s.ID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, PaymentID: c.PaymentID,
+		ProvisionalReceiptID: c.CarriedBy, CreditedTo: s.Subscriber, Amount: s.Amount, At: now,
+	}}, nil
+}
+
+// decideMarkUnclaimed raises the alarm once, and only about credit that still stands.
+func decideMarkUnclaimed(s Receipt, now time.Time) ([]events.ReceiptEvent, error) {
+	if !s.Provisional || s.Standing != StandingMatched || !s.ClaimedBy.IsZero() || s.Unclaimed {
+		return nil, nil
+	}
+	return []events.ReceiptEvent{events.ReceiptUnclaimed{ReceiptID: s.ID, At: now}}, nil
+}
+
+// decideAssignReceipt gives nobody's money to an organization (rules.md 9).
+func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]events.ReceiptEvent, error) {
+	switch {
+	case s.Org == c.OrgID && s.Standing == StandingHeld:
+		return nil, nil
+	case s.Standing == StandingMatched || s.Standing == StandingAbsorbed:
+		return nil, receiptMatched()
+	case s.Standing == StandingReversed:
+		return nil, receiptReversed()
+	case !s.Org.IsZero():
+		return nil, failure.NewConflict("receipt_assigned", "this money belongs to an organization already")
+	case s.Standing != StandingHeld:
+		return nil, failure.NewConflict("receipt_being_matched", "this money is not in suspense")
+	}
+	return []events.ReceiptEvent{events.ReceiptAssigned{ReceiptID: s.ID, OrgID: c.OrgID, At: now}}, nil
+}
+
+// decideAttributeReceipt puts money in suspense on an account. Attributing disputed money to the account that carries it
+// confirms it. Money of no organization, or of another, does not exist for this one.
+func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
+	switch {
+	case s.Org != c.OrgID:
+		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && !s.Disputed:
+		return nil, nil
+	case s.Standing == StandingMatched && s.Subscriber != c.SubscriberID:
+		return nil, receiptMatched()
+	case s.Standing == StandingReversed:
+		return nil, receiptReversed()
+	case s.Standing == StandingAbsorbed:
+		return nil, receiptAbsorbed()
+	}
+	return []events.ReceiptEvent{s.matched(s.Org, c.SubscriberID, c.InvoiceID, s.Payment, commands.MatchedByOperator, now)}, nil
+}
+
+// receiptAbsorbed refuses to correct money that another receipt carries.
+func receiptAbsorbed() error {
+	return failure.NewConflict("receipt_absorbed", "another receipt carries this money; correct that one")
+}
+
+// decideReverseReceipt takes the money back from wherever it is (rules.md 12).
+func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) ([]events.ReceiptEvent, error) {
+	switch s.Standing {
+	case StandingReversed:
+		return nil, nil
+	case StandingAbsorbed:
+		return nil, receiptAbsorbed()
+	case StandingNone, StandingRecorded, StandingHeld, StandingMatched:
+	}
+	if s.Org != c.OrgID {
+		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+	}
+	return []events.ReceiptEvent{events.ReceiptReversed{
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, Amount: s.Amount, Reason: c.Reason, At: now,
+	}}, nil
+}
+
+// decideReattributeReceipt moves the money to the account where it belongs (rules.md 12).
+func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
+	switch {
+	case s.Org != c.OrgID:
+		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+	case s.Standing == StandingAbsorbed:
+		return nil, receiptAbsorbed()
+	case s.Standing != StandingMatched:
+		return nil, failure.NewConflict("receipt_not_matched", "this money is on nobody's account")
+	case s.Subscriber == c.SubscriberID:
+		return nil, nil
+	}
+	return []events.ReceiptEvent{events.ReceiptReattributed{
+		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, ReceiptNumber: s.Number, Channel: s.Channel,
+		Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1, Reason: c.Reason, At: now,
+	}}, nil
+}

@@ -1,0 +1,114 @@
+// Package gatewayregistration activates an organization's own shortcode: gets a token and registers the C2B addresses with
+// its own credentials, and tries again when that failed. Source: rules.md 9.
+//
+//	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
+//	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day
+//	                             └─────────────────────────────────────┘
+package gatewayregistration
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// timerRetry tries a failed registration again.
+const timerRetry = "retry"
+
+// waits are the times between tries; the last one is repeated until maxTries.
+var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+
+// maxTries bounds what one configuration is tried: about a day. Saving the settings again begins anew.
+const maxTries = 27
+
+// State is what is to be registered for one organization.
+type State struct {
+	OrgID       id.Organization `json:"orgId"`
+	Direct      bool            `json:"direct,omitempty"`
+	Environment string          `json:"environment,omitempty"`
+	Shortcode   string          `json:"shortcode,omitempty"`
+	Credentials id.Secret       `json:"credentials"`
+	Registered  bool            `json:"registered,omitempty"`
+	Tries       int             `json:"tries,omitempty"`
+}
+
+// Process is the definition for the engine.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name: "gatewayregistration",
+		Handles: []string{
+			events.GatewayConfigured{}.EventType(), events.GatewayRegistered{}.EventType(),
+			events.GatewayRegistrationFailed{}.EventType(),
+		},
+		Key:    key,
+		Decide: Decide,
+		Evolve: Evolve,
+	}
+}
+
+// key is the organization.
+func key(e events.Envelope) string {
+	switch e := e.Event.(type) {
+	case events.GatewayConfigured:
+		return e.OrgID.String()
+	case events.GatewayRegistered:
+		return e.OrgID.String()
+	case events.GatewayRegistrationFailed:
+		return e.OrgID.String()
+	}
+	return ""
+}
+
+// same tells whether settings reach the provider in the same way as those known.
+func (s State) same(e events.GatewayConfigured) bool {
+	return s.Direct == e.Direct && s.Environment == e.Environment && s.Shortcode == e.Shortcode && s.Credentials == e.CredentialsRef
+}
+
+// Evolve is the state after an input.
+func Evolve(s State, in processmanagers.Input) State {
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.GatewayConfigured:
+		s = State{
+			OrgID: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode, Credentials: e.CredentialsRef,
+			Registered: s.Registered && s.same(e),
+		}
+	case events.GatewayRegistered:
+		s.Registered = true
+	case events.GatewayRegistrationFailed:
+		if e.CredentialsRef == s.Credentials {
+			s.Tries++
+		}
+	}
+	return s
+}
+
+// Decide says what to do about an input.
+func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+	switch {
+	case in.Timeout != nil:
+		if !s.Direct || s.Registered {
+			return processmanagers.Output{}, nil
+		}
+		return processmanagers.Output{Jobs: []commands.Job{commands.RegisterShortcode{OrgID: s.OrgID, CredentialsRef: s.Credentials}}}, nil
+	case in.Event == nil:
+		return processmanagers.Output{}, nil
+	}
+	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}
+	switch e := in.Event.Event.(type) {
+	case events.GatewayConfigured:
+		if e.Direct && !(s.Registered && s.same(e)) {
+			out.Jobs = []commands.Job{commands.RegisterShortcode{OrgID: e.OrgID, CredentialsRef: e.CredentialsRef, Position: in.Event.Position}}
+		}
+	case events.GatewayRegistrationFailed:
+		if e.CredentialsRef == s.Credentials && s.Tries+1 < maxTries {
+			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(waits[min(s.Tries, len(waits)-1)])}}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,171 @@
+// Package paymentprompt follows one prompt attempt until its end: sends it once, asks again and again what became of it,
+// gives it up after a day, and then frees the account for the next one. Source: rules.md 4, 5.
+//
+//	initiated ──► job SubmitPrompt ──► accepted ─┐            ┌─► succeeded │ cancelled │ failed ──► ReleasePrompt
+//	                     │                       ├─ callback ─┤
+//	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ─► expired ──► ReleasePrompt
+//	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
+//	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
+package paymentprompt
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// Names of the timers.
+const (
+	timerRecheck = "recheck"
+	timerExpire  = "expire"
+)
+
+// rechecks are the times after the start at which the provider is asked; then hourly. Source: rules.md 4.
+var rechecks = []time.Duration{
+	30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour,
+}
+
+// State is what is known of one attempt.
+type State struct {
+	PaymentID    id.Payment    `json:"paymentId"`
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	StartedAt    time.Time     `json:"startedAt"`
+	ExpiresAt    time.Time     `json:"expiresAt"`
+	Named        bool          `json:"named"` // the provider's name of the prompt is known: it can be asked about
+	Over         bool          `json:"over"`
+}
+
+// Process is the definition for the engine.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name: "paymentprompt",
+		Handles: []string{
+			events.PaymentInitiated{}.EventType(), events.PromptAccepted{}.EventType(), events.PromptChecked{}.EventType(),
+			events.PromptCheckRequested{}.EventType(), events.PaymentSucceeded{}.EventType(), events.PaymentCancelled{}.EventType(),
+			events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
+		},
+		Key:    key,
+		Decide: Decide,
+		Evolve: Evolve,
+		Ended:  func(s State) bool { return s.Over || s.PaymentID.IsZero() },
+	}
+}
+
+// key is the attempt.
+func key(e events.Envelope) string {
+	p, _ := paymentOf(e.Event)
+	return p.String()
+}
+
+// paymentOf names the attempt of an event; over tells that the event ends it.
+func paymentOf(e events.Event) (payment id.Payment, over bool) {
+	switch e := e.(type) {
+	case events.PaymentInitiated:
+		return e.PaymentID, false
+	case events.PromptAccepted:
+		return e.PaymentID, false
+	case events.PromptChecked:
+		return e.PaymentID, false
+	case events.PromptCheckRequested:
+		return e.PaymentID, false
+	case events.PaymentSucceeded:
+		return e.PaymentID, true
+	case events.PaymentCancelled:
+		return e.PaymentID, true
+	case events.PaymentFailed:
+		return e.PaymentID, true
+	case events.PaymentExpired:
+		return e.PaymentID, true
+	}
+	return id.Payment{}, false
+}
+
+// Evolve is the state after an input.
+func Evolve(s State, in processmanagers.Input) State {
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.PaymentInitiated:
+		return State{PaymentID: e.PaymentID, SubscriberID: e.SubscriberID, StartedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt}
+	case events.PromptAccepted:
+		s.Named = true
+	default:
+		if _, over := paymentOf(e); over {
+			s.Over = true
+		}
+	}
+	return s
+}
+
+// Decide says what to do about an input.
+func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	switch {
+	case in.Timeout != nil:
+		return onTimeout(s, *in.Timeout, now), nil
+	case in.Event == nil:
+		return processmanagers.Output{}, nil // a refused release or expiry leaves nothing to do
+	}
+	var out processmanagers.Output
+	switch e := in.Event.Event.(type) {
+	case events.PaymentInitiated:
+		out.Jobs = []commands.Job{commands.SubmitPrompt{PaymentID: e.PaymentID, Position: in.Event.Position}}
+		out.Timers = []processmanagers.Timer{
+			{Name: timerRecheck, At: nextRecheck(e.InitiatedAt, now)}, {Name: timerExpire, At: e.ExpiresAt},
+		}
+	case events.PromptCheckRequested:
+		out.Jobs = []commands.Job{commands.QueryPrompt{PaymentID: e.PaymentID, Position: in.Event.Position}}
+	case events.PromptChecked:
+		if !s.PaymentID.IsZero() && e.Answered && !e.At.Before(s.ExpiresAt) {
+			out.Commands = []commands.Command{commands.ExpirePayment{PaymentID: s.PaymentID}}
+		}
+	case events.PaymentSucceeded:
+		out = release(e.PaymentID, e.SubscriberID)
+	case events.PaymentCancelled:
+		out = release(e.PaymentID, e.SubscriberID)
+	case events.PaymentFailed:
+		out = release(e.PaymentID, e.SubscriberID)
+	case events.PaymentExpired:
+		out = release(e.PaymentID, e.SubscriberID)
+	}
+	return out, nil
+}
+
+// release frees the account and ends the waiting. Repeating it is harmless: a success may follow a failure.
+func release(payment id.Payment, subscriber id.Subscriber) processmanagers.Output {
+	return processmanagers.Output{
+		Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: payment}},
+		Timers:   []processmanagers.Timer{{Name: timerRecheck}, {Name: timerExpire}},
+	}
+}
+
+// onTimeout asks again, or ends an attempt that cannot be asked about.
+func onTimeout(s State, t processmanagers.Timeout, now time.Time) processmanagers.Output {
+	var out processmanagers.Output
+	if s.Over || s.PaymentID.IsZero() {
+		return out
+	}
+	if s.Named {
+		out.Jobs = []commands.Job{commands.QueryPrompt{PaymentID: s.PaymentID}}
+	} else if t.Name == timerExpire {
+		out.Commands = []commands.Command{commands.ExpirePayment{PaymentID: s.PaymentID}}
+	}
+	if t.Name == timerRecheck {
+		out.Timers = []processmanagers.Timer{{Name: timerRecheck, At: nextRecheck(s.StartedAt, now)}}
+	}
+	return out
+}
+
+// nextRecheck is the first time of the schedule after now; what was missed is not caught up.
+func nextRecheck(start, now time.Time) time.Time {
+	for _, after := range rechecks {
+		if at := start.Add(after); at.After(now) {
+			return at
+		}
+	}
+	hours := now.Sub(start)/time.Hour + 1
+	return start.Add(hours * time.Hour)
+}

@@ -1,0 +1,237 @@
+// Package receipts leads the money of one receipt to an account, exactly once. Source: rules.md 1, 2, 9, 12.
+//
+//	recorded ─┬─ attempt known ──► SettlePayment ─┬─► PaymentSucceeded ──► MatchReceipt ──► matched ──► CreditReceipt
+//	          │                                   ├─► ProvisionalClaimed ──► ClaimProvisional ──► claimed ──► AbsorbReceipt
+//	          │                                   ├─► ProvisionalSuperseded ──► AbsorbReceipt
+//	          │                                   └─► refused ──► HoldReceipt (suspense)
+//	          └─ unknown ──► job FindPayer ──► one of the above
+//	provisional: timer unclaimed, 48 h ──► MarkUnclaimed (alarm)
+//	reversed ──► WithdrawReceipt        reattributed ──► WithdrawReceipt + CreditReceipt
+package receipts
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// timerUnclaimed raises the alarm about a provisional receipt.
+const timerUnclaimed = "unclaimed"
+
+// claimWindow is how long a real receipt may take to come. Source: rules.md 2.
+const claimWindow = 48 * time.Hour
+
+// State is what is known of one receipt.
+type State struct {
+	ReceiptID   id.Receipt `json:"receiptId"`
+	Provisional bool       `json:"provisional,omitempty"`
+	// Claim is what to do if the provisional receipt cannot carry the credit.
+	Claim *Claim `json:"claim,omitempty"`
+	Over  bool   `json:"over,omitempty"`
+}
+
+// Claim is whose money a real receipt is that claims a provisional one.
+type Claim struct {
+	OrgID                id.Organization `json:"orgId"`
+	SubscriberID         id.Subscriber   `json:"subscriberId"`
+	InvoiceID            id.Invoice      `json:"invoiceId"`
+	PaymentID            id.Payment      `json:"paymentId"`
+	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
+}
+
+// Process is the definition for the engine.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name: "receipts",
+		Handles: []string{
+			events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(), events.ReceiptMatched{}.EventType(),
+			events.ReceiptClaimed{}.EventType(), events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
+			events.ReceiptReversed{}.EventType(), events.ReceiptReattributed{}.EventType(), events.PaymentSucceeded{}.EventType(),
+			events.ProvisionalClaimed{}.EventType(), events.ProvisionalSuperseded{}.EventType(),
+		},
+		Key:    func(e events.Envelope) string { return receiptOf(e.Event).String() },
+		Decide: Decide,
+		Evolve: Evolve,
+		Ended:  func(s State) bool { return s.Over || s.ReceiptID.IsZero() },
+	}
+}
+
+// receiptOf names the receipt that an event is about to this process: of a claim, the real one.
+func receiptOf(e events.Event) id.Receipt {
+	switch e := e.(type) {
+	case events.ReceiptRecorded:
+		return e.ReceiptID
+	case events.ReceiptSighted:
+		return e.ReceiptID
+	case events.ReceiptMatched:
+		return e.ReceiptID
+	case events.ReceiptClaimed:
+		return e.ClaimedBy
+	case events.ReceiptAbsorbed:
+		return e.ReceiptID
+	case events.ReceiptUnclaimed:
+		return e.ReceiptID
+	case events.ReceiptReversed:
+		return e.ReceiptID
+	case events.ReceiptReattributed:
+		return e.ReceiptID
+	case events.PaymentSucceeded:
+		return e.ReceiptID
+	case events.ProvisionalClaimed:
+		return e.ReceiptID
+	case events.ProvisionalSuperseded:
+		return e.ProvisionalReceiptID
+	}
+	return id.Receipt{}
+}
+
+// Evolve is the state after an input. A receipt whose money has its place needs no row: later events say all by themselves.
+func Evolve(s State, in processmanagers.Input) State {
+	if in.Timeout != nil {
+		s.Over = true
+	}
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.ReceiptRecorded:
+		return State{ReceiptID: e.ReceiptID, Provisional: e.Provisional}
+	case events.ReceiptSighted: // may be settled again, and refused again
+		s.ReceiptID = e.ReceiptID
+	case events.ReceiptMatched:
+		s.Over = !s.Provisional
+	case events.ProvisionalClaimed:
+		s.ReceiptID, s.Over = e.ReceiptID, false
+		s.Claim = &Claim{
+			OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, PaymentID: e.PaymentID,
+			ProvisionalReceiptID: e.ProvisionalReceiptID,
+		}
+	case events.ReceiptAbsorbed, events.ReceiptUnclaimed, events.ReceiptReversed:
+		s.Over = true
+	}
+	return s
+}
+
+// Decide says what to do about an input.
+func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+	switch {
+	case in.Refusal != nil:
+		return onRefusal(s, *in.Refusal), nil
+	case in.Timeout != nil:
+		return do(commands.MarkUnclaimed{ReceiptID: s.ReceiptID}), nil
+	}
+	switch e := in.Event.Event.(type) {
+	case events.ReceiptRecorded:
+		return onRecorded(e, in.Event.Position), nil
+	case events.ReceiptSighted:
+		return onSighted(e, in.Event.Position), nil
+	case events.PaymentSucceeded:
+		return do(commands.MatchReceipt{
+			ReceiptID: e.ReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, PaymentID: e.PaymentID,
+			By: commands.MatchedByPrompt,
+		}), nil
+	case events.ProvisionalClaimed:
+		return do(commands.ClaimProvisional{
+			ReceiptID: e.ProvisionalReceiptID, ClaimedBy: e.ReceiptID, ReceiptNumber: e.ReceiptNumber,
+		}), nil
+	case events.ReceiptClaimed:
+		return do(commands.AbsorbReceipt{
+			ReceiptID: e.ClaimedBy, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID, CarriedBy: e.ReceiptID,
+		}), nil
+	case events.ProvisionalSuperseded:
+		return do(commands.AbsorbReceipt{
+			ReceiptID: e.ProvisionalReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID, CarriedBy: e.ReceiptID,
+		}), nil
+	default:
+		return onBooked(e), nil
+	}
+}
+
+// onBooked moves money on the accounts.
+func onBooked(e events.Event) processmanagers.Output {
+	switch e := e.(type) {
+	case events.ReceiptMatched:
+		return do(commands.CreditReceipt{
+			SubscriberID: e.SubscriberID, OrgID: e.OrgID, ReceiptID: e.ReceiptID, InvoiceID: e.InvoiceID, Number: e.ReceiptNumber,
+			Channel: e.Channel, Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
+		})
+	case events.ReceiptAbsorbed:
+		if !e.CreditedTo.IsZero() {
+			return do(commands.WithdrawReceipt{SubscriberID: e.CreditedTo, ReceiptID: e.ReceiptID, Reason: "credited by another receipt"})
+		}
+	case events.ReceiptReversed:
+		if !e.SubscriberID.IsZero() {
+			return do(commands.WithdrawReceipt{SubscriberID: e.SubscriberID, ReceiptID: e.ReceiptID, Reason: e.Reason})
+		}
+	case events.ReceiptReattributed:
+		return do(
+			commands.WithdrawReceipt{SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: e.Reason},
+			commands.CreditReceipt{
+				SubscriberID: e.To, OrgID: e.OrgID, ReceiptID: e.ReceiptID, Number: e.ReceiptNumber, Channel: e.Channel,
+				Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
+			},
+		)
+	}
+	return processmanagers.Output{}
+}
+
+// onRecorded leads new money to its attempt, or has its owner looked for. Cash is matched where it is recorded.
+func onRecorded(e events.ReceiptRecorded, position uint64) processmanagers.Output {
+	if e.Channel == commands.ChannelCash {
+		return processmanagers.Output{}
+	}
+	if e.PaymentID.IsZero() {
+		return processmanagers.Output{Jobs: []commands.Job{commands.FindPayer{ReceiptID: e.ReceiptID, Position: position}}}
+	}
+	out := do(commands.SettlePayment{
+		PaymentID: e.PaymentID, ReceiptID: e.ReceiptID, ReceiptNumber: e.ReceiptNumber, Amount: e.Amount, By: by(e.Sighting),
+		Provisional: e.Provisional,
+	})
+	if e.Provisional {
+		out.Timers = []processmanagers.Timer{{Name: timerUnclaimed, At: e.RecordedAt.Add(claimWindow)}}
+	}
+	return out
+}
+
+// onSighted uses what another sighting of the same money tells about its attempt.
+func onSighted(e events.ReceiptSighted, position uint64) processmanagers.Output {
+	if e.PaymentID.IsZero() && e.CheckoutRequestID == "" {
+		return processmanagers.Output{}
+	}
+	return processmanagers.Output{Jobs: []commands.Job{commands.FindPayer{ReceiptID: e.ReceiptID, Position: position}}}
+}
+
+// by names who told of the success.
+func by(sighting string) string {
+	switch sighting {
+	case commands.SightingQuery:
+		return commands.ByQuery
+	case commands.SightingConfirmation:
+		return commands.ByC2B
+	}
+	return commands.ByCallback
+}
+
+// onRefusal finds another place for money that its attempt, or its provisional receipt, does not take.
+func onRefusal(s State, r processmanagers.Refusal) processmanagers.Output {
+	switch r.Command {
+	case commands.SettlePayment{}.CommandName():
+		if !s.ReceiptID.IsZero() {
+			return do(commands.HoldReceipt{ReceiptID: s.ReceiptID, Reason: commands.HeldConflictingPrompt})
+		}
+	case commands.ClaimProvisional{}.CommandName():
+		if c := s.Claim; c != nil {
+			return do(commands.MatchReceipt{
+				ReceiptID: s.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: c.PaymentID,
+				By: commands.MatchedByPrompt,
+			})
+		}
+	}
+	return processmanagers.Output{}
+}
+
+// do is an output of commands only.
+func do(c ...commands.Command) processmanagers.Output { return processmanagers.Output{Commands: c} }
