@@ -1,0 +1,168 @@
+package billing_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// billingClosed is the state as the next period begins with it.
+func billingClosed(t interface{ Fatalf(string, ...any) }, s billing.Account) billing.Account {
+	next := billing.EvolveAccount(billing.Account{}, billing.CloseAccount(s))
+	if diff := cmp.Diff(s, next, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("closing the period changed the account (-before +after):\n%s", diff)
+	}
+	return next
+}
+
+// drawCommand is any command on a small world of ids, so that commands meet.
+func drawCommand(t *rapid.T) commands.AccountCommand {
+	n := rapid.IntRange(1, 4).Draw(t, "n")
+	amount := int64(rapid.IntRange(1, 5).Draw(t, "amount")) * 250
+	day := rapid.IntRange(1, 3).Draw(t, "day")
+	switch rapid.IntRange(0, 9).Draw(t, "command") {
+	case 0:
+		return draft(n, amount, day)
+	case 1, 2:
+		return issue(n)
+	case 3:
+		return commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(n), Reason: "typo"}
+	case 4:
+		return note(n, rapid.IntRange(1, 4).Draw(t, "of"), amount)
+	case 5:
+		return issueNote(n)
+	case 6:
+		return withdraw(n)
+	case 7:
+		return commands.ReservePrompt{SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(n), Amount: kes(amount)}
+	case 8:
+		return commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(n)}
+	}
+	c := credit(n, int64(n)*250) // a receipt's amount is its own
+	c.Move = rapid.IntRange(0, 2).Draw(t, "move")
+	if rapid.Bool().Draw(t, "named") {
+		c.InvoiceID = invoiceID(rapid.IntRange(1, 4).Draw(t, "of"))
+	}
+	return c
+}
+
+// books is the same money counted from the events alone, as a read model does.
+type books struct {
+	received, allocated, statement money.Amount
+	due                            map[string]money.Amount
+}
+
+// apply counts one event.
+func (b *books) apply(e events.AccountEvent) {
+	switch e := e.(type) {
+	case events.InvoiceIssued:
+		b.statement = b.statement.Add(e.Total)
+		b.due[e.InvoiceID.String()] = e.Total
+	case events.InvoiceVoided:
+		if e.WasIssued {
+			b.statement = b.statement.Sub(e.Total)
+		}
+		delete(b.due, e.InvoiceID.String())
+	case events.ReceiptCredited:
+		b.statement, b.received = b.statement.Sub(e.Amount), b.received.Add(e.Amount)
+	case events.CreditNoteIssued:
+		b.statement, b.received = b.statement.Sub(e.Amount), b.received.Add(e.Amount)
+	case events.ReceiptWithdrawn:
+		b.statement, b.received = b.statement.Add(e.Amount), b.received.Sub(e.Amount)
+	case events.InvoiceAllocated:
+		b.allocated, b.due[e.InvoiceID.String()] = b.allocated.Add(e.Amount), e.Due
+	case events.AllocationWithdrawn:
+		b.allocated, b.due[e.InvoiceID.String()] = b.allocated.Sub(e.Amount), e.Due
+	}
+}
+
+// check compares the books with the account.
+func (b *books) check(t *rapid.T, s billing.Account) {
+	if got := b.allocated.Add(s.Credit()); got.Cmp(b.received) != 0 {
+		t.Fatalf("allocations and credit are %s, received %s", got, b.received)
+	}
+	if s.Balance().Cmp(b.statement) != 0 {
+		t.Fatalf("balance is %s, the statement says %s", s.Balance(), b.statement)
+	}
+	if s.Due().Positive() && s.Credit().Positive() {
+		t.Fatalf("%s due beside a credit of %s", s.Due(), s.Credit())
+	}
+	var due money.Amount
+	for invoice, d := range b.due {
+		if d.Negative() {
+			t.Fatalf("due of invoice %s is %s", invoice, d)
+		}
+		due = due.Add(d)
+	}
+	if due.Cmp(s.Due()) != 0 {
+		t.Fatalf("due is %s, the invoices' sum %s", s.Due(), due)
+	}
+}
+
+func TestAccount_EveryAcceptedCommandKeepsTheBooks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var s billing.Account
+		b := books{due: map[string]money.Amount{}}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			c := drawCommand(t)
+			before := billingClosed(t, s)
+			made, err := billing.DecideAccount(s, c, now)
+			if diff := cmp.Diff(before, s, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("deciding %s changed the state it was given:\n%s", c.CommandName(), diff)
+			}
+			if err != nil {
+				continue
+			}
+			for _, e := range made {
+				s = billing.EvolveAccount(s, e)
+				b.apply(e)
+			}
+			b.check(t, s)
+			if again, _ := billing.DecideAccount(s, c, now); len(again) > 0 {
+				t.Fatalf("%s acted twice: %v", c.CommandName(), again)
+			}
+			if rapid.IntRange(0, 9).Draw(t, "close") == 0 {
+				s = billingClosed(t, s)
+			}
+		}
+	})
+}
+
+// The order in which invoices and payments become known decides where money goes, never how much is owed.
+func TestAccount_OrderOfPaymentsAndIssuesEndsWithTheSameBalance(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		drafts := []commands.AccountCommand{draft(1, 1000, 3), draft(2, 400, 1), draft(3, 700, 2)}
+		later := []commands.AccountCommand{
+			issue(1), issue(2), issue(3), credit(1, 250), credit(2, 900), credit(3, 600), credit(1, 250), issue(2),
+		}
+		one := foldAll(t, append(drafts, later...))
+		two := foldAll(t, append(drafts, rapid.Permutation(later).Draw(t, "order")...))
+		if one.Balance() != two.Balance() || one.Due() != two.Due() || one.Credit() != two.Credit() {
+			t.Fatalf("balance %s or %s, by order", one.Balance(), two.Balance())
+		}
+	})
+}
+
+// foldAll runs commands that must be accepted.
+func foldAll(t *rapid.T, cs []commands.AccountCommand) billing.Account {
+	var s billing.Account
+	for _, c := range cs {
+		made, err := billing.DecideAccount(s, c, now)
+		if err != nil {
+			t.Fatalf("%s: %v", c.CommandName(), err)
+		}
+		for _, e := range made {
+			s = billing.EvolveAccount(s, e)
+		}
+	}
+	return s
+}

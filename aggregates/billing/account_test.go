@@ -1,0 +1,254 @@
+package billing_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+func TestDraftInvoice_OpensTheAccountOnce(t *testing.T) {
+	t.Parallel()
+	l := given(t)
+	l.kinds(draft(1, 1000, 10), events.AccountOpened{}, events.InvoiceDrafted{})
+	l.kinds(draft(2, 1000, 10), events.InvoiceDrafted{})
+	l.then(draft(2, 1000, 10))
+	l.stands(0, 0) // drafts are not owed
+}
+
+func TestDraftInvoice_AnotherCurrencyIsRefused(t *testing.T) {
+	t.Parallel()
+	c := draft(2, 1000, 10)
+	c.Currency, c.Lines[0].UnitPrice = "UGX", money.Of(1000, "UGX")
+	given(t, draft(1, 1000, 10)).fails(c, failure.Conflict, "currency_mismatch")
+}
+
+func TestIssueInvoice_MakesTheTotalPayable(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10))
+	l.then(issue(1), events.InvoiceIssued{
+		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
+		Total: kes(1000), DueOn: dueOn(10), IssuedAt: now,
+	})
+	l.then(issue(1))
+	l.stands(1000, 0)
+	other := issue(1)
+	other.Number = "ACME-0009"
+	l.fails(other, failure.Conflict, "invoice_already_numbered")
+}
+
+func TestIssueInvoice_UnknownAccountIsRefused(t *testing.T) {
+	t.Parallel()
+	given(t).fails(issue(1), failure.NotFound, "account_not_found")
+}
+
+func TestIssueInvoice_ExistingCreditPaysInTheSameDecision(t *testing.T) {
+	t.Parallel()
+	l := given(t, credit(1, 400), credit(2, 800), draft(1, 1000, 10))
+	l.then(issue(1),
+		events.InvoiceIssued{
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
+			Total: kes(1000), DueOn: dueOn(10), IssuedAt: now,
+		},
+		events.InvoiceAllocated{
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(400), FromCredit: true,
+			Due: kes(600), At: now,
+		},
+		events.InvoiceAllocated{
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(2), Amount: kes(600), FromCredit: true,
+			Due: kes(0), At: now,
+		},
+		events.InvoicePaid{
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), At: now,
+		})
+	l.stands(0, 200)
+}
+
+func TestIssueInvoice_NothingToPayIsPaidAtOnce(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 0, 10))
+	l.kinds(issue(1), events.InvoiceIssued{}, events.InvoicePaid{})
+}
+
+func TestIssueInvoice_VoidedDraftKeepsItsNumberAsADocument(t *testing.T) {
+	t.Parallel()
+	void := commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "typo"}
+	l := given(t, draft(1, 1000, 10))
+	l.then(void, events.InvoiceVoided{
+		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Total: kes(1000), Reason: "typo", At: now,
+	})
+	l.then(issue(1), events.InvoiceVoided{
+		SubscriberID: subscriber, InvoiceID: invoiceID(1), Number: "ACME-0001", Total: kes(0),
+		Reason: "voided before it was issued", At: now,
+	})
+	l.then(issue(1))
+	l.then(void)
+	l.then(draft(1, 1000, 10)) // its id is used up
+	l.stands(0, 0)
+}
+
+func TestVoidInvoice_OnlyWhileNothingIsAllocated(t *testing.T) {
+	t.Parallel()
+	void := func(n int) commands.VoidInvoice {
+		return commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(n), Reason: "typo"}
+	}
+	given(t).fails(void(1), failure.NotFound, "invoice_not_found")
+	l := given(t, draft(1, 1000, 10), issue(1), draft(2, 500, 11), issue(2))
+	l.fails(void(3), failure.NotFound, "invoice_not_found")
+	l.do(credit(1, 300))
+	l.fails(void(1), failure.Conflict, "invoice_has_payments")
+	l.do(credit(2, 700))
+	l.fails(void(1), failure.Conflict, "invoice_paid")
+	l.then(void(2), events.InvoiceVoided{
+		SubscriberID: subscriber, InvoiceID: invoiceID(2), SubscriptionID: subscription(), Number: "ACME-0002", Total: kes(500),
+		WasIssued: true, Reason: "typo", At: now,
+	})
+	l.then(void(2))
+	l.stands(0, 0)
+}
+
+func TestVoidInvoice_OfARefusedIssueRecordsTheNumber(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10), draft(2, 1000, 10), issue(2))
+	refused := commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "refused", Number: "ACME-0001"}
+	l.then(refused, events.InvoiceVoided{
+		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
+		Total: kes(1000), Reason: "refused", At: now,
+	})
+	l.then(refused)
+	refused.InvoiceID, refused.Number = invoiceID(2), "ACME-0002"
+	l.then(refused) // issued after all
+	refused.InvoiceID, refused.Number = invoiceID(3), "ACME-0003"
+	l.kinds(refused, events.InvoiceVoided{}) // lost: documented all the same
+}
+
+func TestCreditReceipt_NamedInvoiceThenOldestDueThenCredit(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 20), issue(1), draft(2, 500, 5), issue(2), draft(3, 700, 20), issue(3))
+	c := credit(1, 2500)
+	c.InvoiceID = invoiceID(3)
+	alloc := func(n int, amount int64) events.InvoiceAllocated {
+		return events.InvoiceAllocated{
+			SubscriberID: subscriber, InvoiceID: invoiceID(n), ReceiptID: receiptID(1), Amount: kes(amount), Due: kes(0), At: now,
+		}
+	}
+	paid := func(n int) events.InvoicePaid {
+		return events.InvoicePaid{SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(), At: now}
+	}
+	l.then(c,
+		events.ReceiptCredited{
+			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Channel: "c2b", Amount: kes(2500),
+			PaidAt: now, At: now,
+		},
+		alloc(3, 700), paid(3), alloc(2, 500), paid(2), alloc(1, 1000), paid(1),
+		events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(300), At: now})
+	l.stands(0, 300)
+}
+
+func TestCreditReceipt_PartStaysOnTheInvoiceWithoutPayingIt(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 20), issue(1))
+	l.kinds(credit(1, 400), events.ReceiptCredited{}, events.InvoiceAllocated{})
+	l.stands(600, 0)
+	l.kinds(credit(2, 600), events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{})
+}
+
+func TestCreditReceipt_NeverTwiceForOneReceipt(t *testing.T) {
+	t.Parallel()
+	l := given(t, credit(1, 400))
+	again := credit(1, 400)
+	again.InvoiceID, again.Channel = invoiceID(7), "stk" // the same money seen elsewhere
+	l.then(again)
+	l.state = billingClosed(t, l.state)
+	l.then(again)
+	l.stands(0, 400)
+}
+
+func TestCreditReceipt_ComesBackOnlyByALaterMove(t *testing.T) {
+	t.Parallel()
+	l := given(t, credit(1, 400), withdraw(1))
+	l.fails(credit(1, 400), failure.Conflict, "receipt_withdrawn")
+	back := credit(1, 400)
+	back.Move = 2
+	l.kinds(back, events.ReceiptCredited{}, events.CreditLeft{})
+	l.then(back)
+	l.then(credit(1, 400))
+	l.stands(0, 400)
+}
+
+func TestCreditReceipt_AnotherCurrencyIsRefused(t *testing.T) {
+	t.Parallel()
+	c := credit(2, 400)
+	c.Amount.Currency = "USD"
+	given(t, credit(1, 400)).fails(c, failure.Conflict, "currency_mismatch")
+}
+
+func TestWithdrawReceipt_ReopensWhatItPaid(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10), issue(1), credit(1, 1200))
+	l.then(withdraw(1),
+		events.ReceiptWithdrawn{
+			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Amount: kes(1200),
+			Reason: "wrong customer", At: now,
+		},
+		events.AllocationWithdrawn{
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(1000), Due: kes(1000), At: now,
+		},
+		events.InvoiceReopened{
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Due: kes(1000),
+			Reason: "wrong customer", At: now,
+		})
+	l.then(withdraw(1))
+	l.stands(1000, 0)
+	l.kinds(credit(2, 1000), events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}) // paid again
+}
+
+func TestWithdrawReceipt_OtherCreditTakesItsPlace(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10), issue(1), credit(1, 1000), credit(2, 1500))
+	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceAllocated{})
+	l.stands(0, 500) // the period stays paid
+	l.kinds(withdraw(2), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{})
+	l.stands(1000, 0)
+}
+
+func TestWithdrawReceipt_PartOfAPaymentLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10), issue(1), credit(1, 300), credit(2, 300))
+	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}) // it was never paid
+	l.stands(700, 0)
+	l.fails(withdraw(9), failure.NotFound, "receipt_not_found")
+}
+
+func TestReservePrompt_OneOpenPerAmount(t *testing.T) {
+	t.Parallel()
+	reserve := func(n int, minor int64) commands.ReservePrompt {
+		return commands.ReservePrompt{SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(n), Amount: kes(minor)}
+	}
+	l := given(t)
+	l.kinds(reserve(1, 1000), events.AccountOpened{}, events.PromptReserved{})
+	l.then(reserve(1, 1000))
+	l.fails(reserve(2, 1000), failure.Conflict, "payment_in_progress")
+	l.kinds(reserve(3, 2000), events.PromptReserved{})
+	l.state = billingClosed(t, l.state)
+	l.fails(reserve(2, 1000), failure.Conflict, "payment_in_progress")
+	release := commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(1)}
+	l.kinds(release, events.PromptReleased{})
+	l.then(release)
+	l.kinds(reserve(2, 1000), events.PromptReserved{})
+}
+
+func TestReservePrompt_NamedInvoiceMustBePayable(t *testing.T) {
+	t.Parallel()
+	reserve := func(invoice id.Invoice) commands.ReservePrompt {
+		return commands.ReservePrompt{SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoice, Amount: kes(1000)}
+	}
+	l := given(t, draft(1, 1000, 10), issue(1), draft(2, 500, 10), draft(3, 100, 9), issue(3), credit(1, 100))
+	l.fails(reserve(invoiceID(8)), failure.NotFound, "invoice_not_found")
+	l.fails(reserve(invoiceID(2)), failure.Conflict, "invoice_not_payable") // a draft
+	l.fails(reserve(invoiceID(3)), failure.Conflict, "invoice_not_payable") // paid
+	l.kinds(reserve(invoiceID(1)), events.PromptReserved{})
+}

@@ -1,0 +1,143 @@
+package billing_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// now is the instant of all decisions in these tests.
+var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// The customer of these tests.
+var (
+	org        = id.Derive[id.Organization]("test", "org")
+	subscriber = id.Derive[id.Subscriber]("test", "subscriber")
+)
+
+// kes is an amount in minor units.
+func kes(minor int64) money.Amount { return money.Of(minor, money.KES) }
+
+// invoiceID and the others make ids that read well in a failing test's source.
+func invoiceID(n int) id.Invoice    { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
+func receiptID(n int) id.Receipt    { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
+func noteID(n int) id.Receipt       { return id.Derive[id.Receipt]("test", fmt.Sprint("note", n)) }
+func paymentID(n int) id.Payment    { return id.Derive[id.Payment]("test", fmt.Sprint("payment", n)) }
+func number(n int) string           { return fmt.Sprintf("ACME-%04d", n) }
+func dueOn(day int) calendar.Date   { return calendar.Date{Year: 2026, Month: time.March, Day: day} }
+func subscription() id.Subscription { return id.Derive[id.Subscription]("test", "subscription") }
+
+// draft asks for an untaxed invoice of one line.
+func draft(n int, minor int64, day int) commands.DraftInvoice {
+	return commands.DraftInvoice{
+		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(), Currency: money.KES,
+		Lines:  []commands.LineInput{{Description: "Home", Quantity: "1", UnitPrice: kes(minor)}},
+		Prefix: "ACME", DueOn: dueOn(day),
+	}
+}
+
+// issue makes the draft of the number payable.
+func issue(n int) commands.IssueInvoice {
+	return commands.IssueInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(n), Number: number(n)}
+}
+
+// credit puts money on the account.
+func credit(n int, minor int64) commands.CreditReceipt {
+	return commands.CreditReceipt{
+		SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(n), Number: fmt.Sprintf("R%d", n), Channel: "c2b",
+		Amount: kes(minor), PaidAt: now,
+	}
+}
+
+// withdraw takes it back.
+func withdraw(n int) commands.WithdrawReceipt {
+	return commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: receiptID(n), Reason: "wrong customer"}
+}
+
+// ledger is an account under test, with everything recorded on it.
+type ledger struct {
+	t     *testing.T
+	state billing.Account
+	log   []events.AccountEvent
+}
+
+// given is the account after commands that must all be accepted.
+func given(t *testing.T, cs ...commands.AccountCommand) *ledger {
+	t.Helper()
+	l := &ledger{t: t}
+	for _, c := range cs {
+		l.do(c)
+	}
+	return l
+}
+
+// do runs a command that must be accepted and gives its events.
+func (l *ledger) do(c commands.AccountCommand) []events.AccountEvent {
+	l.t.Helper()
+	if err := c.Validate(); err != nil {
+		l.t.Fatalf("validate %s: %v", c.CommandName(), err)
+	}
+	made, err := billing.DecideAccount(l.state, c, now)
+	if err != nil {
+		l.t.Fatalf("%s: %v", c.CommandName(), err)
+	}
+	for _, e := range made {
+		l.state = billing.EvolveAccount(l.state, e)
+	}
+	l.log = append(l.log, made...)
+	return made
+}
+
+// then runs a command and compares its events.
+func (l *ledger) then(c commands.AccountCommand, want ...events.AccountEvent) {
+	l.t.Helper()
+	if diff := cmp.Diff(want, l.do(c), cmpopts.EquateEmpty()); diff != "" {
+		l.t.Errorf("%s (-want +got):\n%s", c.CommandName(), diff)
+	}
+}
+
+// kinds runs a command and compares the types of its events.
+func (l *ledger) kinds(c commands.AccountCommand, want ...events.AccountEvent) {
+	l.t.Helper()
+	var names, wanted []string
+	for _, e := range l.do(c) {
+		names = append(names, e.EventType())
+	}
+	for _, e := range want {
+		wanted = append(wanted, e.EventType())
+	}
+	if diff := cmp.Diff(wanted, names); diff != "" {
+		l.t.Errorf("%s (-want +got):\n%s", c.CommandName(), diff)
+	}
+}
+
+// fails runs a command that must be refused.
+func (l *ledger) fails(c commands.AccountCommand, kind failure.Kind, code string) {
+	l.t.Helper()
+	made, err := billing.DecideAccount(l.state, c, now)
+	if failure.KindOf(err) != kind || failure.CodeOf(err) != code || made != nil {
+		l.t.Errorf("%s gave %v, %v, want %s", c.CommandName(), made, err, code)
+	}
+}
+
+// stands compares what is owed and what lies on the account.
+func (l *ledger) stands(due, credit int64) {
+	l.t.Helper()
+	if got := l.state.Due(); got != kes(due) {
+		l.t.Errorf("due is %s, want %s", got, kes(due))
+	}
+	if got := l.state.Credit(); got != kes(credit) {
+		l.t.Errorf("credit is %s, want %s", got, kes(credit))
+	}
+}
