@@ -1,0 +1,244 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// jsonNumber is an amount in major units, exact.
+type jsonNumber = json.Number
+
+// PlansAPI serves /plans.
+type PlansAPI struct {
+	Bus      *bus.Bus
+	Plans    subscribers.PlansQuery
+	Settings SettingsSource
+}
+
+// Routes lists the endpoints of plans.
+func (a PlansAPI) Routes() []Route {
+	return []Route{
+		{Method: "POST", Path: "/plans", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Create a plan",
+			Request: planRequest{}, Response: planResponse{}, Status: 201, Handle: a.create},
+		{Method: "GET", Path: "/plans", Hosts: OnOrganization, Access: AccessSupport, Summary: "List plans", Row: planResponse{}, Handle: a.list},
+		{Method: "GET", Path: "/plans/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a plan", Response: planResponse{}, Handle: a.get},
+		{Method: "PATCH", Path: "/plans/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Make the next version of a plan",
+			Request: planPatch{}, Response: planResponse{}, Handle: a.change},
+		{Method: "POST", Path: "/plans/:id/archive", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Keep new subscriptions off a plan",
+			Request: archiveRequest{}, Response: planResponse{}, Handle: a.archive},
+	}
+}
+
+// planRates are speeds in kbit/s.
+type planRates struct {
+	Down  int64 `json:"down"`
+	Up    int64 `json:"up"`
+	Burst int64 `json:"burst,omitempty"`
+}
+
+// planBilling is when a plan is paid.
+type planBilling struct {
+	Mode   string `json:"mode" enum:"prepaid,postpaid"`
+	Period string `json:"period" enum:"hour,day,week,month"`
+	Anchor string `json:"anchor,omitempty" enum:"anniversary" doc:"periods return to the day on which the first began; fixed billing days need proration"`
+}
+
+// planRequest is api.md's body of POST /plans.
+type planRequest struct {
+	Code     string      `json:"code"`
+	Name     string      `json:"name"`
+	Kind     string      `json:"kind" enum:"pppoe,hotspot"`
+	Price    Amount      `json:"price"`
+	Currency string      `json:"currency,omitempty" doc:"the organization's; another is refused"`
+	Billing  planBilling `json:"billing"`
+	Rates    planRates   `json:"rates"`
+}
+
+// planPatch changes what is given; code and currency stay.
+type planPatch struct {
+	Name    *string      `json:"name,omitempty"`
+	Kind    *string      `json:"kind,omitempty" enum:"pppoe,hotspot"`
+	Price   *Amount      `json:"price,omitempty"`
+	Billing *planBilling `json:"billing,omitempty"`
+	Rates   *planRates   `json:"rates,omitempty"`
+}
+
+// archiveRequest may say why.
+type archiveRequest struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// planResponse is a plan as api.md shows it.
+type planResponse struct {
+	ID        id.Plan        `json:"id"`
+	Code      string         `json:"code"`
+	Name      string         `json:"name"`
+	Version   int            `json:"version"`
+	Kind      string         `json:"kind"`
+	Price     jsonNumber     `json:"price"`
+	Currency  money.Currency `json:"currency"`
+	Billing   planBilling    `json:"billing"`
+	Rates     planRates      `json:"rates"`
+	Archived  bool           `json:"archived"`
+	CreatedAt time.Time      `json:"createdAt"`
+}
+
+// showPlan is a row as the API shows it.
+func showPlan(r subscribers.PlanRow) planResponse {
+	t := r.Terms
+	return planResponse{
+		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(), Currency: t.Price.Currency,
+		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Rates:   planRates(t.Rates), Archived: r.Archived, CreatedAt: r.CreatedAt,
+	}
+}
+
+// errNoPlan is also the answer to another tenant's.
+func errNoPlan() error { return failure.NewNotFound("plan_not_found", "There is no such plan.") }
+
+// create makes a plan in the organization's currency.
+func (a PlansAPI) create(ctx context.Context, c *Call) error {
+	in, err := Decode[planRequest](c)
+	if err != nil {
+		return err
+	}
+	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	var faults failure.Faults
+	faults.Check(in.Currency == "" || in.Currency == string(settings.Currency), "currency", "must be the organization's, %s", settings.Currency)
+	command := commands.CreatePlan{PlanID: NewID[id.Plan](c, "plan"), OrgID: c.Org.ID, Code: in.Code, Terms: events.PlanTerms{
+		Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
+		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period), Rates: events.Rates(in.Rates),
+	}}
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 201, command.PlanID, done)
+}
+
+// show answers with the plan once the read side has the write.
+func (a PlansAPI) show(ctx context.Context, c *Call, status int, plan id.Plan, done bus.Result) error {
+	v := Visible{Projection: subscribers.PlansName, ID: plan.String(), Result: done}
+	return SendVisible(ctx, c, status, v, func(ctx context.Context) (planResponse, error) {
+		row, err := a.Plans.Get(ctx, c.Org.ID, plan)
+		if err != nil || row == nil {
+			return planResponse{}, orNotFound(err, errNoPlan())
+		}
+		return showPlan(*row), nil
+	})
+}
+
+// list answers with a page of plans.
+func (a PlansAPI) list(ctx context.Context, c *Call) error {
+	page, err := PageOf[subscribers.PlanKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Plans.List(ctx, c.Org.ID, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r subscribers.PlanRow) subscribers.PlanKey {
+		return subscribers.PlanKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	}, showPlan)
+}
+
+// get answers with one plan.
+func (a PlansAPI) get(ctx context.Context, c *Call) error {
+	plan, err := PathID[id.Plan](c, "id", "plan_not_found")
+	if err != nil {
+		return err
+	}
+	row, err := a.Plans.Get(ctx, c.Org.ID, plan)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoPlan())
+	}
+	c.SetRevision(uint64(row.Revision))
+	return c.Send(200, showPlan(*row))
+}
+
+// change makes the next version; subscriptions keep theirs.
+func (a PlansAPI) change(ctx context.Context, c *Call) error {
+	plan, err := PathID[id.Plan](c, "id", "plan_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[planPatch](c)
+	if err != nil {
+		return err
+	}
+	state, _, err := bus.Load[aggregate.Plan](ctx, a.Bus, "plan", id.Any(plan))
+	if err != nil {
+		return err
+	}
+	if state.Owner != c.Org.ID {
+		return errNoPlan()
+	}
+	terms, err := in.onto(state.Terms)
+	if err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, commands.RevisePlan{PlanID: plan, Terms: terms}, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, plan, done)
+}
+
+// onto is the terms with what the patch gives.
+func (p planPatch) onto(t events.PlanTerms) (events.PlanTerms, error) {
+	var faults failure.Faults
+	if p.Name != nil {
+		t.Name = strings.TrimSpace(*p.Name)
+	}
+	if p.Kind != nil {
+		t.Kind = *p.Kind
+	}
+	if p.Price != nil {
+		t.Price = p.Price.In(t.Price.Currency, "price", &faults)
+	}
+	if p.Billing != nil {
+		t.Mode, t.Period = events.BillingMode(p.Billing.Mode), calendar.Period(p.Billing.Period)
+	}
+	if p.Rates != nil {
+		t.Rates = events.Rates(*p.Rates)
+	}
+	return t, faults.Err()
+}
+
+// archive keeps new subscriptions off a plan.
+func (a PlansAPI) archive(ctx context.Context, c *Call) error {
+	plan, err := PathID[id.Plan](c, "id", "plan_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[archiveRequest](c)
+	if err != nil {
+		return err
+	}
+	meta := c.Meta()
+	meta.Reason = in.Reason
+	done, err := a.Bus.Execute(ctx, commands.ArchivePlan{PlanID: plan, Reason: in.Reason}, meta)
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, plan, done)
+}

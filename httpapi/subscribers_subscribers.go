@@ -1,0 +1,346 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"math/big"
+	"strings"
+	"time"
+
+	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// SubscribersAPI serves /subscribers.
+type SubscribersAPI struct {
+	Bus           *bus.Bus
+	Subscribers   subscribers.SubscribersQuery
+	Subscriptions subscribers.SubscriptionsQuery
+	Settings      SettingsSource
+	Clock         clock.Clock
+}
+
+// SettingsSource reads an organization's present billing settings from the log.
+type SettingsSource interface {
+	BillingSettings(ctx context.Context, org id.Organization) (events.BillingSettings, error)
+}
+
+// Routes lists the endpoints of subscribers.
+func (a SubscribersAPI) Routes() []Route {
+	filters := []Param{
+		{Name: "q", Type: "string", Doc: "words that begin a name, phone, e-mail address or account number"},
+		{Name: "status", Type: "string", Enum: subscriberStatuses},
+		{Name: "tag", Type: "string"},
+	}
+	return []Route{
+		{Method: "POST", Path: "/subscribers", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Register a subscriber",
+			Request: subscriberRequest{}, Response: subscriberResponse{}, Status: 201, Handle: a.create},
+		{Method: "GET", Path: "/subscribers", Hosts: OnOrganization, Access: AccessSupport, Summary: "List and search subscribers",
+			Row: subscriberResponse{}, Query: filters, Handle: a.list},
+		{Method: "GET", Path: "/subscribers/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a subscriber",
+			Response: subscriberResponse{}, Handle: a.get},
+		{Method: "PATCH", Path: "/subscribers/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Correct a subscriber's details",
+			Request: subscriberPatch{}, Response: subscriberResponse{}, Handle: a.change},
+		{Method: "POST", Path: "/subscribers/:id/block", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Cut a subscriber off by hand",
+			Request: reasonRequest{}, Response: subscriberResponse{}, Handle: a.block},
+		{Method: "POST", Path: "/subscribers/:id/unblock", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a block",
+			Request: reasonRequest{}, Response: subscriberResponse{}, Handle: a.unblock},
+		{Method: "GET", Path: "/subscribers/:id/access", Hosts: OnOrganization, Access: AccessSupport, Summary: "Why a subscriber is on or off",
+			Response: accessResponse{}, Handle: a.access},
+	}
+}
+
+// subscriberStatuses are the values of status.
+var subscriberStatuses = []string{"active", "blocked", "forgotten"}
+
+// location is a place in degrees, WGS 84.
+type location struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
+// subscriberRequest is api.md's body of POST /subscribers.
+type subscriberRequest struct {
+	FirstName   string    `json:"firstName"`
+	LastName    string    `json:"lastName,omitempty"`
+	Phone       string    `json:"phone" doc:"E.164, or as people in Kenya write it"`
+	Email       string    `json:"email,omitempty"`
+	Address     string    `json:"address,omitempty"`
+	Location    *location `json:"location,omitempty"`
+	Tags        []string  `json:"tags,omitempty"`
+	Notes       string    `json:"notes,omitempty"`
+	ExternalRef string    `json:"externalRef,omitempty"`
+}
+
+// subscriberPatch changes what is given.
+type subscriberPatch struct {
+	FirstName   *string   `json:"firstName,omitempty"`
+	LastName    *string   `json:"lastName,omitempty"`
+	Phone       *string   `json:"phone,omitempty"`
+	Email       *string   `json:"email,omitempty"`
+	Address     *string   `json:"address,omitempty"`
+	Location    *location `json:"location,omitempty"`
+	Tags        *[]string `json:"tags,omitempty"`
+	Notes       *string   `json:"notes,omitempty"`
+	ExternalRef *string   `json:"externalRef,omitempty"`
+}
+
+// reasonRequest is the body of actions that somebody will have to explain.
+type reasonRequest struct {
+	Reason string `json:"reason"`
+}
+
+// subscriberResponse is a subscriber as api.md shows it. Amounts are major units.
+type subscriberResponse struct {
+	ID            id.Subscriber  `json:"id"`
+	AccountNumber string         `json:"accountNumber"`
+	FirstName     *string        `json:"firstName"` // personal fields are null when the person was forgotten
+	LastName      *string        `json:"lastName"`
+	Phone         *string        `json:"phone"`
+	Email         *string        `json:"email"`
+	Address       *string        `json:"address"`
+	Notes         *string        `json:"notes"`
+	Location      *location      `json:"location"`
+	Tags          []string       `json:"tags"`
+	ExternalRef   *string        `json:"externalRef"`
+	Status        string         `json:"status"`
+	Balance       jsonNumber     `json:"balance"`
+	Credit        jsonNumber     `json:"credit"`
+	Currency      money.Currency `json:"currency"`
+	CreatedAt     time.Time      `json:"createdAt"`
+}
+
+// showSubscriber is a row as the API shows it.
+func showSubscriber(r subscribers.SubscriberRow) subscriberResponse {
+	out := subscriberResponse{
+		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
+		Email: emptyAsNull(r.Email), Address: emptyAsNull(r.Address), Notes: emptyAsNull(r.Notes), Tags: r.Tags,
+		ExternalRef: emptyAsNull(&r.ExternalRef), Status: r.Status, Balance: r.Balance().Number(), Credit: r.Credit().Number(),
+		Currency: r.Currency, CreatedAt: r.CreatedAt,
+	}
+	if r.Latitude != nil && r.Longitude != nil {
+		out.Location = &location{*r.Latitude, *r.Longitude}
+	}
+	return out
+}
+
+// emptyAsNull is nil for an empty text.
+func emptyAsNull(text *string) *string {
+	if text == nil || *text == "" {
+		return nil
+	}
+	return text
+}
+
+// errNoSubscriber is also the answer to another tenant's.
+func errNoSubscriber() error {
+	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
+}
+
+// maxAccountNumberTries bounds the search for a free account number: with a tenth of the numbers taken, ten tries fail
+// once in ten billion.
+const maxAccountNumberTries = 10
+
+// create registers a subscriber under an account number that nobody has.
+func (a SubscribersAPI) create(ctx context.Context, c *Call) error {
+	in, err := Decode[subscriberRequest](c)
+	if err != nil {
+		return err
+	}
+	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	command := commands.RegisterSubscriber{
+		SubscriberID: NewID[id.Subscriber](c, "subscriber"), OrgID: c.Org.ID, Currency: settings.Currency,
+		Details: events.SubscriberDetails{
+			FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
+			Phone: personal.Of(commands.NormalizeContactPhone(in.Phone)), Email: personal.Of(commands.NormalizeEmail(in.Email)),
+			Address: personal.Of(in.Address), Notes: personal.Of(in.Notes), Location: in.Location.event(), Tags: in.Tags, ExternalRef: in.ExternalRef,
+		},
+	}
+	for try := 1; ; try++ {
+		if command.AccountNumber, err = newAccountNumber(); err != nil {
+			return err
+		}
+		done, err := a.Bus.Execute(ctx, command, c.Meta())
+		if failure.CodeOf(err) == "account_number_taken" && try < maxAccountNumberTries {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return a.show(ctx, c, 201, command.SubscriberID, done)
+	}
+}
+
+// event is the place as events hold it.
+func (l *location) event() *events.Location {
+	if l == nil {
+		return nil
+	}
+	return &events.Location{Latitude: l.Latitude, Longitude: l.Longitude}
+}
+
+// newAccountNumber draws an account number that does not begin with zero, which people drop.
+func newAccountNumber() (string, error) {
+	n, err := rand.Int(rand.Reader, big.NewInt(9_000_000))
+	if err != nil {
+		return "", err
+	}
+	return commands.AccountNumber(1_000_000 + int(n.Int64())), nil
+}
+
+// show answers with the subscriber once the read side has the write.
+func (a SubscribersAPI) show(ctx context.Context, c *Call, status int, subscriber id.Subscriber, done bus.Result) error {
+	v := Visible{Projection: subscribers.SubscribersName, ID: subscriber.String(), Result: done}
+	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriberResponse, error) {
+		row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+		if err != nil || row == nil {
+			return subscriberResponse{}, orNotFound(err, errNoSubscriber())
+		}
+		return showSubscriber(*row), nil
+	})
+}
+
+// orNotFound is the error of a read, or else the absence of the row.
+func orNotFound(err, absent error) error {
+	if err != nil {
+		return err
+	}
+	return absent
+}
+
+// list answers with a page of subscribers.
+func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
+	f := c.Filters()
+	filter := subscribers.SubscriberFilter{Search: f.Text("q"), Status: f.OneOf("status", subscriberStatuses...), Tag: f.Text("tag")}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := PageOf[subscribers.SubscriberKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Subscribers.List(ctx, c.Org.ID, filter, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r subscribers.SubscriberRow) subscribers.SubscriberKey {
+		return subscribers.SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	}, showSubscriber)
+}
+
+// afterOf is the key to go on from, zero at the start of a list.
+func afterOf[K any](p Page[K]) K {
+	if p.After == nil {
+		var zero K
+		return zero
+	}
+	return *p.After
+}
+
+// get answers with one subscriber.
+func (a SubscribersAPI) get(ctx context.Context, c *Call) error {
+	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	if err != nil {
+		return err
+	}
+	row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoSubscriber())
+	}
+	c.SetRevision(uint64(row.Revision))
+	return c.Send(200, showSubscriber(*row))
+}
+
+// change corrects the details that are given.
+func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
+	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[subscriberPatch](c)
+	if err != nil {
+		return err
+	}
+	state, _, err := bus.Load[aggregate.Subscriber](ctx, a.Bus, "subscriber", id.Any(subscriber))
+	if err != nil {
+		return err
+	}
+	if state.Owner != c.Org.ID {
+		return errNoSubscriber()
+	}
+	done, err := a.Bus.Execute(ctx, commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(state.Details)}, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, subscriber, done)
+}
+
+// onto is the details with what the patch gives.
+func (p subscriberPatch) onto(d events.SubscriberDetails) events.SubscriberDetails {
+	set := func(to *personal.Text, from *string, normal func(string) string) {
+		if from != nil {
+			*to = personal.Of(normal(*from))
+		}
+	}
+	asIs := func(s string) string { return s }
+	set(&d.FirstName, p.FirstName, strings.TrimSpace)
+	set(&d.LastName, p.LastName, strings.TrimSpace)
+	set(&d.Phone, p.Phone, commands.NormalizeContactPhone)
+	set(&d.Email, p.Email, commands.NormalizeEmail)
+	set(&d.Address, p.Address, asIs)
+	set(&d.Notes, p.Notes, asIs)
+	if p.Location != nil {
+		d.Location = p.Location.event()
+	}
+	if p.Tags != nil {
+		d.Tags = *p.Tags
+	}
+	if p.ExternalRef != nil {
+		d.ExternalRef = *p.ExternalRef
+	}
+	return d
+}
+
+// block cuts a subscriber off by hand.
+func (a SubscribersAPI) block(ctx context.Context, c *Call) error {
+	return a.act(ctx, c, func(s id.Subscriber, reason string) commands.Command {
+		return commands.BlockSubscriber{SubscriberID: s, Reason: reason}
+	})
+}
+
+// unblock ends a block.
+func (a SubscribersAPI) unblock(ctx context.Context, c *Call) error {
+	return a.act(ctx, c, func(s id.Subscriber, reason string) commands.Command {
+		return commands.UnblockSubscriber{SubscriberID: s, Reason: reason}
+	})
+}
+
+// act executes a command that needs a reason.
+func (a SubscribersAPI) act(ctx context.Context, c *Call, command func(id.Subscriber, string) commands.Command) error {
+	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[reasonRequest](c)
+	if err != nil {
+		return err
+	}
+	meta := c.Meta()
+	meta.Reason = in.Reason
+	done, err := a.Bus.Execute(ctx, command(subscriber, in.Reason), meta)
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, subscriber, done)
+}

@@ -1,0 +1,269 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// SubscriptionsAPI serves /subscriptions.
+type SubscriptionsAPI struct {
+	Bus           *bus.Bus
+	Subscriptions subscribers.SubscriptionsQuery
+	Settings      SettingsSource
+	Secrets       *vault.Secrets
+	Clock         clock.Clock
+}
+
+// Routes lists the endpoints of subscriptions.
+func (a SubscriptionsAPI) Routes() []Route {
+	filters := []Param{{Name: "subscriberId", Type: "uuid"}, {Name: "state", Type: "string", Enum: subscriptionStates}}
+	return []Route{
+		{Method: "POST", Path: "/subscriptions", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give a subscriber a plan",
+			Request: subscriptionRequest{}, Response: subscriptionResponse{}, Status: 201, Handle: a.create},
+		{Method: "GET", Path: "/subscriptions", Hosts: OnOrganization, Access: AccessSupport, Summary: "List subscriptions",
+			Row: subscriptionResponse{}, Query: filters, Handle: a.list},
+		{Method: "GET", Path: "/subscriptions/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a subscription",
+			Response: subscriptionResponse{}, Handle: a.get},
+		{Method: "POST", Path: "/subscriptions/:id/pause", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Rest service and billing",
+			Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.pause},
+		{Method: "POST", Path: "/subscriptions/:id/resume", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a pause",
+			Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.resume},
+		{Method: "POST", Path: "/subscriptions/:id/end", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a subscription for good",
+			Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.end},
+	}
+}
+
+// subscriptionStates are the values of state.
+var subscriptionStates = []string{"pending", "active", "paused", "ended"}
+
+// subscriptionRequest is api.md's body of POST /subscriptions.
+type subscriptionRequest struct {
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	PlanID       id.Plan       `json:"planId"`
+	StartDate    calendar.Date `json:"startDate,omitzero" doc:"in the organization's time zone; today when absent"`
+	Username     string        `json:"username,omitempty" doc:"login on the network; the account number when absent"`
+	Password     secrets.Text  `json:"password,omitempty" doc:"login on the network, never shown; random when absent"`
+}
+
+// subscriptionResponse is a subscription as api.md shows it.
+type subscriptionResponse struct {
+	ID            id.Subscription `json:"id"`
+	SubscriberID  id.Subscriber   `json:"subscriberId"`
+	PlanID        id.Plan         `json:"planId"`
+	PlanVersion   int             `json:"planVersion"`
+	PlanName      string          `json:"planName"`
+	Price         jsonNumber      `json:"price"`
+	Currency      money.Currency  `json:"currency"`
+	Billing       planBilling     `json:"billing"`
+	Rates         planRates       `json:"rates"`
+	State         string          `json:"state"`
+	Reason        string          `json:"reason"`
+	StartsAt      time.Time       `json:"startsAt"`
+	ActivatedAt   *time.Time      `json:"activatedAt"`
+	PaidUntil     *time.Time      `json:"paidUntil"` // an instant; null before the first paid period
+	Dunning       string          `json:"dunning"`
+	Access        string          `json:"access"`
+	Username      *string         `json:"username"`
+	OpenInvoiceID *id.Invoice     `json:"openInvoiceId"`
+	CreatedAt     time.Time       `json:"createdAt"`
+}
+
+// show is a row as the API shows it.
+func (a SubscriptionsAPI) show(r subscribers.SubscriptionRow) subscriptionResponse {
+	t := r.Terms
+	return subscriptionResponse{
+		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
+		Price: t.Price.Number(), Currency: t.Price.Currency,
+		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"}, Rates: planRates(t.Rates),
+		State: r.State, Reason: r.Reason, StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
+		Dunning: "none", Access: r.Access(a.Clock.Now()), Username: r.Username, OpenInvoiceID: r.OpenInvoice, CreatedAt: r.CreatedAt,
+	}
+}
+
+// errNoSubscription is also the answer to another tenant's.
+func errNoSubscription() error {
+	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
+}
+
+// create gives a subscriber a plan: its terms are copied as they stand in the log.
+func (a SubscriptionsAPI) create(ctx context.Context, c *Call) error {
+	in, err := Decode[subscriptionRequest](c)
+	if err != nil {
+		return err
+	}
+	command, err := a.command(ctx, c, in)
+	if err != nil {
+		return err
+	}
+	if err := command.Validate(); err != nil {
+		return err
+	}
+	password := in.Password
+	if password.IsZero() {
+		password = secrets.Text(rand.Text())
+	}
+	secret := vault.Secret{Ref: command.PasswordRef, OrgID: c.Org.ID, Purpose: "network_password"}
+	if err := a.Secrets.Put(ctx, secret, []byte(password.Reveal())); err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.sendVisible(ctx, c, 201, command.SubscriptionID, done)
+}
+
+// command fills the command from the subscriber, the plan and the settings, each read from the log.
+func (a SubscriptionsAPI) command(ctx context.Context, c *Call, in subscriptionRequest) (commands.CreateSubscription, error) {
+	none := commands.CreateSubscription{}
+	subscriber, _, err := bus.Load[aggregate.Subscriber](ctx, a.Bus, "subscriber", id.Any(in.SubscriberID))
+	if err != nil {
+		return none, err
+	}
+	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
+		return none, errNoSubscriber()
+	}
+	plan, _, err := bus.Load[aggregate.Plan](ctx, a.Bus, "plan", id.Any(in.PlanID))
+	switch {
+	case err != nil:
+		return none, err
+	case plan.Owner != c.Org.ID:
+		return none, errNoPlan()
+	case plan.Archived:
+		return none, failure.NewConflict("plan_archived", "This plan is archived.")
+	}
+	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	if err != nil {
+		return none, err
+	}
+	starts, err := startInstant(in.StartDate, settings.Timezone, a.Clock.Now())
+	if err != nil {
+		return none, err
+	}
+	username := in.Username
+	if username == "" {
+		username = subscriber.AccountNumber
+	}
+	subscription := NewID[id.Subscription](c, "subscription")
+	return commands.CreateSubscription{
+		SubscriptionID: subscription, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, PlanID: in.PlanID, PlanVersion: plan.Version,
+		Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts, Username: personal.Of(username),
+		PasswordRef: id.Derive[id.Secret]("network_password", subscription.String()), InvoiceID: id.Derive[id.Invoice]("first_period", subscription.String()),
+	}, nil
+}
+
+// startInstant is the beginning of a day to come; today is now, a past day is refused.
+func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time, error) {
+	zone, err := time.LoadLocation(timezone)
+	if err != nil {
+		return time.Time{}, err
+	}
+	today := calendar.On(now, zone)
+	switch {
+	case day.IsZero() || day == today:
+		return now, nil
+	case day.Before(today):
+		return time.Time{}, failure.NewInvalid("invalid_input", "startDate must not be in the past")
+	}
+	return day.Start(zone), nil
+}
+
+// sendVisible answers with the subscription once the read side has the write.
+func (a SubscriptionsAPI) sendVisible(ctx context.Context, c *Call, status int, subscription id.Subscription, done bus.Result) error {
+	v := Visible{Projection: subscribers.SubscriptionsName, ID: subscription.String(), Result: done}
+	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriptionResponse, error) {
+		row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
+		if err != nil || row == nil {
+			return subscriptionResponse{}, orNotFound(err, errNoSubscription())
+		}
+		return a.show(*row), nil
+	})
+}
+
+// list answers with a page of subscriptions.
+func (a SubscriptionsAPI) list(ctx context.Context, c *Call) error {
+	f := c.Filters()
+	subscriber, state := FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("state", subscriptionStates...)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := PageOf[subscribers.SubscriptionKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r subscribers.SubscriptionRow) subscribers.SubscriptionKey {
+		return subscribers.SubscriptionKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	}, a.show)
+}
+
+// get answers with one subscription.
+func (a SubscriptionsAPI) get(ctx context.Context, c *Call) error {
+	subscription, err := PathID[id.Subscription](c, "id", "subscription_not_found")
+	if err != nil {
+		return err
+	}
+	row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoSubscription())
+	}
+	c.SetRevision(uint64(row.Revision))
+	return c.Send(200, a.show(*row))
+}
+
+// pause rests service and billing.
+func (a SubscriptionsAPI) pause(ctx context.Context, c *Call) error {
+	return a.act(ctx, c, func(s id.Subscription, reason string) commands.Command {
+		return commands.PauseSubscription{SubscriptionID: s, Reason: reason}
+	})
+}
+
+// resume ends a pause.
+func (a SubscriptionsAPI) resume(ctx context.Context, c *Call) error {
+	return a.act(ctx, c, func(s id.Subscription, reason string) commands.Command {
+		return commands.ResumeSubscription{SubscriptionID: s, Reason: reason}
+	})
+}
+
+// end ends a subscription for good.
+func (a SubscriptionsAPI) end(ctx context.Context, c *Call) error {
+	return a.act(ctx, c, func(s id.Subscription, reason string) commands.Command {
+		return commands.EndSubscription{SubscriptionID: s, Reason: reason}
+	})
+}
+
+// act executes a command that needs a reason.
+func (a SubscriptionsAPI) act(ctx context.Context, c *Call, command func(id.Subscription, string) commands.Command) error {
+	subscription, err := PathID[id.Subscription](c, "id", "subscription_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[reasonRequest](c)
+	if err != nil {
+		return err
+	}
+	meta := c.Meta()
+	meta.Reason = in.Reason
+	done, err := a.Bus.Execute(ctx, command(subscription, in.Reason), meta)
+	if err != nil {
+		return err
+	}
+	return a.sendVisible(ctx, c, 200, subscription, done)
+}
