@@ -1,0 +1,151 @@
+package invoicing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
+)
+
+// The story of these tests.
+var (
+	now        = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	org        = id.Derive[id.Organization]("test", "org")
+	subscriber = id.Derive[id.Subscriber]("test", "subscriber")
+	sub        = id.Derive[id.Subscription]("test", "subscription")
+	invoice    = id.Derive[id.Invoice]("test", "invoice")
+	series     = commands.SeriesOf(org, commands.InvoiceDocument, "ACME")
+	settings   = events.BillingSettings{
+		Timezone: "Africa/Nairobi", Currency: money.KES, InvoicePrefix: "ACME",
+		Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
+	}
+	created = events.OrganizationCreated{OrgID: org, Billing: settings}
+	drafted = events.InvoiceDrafted{SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, Prefix: "ACME"}
+	granted = events.NumberGranted{
+		SeriesID: series, OrgID: org, Document: commands.InvoiceDocument, DocumentID: id.As[id.Any](invoice),
+		SubscriberID: subscriber, Seq: 7, Number: "ACME-0007",
+	}
+	issued = events.InvoiceIssued{SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, Number: "ACME-0007"}
+	grant  = commands.GrantNumber{
+		SeriesID: series, OrgID: org, Document: commands.InvoiceDocument, DocumentID: id.As[id.Any](invoice),
+		SubscriberID: subscriber, Prefix: "ACME",
+	}
+	issue = commands.IssueInvoice{SubscriberID: subscriber, InvoiceID: invoice, Number: "ACME-0007"}
+)
+
+// happened is an event as an input.
+func happened(e events.Event) processmanagers.Input {
+	return processmanagers.Input{Event: &events.Envelope{Type: e.EventType(), Event: e}}
+}
+
+// timeout is the stalled timer as an input.
+func timeout() processmanagers.Input {
+	return processmanagers.Input{Timeout: &processmanagers.Timeout{Name: "stalled"}}
+}
+
+// refused is a refusal as an input.
+func refused(c commands.Command, code string) processmanagers.Input {
+	return processmanagers.Input{Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()}}
+}
+
+// run feeds inputs to a process and gives the output of the last, and the state after it.
+func run[S any](t *testing.T, p processmanagers.Process[S], inputs ...processmanagers.Input) (processmanagers.Output, S) {
+	t.Helper()
+	var s S
+	var out processmanagers.Output
+	for _, in := range inputs {
+		var err error
+		if out, err = p.Decide(s, in, now); err != nil {
+			t.Fatalf("decide: %v", err)
+		}
+		s = p.Evolve(s, in)
+	}
+	return out, s
+}
+
+// thenCommands compares the commands of an output.
+func thenCommands(t *testing.T, out processmanagers.Output, want ...commands.Command) {
+	t.Helper()
+	if diff := cmp.Diff(want, out.Commands); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	for _, c := range out.Commands {
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s is not valid: %v", c.CommandName(), err)
+		}
+	}
+}
+
+// due is a period of a plan.
+func due(period calendar.Period, from, to time.Time) events.PeriodDue {
+	return events.PeriodDue{
+		SubscriptionID: sub, OrgID: org, SubscriberID: subscriber, InvoiceID: invoice, PlanName: "Home 10 Mbps",
+		Terms: events.PlanTerms{Name: "Home", Price: money.Major(1500, money.KES), Period: period}, From: from, To: to,
+		DueAt: time.Date(2026, 3, 31, 21, 30, 0, 0, time.UTC), // the first of April in Nairobi
+	}
+}
+
+func TestInvoicing_PeriodDueIsDraftedUnderTheSettings(t *testing.T) {
+	t.Parallel()
+	out, _ := run(t, invoicing.Process(), happened(created), happened(due(calendar.Month, time.Time{}, time.Time{})))
+	thenCommands(t, out, commands.DraftInvoice{
+		SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, SubscriptionID: sub, Tax: settings.Tax, Currency: money.KES,
+		Lines:  []commands.LineInput{{Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: money.Major(1500, money.KES)}},
+		Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: time.April, Day: 1},
+	})
+}
+
+func TestInvoicing_NewSettingsHoldForTheNextInvoice(t *testing.T) {
+	t.Parallel()
+	adopted := settings
+	adopted.InvoicePrefix, adopted.Tax = "LAKE", events.TaxRule{}
+	out, _ := run(t, invoicing.Process(), happened(created), happened(events.BillingSettingsAdopted{OrgID: org, Billing: adopted}),
+		happened(due(calendar.Week, time.Time{}, time.Time{})))
+	c, ok := out.Commands[0].(commands.DraftInvoice)
+	if !ok || c.Prefix != "LAKE" || len(c.Tax.Components) != 0 {
+		t.Errorf("drafted %+v", c)
+	}
+}
+
+func TestInvoicing_LineNamesThePeriodInLocalTime(t *testing.T) {
+	t.Parallel()
+	at := func(day, hour int) time.Time { return time.Date(2026, 3, day, hour, 0, 0, 0, time.UTC) }
+	for want, d := range map[string]events.PeriodDue{
+		"Home 10 Mbps, 2026-03-02 to 2026-03-08":  due(calendar.Week, at(1, 21), at(8, 21)),
+		"Home 10 Mbps, 2026-03-01 to 2026-03-08":  due(calendar.Week, at(1, 9), at(8, 9)),
+		"Home 10 Mbps, 2026-03-02 00:00 to 01:00": due(calendar.Hour, at(1, 21), at(1, 22)),
+		"Home 10 Mbps, 1 hour":                    due(calendar.Hour, time.Time{}, time.Time{}),
+		"Home 10 Mbps, 2026-03-05 to 2026-03-05":  due(calendar.Day, at(4, 21), at(5, 21)),
+	} {
+		out, _ := run(t, invoicing.Process(), happened(created), happened(d))
+		c, ok := out.Commands[0].(commands.DraftInvoice)
+		if !ok || c.Lines[0].Description != want || !c.PeriodFrom.Equal(d.From) || !c.PeriodTo.Equal(d.To) {
+			t.Errorf("line is %q, want %q", c.Lines[0].Description, want)
+		}
+	}
+}
+
+func TestInvoicing_DueBeforeTheOrganizationStopsTheProcess(t *testing.T) {
+	t.Parallel()
+	if _, err := invoicing.Process().Decide(invoicing.Organization{}, happened(due(calendar.Month, time.Time{}, time.Time{})), now); err == nil {
+		t.Error("a period of an unknown organization was drafted")
+	}
+}
+
+func TestInvoicing_InstanceIsTheOrganization(t *testing.T) {
+	t.Parallel()
+	p := invoicing.Process()
+	for _, e := range []events.Event{created, events.BillingSettingsAdopted{OrgID: org}, due(calendar.Month, now, now)} {
+		if got := p.Key(events.Envelope{Event: e}); got != org.String() {
+			t.Errorf("%s belongs to %q", e.EventType(), got)
+		}
+	}
+}
