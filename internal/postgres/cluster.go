@@ -34,7 +34,8 @@ type ClusterConfig struct {
 	DataDir string       // made when missing; the cluster and its port and passwords live in it
 	BinDir  string       // PostgreSQL's programs; empty searches the usual places
 	Logger  *slog.Logger // nil discards
-	// Scratch trades durability for speed: for tests whose data may be lost. Never for an installation.
+	// Scratch does not wait for the disk: what was committed survives a kill of the server, not a loss of power. For
+	// tests; never for an installation.
 	Scratch bool
 	// MaxConnections of the server; zero means 200.
 	MaxConnections int

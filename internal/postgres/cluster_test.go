@@ -44,10 +44,11 @@ func clusterDir(t *testing.T) string {
 	return filepath.Join(home, "data")
 }
 
-// startCluster starts a cluster that is stopped at the end of the test.
+// startCluster starts a cluster that is stopped at the end of the test. It does not write through: none of these tests
+// takes the power away.
 func startCluster(t *testing.T, dir string) *postgres.Cluster {
 	t.Helper()
-	c, err := postgres.StartCluster(t.Context(), postgres.ClusterConfig{DataDir: dir, MaxConnections: 20})
+	c, err := postgres.StartCluster(t.Context(), postgres.ClusterConfig{DataDir: dir, MaxConnections: 20, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,70 @@
+# Lastmile. `make` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Packages under test, and how many test programs run at a time: each has many tests that wait for the database.
+PKG ?= ./...
+PROCS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 4 ? 4 : n )))
+
+# Pinned tools, run without becoming part of go.mod.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.6.1
+
+# Packages whose tests also run under the race detector: engines and everything with goroutines of its own.
+CORE := ./internal/... ./eventstore/... ./commands/bus/... ./projections/runner/... ./processmanagers/runner/...
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/lastmile
+	CGO_ENABLED=0 go build -trimpath -o bin/lastmile ./cmd/lastmile
+
+.PHONY: run
+run: ## install what is missing, build, start the demo
+	@scripts/install-deps postgresql
+	@$(MAKE) --no-print-directory build
+	@exec bin/lastmile demo
+
+.PHONY: test
+test: bin/withpg ## install what is missing, run all tests (PKG=./some/... for a part)
+	@scripts/install-deps postgresql gcc
+	timeout --kill-after=20 580 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 9m $(PKG)
+
+.PHONY: check
+check: bin/withpg ## format, vet, lint, import rules, race detector
+	@scripts/install-deps postgresql gcc
+	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r ls 2>/dev/null | xargs -r gofmt -l); if [[ -n $$files ]]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	@if [[ -d internal/archtest ]]; then go test ./internal/archtest/...; fi
+	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
+
+.PHONY: bench
+bench: bin/withpg ## measure, each figure against a limit of the same run
+	@scripts/install-deps postgresql
+	bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 60m $(PKG)
+
+.PHONY: verify
+verify: ## fail when generated files or module sums differ from what is committed
+	go generate ./...
+	@changed=$$(git status --porcelain -- '*_gen.go' '*.gen.json' 'docs'); if [[ -n $$changed ]]; then echo "generated files differ:"; echo "$$changed"; exit 1; fi
+	go mod verify
+
+.PHONY: fmt
+fmt: ## format all Go files
+	gofmt -w $$(git ls-files '*.go')
+
+.PHONY: install-deps
+install-deps: ## install PostgreSQL and gcc when missing (as root)
+	@scripts/install-deps postgresql gcc
+
+.PHONY: clean
+clean: ## remove what was built (data stays)
+	rm -rf bin
+
+# withpg runs tests with one throw-away PostgreSQL server for all of them.
+.PHONY: bin/withpg
+bin/withpg:
+	@CGO_ENABLED=0 go build -o bin/withpg ./internal/postgres/pgtest/withpg
