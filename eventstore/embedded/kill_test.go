@@ -1,0 +1,39 @@
+package embedded_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// freeAddr is a loopback address that nobody listens on, for a node that must come back under the same one.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestKill_AcknowledgedAppendsSurvive kills the node's process again and again under concurrent appends.
+func TestKill_AcknowledgedAppendsSurvive(t *testing.T) {
+	t.Parallel()
+	schema := pgtest.New(t).Namespace.Schema("eventstore")
+	database, addr := pgtest.URL(t), freeAddr(t)
+	node := startChild(t, database, schema, addr)
+	s := newStorm(t, node.url, 16)
+	for range 4 {
+		s.await(150)
+		node.kill(t)
+		node = startChild(t, database, schema, addr)
+	}
+	s.await(150)
+	s.end()
+	_ = node.input.Close()
+	if err := node.command.Wait(); err != nil {
+		t.Errorf("the last node did not stop cleanly: %v", err)
+	}
+}

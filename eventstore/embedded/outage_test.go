@@ -1,0 +1,88 @@
+package embedded_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// TestOutage_LostSessionsUnderLoad ends the node's database sessions, the writing one included, while appends are under way.
+func TestOutage_LostSessionsUnderLoad(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	pool := ownPool(t, pgtest.URL(t), cfg.Schema)
+	cfg.Pool = pool
+	n := start(t, cfg)
+	s := newStorm(t, n.URL(), 16)
+	killer, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer killer.Close(context.Background())
+	for range 8 {
+		s.await(100)
+		const end = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1`
+		if _, err := killer.Exec(s.ctx, end, cfg.Schema); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.await(100)
+	s.end()
+	wantAlive(t, n)
+}
+
+// ownPool is a pool whose sessions can be told from other tests' by their application name.
+func ownPool(t *testing.T, url, name string) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = name
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// wantAlive checks that the node has not reported a fatal error.
+func wantAlive(t *testing.T, n *embedded.Node) {
+	t.Helper()
+	select {
+	case err := <-n.Err():
+		t.Errorf("the node gave up: %v", err)
+	default:
+	}
+}
+
+// TestOutage_DatabaseRestartsUnderLoad restarts the whole database server while appends are under way.
+func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cluster, err := postgres.StartCluster(t.Context(), postgres.ClusterConfig{DataDir: filepath.Join(dir, "pg")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Stop(context.Background()) })
+	pool := ownPool(t, cluster.URL(), "outage")
+	n := start(t, embedded.Config{Pool: pool, Schema: "outage", Addr: "127.0.0.1:0", Logger: quiet()})
+	s := newStorm(t, n.URL(), 16)
+	for range 2 {
+		s.await(150)
+		if err := cluster.Restart(s.ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.await(150)
+	s.end()
+	wantAlive(t, n)
+}
