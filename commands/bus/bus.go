@@ -1,0 +1,196 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Config says what a bus works with. Zero values of the optional fields take the defaults named at each.
+type Config struct {
+	Store *eventstore.Store
+	// Claims keys a unique value by an HMAC: rules.md 18. The vault's ClaimKey.
+	Claims func(kind, value string) uuid.UUID
+	Clock  clock.Clock
+	Logger *slog.Logger // default: slog.Default
+
+	PeriodLength   int           // events in a stream before it is closed into the next period; default 1,000
+	CachedStreams  int           // folded states kept in memory, for each category; default 2,048
+	ClaimPatience  time.Duration // age from which an unused claim may be taken over; default 60 s
+	AppendPatience time.Duration // how long an append of unknown outcome is repeated; default 10 s
+}
+
+// Defaults of Config.
+const (
+	defaultPeriodLength   = 1000
+	defaultCachedStreams  = 2048
+	defaultClaimPatience  = time.Minute
+	defaultAppendPatience = 10 * time.Second
+)
+
+// withDefaults fills what the caller left open.
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.PeriodLength == 0 {
+		c.PeriodLength = defaultPeriodLength
+	}
+	if c.CachedStreams == 0 {
+		c.CachedStreams = defaultCachedStreams
+	}
+	if c.ClaimPatience == 0 {
+		c.ClaimPatience = defaultClaimPatience
+	}
+	if c.AppendPatience == 0 {
+		c.AppendPatience = defaultAppendPatience
+	}
+	return c
+}
+
+// Bus executes commands. Safe for concurrent use once everything is registered.
+type Bus struct {
+	cfg        Config
+	categories map[string]category
+	stored     map[string]func([]byte) (commands.Command, error)
+	locks      locks
+}
+
+// New makes a bus without aggregates; they are registered before its first use.
+func New(cfg Config) *Bus {
+	return &Bus{
+		cfg:        cfg.withDefaults(),
+		categories: make(map[string]category),
+		stored:     make(map[string]func([]byte) (commands.Command, error)),
+		locks:      locks{held: make(map[string]*lock)},
+	}
+}
+
+// category is a registered aggregate whose types are not known here.
+type category interface {
+	// attempt executes a command once, against the stream as it is now.
+	attempt(ctx context.Context, x *execution) (Result, error)
+	// abandon releases the claims of a command that lost its races.
+	abandon(ctx context.Context, x *execution)
+	// holds tells whether an aggregate's state has a claim of this key.
+	holds(ctx context.Context, owner id.Any, key uuid.UUID) (bool, error)
+}
+
+// execution is one command on its way, over all its attempts.
+type execution struct {
+	cmd   commands.Command
+	meta  commands.Meta
+	taken []heldClaim // claims that this execution took
+}
+
+// Retries after a lost race.
+const (
+	conflictRetries = 3
+	conflictPause   = 5 * time.Millisecond
+)
+
+// Execute lets the command's aggregate decide and appends what it decides. A command id acts once: repeating gives the
+// first outcome. Failures are those of Validate and Decide, and: not_found (another organization's), organization_required,
+// stale_revision, concurrent_change, a claim's own code, eventstore_unavailable (the outcome is unknown: repeat with the
+// same command id).
+func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (Result, error) {
+	target := cmd.Target()
+	c, ok := b.categories[target.Category]
+	switch {
+	case !ok:
+		return Result{}, fmt.Errorf("execute %s: no aggregate %q is registered", cmd.CommandName(), target.Category)
+	case target.ID.IsZero():
+		return Result{}, failure.NewInvalid("invalid_input", "id is required")
+	}
+	if err := checkMeta(meta); err != nil {
+		return Result{}, err
+	}
+	if err := cmd.Validate(); err != nil {
+		return Result{}, err
+	}
+	unlock, err := b.locks.acquire(ctx, target.Stream())
+	if err != nil {
+		return Result{}, fmt.Errorf("execute %s: %w", cmd.CommandName(), err)
+	}
+	defer unlock()
+	result, err := b.execute(ctx, c, &execution{cmd: cmd, meta: meta})
+	if err != nil && failure.KindOf(err) == failure.Internal {
+		return Result{}, fmt.Errorf("execute %s %s: %w", cmd.CommandName(), meta.CommandID, err)
+	}
+	return result, err
+}
+
+// execute attempts until the command is accepted or refused, or too many races were lost.
+func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, error) {
+	for lost := 0; ; lost++ {
+		result, err := c.attempt(ctx, x)
+		if !errors.Is(err, eventstore.ErrWrongRevision) {
+			return result, err
+		}
+		if x.meta.ExpectedRevision != nil {
+			c.abandon(ctx, x)
+			return Result{}, stale()
+		}
+		if lost == conflictRetries {
+			c.abandon(ctx, x)
+			b.cfg.Logger.Warn("command lost too many races", "command", x.cmd.CommandName(), "command_id", x.meta.CommandID.String(),
+				"stream", x.cmd.Target().Stream())
+			return Result{}, failure.NewConflict("concurrent_change", "This was changed by somebody else at the same time. Please try again.")
+		}
+		pause := conflictPause<<lost + rand.N(conflictPause<<lost)
+		if err := sleep(ctx, pause); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+// stale is a failed If-Match.
+func stale() error {
+	return failure.New(failure.Stale, "stale_revision", "This was changed since it was read. Please reload it.")
+}
+
+// append appends, repeating while the outcome is unknown: the store does the same event ids once only.
+func (b *Bus) append(ctx context.Context, stream string, expected eventstore.Expected, list []eventstore.New) (eventstore.Appended, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.AppendPatience)
+	defer cancel()
+	pause := conflictPause
+	for {
+		done, err := b.cfg.Store.Append(ctx, stream, expected, list)
+		if err == nil || !errors.Is(err, eventstore.ErrUnavailable) {
+			return done, err
+		}
+		b.cfg.Logger.Warn("append of unknown outcome is repeated", "stream", stream, "error", err)
+		if sleep(ctx, pause) != nil {
+			return done, err
+		}
+		pause = min(2*pause, time.Second)
+	}
+}
+
+// outcomeUnknown tells whether the append behind an error may have happened.
+func outcomeUnknown(err error) bool {
+	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// sleep waits, or gives the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

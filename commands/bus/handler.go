@@ -1,0 +1,213 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Register adds a kind of aggregate. One category is registered once. Close is called with the zero state here, to learn
+// its event's type.
+func Register[S any, C commands.Command, E events.Event](b *Bus, a Aggregate[S, C, E]) {
+	if _, twice := b.categories[a.Category]; twice {
+		panic("aggregate " + a.Category + " is registered twice")
+	}
+	cache, err := lru.New[id.Any, entry[S]](b.cfg.CachedStreams)
+	if err != nil {
+		panic(err) // only for a size that is not positive
+	}
+	h := &handler[S, C, E]{bus: b, agg: a, cache: cache}
+	if a.Close != nil {
+		var none S
+		h.closing = a.Close(none).EventType()
+	}
+	b.categories[a.Category] = h
+}
+
+// handler executes the commands of one kind of aggregate.
+type handler[S any, C commands.Command, E events.Event] struct {
+	bus     *Bus
+	agg     Aggregate[S, C, E]
+	closing string // type of the event that ends a period, "" when periods do not end
+	cache   *lru.Cache[id.Any, entry[S]]
+}
+
+// attempt implements category.
+func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, error) {
+	cmd, ok := x.cmd.(C)
+	if !ok {
+		return Result{}, fmt.Errorf("command %s is not one of aggregate %s", x.cmd.CommandName(), h.agg.Category)
+	}
+	at, err := h.load(ctx, x.cmd.Target().ID)
+	if err != nil {
+		return Result{}, err
+	}
+	now := h.bus.cfg.Clock.Now()
+	if err := h.checkOwner(at.state, cmd, x.meta, now); err != nil {
+		return Result{}, err
+	}
+	if first, acted := at.acted(x.meta.CommandID); acted {
+		return first, nil
+	}
+	if want := x.meta.ExpectedRevision; want != nil && !at.matches(*want) {
+		return Result{}, stale()
+	}
+	if at, err = h.closeIfFull(ctx, at, x, now); err != nil {
+		return Result{}, err
+	}
+	decided, err := h.agg.Decide(at.state, cmd, now)
+	if err != nil {
+		h.giveBack(ctx, x, at.state)
+		return Result{}, err
+	}
+	if len(decided) == 0 {
+		h.giveBack(ctx, x, at.state)
+		return at.result(false), nil
+	}
+	return h.record(ctx, x, at, decided, now)
+}
+
+// record takes the claims of what was decided, appends it, and releases claims that are over.
+func (h *handler[S, C, E]) record(ctx context.Context, x *execution, at entry[S], decided []E, now time.Time) (Result, error) {
+	state := at.state
+	for _, e := range decided {
+		state = h.agg.Evolve(state, e)
+	}
+	if err := h.checkFounder(at.state, state, x.meta); err != nil {
+		return Result{}, err
+	}
+	before, after := h.claims(at.state), h.claims(state)
+	meta := x.metadata(h.owner(state), now)
+	if err := h.bus.take(ctx, x, without(after, before), meta); err != nil {
+		if !outcomeUnknown(err) {
+			h.giveBack(ctx, x, at.state)
+		}
+		return Result{}, err
+	}
+	dropped, err := h.bus.look(ctx, x, without(before, after))
+	if err != nil {
+		return Result{}, err
+	}
+	list := drafts(decided, meta)
+	done, err := h.bus.append(ctx, at.stream, at.revision, list)
+	switch {
+	case errors.Is(err, eventstore.ErrWrongRevision):
+		return Result{}, err // the next attempt, or its failure, deals with the claims
+	case err != nil && outcomeUnknown(err):
+		return Result{}, err // the claims stay: 60 seconds settle them
+	case err != nil:
+		h.giveBack(ctx, x, at.state)
+		return Result{}, err
+	}
+	for i, e := range decided {
+		at = at.with(h.agg.Evolve(at.state, e), list[i].Meta.CommandID, at.revision+1, done.Position)
+	}
+	h.cache.Add(x.cmd.Target().ID, at)
+	h.bus.release(ctx, append(dropped, h.bus.own(ctx, x, without(x.taken, after))...), x, meta)
+	return at.result(true), nil
+}
+
+// giveBack releases the claims that this execution took and that the state does not hold.
+func (h *handler[S, C, E]) giveBack(ctx context.Context, x *execution, state S) {
+	over := h.bus.own(ctx, x, without(x.taken, h.claims(state)))
+	h.bus.release(ctx, over, x, x.metadata(h.owner(state), h.bus.cfg.Clock.Now()))
+	x.taken = nil
+}
+
+// abandon implements category.
+func (h *handler[S, C, E]) abandon(ctx context.Context, x *execution) {
+	if len(x.taken) == 0 {
+		return
+	}
+	at, err := h.load(ctx, x.cmd.Target().ID)
+	if err != nil {
+		h.bus.cfg.Logger.Warn("claims of a refused command are not released", "command_id", x.meta.CommandID.String(), "error", err)
+		return
+	}
+	h.giveBack(ctx, x, at.state)
+}
+
+// owner is the organization that owns a state.
+func (h *handler[S, C, E]) owner(state S) id.Organization {
+	if h.agg.Owner == nil {
+		return id.Organization{}
+	}
+	return h.agg.Owner(state)
+}
+
+// checkOwner hides what another organization owns: the answer is the one for what does not exist.
+func (h *handler[S, C, E]) checkOwner(state S, cmd C, meta commands.Meta, now time.Time) error {
+	owner := h.owner(state)
+	if owner.IsZero() || meta.OrgID.IsZero() || owner == meta.OrgID {
+		return nil
+	}
+	var none S
+	if _, err := h.agg.Decide(none, cmd, now); failure.KindOf(err) == failure.NotFound {
+		return err
+	}
+	return failure.NewNotFound("not_found", "There is no such thing here.")
+}
+
+// checkFounder refuses that an organization makes something for another one.
+func (h *handler[S, C, E]) checkFounder(before, after S, meta commands.Meta) error {
+	owner := h.owner(after)
+	if !h.owner(before).IsZero() || owner.IsZero() || meta.OrgID.IsZero() || owner == meta.OrgID {
+		return nil
+	}
+	return failure.NewNotFound("not_found", "There is no such organization here.")
+}
+
+// claims lists the keyed claims of a state.
+func (h *handler[S, C, E]) claims(state S) []heldClaim {
+	if h.agg.Claims == nil {
+		return nil
+	}
+	return h.bus.keyed(h.agg.Claims(state))
+}
+
+// holds implements category.
+func (h *handler[S, C, E]) holds(ctx context.Context, owner id.Any, key uuid.UUID) (bool, error) {
+	at, err := h.load(ctx, owner)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range h.claims(at.state) {
+		if c.key == key {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// loadState is the present state of an aggregate and the revision of its stream's last event.
+func (h *handler[S, C, E]) loadState(ctx context.Context, target id.Any) (S, uint64, error) {
+	at, err := h.load(ctx, target)
+	return at.state, at.result(false).Revision, err
+}
+
+// Load folds the present state of an aggregate from the log: the zero state when there is none. The caller checks the
+// owner. S is the state's type as registered for the category.
+func Load[S any, I ~[16]byte](ctx context.Context, b *Bus, category string, target I) (S, uint64, error) {
+	var none S
+	h, ok := b.categories[category].(interface {
+		loadState(context.Context, id.Any) (S, uint64, error)
+	})
+	if !ok {
+		return none, 0, fmt.Errorf("load %s: no aggregate with state %T is registered", category, none)
+	}
+	state, revision, err := h.loadState(ctx, id.Any(target))
+	if err != nil {
+		return none, 0, fmt.Errorf("load %s %s: %w", category, id.Any(target), err)
+	}
+	return state, revision, nil
+}
