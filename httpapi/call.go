@@ -25,10 +25,10 @@ const contentJSON = "application/json; charset=utf-8"
 // Call is one request on its way through the server. It is used by one goroutine.
 type Call struct {
 	Request   *http.Request
-	Writer    http.ResponseWriter
-	Org       Organization // of the host; zero on the root host
-	Caller    Caller       // zero on public routes
-	IP        string       // of the client, see clientIP
+	Writer    http.ResponseWriter // a *recorder
+	Org       Organization        // of the host; zero on the root host
+	Caller    Caller              // zero on public routes
+	IP        string              // of the client, see clientIP
 	RequestID string
 
 	server   *Server
@@ -42,6 +42,11 @@ type Call struct {
 	command  id.Command // zero before the first Meta without a key
 	keyed    bool       // command comes from an Idempotency-Key
 	expected *uint64    // If-Match
+}
+
+// rec is the writer as what it always is.
+func (c *Call) rec() *recorder {
+	return c.Writer.(*recorder) //nolint:forcetypeassert // ServeHTTP sets it, nothing else does
 }
 
 // pattern is the route's path as in the table: what logs and metrics show, never the path itself (rules.md 3).
@@ -155,7 +160,7 @@ func (c *Call) readBody() error {
 	if c.Request.ContentLength > c.route.BodyLimit {
 		return tooLarge
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer.(*recorder).to, c.Request.Body, c.route.BodyLimit))
+	body, err := io.ReadAll(http.MaxBytesReader(c.rec().to, c.Request.Body, c.route.BodyLimit))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

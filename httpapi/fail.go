@@ -72,7 +72,7 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", c.RequestID),
 			slog.String("route", c.pattern()), slog.Int("status", status), slog.String("code", f.Code), slog.String("error", err.Error()))
 	}
-	if c.Writer.(*recorder).wrote {
+	if c.rec().wrote {
 		return // too late for another answer
 	}
 	h := c.Writer.Header()

@@ -14,12 +14,6 @@ type Limits struct {
 	Webhook int // callbacks, per shortcode and kind: 100
 }
 
-// Limiter counts calls by key in windows.
-type Limiter interface {
-	// Allow counts one call. When max calls were made in the window it gives false and the time until one is free.
-	Allow(ctx context.Context, key string, max int, window time.Duration) (ok bool, retryAfter time.Duration, err error)
-}
-
 // limit counts a call against a number a minute.
 func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	if perMinute <= 0 {

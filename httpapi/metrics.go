@@ -2,8 +2,12 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // httpMetrics counts requests by method, route and status.
@@ -29,4 +33,64 @@ func newHTTPMetrics(to prometheus.Registerer) (*httpMetrics, error) {
 		}
 	}
 	return m, nil
+}
+
+// gauges shows values that others keep, read when they are scraped.
+type gauges struct {
+	desc   *prometheus.Desc
+	values func(emit func(value float64, labels ...string))
+}
+
+// Describe is prometheus.Collector's.
+func (g gauges) Describe(to chan<- *prometheus.Desc) { to <- g.desc }
+
+// Collect is prometheus.Collector's.
+func (g gauges) Collect(to chan<- prometheus.Metric) {
+	g.values(func(value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, value, labels...)
+	})
+}
+
+// ProjectionMetrics shows lag and state of the read models.
+func ProjectionMetrics(status func() []runner.Status) []prometheus.Collector {
+	return []prometheus.Collector{
+		gauges{prometheus.NewDesc("lastmile_projection_lag", "Log positions not shown yet.", []string{"projection"}, nil),
+			func(emit func(float64, ...string)) {
+				for _, s := range status() {
+					emit(float64(lag(s)), s.Name)
+				}
+			}},
+		gauges{prometheus.NewDesc("lastmile_projection_stopped", "1 when an event could not be applied.", []string{"projection"}, nil),
+			func(emit func(float64, ...string)) {
+				for _, s := range status() {
+					emit(flag(s.State == runner.StateStopped), s.Name)
+				}
+			}},
+	}
+}
+
+// BreakerMetrics shows which outside systems are cut off. Targets are the platform's own names, never a customer's.
+func BreakerMetrics(states func() []BreakerState) prometheus.Collector {
+	return gauges{prometheus.NewDesc("lastmile_breaker_open", "1 when calls are refused, 0.5 while a probe is due.", []string{"kind", "target"}, nil),
+		func(emit func(float64, ...string)) {
+			for _, b := range states() {
+				value := map[string]float64{"open": 1, "half_open": 0.5}[b.State]
+				emit(value, b.Kind, b.Target)
+			}
+		}}
+}
+
+// flag is 1 for true.
+func flag(on bool) float64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// MetricsHandler serves the metrics of a registry, for a listener of its own.
+func MetricsHandler(from prometheus.Gatherer) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
+	return mux
 }

@@ -78,7 +78,7 @@ func (s *Server) setHeaders(c *Call) {
 
 // finish logs and counts the request: the route's pattern, never path, query, address or body.
 func (s *Server) finish(ctx context.Context, c *Call) {
-	rec := c.Writer.(*recorder)
+	rec := c.rec()
 	if !rec.wrote {
 		rec.WriteHeader(http.StatusOK)
 	}

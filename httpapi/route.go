@@ -131,7 +131,7 @@ func (r *Route) check() error {
 	switch {
 	case r.Hosts == 0:
 		return errors.New("no host")
-	case r.Access.role() != "" && !r.Access.role().Known():
+	case r.Access == "", r.Access.role() != "" && !r.Access.role().Known(): // forgotten is not public
 		return fmt.Errorf("access %q", r.Access)
 	case r.Summary == "":
 		return errors.New("no summary")

@@ -16,9 +16,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Config is what the server needs. All interfaces are required unless said.
+// Config is what the server needs. All of it is required unless said.
 type Config struct {
 	ServiceDomain  string         // "lastmile.localhost", without port
 	Production     bool           // HSTS; origins must be https
@@ -28,8 +29,8 @@ type Config struct {
 
 	Organizations Organizations
 	Authenticator Authenticator
-	Idempotency   Idempotency
-	Limiter       Limiter
+	Idempotency   *vault.Idempotency
+	Limiter       vault.Limiter // in memory with one replica, else in PostgreSQL
 	Visibility    Visibility
 	// Refusals records refused and failed writes for the audit log; nil = they are logged only.
 	Refusals Refusals

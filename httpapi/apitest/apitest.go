@@ -1,0 +1,267 @@
+// Package apitest runs an HTTP server with given routes on a real listener, for contract tests: two organizations, a caller
+// of each role, a real vault in a database of its own, a clock moved by hand.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// The hosts of a kit. Acme and Other are organizations, Gone is a suspended one, Unknown is none.
+const (
+	Domain  = "lastmile.test"
+	Acme    = "acme." + Domain
+	Other   = "other." + Domain
+	Gone    = "gone." + Domain
+	Unknown = "nobody." + Domain
+)
+
+// The tokens of a kit. All but OtherAdmin and Super belong to Acme.
+const (
+	Admin      = "token-admin"
+	Support    = "token-support"
+	Subscriber = "token-subscriber"
+	NewAdmin   = "token-new-admin" // must change the password
+	OtherAdmin = "token-other-admin"
+	Super      = "token-super"
+)
+
+// Kit is a running server.
+type Kit struct {
+	Clock   *clock.Manual
+	Server  *httpapi.Server
+	Log     *Log
+	Metrics *prometheus.Registry
+	Orgs    map[string]httpapi.Organization // by slug
+	Callers map[string]httpapi.Caller       // by token
+	Vault   *vault.Vault
+
+	config  httpapi.Config
+	address string
+	client  *http.Client
+}
+
+// Config is what the server was made of, without the metrics registry: a second server may be made of it.
+func (k *Kit) Config() httpapi.Config {
+	cfg := k.config
+	cfg.Metrics = nil
+	return cfg
+}
+
+// New starts a server. adjust may change the configuration first; nil = as it is.
+func New(t testing.TB, adjust func(*httpapi.Config), routes ...[]httpapi.Route) *Kit {
+	t.Helper()
+	k := &Kit{Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), Log: &Log{}, Metrics: prometheus.NewRegistry(),
+		Orgs: map[string]httpapi.Organization{}, client: &http.Client{Timeout: 20 * time.Second, CheckRedirect: noRedirect}}
+	for _, slug := range []string{"acme", "other", "gone"} {
+		k.Orgs[slug] = httpapi.Organization{ID: id.Derive[id.Organization]("test", slug), Slug: slug, Name: "The " + slug, Suspended: slug == "gone"}
+	}
+	k.Callers = map[string]httpapi.Caller{
+		Admin: k.caller("acme", events.RoleAdmin, Admin), Support: k.caller("acme", events.RoleSupport, Support),
+		Subscriber: k.caller("acme", events.RoleSubscriber, Subscriber), NewAdmin: k.caller("acme", events.RoleAdmin, NewAdmin),
+		OtherAdmin: k.caller("other", events.RoleAdmin, OtherAdmin), Super: k.caller("", events.RoleSuperAdmin, Super),
+	}
+	fresh := k.Callers[NewAdmin]
+	fresh.MustChangePassword = true
+	k.Callers[NewAdmin] = fresh
+	k.start(t, adjust, routes)
+	return k
+}
+
+// start makes the vault, the server and its listener.
+func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpapi.Route) {
+	t.Helper()
+	logger := slog.New(slog.NewJSONHandler(k.Log, nil))
+	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
+	if err == nil {
+		k.Vault, err = vault.Open(t.Context(), vault.Config{DB: pgtest.New(t), Keyring: ring, Clock: k.Clock, Logger: logger})
+	}
+	if err != nil {
+		t.Fatalf("open vault: %v", err)
+	}
+	cfg := httpapi.Config{ServiceDomain: Domain, CursorKey: k.Vault.Key(secrets.Cursors), Organizations: directory{k}, Authenticator: tokens{k},
+		Idempotency: k.Vault.Idempotency, Limiter: vault.NewLocalLimits(k.Clock), Visibility: Immediately{}, Metrics: k.Metrics,
+		Clock: k.Clock, Logger: logger}
+	if adjust != nil {
+		adjust(&cfg)
+	}
+	k.config = cfg
+	if k.Server, err = httpapi.New(cfg, routes...); err != nil {
+		t.Fatalf("make server: %v", err)
+	}
+	listener, err := httpapi.Listen(t.Context(), "127.0.0.1:0", k.Server, logger)
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	listener.Start()
+	t.Cleanup(func() {
+		k.client.CloseIdleConnections()
+		listener.Stop()
+	})
+	k.address = listener.Addr()
+}
+
+// caller makes somebody of an organization, "" for none.
+func (k *Kit) caller(slug string, role events.Role, token string) httpapi.Caller {
+	return httpapi.Caller{Kind: events.ActorUser, UserID: id.Derive[id.User]("test", token), OrgID: k.Orgs[slug].ID, Role: role,
+		SessionID: id.Derive[id.Session]("test", token)}
+}
+
+// Request is one request. Zero values: GET of Acme's host, by nobody, without a body.
+type Request struct {
+	Method string
+	Host   string
+	Path   string
+	As     string // bearer token
+	Cookie string // access_token
+	Body   any    // string and []byte as they are, else as JSON
+	Header map[string]string
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Code is the failure code of the body, "" without one.
+func (a Answer) Code() string {
+	var body httpapi.ErrorBody
+	_ = json.Unmarshal(a.Body, &body) // any other body has no code
+	return body.Code
+}
+
+// Into reads the body as JSON.
+func (a Answer) Into(t testing.TB, into any) {
+	t.Helper()
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		t.Fatalf("read answer %d %s: %v", a.Status, a.Body, err)
+	}
+}
+
+// Do sends a request to the server's address with the given Host.
+func (k *Kit) Do(t testing.TB, r Request) Answer {
+	t.Helper()
+	var body io.Reader
+	switch b := r.Body.(type) {
+	case nil:
+	case string:
+		body = bytes.NewReader([]byte(b))
+	case []byte:
+		body = bytes.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			t.Fatalf("make body: %v", err)
+		}
+		body = bytes.NewReader(text)
+	}
+	if r.Method == "" {
+		r.Method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(t.Context(), r.Method, "http://"+k.address+r.Path, body)
+	if err != nil {
+		t.Fatalf("make request: %v", err)
+	}
+	req.Host = r.Host
+	if r.Host == "" {
+		req.Host = Acme
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.As != "" {
+		req.Header.Set("Authorization", "Bearer "+r.As)
+	}
+	if r.Cookie != "" {
+		req.AddCookie(&http.Cookie{Name: httpapi.CookieAccess, Value: r.Cookie})
+	}
+	for name, value := range r.Header {
+		req.Header.Set(name, value)
+	}
+	return k.send(t, req)
+}
+
+// send gives the answer whole.
+func (k *Kit) send(t testing.TB, req *http.Request) Answer {
+	t.Helper()
+	res, err := k.client.Do(req)
+	if err != nil {
+		t.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("read answer: %v", err)
+	}
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: text}
+}
+
+// noRedirect shows redirects as they are.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// directory finds the kit's organizations.
+type directory struct{ kit *Kit }
+
+// OrganizationBySlug is httpapi.Organizations'.
+func (d directory) OrganizationBySlug(_ context.Context, slug string) (httpapi.Organization, bool, error) {
+	org, found := d.kit.Orgs[slug]
+	return org, found, nil
+}
+
+// tokens proves the kit's callers.
+type tokens struct{ kit *Kit }
+
+// Authenticate is httpapi.Authenticator's.
+func (a tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
+	caller, found := a.kit.Callers[token]
+	if !found {
+		return caller, failure.NewUnauthenticated("unauthenticated", "Please sign in.")
+	}
+	return caller, nil
+}
+
+// Immediately is a read side that is never behind.
+type Immediately struct{}
+
+// WaitFor is httpapi.Visibility's.
+func (Immediately) WaitFor(context.Context, string, uint64) error { return nil }
+
+// Log keeps what was logged. Safe for concurrent use.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends.
+func (l *Log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// String is everything logged so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

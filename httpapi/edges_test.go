@@ -1,0 +1,441 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// good is a body that create takes.
+const good = `{"name":"a","amount":1}`
+
+func TestOrigin_CookieMutationsMustComeFromThisHost(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes())
+	for name, tc := range map[string]struct {
+		header map[string]string
+		w      want
+	}{
+		"no browser":              {nil, want{201, ""}},
+		"own page":                {map[string]string{"Origin": "http://" + apitest.Acme}, want{201, ""}},
+		"own page, default port":  {map[string]string{"Origin": "http://" + apitest.Acme + ":80"}, want{201, ""}},
+		"other scheme, same host": {map[string]string{"Origin": "https://" + apitest.Acme}, want{201, ""}},
+		"sibling tenant":          {map[string]string{"Origin": "http://" + apitest.Other}, want{403, "bad_origin"}},
+		"sibling tenant, same site, own fetch header": {map[string]string{"Origin": "http://" + apitest.Other, "Sec-Fetch-Site": "same-origin"}, want{403, "bad_origin"}},
+		"root host":       {map[string]string{"Origin": "http://" + apitest.Domain}, want{403, "bad_origin"}},
+		"other port":      {map[string]string{"Origin": "http://" + apitest.Acme + ":8080"}, want{403, "bad_origin"}},
+		"null":            {map[string]string{"Origin": "null"}, want{403, "bad_origin"}},
+		"empty":           {map[string]string{"Origin": ""}, want{403, "bad_origin"}},
+		"other protocol":  {map[string]string{"Origin": "ftp://" + apitest.Acme}, want{403, "bad_origin"}},
+		"fetch, own":      {map[string]string{"Sec-Fetch-Site": "same-origin"}, want{201, ""}},
+		"fetch, typed":    {map[string]string{"Sec-Fetch-Site": "none"}, want{201, ""}},
+		"fetch, sibling":  {map[string]string{"Sec-Fetch-Site": "same-site"}, want{403, "bad_origin"}},
+		"fetch, stranger": {map[string]string{"Sec-Fetch-Site": "cross-site"}, want{403, "bad_origin"}},
+		"a form":          {map[string]string{"Content-Type": "text/plain"}, want{403, "bad_origin"}},
+	} {
+		sends(t, k, name, apitest.Request{Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good, Header: tc.header}, tc.w)
+	}
+	bad := map[string]string{"Origin": "http://" + apitest.Other}
+	sends(t, k, "bearer", apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Cookie: apitest.Admin, Body: good, Header: bad}, want{201, ""})
+	sends(t, k, "reading", apitest.Request{Path: "/parcels", Cookie: apitest.Admin, Header: bad}, want{200, ""})
+	sends(t, k, "public with a cookie", apitest.Request{Method: "POST", Path: "/auth/knock", Cookie: apitest.Admin, Header: bad}, want{403, "bad_origin"})
+	sends(t, k, "callback", apitest.Request{Method: "POST", Path: "/webhooks/parcels/t", Cookie: apitest.Admin, Header: bad}, want{200, ""})
+	sends(t, k, "without a body", apitest.Request{Method: "DELETE", Path: aParcel, Cookie: apitest.Admin}, want{204, ""})
+	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, newParcels().routes())
+	sends(t, production, "plain page in production", apitest.Request{Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
+		Header: map[string]string{"Origin": "http://" + apitest.Acme}}, want{403, "bad_origin"})
+}
+
+// keyed is a create under an Idempotency-Key.
+func keyed(key, body string) apitest.Request {
+	return apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: body, Header: map[string]string{"Idempotency-Key": key}}
+}
+
+func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
+	t.Parallel()
+	p := newParcels()
+	k := apitest.New(t, nil, p.routes())
+	first, second := k.Do(t, keyed("k1", good)), k.Do(t, keyed("k1", good))
+	if first.Status != 201 || first.Header.Get("Idempotency-Replayed") != "" {
+		t.Fatalf("first: %d %v", first.Status, first.Header)
+	}
+	if second.Status != 201 || second.Header.Get("Idempotency-Replayed") != "true" || string(first.Body) != string(second.Body) ||
+		second.Header.Get("ETag") != `"3"` || second.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
+		t.Errorf("second: %d %v %s", second.Status, second.Header, second.Body)
+	}
+	if n := len(p.made); n != 1 {
+		t.Errorf("acted %d times", n)
+	}
+	sends(t, k, "other body", keyed("k1", `{"name":"b","amount":1}`), want{422, "idempotency_key_reused"})
+	otherHost := keyed("k1", good)
+	otherHost.As, otherHost.Host = apitest.Super, apitest.Other
+	if got := k.Do(t, otherHost); got.Header.Get("Idempotency-Replayed") != "" {
+		t.Error("replayed across hosts")
+	}
+	k.Clock.Advance(25 * time.Hour)
+	if got := k.Do(t, keyed("k1", `{"name":"b","amount":1}`)); got.Status != 201 || got.Header.Get("Idempotency-Replayed") != "" {
+		t.Errorf("after a day: %d %s", got.Status, got.Body)
+	}
+	for _, key := range []string{"a b", "é", strings.Repeat("k", 256), ""} {
+		sends(t, k, "key "+key, keyed(key, good), want{400, "bad_idempotency_key"})
+	}
+	if got := k.Do(t, keyed(strings.Repeat("k", 255), good)); got.Status != 201 {
+		t.Errorf("a key of 255: %d", got.Status)
+	}
+}
+
+func TestIdempotency_FailedRequestActsAgainUnderTheSameCommand(t *testing.T) {
+	t.Parallel()
+	p := newParcels()
+	p.refuse = failure.NewConflict("parcel_locked", "Locked.")
+	k := apitest.New(t, nil, p.routes())
+	sends(t, k, "refused", keyed("k", good), want{409, "parcel_locked"})
+	p.refuse = nil
+	if got := k.Do(t, keyed("k", good)); got.Status != 201 || got.Header.Get("Idempotency-Replayed") != "" {
+		t.Fatalf("second try: %d %v", got.Status, got.Header)
+	}
+	if a, b := <-p.made, <-p.made; a != b {
+		t.Errorf("command ids %s and %s", a, b)
+	}
+}
+
+func TestIdempotency_RunningIsConflict(t *testing.T) {
+	t.Parallel()
+	p := newParcels()
+	p.gate = make(chan struct{})
+	k := apitest.New(t, nil, p.routes())
+	first := make(chan apitest.Answer)
+	go func() { first <- k.Do(t, keyed("k", good)) }()
+	<-p.made // it runs now
+	sends(t, k, "meanwhile", keyed("k", good), want{409, "idempotency_key_running"})
+	close(p.gate)
+	if got := <-first; got.Status != 201 {
+		t.Errorf("first: %d %s", got.Status, got.Body)
+	}
+	if got := k.Do(t, keyed("k", good)); got.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("afterwards: %d %v", got.Status, got.Header)
+	}
+}
+
+func TestIdempotency_IdsOfWhatIsMadeFollowTheKey(t *testing.T) {
+	t.Parallel()
+	p := newParcels()
+	p.refuse = failure.NewConflict("parcel_locked", "Locked.")
+	k := apitest.New(t, nil, p.routes())
+	var with, again, without, other parcelResponse
+	p.refuse = nil
+	k.Do(t, keyed("k", good)).Into(t, &with)
+	k.Do(t, keyed("k", good)).Into(t, &again)
+	k.Do(t, keyed("other", good)).Into(t, &other)
+	k.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: good}).Into(t, &without)
+	if with.ID != again.ID || with.ID == other.ID || with.ID == without.ID || with.CommandID == without.CommandID {
+		t.Errorf("ids %s %s %s %s", with.ID, again.ID, other.ID, without.ID)
+	}
+}
+
+func TestIdempotency_IgnoredForSignInAndCallbacks(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes())
+	for _, path := range []string{"/auth/knock", "/webhooks/parcels/t"} {
+		for range 2 {
+			got := k.Do(t, apitest.Request{Method: "POST", Path: path, Header: map[string]string{"Idempotency-Key": "a b"}})
+			if got.Status != 200 || got.Header.Get("Idempotency-Replayed") != "" {
+				t.Errorf("%s: %d %v", path, got.Status, got.Header)
+			}
+		}
+	}
+}
+
+func TestLimits_EachScopeHasItsOwn(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 3, Login: 2, Webhook: 1} }, newParcels().routes())
+	for name, tc := range map[string]struct {
+		r   apitest.Request
+		max int
+		w   want
+	}{
+		"user":    {apitest.Request{Path: "/parcels", As: apitest.Admin}, 3, want{200, ""}},
+		"login":   {apitest.Request{Method: "POST", Path: "/auth/knock"}, 2, want{200, ""}},
+		"webhook": {apitest.Request{Method: "POST", Path: "/webhooks/parcels/t"}, 1, want{200, ""}},
+	} {
+		for range tc.max {
+			sends(t, k, name, tc.r, tc.w)
+		}
+		got := sends(t, k, name+" over", tc.r, want{429, "rate_limited"})
+		if after := got.Header.Get("Retry-After"); after == "" || after == "0" {
+			t.Errorf("%s: Retry-After is %q", name, after)
+		}
+	}
+	sends(t, k, "another user", apitest.Request{Path: "/parcels", As: apitest.Support}, want{200, ""})
+	k.Clock.Advance(2 * time.Minute)
+	sends(t, k, "later", apitest.Request{Path: "/parcels", As: apitest.Admin}, want{200, ""})
+}
+
+// page is the list's envelope.
+type page = httpapi.Envelope[rowResponse]
+
+func TestLists_EveryRowOnceToTheEnd(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes())
+	for _, limit := range []int{1, 7, 25, 49, 50, 51, 100} {
+		var seen []int
+		path := fmt.Sprintf("/parcels?limit=%d&kind=box", limit)
+		next := ""
+		for {
+			var got page
+			k.Do(t, apitest.Request{Path: path + next, As: apitest.Admin}).Into(t, &got)
+			for _, row := range got.Data {
+				seen = append(seen, row.Number)
+			}
+			if got.HasMore != (got.NextCursor != nil) {
+				t.Fatalf("hasMore %v with cursor %v", got.HasMore, got.NextCursor)
+			}
+			if !got.HasMore {
+				break
+			}
+			next = "&cursor=" + *got.NextCursor
+		}
+		if len(seen) != 50 || !slices.IsSortedFunc(seen, func(a, b int) int { return b - a }) {
+			t.Errorf("limit %d: saw %v", limit, seen)
+		}
+	}
+	var first page
+	k.Do(t, apitest.Request{Path: "/parcels", As: apitest.Admin}).Into(t, &first)
+	if len(first.Data) != 25 {
+		t.Errorf("a page has %d rows", len(first.Data))
+	}
+}
+
+func TestLists_LimitAndCursorAreChecked(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes())
+	var first page
+	k.Do(t, apitest.Request{Path: "/parcels?kind=box", As: apitest.Admin}).Into(t, &first)
+	cursor := *first.NextCursor
+	flipped := []byte(cursor)
+	flipped[len(flipped)/2] ^= 1
+	for query, w := range map[string]want{
+		"limit=0": {422, "invalid_input"}, "limit=101": {422, "invalid_input"}, "limit=-1": {422, "invalid_input"}, "limit=x": {422, "invalid_input"},
+		"limit=": {422, "invalid_input"}, "limit=1&limit=2": {422, "invalid_input"}, "limit=1.5": {422, "invalid_input"}, "limit=99999999999999999999": {422, "invalid_input"},
+		"limit=%zz": {422, "invalid_input"}, "limit=1": {200, ""}, "limit=100": {200, ""},
+		"cursor=x": {400, "bad_cursor"}, "cursor=" + strings.Repeat("A", 5000): {400, "bad_cursor"}, "kind=box&cursor=" + cursor: {200, ""},
+		"kind=box&limit=3&cursor=" + cursor: {200, ""}, "kind=box&cursor=" + string(flipped): {400, "bad_cursor"},
+		"kind=letter&cursor=" + cursor: {400, "bad_cursor"}, "cursor=" + cursor: {400, "bad_cursor"},
+	} {
+		sends(t, k, query, apitest.Request{Path: "/parcels?" + query, As: apitest.Admin}, w)
+	}
+	sends(t, k, "another tenant's cursor", apitest.Request{Path: "/parcels?kind=box&cursor=" + cursor, As: apitest.OtherAdmin, Host: apitest.Other},
+		want{400, "bad_cursor"})
+}
+
+func TestHeaders_SecurityAndRequestID(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes())
+	for _, path := range []string{"/parcels", "/nothing", "/breaks/panic"} {
+		got := k.Do(t, apitest.Request{Path: path, As: apitest.Admin})
+		for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Strict-Transport-Security": "",
+			"Content-Type": "application/json; charset=utf-8"} {
+			if got.Header.Get(name) != value {
+				t.Errorf("%s: %s is %q", path, name, got.Header.Get(name))
+			}
+		}
+		if len(got.Header.Get("X-Request-Id")) != 36 {
+			t.Errorf("%s: request id %q", path, got.Header.Get("X-Request-Id"))
+		}
+	}
+	for given, kept := range map[string]bool{"abc-123_x.y:z": true, "a b": false, "é": false, `a"b`: false, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false} {
+		got := k.Do(t, apitest.Request{Path: "/parcels", As: apitest.Admin, Header: map[string]string{"X-Request-Id": given}}).Header.Get("X-Request-Id")
+		if (got == given) != kept {
+			t.Errorf("request id %q became %q", given, got)
+		}
+	}
+	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, newParcels().routes())
+	if got := production.Do(t, apitest.Request{Path: "/parcels"}); got.Header.Get("Strict-Transport-Security") == "" {
+		t.Error("no HSTS in production")
+	}
+}
+
+func TestClientAddress_ForwardedOnlyByTrustedProxies(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		trusted   string
+		forwarded string
+		want      string
+	}{
+		"nobody trusted":          {"", "198.51.100.7", "127.0.0.1"},
+		"other network trusted":   {"10.0.0.0/8", "198.51.100.7", "127.0.0.1"},
+		"trusted":                 {"127.0.0.0/8", "198.51.100.7", "198.51.100.7"},
+		"from the right":          {"127.0.0.0/8", "1.1.1.1, 198.51.100.7", "198.51.100.7"},
+		"through trusted hops":    {"127.0.0.0/8,10.0.0.0/8", "1.1.1.1, 198.51.100.7, 10.1.2.3", "198.51.100.7"},
+		"all hops trusted":        {"127.0.0.0/8,10.0.0.0/8", "10.0.0.1, 10.1.2.3", "10.0.0.1"},
+		"rubbish ends the walk":   {"127.0.0.0/8", "198.51.100.7, unknown", "127.0.0.1"},
+		"without the header":      {"127.0.0.0/8", "", "127.0.0.1"},
+		"mapped IPv4 is the same": {"127.0.0.0/8", "::ffff:198.51.100.7", "198.51.100.7"},
+	} {
+		p := newParcels()
+		k := apitest.New(t, func(cfg *httpapi.Config) {
+			for _, network := range strings.FieldsFunc(tc.trusted, func(r rune) bool { return r == ',' }) {
+				cfg.TrustedProxies = append(cfg.TrustedProxies, netip.MustParsePrefix(network))
+			}
+		}, p.routes())
+		r := apitest.Request{Method: "POST", Path: "/auth/knock", Header: map[string]string{}}
+		if tc.forwarded != "" {
+			r.Header["X-Forwarded-For"] = tc.forwarded
+		}
+		k.Do(t, r)
+		if meta := <-p.seen; meta.IP != tc.want {
+			t.Errorf("%s: address %q, want %q", name, meta.IP, tc.want)
+		}
+	}
+}
+
+func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes())
+	k.Do(t, apitest.Request{Method: "POST", Path: "/webhooks/parcels/hidden-token?q=hidden-query", Body: `"hidden-body"`,
+		Header: map[string]string{"X-Secret": "hidden-header", "X-Request-Id": "visible-id"}})
+	k.Do(t, apitest.Request{Path: "/hidden-path", As: apitest.Admin})
+	text := k.Log.String()
+	if strings.Contains(text, "hidden") || strings.Contains(text, apitest.Admin) || strings.Contains(text, "127.0.0.1") {
+		t.Errorf("the log shows too much: %s", text)
+	}
+	for _, part := range []string{`"route":"/webhooks/parcels/:token"`, `"request_id":"visible-id"`, `"status":200`, `"route":"none"`, `"code":"not_found"`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the log lacks %s: %s", part, text)
+		}
+	}
+	families, err := k.Metrics.Gather()
+	if err != nil || len(families) != 2 || strings.Contains(fmt.Sprint(families), "hidden") {
+		t.Errorf("metrics: %v %v", families, err)
+	}
+}
+
+func TestOpenAPI_IsTheRoutersTable(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes(), system(nil).Routes())
+	for host, kind := range map[string]httpapi.Hosts{apitest.Acme: httpapi.OnOrganization, apitest.Domain: httpapi.OnRoot} {
+		var doc struct {
+			OpenAPI    string
+			Paths      map[string]map[string]json.RawMessage
+			Components struct{ Schemas map[string]json.RawMessage }
+		}
+		k.Do(t, apitest.Request{Path: "/openapi.json", Host: host}).Into(t, &doc)
+		var listed, served []string
+		for path, operations := range doc.Paths {
+			for method := range operations {
+				listed = append(listed, strings.ToUpper(method)+" "+path)
+			}
+		}
+		for _, r := range k.Server.Routes() {
+			if r.Hosts&kind != 0 {
+				served = append(served, r.Method+" "+braces(r.Path))
+			}
+		}
+		slices.Sort(listed)
+		slices.Sort(served)
+		if diff := cmp.Diff(served, listed); diff != "" || doc.OpenAPI != "3.1.0" {
+			t.Errorf("%s (-served +listed):\n%s", host, diff)
+		}
+		for _, ref := range strings.Split(fmt.Sprintf("%s", doc.Paths), "#/components/schemas/")[1:] {
+			if name, _, _ := strings.Cut(ref, `"`); doc.Components.Schemas[name] == nil {
+				t.Errorf("%s: no schema %s", host, name)
+			}
+		}
+	}
+}
+
+// braces writes a pattern as OpenAPI does.
+func braces(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func TestTable_MistakesAreRefused(t *testing.T) {
+	t.Parallel()
+	route := func(change func(*httpapi.Route)) httpapi.Route {
+		r := httpapi.Route{Method: "GET", Path: "/x", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Summary: "x", Handle: ok}
+		change(&r)
+		return r
+	}
+	k := apitest.New(t, nil)
+	for name, routes := range map[string][]httpapi.Route{
+		"twice":          {route(func(*httpapi.Route) {}), route(func(*httpapi.Route) {})},
+		"static and id":  {route(func(r *httpapi.Route) { r.Path = "/x/:id" }), route(func(r *httpapi.Route) { r.Path = "/x/overdue" })},
+		"no host":        {route(func(r *httpapi.Route) { r.Hosts = 0 })},
+		"unknown role":   {route(func(r *httpapi.Route) { r.Access = "king" })},
+		"no access":      {route(func(r *httpapi.Route) { r.Access = "" })},
+		"no summary":     {route(func(r *httpapi.Route) { r.Summary = "" })},
+		"admin on root":  {route(func(r *httpapi.Route) { r.Hosts = httpapi.OnRoot })},
+		"role elsewhere": {route(func(r *httpapi.Route) { r.Hosts = httpapi.OnEvery })},
+	} {
+		if _, err := httpapi.New(k.Config(), routes); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	same := []httpapi.Route{route(func(*httpapi.Route) {}), route(func(r *httpapi.Route) { r.Hosts, r.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin })}
+	if _, err := httpapi.New(k.Config(), same); err != nil {
+		t.Errorf("one path on two kinds of host: %v", err)
+	}
+}
+
+func TestListener_StopLetsRunningRequestsFinish(t *testing.T) {
+	t.Parallel()
+	running, finish := make(chan struct{}), make(chan struct{})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(running)
+		<-finish
+		_, _ = w.Write([]byte("done"))
+	})
+	l, err := httpapi.Listen(t.Context(), "127.0.0.1:0", handler, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Start()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	stopped := make(chan struct{})
+	go func() { l.Stop(); close(stopped) }()
+	close(finish)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatalf("answer while stopping: %v %v", res, err)
+	}
+	_ = res.Body.Close()
+	<-stopped
+	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr()); err == nil {
+		t.Error("still listening")
+	}
+}
+
+// refuses is a check that fails.
+func refuses(context.Context) error {
+	return failure.NewUnavailable("x", "one event cannot be applied", 0, nil)
+}

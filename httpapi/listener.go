@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Limits of connections. Uploads and downloads of later endpoints extend their own deadlines.
+const (
+	headerLimit   = 5 * time.Second
+	readLimit     = 30 * time.Second
+	writeLimit    = requestLimit + 15*time.Second
+	idleLimit     = 2 * time.Minute
+	headerBytes   = 32 << 10
+	shutdownLimit = 4 * time.Second // the program has 5 s to stop
+)
+
+// Listener serves a handler on an address. Stop lets running requests finish.
+type Listener struct {
+	server   *http.Server
+	listener net.Listener
+	done     chan struct{}
+	logger   *slog.Logger
+}
+
+// Listen opens the address, "host:port"; port 0 picks a free one. It serves after Start.
+func Listen(ctx context.Context, address string, handler http.Handler, logger *slog.Logger) (*Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return &Listener{listener: l, done: make(chan struct{}), logger: logger, server: &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerLimit, ReadTimeout: readLimit, WriteTimeout: writeLimit, IdleTimeout: idleLimit,
+		MaxHeaderBytes: headerBytes, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+// Addr is the address with the port in use.
+func (l *Listener) Addr() string { return l.listener.Addr().String() }
+
+// Start serves until Stop.
+func (l *Listener) Start() {
+	go func() {
+		defer close(l.done)
+		if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
+			l.logger.Error("http listener ended", slog.String("address", l.Addr()), slog.String("error", err.Error()))
+		}
+	}()
+}
+
+// Stop takes no new requests, waits for the running ones up to a limit and cuts the rest.
+func (l *Listener) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+	defer cancel()
+	if err := l.server.Shutdown(ctx); err != nil {
+		l.logger.Warn("http requests cut", slog.String("address", l.Addr()), slog.String("error", err.Error()))
+		_ = l.server.Close() // its error says only that a connection was gone already
+	}
+	<-l.done
+}

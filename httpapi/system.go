@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Check is a dependency that must be up for the service to be ready. Its Message is shown when the error is a failure, the
+// rest is logged.
+type Check struct {
+	Name  string
+	Probe func(ctx context.Context) error
+}
+
+// BreakerState is the condition of one outside system as the API shows it (api.md, Platform).
+type BreakerState struct {
+	Target    string     `json:"target"`
+	Kind      string     `json:"kind"`
+	State     string     `json:"state" enum:"closed,open,half_open"`
+	Failures  int        `json:"failures"`
+	OpenedAt  *time.Time `json:"openedAt"`
+	RetryAt   *time.Time `json:"retryAt"`
+	LastError *string    `json:"lastError"`
+	// OrgID is the organization whose device it is, "" for a system of the platform. It is not shown.
+	OrgID string `json:"-"`
+}
+
+// SystemAPI serves health, readiness, projections and breakers.
+type SystemAPI struct {
+	Checks      []Check
+	Projections func() []runner.Status
+	Breakers    func() []BreakerState
+	Logger      *slog.Logger
+}
+
+// probeLimit bounds one readiness check.
+const probeLimit = 2 * time.Second
+
+// healthResponse says that the process is up.
+type healthResponse struct {
+	Status string `json:"status" enum:"ok"`
+}
+
+// readyResponse says which dependencies are up.
+type readyResponse struct {
+	Status string                 `json:"status" enum:"ready,not_ready"`
+	Checks map[string]checkResult `json:"checks"`
+}
+
+// checkResult is one dependency.
+type checkResult struct {
+	Status string `json:"status" enum:"up,down"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// listOf is a list that always comes whole.
+type listOf[T any] struct {
+	Data []T `json:"data"`
+}
+
+// projectionResponse is one read model's progress.
+type projectionResponse struct {
+	Name       string           `json:"name"`
+	Version    int              `json:"version"`
+	Generation int              `json:"generation" doc:"counts rebuilds"`
+	State      string           `json:"state" enum:"behind,live,stopped,following"`
+	Position   uint64           `json:"position"`
+	Head       uint64           `json:"head"`
+	Lag        uint64           `json:"lag" doc:"head - position, in the log's units; 0 = everything is shown"`
+	Error      string           `json:"error,omitempty"`
+	Rebuild    *rebuildProgress `json:"rebuild"`
+}
+
+// rebuildProgress is how far new tables beside the present ones have got.
+type rebuildProgress struct {
+	Generation int    `json:"generation"`
+	Version    int    `json:"version"`
+	Position   uint64 `json:"position"`
+	Head       uint64 `json:"head"`
+	Error      string `json:"error,omitempty"`
+}
+
+// Routes lists the endpoints.
+func (a SystemAPI) Routes() []Route {
+	return []Route{
+		{Method: http.MethodGet, Path: "/healthz", Hosts: OnEvery, Access: AccessPublic, Summary: "The process is up", Response: healthResponse{}, Handle: a.health},
+		{Method: http.MethodGet, Path: "/readyz", Hosts: OnEvery, Access: AccessPublic, Summary: "Every dependency by name; 503 when one is down",
+			Response: readyResponse{}, Handle: a.ready},
+		{Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin, Summary: "Progress of the read models",
+			Response: listOf[projectionResponse]{}, Handle: a.projections},
+		{Method: http.MethodGet, Path: "/platform/breakers", Hosts: OnBoth, Access: AccessAdmin,
+			Summary:  "Breakers of outside systems: on the root host all, on an organization's host those of its own devices",
+			Response: listOf[BreakerState]{}, Handle: a.breakers},
+	}
+}
+
+// health answers while the process runs.
+func (a SystemAPI) health(_ context.Context, c *Call) error {
+	return c.Send(http.StatusOK, healthResponse{Status: "ok"})
+}
+
+// ready asks every dependency at the same time.
+func (a SystemAPI) ready(ctx context.Context, c *Call) error {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	results := make([]checkResult, len(a.Checks))
+	var wait sync.WaitGroup
+	for i, check := range a.Checks {
+		wait.Go(func() { results[i] = a.probe(ctx, check) })
+	}
+	wait.Wait()
+	status, out := http.StatusOK, readyResponse{Status: "ready", Checks: map[string]checkResult{}}
+	for i, r := range results {
+		out.Checks[a.Checks[i].Name] = r
+		if r.Status != "up" {
+			status, out.Status = http.StatusServiceUnavailable, "not_ready"
+		}
+	}
+	return c.Send(status, out)
+}
+
+// probe runs one check. It does not wait for one that ignores its deadline.
+func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
+	answer := make(chan error, 1)
+	go func() { answer <- check.Probe(ctx) }()
+	var err error
+	select {
+	case err = <-answer:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		return checkResult{Status: "up"}
+	}
+	a.Logger.LogAttrs(ctx, slog.LevelWarn, "readiness check failed", slog.String("check", check.Name), slog.String("error", err.Error()))
+	var f *failure.Error
+	if errors.As(err, &f) {
+		return checkResult{Status: "down", Detail: f.Message}
+	}
+	return checkResult{Status: "down"}
+}
+
+// projections shows every read model.
+func (a SystemAPI) projections(_ context.Context, c *Call) error {
+	out := listOf[projectionResponse]{Data: []projectionResponse{}}
+	for _, s := range a.Projections() {
+		row := projectionResponse{Name: s.Name, Version: s.Version, Generation: s.Generation, State: string(s.State), Position: s.Position,
+			Head: s.Head, Lag: lag(s), Error: s.Error}
+		if p := s.Rebuild; p != nil {
+			row.Rebuild = &rebuildProgress{Generation: p.Generation, Version: p.Version, Position: p.Position, Head: p.Head, Error: p.Error}
+		}
+		if c.hostKind != OnRoot { // an event's text may be another tenant's
+			row.Error = ""
+			if row.Rebuild != nil {
+				row.Rebuild.Error = ""
+			}
+		}
+		out.Data = append(out.Data, row)
+	}
+	return c.Send(http.StatusOK, out)
+}
+
+// lag is how much of the log a projection does not show yet.
+func lag(s runner.Status) uint64 {
+	if s.Position >= s.Head {
+		return 0
+	}
+	return s.Head - s.Position
+}
+
+// breakers shows the outside systems that the caller may know of.
+func (a SystemAPI) breakers(_ context.Context, c *Call) error {
+	out := listOf[BreakerState]{Data: []BreakerState{}}
+	for _, b := range a.Breakers() {
+		if c.hostKind == OnRoot || b.OrgID != "" && b.OrgID == c.Org.ID.String() {
+			out.Data = append(out.Data, b)
+		}
+	}
+	return c.Send(http.StatusOK, out)
+}

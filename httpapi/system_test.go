@@ -1,0 +1,84 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// system is the system's endpoints over fixed values.
+func system(checks []httpapi.Check) httpapi.SystemAPI {
+	return httpapi.SystemAPI{Checks: checks, Logger: slog.New(slog.DiscardHandler),
+		Projections: func() []runner.Status {
+			return []runner.Status{{Name: "parcels", Version: 2, State: runner.StateStopped, Position: 40, Head: 100, Error: "a name"}}
+		},
+		Breakers: func() []httpapi.BreakerState {
+			return []httpapi.BreakerState{{Target: "provider", Kind: "mobile_money", State: "open"},
+				{Target: "router-1", Kind: "router", State: "closed", OrgID: "1f0c7f6e-0000-5000-8000-000000000000"}}
+		}}
+}
+
+func TestReady_NamesEachDependency(t *testing.T) {
+	t.Parallel()
+	up := httpapi.Check{Name: "database", Probe: func(context.Context) error { return nil }}
+	k := apitest.New(t, nil, system([]httpapi.Check{up}).Routes())
+	for _, host := range []string{apitest.Acme, apitest.Domain, "10.0.0.1:8080", apitest.Unknown, apitest.Gone} {
+		if got := k.Do(t, apitest.Request{Path: "/readyz", Host: host}); got.Status != 200 || string(got.Body) != `{"status":"ready","checks":{"database":{"status":"up"}}}` {
+			t.Errorf("%s: %d %s", host, got.Status, got.Body)
+		}
+		if got := k.Do(t, apitest.Request{Path: "/healthz", Host: host}); got.Status != 200 {
+			t.Errorf("%s: %d %s", host, got.Status, got.Body)
+		}
+	}
+	down := apitest.New(t, nil, system([]httpapi.Check{up, {Name: "log", Probe: func(context.Context) error { return errors.New("password=x") }},
+		{Name: "parcels", Probe: refuses}}).Routes())
+	got := down.Do(t, apitest.Request{Path: "/readyz"})
+	want := `{"status":"not_ready","checks":{"database":{"status":"up"},"log":{"status":"down"},"parcels":{"status":"down","detail":"one event cannot be applied"}}}`
+	if got.Status != 503 || string(got.Body) != want {
+		t.Errorf("down: %d %s", got.Status, got.Body)
+	}
+}
+
+func TestSystem_ShowsProjectionsAndBreakersByHost(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, system(nil).Routes())
+	for name, tc := range map[string]struct {
+		r        apitest.Request
+		has, not string
+	}{
+		"projections, root":         {apitest.Request{Path: "/system/projections", As: apitest.Super, Host: apitest.Domain}, `"lag":60,"error":"a name"`, "provider"},
+		"projections, organization": {apitest.Request{Path: "/system/projections", As: apitest.Admin}, `"lag":60`, "a name"},
+		"breakers, root":            {apitest.Request{Path: "/platform/breakers", As: apitest.Super, Host: apitest.Domain}, "router-1", "orgId"},
+		"breakers, organization":    {apitest.Request{Path: "/platform/breakers", As: apitest.Admin}, `{"data":[]}`, "provider"},
+	} {
+		got := k.Do(t, tc.r)
+		if got.Status != 200 || !strings.Contains(string(got.Body), tc.has) || strings.Contains(string(got.Body), tc.not) {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+		}
+	}
+	sends(t, k, "support", apitest.Request{Path: "/system/projections", As: apitest.Support}, want{403, "role_required"})
+}
+
+func TestMetrics_ShowLagAndBreakers(t *testing.T) {
+	t.Parallel()
+	s, registry := system(nil), prometheus.NewRegistry()
+	registry.MustRegister(httpapi.ProjectionMetrics(s.Projections)...)
+	registry.MustRegister(httpapi.BreakerMetrics(s.Breakers))
+	w := httptest.NewRecorder()
+	httpapi.MetricsHandler(registry).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	for _, line := range []string{`lastmile_projection_lag{projection="parcels"} 60`, `lastmile_projection_stopped{projection="parcels"} 1`,
+		`lastmile_breaker_open{kind="mobile_money",target="provider"} 1`} {
+		if !strings.Contains(w.Body.String(), line) {
+			t.Errorf("no %s in\n%s", line, w.Body)
+		}
+	}
+}
