@@ -37,8 +37,8 @@ type account struct {
 	bypass   bool // needs CAP_DAC_OVERRIDE to reach a data directory inside a private home
 }
 
-// findPlace decides where things lie. Under root, a data directory that the account cannot reach is entered with an
-// ambient capability; where that is not to be had, the cluster lies under /var/lib/lastmile instead (rules.md 35).
+// findPlace decides where things lie. Under root, a data directory that the account cannot reach, such as one in root's
+// home, is entered with an ambient capability (rules.md 35).
 func findPlace(cfg ClusterConfig) (place, error) {
 	p := place{data: filepath.Join(cfg.DataDir, "pgdata"), log: filepath.Join(cfg.DataDir, "postgres.log")}
 	if os.Geteuid() == 0 {
@@ -48,21 +48,18 @@ func findPlace(cfg ClusterConfig) (place, error) {
 		}
 		p.account = acc
 		if !reachable(cfg.DataDir) {
-			if mayBypass() {
-				acc.bypass = true
-			} else {
-				p.data = filepath.Join("/var/lib/lastmile", shortHash(cfg.DataDir), "pgdata")
+			if !mayBypass() {
+				return place{}, fmt.Errorf("PostgreSQL does not run as root, and the user postgres cannot reach %s: "+
+					"choose a data directory outside a private home, such as /var/lib/lastmile", cfg.DataDir)
 			}
+			acc.bypass = true
 		}
 	}
 	var err error
 	if p.bin, err = findBinaries(cfg.BinDir, p.data); err != nil {
 		return place{}, err
 	}
-	if err := os.MkdirAll(filepath.Dir(p.data), 0o755); err != nil {
-		return place{}, fmt.Errorf("make data directory: %w", err)
-	}
-	p.sockets, err = p.makeSocketDir(filepath.Dir(p.data))
+	p.sockets, err = p.makeSocketDir(cfg.DataDir)
 	return p, err
 }
 

@@ -136,6 +136,9 @@ func TestCluster_RecoversFromAKilledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.Done()
+	if _, err := pgx.Connect(t.Context(), url); !postgres.Unavailable(err) {
+		t.Errorf("a stopped server is not told apart: %v", err)
+	}
 	if err := c.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ const defaultMaxConns = 24
 
 // Config says what to open.
 type Config struct {
-	URL       string       // postgres://user:password@host:port/database
+	URL       string       // postgres://user:password@host:port/database; no transaction pooler in between
 	Namespace Namespace    // required
 	MaxConns  int32        // of each of the three pools; zero means 24
 	Logger    *slog.Logger // nil discards

@@ -108,31 +108,52 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 func (i *Inbox) Take(ctx context.Context, limit int) ([]TakenCallback, error) {
 	now, lease := i.core.now(), uuid.New()
 	rows, _ := i.core.db.Owner.Query(ctx, i.core.sql(takeCallbacksSQL), lease, now.Add(InboxLease), now, limit)
-	taken, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (TakenCallback, error) {
-		t := TakenCallback{lease: lease}
-		var ref uuid.NullUUID
-		var sealed []byte
-		err := row.Scan(&t.ID, &t.Kind, &ref, &t.Shortcode, &t.Verified, &sealed, &t.ReceivedAt, &t.Attempts)
-		if err != nil {
-			return t, err
-		}
-		t.Ref, t.ReceivedAt = ref.UUID, t.ReceivedAt.UTC()
-		plain, err := i.core.ring.Open(secrets.Sealing, sealed, callbackPlace(t.ID))
-		if err != nil {
-			return t, fmt.Errorf("open callback %s: %w", t.ID, err)
-		}
-		var c sealedCallback
-		if err := json.Unmarshal(plain, &c); err != nil {
-			return t, fmt.Errorf("open callback %s: %w", t.ID, err)
-		}
-		t.SourceIP, t.Body = c.SourceIP, c.Body
-		return t, nil
-	})
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[callbackRow])
 	if err != nil {
 		return nil, fmt.Errorf("take callbacks: %w", err)
 	}
+	taken := make([]TakenCallback, 0, len(found))
+	for _, row := range found {
+		t, err := i.open(row, lease)
+		if err != nil { // it must not keep the others from being processed
+			i.core.logger.ErrorContext(ctx, "stored callback cannot be read", "callback_id", row.ID, "error", err)
+			if err := i.Fail(ctx, TakenCallback{ID: row.ID, lease: lease}, "cannot be read", time.Hour); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		taken = append(taken, t)
+	}
 	slices.SortFunc(taken, func(a, b TakenCallback) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	return taken, nil
+}
+
+// callbackRow is a stored callback.
+type callbackRow struct {
+	ID         uuid.UUID
+	Kind       string
+	Ref        uuid.NullUUID
+	Shortcode  string
+	Verified   bool
+	Sealed     []byte
+	ReceivedAt time.Time
+	Attempts   int
+}
+
+// open reads the sealed part of a row.
+func (i *Inbox) open(row callbackRow, lease uuid.UUID) (TakenCallback, error) {
+	plain, err := i.core.ring.Open(secrets.Sealing, row.Sealed, callbackPlace(row.ID))
+	if err != nil {
+		return TakenCallback{}, err
+	}
+	var c sealedCallback
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return TakenCallback{}, fmt.Errorf("decode callback: %w", err)
+	}
+	return TakenCallback{ID: row.ID, Attempts: row.Attempts, lease: lease, Callback: Callback{
+		Kind: row.Kind, Ref: row.Ref.UUID, Shortcode: row.Shortcode, Verified: row.Verified,
+		SourceIP: c.SourceIP, Body: c.Body, ReceivedAt: row.ReceivedAt,
+	}}, nil
 }
 
 // Done marks a callback as processed. Fails with callback_lease_lost when somebody else has taken it meanwhile.

@@ -239,3 +239,17 @@ func TestInbox_ManyWorkersNeverShareACallback(t *testing.T) {
 		t.Errorf("%d of 40 were taken", len(seen))
 	}
 }
+
+func TestInbox_AnUnreadableCallbackDoesNotBlockTheOthers(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	broken := must[uuid.UUID](t)(k.Inbox.Store(t.Context(), callback()))
+	k.exec(t, "update {schema}.callbacks set sealed = 'x' where id = $1", broken)
+	c := callback()
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
+	take(t, k, c)
+	pending := must[[]vault.PendingCallback](t)(k.Inbox.Pending(t.Context(), 10))
+	if len(pending) != 2 || pending[0].ID != broken || pending[0].LastFailure != "cannot be read" {
+		t.Errorf("pending: %+v", pending)
+	}
+}

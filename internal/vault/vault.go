@@ -101,7 +101,7 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 // cursors, tokens and the like.
 func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.core.root, purpose) }
 
-// Purge removes what has expired in all tables, in bounded steps; run it now and then.
+// Purge removes what has expired in all tables; run it every few minutes, so that there is never much.
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx), v.Inbox.Purge(ctx, InboxKept))
 }
