@@ -1,0 +1,4 @@
+package embedded
+
+// LockKey lets tests take a node's lock away.
+var LockKey = lockKey

@@ -1,0 +1,45 @@
+package embedded
+
+import "testing"
+
+// TestFilter_HidesInternalStreams whatever it says.
+func TestFilter_HidesInternalStreams(t *testing.T) {
+	t.Parallel()
+	everything := &filter{prefixes: []string{""}}
+	for stream, want := range map[string]bool{
+		"s":                  true,
+		"$users":             true,
+		"$epoch-information": false,
+		"$persistentsubscription-$all::g-checkpoint": false,
+		"$persistentsubscription-$all::g-parked":     false,
+		"$persistentsubscription-s::g-parked":        true,
+	} {
+		if got := everything.admits(&record{stream: stream, kind: "t"}); got != want {
+			t.Errorf("%s: %t", stream, got)
+		}
+	}
+	if (&filter{}).admits(&record{stream: "s", kind: "t"}) {
+		t.Error("no prefix admits something")
+	}
+}
+
+// TestCheckpoints_EveryIntervalNeverTwice at one position.
+func TestCheckpoints_EveryIntervalNeverTwice(t *testing.T) {
+	t.Parallel()
+	c := checkpoints{interval: 3}
+	var due []int64
+	for p := int64(1); p <= 7; p++ {
+		if c.consider(p) {
+			due = append(due, p)
+		}
+	}
+	if len(due) != 2 || due[0] != 3 || due[1] != 6 {
+		t.Errorf("due at %v", due)
+	}
+	if !c.mark(7) || c.mark(7) || c.mark(6) {
+		t.Error("a checkpoint is repeated or goes back")
+	}
+	if (&checkpoints{}).mark(9) || (&checkpoints{}).consider(9) {
+		t.Error("an unfiltered subscription asks for a checkpoint")
+	}
+}

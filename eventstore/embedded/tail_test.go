@@ -1,0 +1,66 @@
+package embedded
+
+import "testing"
+
+// numbered makes records with the positions from first to last.
+func numbered(first, last int64, size int) []record {
+	var rows []record
+	for p := first; p <= last; p++ {
+		rows = append(rows, record{position: p, data: make([]byte, size)})
+	}
+	return rows
+}
+
+// wantAfter checks what a reader at a position gets.
+func wantAfter(t *testing.T, tl *tail, position int64, wantFirst, wantLast int64) {
+	t.Helper()
+	rows, _, held := tl.after(position, 1<<20, nil)
+	if !held || len(rows) != int(wantLast-wantFirst+1) {
+		t.Fatalf("after %d: %d rows, held %t", position, len(rows), held)
+	}
+	for i := range rows {
+		if rows[i].position != wantFirst+int64(i) {
+			t.Fatalf("after %d: row %d is position %d", position, i, rows[i].position)
+		}
+	}
+}
+
+// TestTail_HoldsTheNewestWithinItsBounds in events and in bytes, across the ring's seam.
+func TestTail_HoldsTheNewestWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	tl := newTail(100)
+	if _, _, held := tl.after(99, 1, nil); held {
+		t.Error("claims to hold what was there before it")
+	}
+	rows, more, held := tl.after(100, 1, nil)
+	if len(rows) != 0 || !held || more == nil {
+		t.Fatalf("at the end: %v, %v, %t", rows, more, held)
+	}
+	tl.publish(numbered(101, 103, 0))
+	<-more
+	wantAfter(t, tl, 100, 101, 103)
+	wantAfter(t, tl, 102, 103, 103)
+	if rows, _, held := tl.after(200, 10, nil); len(rows) != 0 || !held {
+		t.Errorf("ahead of the tail: %v, %t", rows, held)
+	}
+	for p := int64(104); p < 104+2*tailEvents; p += 1000 {
+		tl.publish(numbered(p, p+999, 0))
+	}
+	last := tl.last.Load()
+	wantAfter(t, tl, last-tailEvents, last-tailEvents+1, last)
+	if _, _, held := tl.after(last-tailEvents-1, 1, nil); held {
+		t.Error("holds more than its bound")
+	}
+	tl.publish(numbered(last+1, last+100, tailBytes/50))
+	if _, _, held := tl.after(last+1, 1, nil); held || tl.bytes > tailBytes {
+		t.Errorf("holds %d bytes", tl.bytes)
+	}
+	wantAfter(t, tl, last+60, last+61, last+100)
+	tl.publish(numbered(last+101, last+101, 2*tailBytes)) // larger than the tail altogether
+	if _, _, held := tl.after(last+100, 1, nil); held || tl.bytes != 0 {
+		t.Errorf("holds %d bytes after an event that cannot be held", tl.bytes)
+	}
+	if _, more, held := tl.after(last+101, 1, nil); !held || more == nil {
+		t.Error("the end is lost")
+	}
+}

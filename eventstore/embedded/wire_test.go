@@ -1,0 +1,70 @@
+package embedded
+
+import (
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+)
+
+// stock is the message that the generated code would send for a record.
+func stock(r *record, stringIDs bool) *streams.ReadResp_ReadEvent_RecordedEvent {
+	if r == nil {
+		return nil
+	}
+	id := structured(r.id)
+	if stringIDs {
+		id = &shared.UUID{Value: &shared.UUID_String_{String_: r.id.String()}}
+	}
+	contentType := "application/octet-stream"
+	if r.isJSON {
+		contentType = "application/json"
+	}
+	return &streams.ReadResp_ReadEvent_RecordedEvent{
+		Id: id, StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)}, StreamRevision: uint64(r.revision),
+		PreparePosition: uint64(r.position), CommitPosition: uint64(r.position),
+		Metadata:       map[string]string{"type": r.kind, "content-type": contentType, "created": "17951601893646848"},
+		CustomMetadata: r.metadata, Data: r.data,
+	}
+}
+
+// TestEventEncoder_EqualsTheGeneratedCode for random records, with and without links.
+func TestEventEncoder_EqualsTheGeneratedCode(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(label string) *record {
+			if !rapid.Bool().Draw(t, label) {
+				return nil
+			}
+			return &record{
+				position: rapid.Int64Range(1, 1<<62).Draw(t, "position"), revision: rapid.Int64Range(0, tombstoneRevision).Draw(t, "revision"),
+				stream: rapid.String().Draw(t, "stream"), kind: rapid.String().Draw(t, "kind"), id: uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")),
+				isJSON: rapid.Bool().Draw(t, "json"), created: 17951601893646848,
+				metadata: rapid.SliceOf(rapid.Byte()).Draw(t, "metadata"), data: rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "data"),
+			}
+		}
+		event, link := draw("event"), draw("link")
+		if event == nil && link == nil {
+			return
+		}
+		at := link
+		if at == nil {
+			at = event
+		}
+		e := eventEncoder{stringIDs: rapid.Bool().Draw(t, "string ids")}
+		want := &streams.ReadResp{Content: &streams.ReadResp_Event{Event: &streams.ReadResp_ReadEvent{
+			Event: stock(event, e.stringIDs), Link: stock(link, e.stringIDs),
+			Position: &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: uint64(at.position)},
+		}}}
+		got := &streams.ReadResp{}
+		if err := proto.Unmarshal(e.encode(nil, event, link), got); err != nil {
+			t.Fatal(err)
+		}
+		if !proto.Equal(want, got) {
+			t.Fatalf("got %v\nwant %v", got, want)
+		}
+	})
+}
