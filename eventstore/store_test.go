@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -259,12 +260,16 @@ func TestSubscribe_PoisonComesInItsPlaceAndStays(t *testing.T) {
 	t.Parallel()
 	kit := storetest.New(t)
 	name := stream()
-	if _, err := kit.Store.Append(t.Context(), name, eventstore.NoStream, several(3)); err != nil {
+	if _, err := kit.Store.Append(t.Context(), name, eventstore.NoStream, several(1)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := kit.DB.Owner.Exec(t.Context(), "update "+kit.DB.Namespace.Schema("log")+".events set data = '\\x7b' where stream = $1 and revision = 1", name)
-	if err != nil {
+	appendForeign(t, kit, name)
+	if _, err := kit.Store.Append(t.Context(), name, eventstore.At(1), several(1)); err != nil {
 		t.Fatal(err)
+	}
+	before, err := kit.Store.Read(t.Context(), name, 0)
+	if !errors.Is(err, catalog.ErrUnknownType) || len(before) != 1 {
+		t.Fatalf("read gave %d events, %v; want the one before the poison, and it", len(before), err)
 	}
 	sub := kit.Store.Subscribe(t.Context(), 0, nil)
 	defer sub.Close()
@@ -278,6 +283,26 @@ func TestSubscribe_PoisonComesInItsPlaceAndStays(t *testing.T) {
 		if !errors.As(err, &poison) || poison.Stream != name || poison.Revision != 1 || poison.Position == 0 {
 			t.Fatalf("want the poison event, have %v", err)
 		}
+	}
+}
+
+// appendForeign writes an event of no type of ours, past the façade.
+func appendForeign(t *testing.T, kit *storetest.Kit, name string) {
+	t.Helper()
+	config, err := esdb.ParseConnectionString(kit.Node.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Logger = esdb.NoopLogging()
+	client, err := esdb.NewClient(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	_, err = client.AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{ExpectedRevision: esdb.StreamExists{}},
+		esdb.EventData{EventType: "nobody.Knows.v1", ContentType: esdb.ContentTypeJson, Data: []byte("{}"), Metadata: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -21,7 +21,6 @@ func identity() []events.Event {
 		events.OrganizationSuspended{}, events.OrganizationResumed{},
 		events.UserRegistered{}, events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipAccepted{},
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{}, events.MembershipEnabled{}, events.PasswordChanged{},
-		events.SignInLocked{},
 		events.SessionStarted{}, events.SessionEnded{},
 	}
 }
@@ -54,11 +53,12 @@ func payments() []events.Event {
 	return []events.Event{
 		events.GatewayConfigured{}, events.GatewayRegistered{}, events.GatewayRegistrationFailed{},
 		events.PaymentInitiated{}, events.PromptSubmitting{}, events.PromptAccepted{}, events.PromptInDoubt{},
-		events.PromptChecked{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.PaymentCancelled{},
+		events.PromptChecked{}, events.PromptCheckRequested{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{},
+		events.PaymentCancelled{},
 		events.PaymentFailed{}, events.PaymentExpired{},
 		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
 		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptAssigned{},
-		events.ReceiptReversed{}, events.ReceiptReattributed{},
+		events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
 	}
 }
 

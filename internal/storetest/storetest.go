@@ -1,0 +1,95 @@
+// Package storetest gives tests a real event store: an embedded node of their own on a real PostgreSQL, and a store on it.
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// stopPatience bounds the stop of a node at the end of a test.
+const stopPatience = 10 * time.Second
+
+// Kit is a store and what it stands on.
+type Kit struct {
+	Store *eventstore.Store
+	Keys  *catalog.MemoryKeys
+	DB    *postgres.DB
+	Node  *embedded.Node
+
+	t    testing.TB
+	addr string
+}
+
+// New starts a node on an empty log and opens a store on it. Everything is stopped at the end of the test.
+func New(t testing.TB) *Kit { return On(t, pgtest.New(t)) }
+
+// On is New on a database that the test has already.
+func On(t testing.TB, db *postgres.DB) *Kit {
+	t.Helper()
+	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: "127.0.0.1:0"}
+	k.StartNode()
+	k.addr = k.Node.Addr()
+	k.Store = k.Open()
+	t.Cleanup(k.StopNode)
+	return k
+}
+
+// Open opens one more store on the node, as another replica would. It is closed at the end of the test.
+func (k *Kit) Open() *eventstore.Store {
+	k.t.Helper()
+	s, err := eventstore.Open(context.Background(), eventstore.Config{
+		URL: k.Node.URL(), Codec: catalog.New(k.Keys), Logger: Quiet(),
+	})
+	if err != nil {
+		k.t.Fatalf("open store: %v", err)
+	}
+	k.t.Cleanup(s.Close)
+	return s
+}
+
+// StartNode starts the node again after StopNode, at the same address.
+func (k *Kit) StartNode() {
+	k.t.Helper()
+	node, err := embedded.Start(context.Background(), embedded.Config{
+		Pool: k.DB.Owner, Schema: k.DB.Namespace.Schema("log"), Addr: k.addr, Logger: Quiet(), Clock: clock.System(),
+	})
+	if err != nil {
+		k.t.Fatalf("start event store node: %v", err)
+	}
+	k.Node = node
+}
+
+// StopNode stops the node, as a crash of its machine would be seen from outside.
+func (k *Kit) StopNode() {
+	k.t.Helper()
+	if k.Node == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	if err := k.Node.Stop(ctx); err != nil {
+		k.t.Errorf("stop event store node: %v", err)
+	}
+	k.Node = nil
+}
+
+// Quiet logs nothing.
+func Quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// ClaimKey keys unique values as the vault does, without its secret.
+func ClaimKey(kind, value string) uuid.UUID {
+	sum := sha256.Sum256([]byte(kind + "\x00" + value))
+	return uuid.UUID(sum[:16])
+}
