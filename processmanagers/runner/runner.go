@@ -4,7 +4,13 @@ package runner
 
 import (
 	"context"
+	"embed"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,22 +20,28 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
-	"github.com/lastmile-isp/lastmile/processmanagers"
 )
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// leaderLock is held by the one program that drives the processes of an installation.
+const leaderLock = "processes"
 
 // Config is what the engine is built from.
 type Config struct {
-	Log    feed.Log
 	Feed   *feed.Feed // started and stopped by the owner
 	DB     *postgres.DB
 	Clock  clock.Clock
-	Logger *slog.Logger
+	Logger *slog.Logger // nil discards
 	// Execute runs a command: nil = accepted, a refusal or a passing failure otherwise.
 	Execute func(ctx context.Context, cmd commands.Command, meta commands.Meta) error
 	// Decode reads a command that was stored by its CommandName.
 	Decode func(name string, body []byte) (commands.Command, error)
 	// Jobs takes the jobs; jobs/runner.Runner is one.
 	Jobs Jobs
+	// Concurrency is how many inputs and commands are worked on at once; zero means 8.
+	Concurrency int
 }
 
 // Jobs enqueues a job within a transaction. A second job with the same id is not enqueued.
@@ -39,43 +51,184 @@ type Jobs interface {
 
 // Runner drives the registered processes.
 type Runner struct {
-	cfg Config
+	cfg       Config
+	logger    *slog.Logger
+	processes []*process
+	byName    map[string]*process
+	slots     chan struct{} // one for each input or command being worked on
+	cancel    context.CancelFunc
+	done      chan struct{}
 }
 
 // New makes an engine without processes.
-func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
-
-// Register adds a process; before Start only.
-func Register[S any](r *Runner, p processmanagers.Process[S]) {}
+func New(cfg Config) *Runner {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Concurrency == 0 {
+		cfg.Concurrency = 8
+	}
+	return &Runner{cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: make(chan struct{}, cfg.Concurrency)}
+}
 
 // Start begins to drive the processes as soon as no other program does.
-func (r *Runner) Start(ctx context.Context) error { return nil }
+func (r *Runner) Start(ctx context.Context) error {
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r.cancel, r.done = cancel, make(chan struct{})
+	go r.run(run)
+	return nil
+}
 
-// Stop ends all work and returns when it has ended.
-func (r *Runner) Stop() {}
+// Stop ends all work and returns when it has ended. What was not finished is taken up at the next start.
+func (r *Runner) Stop() {
+	if r.cancel != nil {
+		r.cancel()
+		<-r.done
+	}
+}
+
+// prepare migrates the tables and registers new processes: their history ends here.
+func (r *Runner) prepare(ctx context.Context) error {
+	if len(r.byName) != len(r.processes) {
+		return fmt.Errorf("a process is registered twice")
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	if err := r.cfg.DB.Migrate(ctx, "processes", files); err != nil {
+		return err
+	}
+	head := r.cfg.Feed.Head()
+	for _, p := range r.processes {
+		_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(`insert into {schema}.processes (name, live_from) values ($1, $2) on conflict do nothing`), p.name, int64(head)) //nolint:gosec // positions fit
+		if err != nil {
+			return fmt.Errorf("register process %s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// sql puts the engine's schema in.
+func (r *Runner) sql(text string) string {
+	return strings.ReplaceAll(text, "{schema}", r.cfg.DB.Namespace.Schema("processes"))
+}
+
+// run leads whenever it can.
+func (r *Runner) run(ctx context.Context) {
+	defer close(r.done)
+	for ctx.Err() == nil {
+		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.logger.WarnContext(ctx, "processes wait for the database", "error", err)
+				sleep(ctx, time.Second)
+			}
+			continue
+		}
+		r.lead(ctx, lock)
+		lock.Unlock()
+	}
+}
+
+// lead drives all processes until ctx ends or the lock is lost.
+func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for _, p := range r.processes {
+		wg.Go(func() { p.drive(ctx) })
+	}
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if _, err := lock.Conn().Exec(ctx, "select 1"); err != nil {
+			if ctx.Err() == nil {
+				r.logger.WarnContext(ctx, "processes no longer driven here", "error", err)
+			}
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+	cancel()
+	wg.Wait()
+}
 
 // Wake looks at once for timers that are due: for a clock that was moved by hand.
-func (r *Runner) Wake() {}
+func (r *Runner) Wake() {
+	for _, p := range r.processes {
+		signal(p.timers)
+	}
+}
 
-// Status tells about every registered process, in the order of registration.
-func (r *Runner) Status() []Status { return nil }
+// Retry has a stopped process try its input again.
+func (r *Runner) Retry(name string) {
+	if p := r.byName[name]; p != nil {
+		signal(p.retry)
+	}
+}
 
-// State is how a process is doing.
-type State string
+// Rebuild has a process derive its state anew from the log, with outputs suppressed up to where it had read. No program
+// may be driving the processes meanwhile.
+func (r *Runner) Rebuild(ctx context.Context, name string) error {
+	if r.byName[name] == nil {
+		return fmt.Errorf("there is no process %q", name)
+	}
+	lock, ok, err := r.cfg.DB.TryLock(ctx, leaderLock)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("rebuild process %s: another program drives the processes; stop it first", name)
+	}
+	defer lock.Unlock()
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
+		for _, sql := range []string{
+			`delete from {schema}.instances where process = $1`,
+			`delete from {schema}.timers where process = $1`,
+			`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = '' where name = $1`,
+		} {
+			if _, err := tx.Exec(ctx, r.sql(sql), name); err != nil {
+				return fmt.Errorf("rebuild process %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+}
 
-// The states.
-const (
-	StateWaiting State = "waiting" // another program drives it
-	StateHistory State = "history" // reads what happened before it was registered; outputs suppressed
-	StateRunning State = "running"
-	StateStopped State = "stopped" // met an input that it cannot take; see Error
-)
+// WaitFor waits until a process that is driven here has taken every event up to a position.
+func (r *Runner) WaitFor(ctx context.Context, name string, position uint64) error {
+	p := r.byName[name]
+	if p == nil {
+		return fmt.Errorf("there is no process %q", name)
+	}
+	return p.track.wait(ctx, position)
+}
 
-// Status is one process's progress.
-type Status struct {
-	Name     string
-	State    State
-	Position uint64 // everything up to here is done
-	Head     uint64
-	Error    string
+// sleep waits; false when ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// signal wakes a waiter without waiting for it.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

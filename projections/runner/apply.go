@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // errLost says that the checkpoint is not where this program left it: another one fills the tables.
@@ -103,59 +103,26 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 
 // send runs a batch in one transaction. Tables that nobody reads yet need not be on disk at each commit: the switch is.
 func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch) error {
-	tx, err := r.cfg.DB.Owner.Begin(ctx)
-	if err != nil {
-		return &broken{fmt.Errorf("begin: %w", err)}
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if g.State != genActive {
-		if _, err := tx.Exec(ctx, `set local synchronous_commit = off`); err != nil {
-			return &broken{fmt.Errorf("begin: %w", err)}
-		}
-	}
-	results := tx.SendBatch(ctx, batch)
-	for i := range batch.Len() {
-		tag, err := results.Exec()
-		if err == nil && i == 0 && g.Generation != 0 && tag.RowsAffected() != 1 {
-			err = errLost
-		}
-		if err != nil {
-			_ = results.Close()
-			if tx.Conn().IsClosed() {
-				return &broken{err}
+	return postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
+		if g.State != genActive {
+			if _, err := tx.Exec(ctx, `set local synchronous_commit = off`); err != nil {
+				return err
 			}
-			return err
 		}
-	}
-	if err := results.Close(); err != nil {
-		return &broken{err}
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return &broken{fmt.Errorf("commit: %w", err)}
-	}
-	return nil
+		results := tx.SendBatch(ctx, batch)
+		for i := range batch.Len() {
+			tag, err := results.Exec()
+			if err == nil && i == 0 && g.Generation != 0 && tag.RowsAffected() != 1 {
+				err = errLost
+			}
+			if err != nil {
+				_ = results.Close()
+				return err
+			}
+		}
+		return results.Close()
+	})
 }
-
-// broken is an error of the connection, not of a statement.
-type broken struct{ error }
-
-// Unwrap gives the cause.
-func (b *broken) Unwrap() error { return b.error }
 
 // lasting tells whether trying again cannot help: a statement or Apply is at fault, not the connection or the server.
-func lasting(err error) bool {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
-		switch pgErr.Code[:2] {
-		case "08", "40", "53", "55", "57", "58", "XX": // connection, conflict, resources, locks, shutdown, system
-			return false
-		}
-		return true
-	}
-	var b *broken
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errLost), errors.As(err, &b):
-		return false
-	}
-	return !pgconn.SafeToRetry(err) && !pgconn.Timeout(err)
-}
+func lasting(err error) bool { return !errors.Is(err, postgres.ErrPassing) && !errors.Is(err, errLost) }

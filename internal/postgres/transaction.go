@@ -1,0 +1,65 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ErrPassing marks what another attempt may not meet: a lost connection, a server that restarts, a conflict. After a
+// commit the outcome is unknown then.
+var ErrPassing = errors.New("database is away")
+
+// passing marks an error without changing its text.
+type passing struct{ error }
+
+// Unwrap gives the cause.
+func (p *passing) Unwrap() error { return p.error }
+
+// Is makes it an ErrPassing.
+func (p *passing) Is(target error) bool { return target == ErrPassing }
+
+// Transaction runs fn in a transaction, committed when it returns nil. Its errors tell apart by errors.Is(err,
+// ErrPassing) what may be tried again as it is from what will fail again.
+func Transaction(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
+	tx, err := pool.Begin(ctx)
+	if err != nil {
+		return &passing{fmt.Errorf("begin: %w", err)}
+	}
+	if err := fn(tx); err != nil {
+		lost := tx.Conn().IsClosed()
+		_ = tx.Rollback(context.WithoutCancel(ctx))
+		if lost || mayPass(err) {
+			return &passing{err}
+		}
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		var pgErr *pgconn.PgError
+		if errors.As(err, &pgErr) && !mayPass(err) || errors.Is(err, pgx.ErrTxCommitRollback) {
+			return fmt.Errorf("commit: %w", err)
+		}
+		return &passing{fmt.Errorf("commit: %w", err)}
+	}
+	return nil
+}
+
+// mayPass tells by its code whether an error of the server has to do with its condition, not with the statement.
+func mayPass(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) || len(pgErr.Code) < 2 {
+		return false
+	}
+	switch pgErr.Code[:2] {
+	case "08", "40", "53", "55", "57", "58", "XX": // connection, conflict, resources, locks, shutdown, system, internal
+		return true
+	}
+	return false
+}

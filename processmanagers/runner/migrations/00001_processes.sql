@@ -1,0 +1,42 @@
+-- +goose Up
+-- One row for each process: how far it has read, and up to where its outputs are suppressed (rules.md 26).
+create table {schema}.processes (
+	name       text   primary key,
+	checkpoint bigint not null default 0,
+	live_from  bigint not null,
+	error      text   not null default ''
+);
+
+-- State of the instances. An ended one stays until the checkpoint has passed it, so that nothing is taken twice.
+create table {schema}.instances (
+	process       text    not null,
+	key           text    not null,
+	state         jsonb,
+	last_position bigint  not null,
+	ended         boolean not null default false,
+	primary key (process, key)
+);
+create index instances_ended on {schema}.instances (process, last_position) where ended;
+
+-- Commands that are to be executed, in the order of seq for each instance.
+create table {schema}.commands (
+	id      uuid   primary key,
+	seq     bigint generated always as identity,
+	process text   not null,
+	key     text   not null,
+	name    text   not null,
+	body    jsonb  not null,
+	cause   jsonb  not null
+);
+create index commands_next on {schema}.commands (process, key, seq);
+
+-- Timers that are armed.
+create table {schema}.timers (
+	process text        not null,
+	key     text        not null,
+	name    text        not null,
+	due_at  timestamptz not null,
+	cause   jsonb       not null,
+	primary key (process, key, name)
+);
+create index timers_due on {schema}.timers (process, due_at);

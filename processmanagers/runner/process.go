@@ -1,0 +1,180 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// checkpointRound is how often the checkpoint is stored. It may lag: what is read again is ignored.
+const checkpointRound = 200 * time.Millisecond
+
+// process is a registered process with the type of its state erased.
+type process struct {
+	r    *Runner
+	name string
+	want feed.Wanted
+	key  func(events.Envelope) string
+	// step decides and evolves on the stored form of the state.
+	step func(state []byte, in processmanagers.Input, now time.Time) (stepped, error)
+
+	timers   chan struct{} // wakes the scheduler
+	retry    chan struct{} // wakes a process that stopped
+	retrying atomic.Int64
+	track    tracker
+
+	mu    sync.Mutex
+	state State
+	fault string
+}
+
+// stepped is what an input led to.
+type stepped struct {
+	state []byte
+	out   processmanagers.Output
+	ended bool
+}
+
+// poison marks an input that a process cannot take.
+type poison struct{ error }
+
+// Unwrap gives the cause.
+func (p *poison) Unwrap() error { return p.error }
+
+// Register adds a process; before Start only.
+func Register[S any](r *Runner, def processmanagers.Process[S]) {
+	p := &process{
+		r: r, name: def.Name, want: feed.Want(def.Handles), key: def.Key, state: StateWaiting,
+		timers: make(chan struct{}, 1), retry: make(chan struct{}, 1),
+		step: func(state []byte, in processmanagers.Input, now time.Time) (stepped, error) {
+			return step(def, state, in, now)
+		},
+	}
+	r.processes = append(r.processes, p)
+	r.byName[p.name] = p
+}
+
+// step runs the pure functions of a process. A panic or an error of theirs is poison.
+func step[S any](def processmanagers.Process[S], state []byte, in processmanagers.Input, now time.Time) (next stepped, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &poison{fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+		}
+	}()
+	var s S
+	if len(state) > 0 {
+		if err := json.Unmarshal(state, &s); err != nil {
+			return stepped{}, &poison{fmt.Errorf("read state: %w", err)}
+		}
+	}
+	if next.out, err = def.Decide(s, in, now); err != nil {
+		return stepped{}, &poison{err}
+	}
+	s = def.Evolve(s, in)
+	next.ended = def.Ended != nil && def.Ended(s)
+	if next.state, err = json.Marshal(s); err != nil {
+		return stepped{}, &poison{fmt.Errorf("write state: %w", err)}
+	}
+	return next, nil
+}
+
+// drive runs the process while this program leads. A poisonous input stops it until a retry.
+func (p *process) drive(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := p.run(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		var bad *poison
+		if !errors.As(err, &bad) {
+			p.r.logger.WarnContext(ctx, "process interrupted", "process", p.name, "error", err)
+			sleep(ctx, time.Second)
+			continue
+		}
+		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err)
+		p.show(StateStopped, err.Error())
+		_, _ = p.r.cfg.DB.Owner.Exec(ctx, p.r.sql(`update {schema}.processes set error = $2 where name = $1`), p.name, err.Error())
+		select {
+		case <-ctx.Done():
+		case <-p.retry:
+		}
+	}
+	p.show(StateWaiting, "")
+}
+
+// round is one run of a process, from its start to its stop.
+type round struct {
+	*process
+	lanes    lanes
+	outbox   outbox
+	liveFrom uint64 // outputs of events up to here are suppressed
+	caughtUp uint64 // timers fire from here on
+	fail     context.CancelCauseFunc
+}
+
+// run drives the process until something fails.
+func (p *process) run(ctx context.Context) error {
+	var checkpoint, liveFrom uint64
+	err := p.r.cfg.DB.Owner.QueryRow(ctx, p.r.sql(`update {schema}.processes set error = '' where name = $1 returning checkpoint, live_from`), p.name).
+		Scan(&checkpoint, &liveFrom)
+	if err != nil {
+		return fmt.Errorf("load process %s: %w", p.name, err)
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	p.track.reset(checkpoint)
+	d := &round{process: p, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail}
+	d.outbox.init(d)
+	p.show(StateRunning, "")
+	if checkpoint < liveFrom {
+		p.show(StateHistory, "")
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { d.fail(d.route(ctx, checkpoint)) })
+	wg.Go(func() { d.fail(d.schedule(ctx)) })
+	wg.Go(func() { d.outbox.sweep(ctx) })
+	wg.Go(func() { d.keepCheckpoint(ctx, checkpoint) })
+	<-ctx.Done()
+	wg.Wait()
+	d.outbox.wait()
+	return context.Cause(ctx)
+}
+
+// checkpointSQL stores the low-water mark and forgets ended instances that it has passed.
+const checkpointSQL = `
+with moved as (update {schema}.processes set checkpoint = $2 where name = $1 and checkpoint < $2)
+delete from {schema}.instances where process = $1 and ended and last_position <= $2`
+
+// keepCheckpoint stores the low-water mark from time to time and at the end.
+func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
+	save := func(ctx context.Context) {
+		low := d.track.low()
+		if low > saved {
+			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low)); err == nil { //nolint:gosec // positions fit
+				saved = low
+			}
+		}
+		if low >= d.liveFrom {
+			d.mu.Lock()
+			if d.state == StateHistory {
+				d.state = StateRunning
+			}
+			d.mu.Unlock()
+		}
+	}
+	for sleep(ctx, checkpointRound) {
+		save(ctx)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	save(last)
+}

@@ -1,0 +1,177 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// pageLimit is how many events are taken from the feed at a time, and about how many wait in memory for their turn.
+const pageLimit = 256
+
+// topic is what a process subscribes to: the whole log.
+const topic = "$all"
+
+// route runs a Watermill router for the process: our subscriber hands events over in order, the router calls the handler
+// for each in a goroutine of its own, and lanes keep those of one instance in order.
+func (d *round) route(ctx context.Context, after uint64) error {
+	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: 4 * time.Second}, watermill.NopLogger{})
+	if err != nil {
+		return fmt.Errorf("process router: %w", err)
+	}
+	router.AddMiddleware(
+		d.stopOnError,
+		middleware.CorrelationID,
+		middleware.Retry{ // failures that pass: the database or the log is away
+			MaxRetries: math.MaxInt32, InitialInterval: 20 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2,
+			RandomizationFactor: 0.2, ShouldRetry: func(p middleware.RetryParams) bool { return passing(p.Err) },
+		}.Middleware,
+		middleware.Recoverer,
+	)
+	router.AddConsumerHandler(d.name, topic, &source{round: d, after: after}, func(msg *message.Message) error {
+		return d.takeEvent(msg.Context(), deliveryOf(msg))
+	})
+	return router.Run(ctx)
+}
+
+// stopOnError is the outermost middleware: what repeating does not help with stops the process, visibly.
+func (d *round) stopOnError(next message.HandlerFunc) message.HandlerFunc {
+	return func(msg *message.Message) ([]*message.Message, error) {
+		out, err := next(msg)
+		if err != nil && msg.Context().Err() == nil {
+			d.fail(&poison{err})
+		}
+		return out, err
+	}
+}
+
+// delivery is an event on its way to the handler.
+type delivery struct {
+	event *events.Envelope
+	key   string
+	fault error // the event cannot be read, or its key cannot be told
+	turn  *turn
+	mark  *mark
+}
+
+// deliveryKey is where a message's context carries its delivery.
+type deliveryKey struct{}
+
+// deliveryOf finds the delivery of a message.
+func deliveryOf(msg *message.Message) *delivery {
+	d, _ := msg.Context().Value(deliveryKey{}).(*delivery)
+	return d
+}
+
+// takeEvent handles one event when its turn has come.
+func (d *round) takeEvent(ctx context.Context, v *delivery) error {
+	if err := v.turn.wait(ctx); err != nil {
+		return err
+	}
+	if v.fault != nil {
+		return &poison{fmt.Errorf("%s at position %d: %w", v.event.Type, v.event.Position, v.fault)}
+	}
+	return d.take(ctx, input{
+		Input: processmanagers.Input{Event: v.event}, key: v.key, id: v.event.ID.String(), position: v.event.Position,
+		cause: causeOf(v.event), suppressed: v.event.Position <= d.liveFrom, at: v.event.Meta.At,
+	})
+}
+
+// source is a Watermill subscriber that gives the events of the feed that the process wants.
+type source struct {
+	*round
+	after uint64
+}
+
+// Subscribe begins to give messages; the channel is closed when ctx ends.
+func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Message, error) {
+	out := make(chan *message.Message)
+	go func() {
+		defer close(out)
+		s.give(ctx, out)
+	}()
+	return out, nil
+}
+
+// Close has nothing to do: the context ends the subscription.
+func (s *source) Close() error { return nil }
+
+// give reads the feed page by page.
+func (s *source) give(ctx context.Context, out chan<- *message.Message) {
+	window := make(chan struct{}, pageLimit)
+	for ctx.Err() == nil {
+		page, err := s.r.cfg.Feed.Next(ctx, s.after, s.want, pageLimit)
+		if err != nil {
+			if ctx.Err() == nil {
+				s.r.logger.WarnContext(ctx, "process cannot read the log", "process", s.name, "error", err)
+				sleep(ctx, time.Second)
+			}
+			continue
+		}
+		for _, e := range page.Events {
+			if e.Position <= s.after {
+				continue
+			}
+			if !s.send(ctx, out, window, e) {
+				return
+			}
+		}
+		s.after = page.UpTo
+		s.track.look(page.UpTo)
+	}
+}
+
+// send gives one message, unless the event belongs to no instance.
+func (s *source) send(ctx context.Context, out chan<- *message.Message, window chan struct{}, e *events.Envelope) bool {
+	key, err := s.keyOf(e)
+	if key == "" && err == nil {
+		return true
+	}
+	select {
+	case window <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	v := &delivery{event: e, key: key, fault: err, mark: s.track.begin(e.Position), turn: s.lanes.enter(key)}
+	msg := message.NewMessage(e.ID.String(), nil)
+	middleware.SetCorrelationID(e.Meta.CorrelationID, msg)
+	msg.SetContext(context.WithValue(ctx, deliveryKey{}, v))
+	select {
+	case out <- msg:
+	case <-ctx.Done():
+		return false
+	}
+	go func() { // the router's answer
+		defer func() { <-window }()
+		select {
+		case <-msg.Acked():
+			s.track.finish(v.mark)
+		case <-msg.Nacked():
+		case <-ctx.Done():
+		}
+		v.turn.leave()
+	}()
+	return true
+}
+
+// keyOf is the instance of an event.
+func (s *source) keyOf(e *events.Envelope) (key string, err error) {
+	if u, ok := e.Event.(feed.Undecodable); ok {
+		return "", u.Cause
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("key: panic: %v", v)
+		}
+	}()
+	return s.key(*e), nil
+}
