@@ -150,6 +150,29 @@ func TestCluster_RecoversFromAKilledServer(t *testing.T) {
 	}
 }
 
+func TestCluster_PoolsOutliveARestart(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, clusterDir(t))
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: c.SocketURL(), Namespace: "x", MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := c.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Connections of before may each fail once; every failure says that a repetition may help.
+	for range 3 {
+		if err = db.Owner.Ping(t.Context()); err == nil {
+			return
+		}
+		if !postgres.Unavailable(err) {
+			t.Errorf("a lost connection is not told apart: %v", err)
+		}
+	}
+	t.Error(err)
+}
+
 func TestCluster_ServerOfAKilledProgramIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := clusterDir(t)
@@ -198,7 +221,7 @@ func TestCluster_LongDataPathGetsAShortSocket(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(clusterDir(t), strings.Repeat("long/", 25), "end")
 	c := startCluster(t, dir)
-	query(t, c.URL(), "select 'x'")
+	query(t, c.SocketURL(), "select 'x'")
 	pidFile, err := os.ReadFile(filepath.Join(dir, "pgdata", "postmaster.pid"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,73 @@
+package vault_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// BenchmarkVault prints the rate of what every request or callback pays, each as a share of committing one small row
+// from as many writers.
+func BenchmarkVault(b *testing.B) {
+	db := pgtest.New(b)
+	ring, err := secrets.New(key(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	v, err := vault.Open(b.Context(), vault.Config{DB: db, Keyring: ring, Clock: clock.System()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := db.Owner.Exec(b.Context(), replaceSchema(db, "create table {schema}.bare (id uuid primary key, body bytea)")); err != nil {
+		b.Fatal(err)
+	}
+	insert, body := replaceSchema(db, "insert into {schema}.bare values ($1, $2)"), make([]byte, 600)
+	var bare float64
+	for _, c := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"bare", func(ctx context.Context) error {
+			_, err := db.Owner.Exec(ctx, insert, uuid.New(), body)
+			return err
+		}},
+		{"inbox_store", func(ctx context.Context) error {
+			_, err := v.Inbox.Store(ctx, vault.Callback{Kind: "stk", Body: body})
+			return err
+		}},
+		{"idempotency", func(ctx context.Context) error {
+			m, err := v.Idempotency.Begin(ctx, uuid.New(), body)
+			if err != nil {
+				return err
+			}
+			return v.Idempotency.Complete(ctx, m, vault.Answer{Status: 200, Body: body})
+		}},
+		{"limit", func(ctx context.Context) error {
+			_, _, err := v.Limits.Allow(ctx, uuid.NewString()[:2], 300, time.Minute)
+			return err
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetParallelism(32)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := c.do(b.Context()); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			took := float64(b.Elapsed()) / float64(b.N)
+			if c.name == "bare" {
+				bare = took
+			}
+			b.ReportMetric(bare/took, "of-bare")
+		})
+	}
+}
