@@ -1,0 +1,242 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// Each benchmark measures the node and, in turns with it, the same work done by the same PostgreSQL without a node; it reports both and their
+// ratio. Run with -benchtime=1x.
+const (
+	benchRounds  = 3
+	benchTurn    = 2 * time.Second
+	benchWriters = 64
+)
+
+// benchData is an event body of 400 bytes.
+var benchData = fmt.Appendf(nil, `{"text":%q}`, make([]byte, 96))[:400]
+
+// bench is a node on a durable server of its own, and a bare table like the node's.
+type bench struct {
+	node   *embedded.Node
+	client *esdb.Client
+	pool   *pgxpool.Pool
+	next   int64 // position in the bare table
+}
+
+// newBench starts one.
+func newBench(b *testing.B) *bench {
+	b.Helper()
+	server, err := pgtest.StartScratch(b.Context(), pgtest.ScratchConfig{Durable: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(server.Stop)
+	pool, err := pgxpool.New(b.Context(), server.URL())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(pool.Close)
+	node := start(b, embedded.Config{Pool: pool, Schema: "bench", Addr: "127.0.0.1:0", Logger: quiet()})
+	if _, err := pool.Exec(b.Context(), `create table bare (like bench.events including all)`); err != nil {
+		b.Fatal(err)
+	}
+	return &bench{node: node, client: contract.Connect(b, node.URL()), pool: pool}
+}
+
+// bareInsert is the node's statement without the fence.
+const bareInsert = `insert into bare (position, stream, revision, event_id, type, is_json, created, metadata, data)
+	select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::text[], $6::boolean[], $7::bigint[], $8::bytea[], $9::bytea[])`
+
+// insertGroup commits n events, each of another writer's stream, with one statement.
+func (s *bench) insertGroup(ctx context.Context, conn *pgx.Conn, n int) error {
+	var (
+		positions, revisions, created []int64
+		streams, kinds                []string
+		ids                           [][16]byte
+		json                          []bool
+		metadata, data                [][]byte
+	)
+	for i := range n {
+		s.next++
+		positions = append(positions, s.next)
+		streams = append(streams, fmt.Sprintf("bench-%032d", i))
+		revisions = append(revisions, s.next)
+		ids = append(ids, uuid.New())
+		kinds = append(kinds, "bench")
+		json = append(json, true)
+		created = append(created, 17951601893646848)
+		metadata = append(metadata, []byte{})
+		data = append(data, benchData)
+	}
+	_, err := conn.Exec(ctx, bareInsert, positions, streams, revisions, ids, kinds, json, created, metadata, data)
+	return err
+}
+
+// bareRate is events a second that PostgreSQL commits in groups, for one turn.
+func (s *bench) bareRate(b *testing.B, group int) float64 {
+	b.Helper()
+	conn, err := s.pool.Acquire(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Release()
+	events, began := 0, time.Now()
+	for time.Since(began) < benchTurn {
+		if err := s.insertGroup(b.Context(), conn.Conn(), group); err != nil {
+			b.Fatal(err)
+		}
+		events += group
+	}
+	return float64(events) / time.Since(began).Seconds()
+}
+
+// nodeRate is appends a second that the stock client gets acknowledged, for one turn.
+func (s *bench) nodeRate(b *testing.B, writers int) float64 {
+	b.Helper()
+	var count atomic.Int64
+	var group sync.WaitGroup
+	began := time.Now()
+	for range writers {
+		stream := "bench-" + uuid.NewString()
+		group.Go(func() {
+			for time.Since(began) < benchTurn {
+				if err := s.append(b.Context(), stream); err != nil {
+					b.Error(err)
+					return
+				}
+				count.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	return float64(count.Load()) / time.Since(began).Seconds()
+}
+
+// append stores one event through the client.
+func (s *bench) append(ctx context.Context, stream string) error {
+	_, err := s.client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, esdb.EventData{
+		EventID: uuid.New(), EventType: "bench", ContentType: esdb.ContentTypeJson, Data: benchData,
+	})
+	return err
+}
+
+// report prints medians and their ratio, greater being better.
+func report(b *testing.B, unit string, node, bare []float64) {
+	b.Helper()
+	slices.Sort(node)
+	slices.Sort(bare)
+	n, p := node[len(node)/2], bare[len(bare)/2]
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(n, "node_"+unit)
+	b.ReportMetric(p, "postgres_"+unit)
+	b.ReportMetric(n/p, "ratio")
+}
+
+// BenchmarkAppend64Writers: durable appends a second, 64 concurrent writers, against PostgreSQL committing the same bytes in groups of 64. Aim 0.5.
+func BenchmarkAppend64Writers(b *testing.B) {
+	s := newBench(b)
+	var node, bare []float64
+	for range benchRounds {
+		bare = append(bare, s.bareRate(b, benchWriters))
+		node = append(node, s.nodeRate(b, benchWriters))
+	}
+	report(b, "events/s", node, bare)
+}
+
+// BenchmarkAppendOneWriter: appends a second of a lone writer, against PostgreSQL committing single events. Aim 0.5, that is twice the latency.
+func BenchmarkAppendOneWriter(b *testing.B) {
+	s := newBench(b)
+	var node, bare []float64
+	for range benchRounds {
+		bare = append(bare, s.bareRate(b, 1))
+		node = append(node, s.nodeRate(b, 1))
+	}
+	report(b, "events/s", node, bare)
+}
+
+// BenchmarkReadAll: events a second reading the whole log through the stock client, against a paged SELECT of the same rows. Aim 0.5.
+func BenchmarkReadAll(b *testing.B) {
+	s := newBench(b)
+	const events, batch = 300_000, 1000
+	for i := 0; i < events; i += batch {
+		given := make([]esdb.EventData, batch)
+		for j := range given {
+			given[j] = esdb.EventData{EventID: uuid.New(), EventType: "bench", ContentType: esdb.ContentTypeJson, Data: benchData}
+		}
+		stream := fmt.Sprintf("bench-%d", i)
+		if _, err := s.client.AppendToStream(b.Context(), stream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, given...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var node, bare []float64
+	for range benchRounds {
+		bare = append(bare, s.selectRate(b))
+		node = append(node, s.readRate(b))
+	}
+	report(b, "events/s", node, bare)
+}
+
+// readRate reads $all once.
+func (s *bench) readRate(b *testing.B) float64 {
+	b.Helper()
+	began, count := time.Now(), 0
+	r, err := s.client.ReadAll(b.Context(), esdb.ReadAllOptions{}, math.MaxUint64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		_, err := r.Recv()
+		if errors.Is(err, io.EOF) {
+			return float64(count) / time.Since(began).Seconds()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		count++
+	}
+}
+
+// selectRate reads the node's table once, in pages of 1,000 rows.
+func (s *bench) selectRate(b *testing.B) float64 {
+	b.Helper()
+	began, count, last := time.Now(), 0, int64(0)
+	for {
+		rows, err := s.pool.Query(b.Context(), `select position, stream, revision, event_id, type, is_json, created, metadata, data
+			from bench.events where position > $1 order by position limit 1000`, last)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var stream, kind string
+		var revision, created int64
+		var id [16]byte
+		var json bool
+		var metadata, data []byte
+		tag, err := pgx.ForEachRow(rows, []any{&last, &stream, &revision, &id, &kind, &json, &created, &metadata, &data}, func() error { return nil })
+		if err != nil {
+			b.Fatal(err)
+		}
+		if tag.RowsAffected() == 0 {
+			return float64(count) / time.Since(began).Seconds()
+		}
+		count += int(tag.RowsAffected())
+	}
+}
