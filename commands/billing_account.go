@@ -27,8 +27,8 @@ const (
 	maxTaxBasisPoints  = 10_000
 )
 
-// quantityShape is a decimal number that cannot overflow: up to nine digits and six decimals.
-var quantityShape = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,6})?$`)
+// quantityShape is a decimal number as JSON writes it that cannot overflow: up to nine digits and six decimals.
+var quantityShape = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?$`)
 
 // prefixShape is an invoice prefix, or that with a suffix for another type of document ("ACME-CN").
 var prefixShape = regexp.MustCompile(`^[A-Z0-9]{2,6}(-[A-Z]{2})?$`)

@@ -104,7 +104,7 @@ func TestDraftInvoice_OutOfRangeIsRefused(t *testing.T) {
 
 func TestDraftInvoice_FormFaultsAreAllNamed(t *testing.T) {
 	t.Parallel()
-	for _, quantity := range []string{"", "-1", "1e3", "1.", ".5", "1,5", "1234567890", "0.1234567", " 1", "0x1"} {
+	for _, quantity := range []string{"", "-1", "1e3", "1.", ".5", "1,5", "1234567890", "0.1234567", " 1", "0x1", "01"} {
 		c := draft(1, 100, 10)
 		c.Lines = []commands.LineInput{line(quantity, 100)}
 		if failure.CodeOf(c.Validate()) != "invalid_input" {

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+)
+
+// invoiceResponse is an invoice as api.md shows it. Amounts are major units.
+type invoiceResponse struct {
+	ID             id.Invoice            `json:"id"`
+	Number         *string               `json:"number"` // null for a draft
+	State          string                `json:"state"`
+	SubscriberID   id.Subscriber         `json:"subscriberId"`
+	SubscriptionID id.Subscription       `json:"subscriptionId"` // null for a manual invoice
+	Total          jsonNumber            `json:"total"`
+	Paid           jsonNumber            `json:"paid"`
+	Due            jsonNumber            `json:"due"`
+	Currency       money.Currency        `json:"currency"`
+	CreatedAt      time.Time             `json:"createdAt"`
+	IssuedAt       *time.Time            `json:"issuedAt"`
+	DueDate        *string               `json:"dueDate"` // YYYY-MM-DD of the organization
+	Overdue        bool                  `json:"overdue"`
+	PeriodFrom     *time.Time            `json:"periodFrom"` // null when it begins with the payment
+	PeriodTo       *time.Time            `json:"periodTo"`
+	Lines          []invoiceLineResponse `json:"lines"`
+	Taxes          []taxResponse         `json:"taxes"`
+	VoidedAt       *time.Time            `json:"voidedAt"`
+	VoidReason     *string               `json:"voidReason"`
+}
+
+// invoiceDetailResponse is an invoice with what became of it.
+type invoiceDetailResponse struct {
+	invoiceResponse
+	Allocations []allocationResponse `json:"allocations"`
+	CreditNotes []creditNoteResponse `json:"creditNotes"`
+}
+
+// invoiceLineResponse is one charge: net and taxes sum to gross.
+type invoiceLineResponse struct {
+	Description string        `json:"description"`
+	Quantity    jsonNumber    `json:"quantity"`
+	UnitPrice   jsonNumber    `json:"unitPrice"`
+	Net         jsonNumber    `json:"net"`
+	Taxes       []taxResponse `json:"taxes"`
+	Gross       jsonNumber    `json:"gross"`
+}
+
+// taxResponse is what one tax came to.
+type taxResponse struct {
+	Name   string     `json:"name"`
+	Rate   jsonNumber `json:"rate"` // percent
+	Amount jsonNumber `json:"amount"`
+}
+
+// allocationResponse is money that pays an invoice.
+type allocationResponse struct {
+	ReceiptID id.Receipt `json:"receiptId"` // a credit note's id for a credit note
+	Amount    jsonNumber `json:"amount"`
+	At        time.Time  `json:"at"`
+}
+
+// creditNoteResponse is a part of an invoice given back.
+type creditNoteResponse struct {
+	ID        id.Receipt     `json:"id"`
+	Number    *string        `json:"number"` // null for a draft
+	State     string         `json:"state"`
+	InvoiceID id.Invoice     `json:"invoiceId"`
+	Amount    jsonNumber     `json:"amount"`
+	Currency  money.Currency `json:"currency"`
+	Reason    string         `json:"reason"`
+	CreatedAt time.Time      `json:"createdAt"`
+	IssuedAt  *time.Time     `json:"issuedAt"`
+}
+
+// showInvoice is a row as the API shows it.
+func showInvoice(r billing.InvoiceRow, today calendar.Date) invoiceResponse {
+	lines := make([]invoiceLineResponse, len(r.Lines))
+	for i, l := range r.Lines {
+		lines[i] = invoiceLineResponse{Description: l.Description, Quantity: json.Number(l.Quantity), UnitPrice: l.UnitPrice.Number(),
+			Net: l.Net.Number(), Taxes: showTaxes(l.Taxes), Gross: l.Gross.Number()}
+	}
+	return invoiceResponse{
+		ID: r.ID, Number: emptyAsNull(&r.Number), State: r.State, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID,
+		Total: r.Total().Number(), Paid: r.Paid().Number(), Due: r.Due().Number(), Currency: r.Currency, CreatedAt: r.DraftedAt,
+		IssuedAt: r.IssuedAt, DueDate: emptyAsNull(&r.DueOn), Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo,
+		Lines: lines, Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: emptyAsNull(&r.Reason),
+	}
+}
+
+// showInvoiceDetail is an invoice with what became of it.
+func showInvoiceDetail(d billing.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
+	out := invoiceDetailResponse{
+		invoiceResponse: showInvoice(d.InvoiceRow, today),
+		Allocations:     make([]allocationResponse, len(d.Allocations)), CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
+	}
+	for i, a := range d.Allocations {
+		out.Allocations[i] = allocationResponse{ReceiptID: a.SourceID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At}
+	}
+	for i, n := range d.CreditNotes {
+		out.CreditNotes[i] = showCreditNote(n)
+	}
+	return out
+}
+
+// showCreditNote is a credit note as the API shows it.
+func showCreditNote(n billing.CreditNoteRow) creditNoteResponse {
+	return creditNoteResponse{ID: n.ID, Number: emptyAsNull(&n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
+		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt}
+}
+
+// percent is basis points as a JSON number of percent: 16, 7.5.
+func percent(basisPoints int64) jsonNumber {
+	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
+	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
+}
+
+// showTaxes is what taxes came to, never null.
+func showTaxes(taxes []events.TaxCharge) []taxResponse {
+	out := make([]taxResponse, len(taxes))
+	for i, t := range taxes {
+		out[i] = taxResponse{Name: t.Name, Rate: percent(t.BasisPoints), Amount: t.Amount.Number()}
+	}
+	return out
+}

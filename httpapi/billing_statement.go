@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// StatementAPI serves /subscribers/:id/statement.
+type StatementAPI struct {
+	Statement   billing.StatementQuery
+	Subscribers subscribers.SubscribersQuery
+}
+
+// Routes lists the endpoints of statements.
+func (a StatementAPI) Routes() []Route {
+	return []Route{
+		{Method: "GET", Path: "/subscribers/:id/statement", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "Every line of a subscriber's account, newest first", Row: statementLine{}, Handle: a.list},
+	}
+}
+
+// statementLine is one line as api.md shows it. Debit is a charge, credit a payment; each is negative when taken back.
+type statementLine struct {
+	At          time.Time      `json:"at"`
+	Kind        string         `json:"kind"`
+	Description string         `json:"description"`
+	Debit       jsonNumber     `json:"debit"`
+	Credit      jsonNumber     `json:"credit"`
+	Balance     jsonNumber     `json:"balance"` // owed after this line
+	Currency    money.Currency `json:"currency"`
+	Cause       statementCause `json:"cause"`
+}
+
+// statementCause is what a line is about.
+type statementCause struct {
+	Type string `json:"type" enum:"invoice,receipt,credit_note"`
+	ID   id.Any `json:"id"`
+}
+
+// list answers with a page of lines.
+func (a StatementAPI) list(ctx context.Context, c *Call) error {
+	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	if err != nil {
+		return err
+	}
+	page, err := PageOf[billing.StatementKey](c)
+	if err != nil {
+		return err
+	}
+	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+	if err != nil || known == nil {
+		return orNotFound(err, errNoSubscriber())
+	}
+	rows, err := a.Statement.Lines(ctx, c.Org.ID, subscriber, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r billing.StatementRow) billing.StatementKey {
+		return billing.StatementKey{Position: r.Position}
+	}, showStatementLine)
+}
+
+// showStatementLine is a row as the API shows it.
+func showStatementLine(r billing.StatementRow) statementLine {
+	return statementLine{At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),
+		Balance: r.Balance().Number(), Currency: r.Currency, Cause: statementCause{Type: r.CauseType, ID: r.CauseID}}
+}

@@ -1,0 +1,107 @@
+// Package billing has the read models of invoices and of the account's statement.
+package billing
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// InvoicesName is the projection's durable name.
+const InvoicesName = "billing_invoices"
+
+// Invoices lists invoices with what they charge, what paid them and what is due. Being overdue is derived when read.
+type Invoices struct{}
+
+//go:embed invoices.sql
+var invoicesDDL string
+
+// Name is the durable name.
+func (Invoices) Name() string { return InvoicesName }
+
+// Version is raised when tables or Apply change.
+func (Invoices) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Invoices) DDL() string { return invoicesDDL }
+
+// TenantTables are under row-level security.
+func (Invoices) TenantTables() []string { return []string{"invoices", "allocations", "credit_notes"} }
+
+// Handles lists the events.
+func (Invoices) Handles() []string {
+	return []string{
+		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
+		events.InvoiceAllocated{}.EventType(), events.AllocationWithdrawn{}.EventType(),
+		events.CreditNoteDrafted{}.EventType(), events.CreditNoteIssued{}.EventType(),
+	}
+}
+
+// Statements of Apply. Each sets what the event says, whole, so that repeating one changes nothing.
+const (
+	draftSQL = `insert into {schema}.invoices (invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor,
+			due_on, period_from, period_to, lines, taxes, drafted_at)
+		values ($1, $2, $3, $4, 'draft', $5, $6, $7::date, $8, $9, $10, $11, $12) on conflict (invoice_id) do nothing`
+	issueSQL = `update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
+			state = case when total_minor = 0 then 'paid' else 'issued' end
+		where invoice_id = $1`
+	// A number may be voided of which the draft is unknown: it is a document all the same.
+	voidSQL = `insert into {schema}.invoices as i (invoice_id, org_id, subscriber_id, number, state, currency, total_minor, lines, taxes,
+			reason, drafted_at, voided_at)
+		values ($1, $2, $3, $4, 'voided', $5, $6, '[]', '[]', $7, $8, $8)
+		on conflict (invoice_id) do update set state = 'voided', due_minor = 0, paid_minor = 0, reason = excluded.reason,
+			number = coalesce(nullif(excluded.number, ''), i.number), voided_at = coalesce(i.voided_at, excluded.voided_at)`
+	dueSQL = `update {schema}.invoices set due_minor = $2, paid_minor = total_minor - $2,
+			state = case when $2 = 0 then 'paid' when $2 < total_minor then 'partially_paid' else 'issued' end
+		where invoice_id = $1`
+	allocateSQL = `insert into {schema}.allocations (invoice_id, source_id, position, org_id, amount_minor, at)
+		select $1, $2, $3, org_id, $4, $5 from {schema}.invoices where invoice_id = $1 on conflict do nothing`
+	withdrawSQL = `delete from {schema}.allocations where invoice_id = $1 and source_id = $2 and position < $3`
+	noteSQL     = `insert into {schema}.credit_notes (credit_note_id, org_id, invoice_id, subscriber_id, state, currency, amount_minor, reason, drafted_at)
+		values ($1, $2, $3, $4, 'draft', $5, $6, $7, $8) on conflict (credit_note_id) do nothing`
+	issueNoteSQL = `update {schema}.credit_notes set state = 'issued', number = $2, issued_at = $3 where credit_note_id = $1`
+)
+
+// Apply queues the statements for one event.
+func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.InvoiceDrafted:
+		return draftInvoice(w, v)
+	case events.InvoiceIssued:
+		w.Exec(issueSQL, v.InvoiceID, v.Number, v.IssuedAt)
+	case events.InvoiceVoided:
+		w.Exec(voidSQL, v.InvoiceID, e.Meta.OrgID, v.SubscriberID, v.Number, string(v.Total.Currency), v.Total.Minor, v.Reason, v.At)
+	case events.InvoiceAllocated:
+		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
+		w.Exec(allocateSQL, v.InvoiceID, v.ReceiptID, int64(e.Position), v.Amount.Minor, v.At)
+	case events.AllocationWithdrawn:
+		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
+		w.Exec(withdrawSQL, v.InvoiceID, v.ReceiptID, int64(e.Position))
+	case events.CreditNoteDrafted:
+		w.Exec(noteSQL, v.CreditNoteID, v.OrgID, v.InvoiceID, v.SubscriberID, string(v.Amount.Currency), v.Amount.Minor, v.Reason, v.DraftedAt)
+	case events.CreditNoteIssued:
+		w.Exec(issueNoteSQL, v.CreditNoteID, v.Number, v.IssuedAt)
+	}
+	return nil
+}
+
+// draftInvoice writes the row with its lines.
+func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
+	lines, err := json.Marshal(v.Lines)
+	if err != nil {
+		return fmt.Errorf("marshal lines: %w", err)
+	}
+	taxes := []byte("[]")
+	if len(v.Taxes) > 0 {
+		if taxes, err = json.Marshal(v.Taxes); err != nil {
+			return fmt.Errorf("marshal taxes: %w", err)
+		}
+	}
+	w.Exec(draftSQL, v.InvoiceID, v.OrgID, v.SubscriberID, v.SubscriptionID, string(v.Total.Currency), v.Total.Minor, v.DueOn.String(),
+		postgres.NullTime(v.PeriodFrom), postgres.NullTime(v.PeriodTo), string(lines), string(taxes), v.DraftedAt)
+	return nil
+}

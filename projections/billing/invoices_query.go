@@ -1,0 +1,207 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// InvoiceStates are the values of a row's state. Source: facts/billing.md, Life cycles.
+var InvoiceStates = []string{"draft", "issued", "partially_paid", "paid", "voided"}
+
+// InvoiceRow is one invoice.
+type InvoiceRow struct {
+	ID             id.Invoice           `db:"invoice_id"`
+	OrgID          id.Organization      `db:"org_id"`
+	SubscriberID   id.Subscriber        `db:"subscriber_id"`
+	SubscriptionID id.Subscription      `db:"subscription_id"` // zero for a manual invoice
+	Number         string               `db:"number"`          // "" before it is issued
+	State          string               `db:"state"`
+	Currency       money.Currency       `db:"currency"`
+	TotalMinor     int64                `db:"total_minor"` // tax included
+	PaidMinor      int64                `db:"paid_minor"`  // by receipts and credit notes
+	DueMinor       int64                `db:"due_minor"`
+	DueOn          string               `db:"due_on"` // YYYY-MM-DD, "" for a voided number without a draft
+	PeriodFrom     *time.Time           `db:"period_from"`
+	PeriodTo       *time.Time           `db:"period_to"` // exclusive
+	Lines          []events.InvoiceLine `db:"lines"`
+	Taxes          []events.TaxCharge   `db:"taxes"`
+	Reason         string               `db:"reason"` // why it was voided
+	DraftedAt      time.Time            `db:"drafted_at"`
+	IssuedAt       *time.Time           `db:"issued_at"`
+	VoidedAt       *time.Time           `db:"voided_at"`
+}
+
+// Total is what is charged, tax included.
+func (r InvoiceRow) Total() money.Amount { return money.Of(r.TotalMinor, r.Currency) }
+
+// Paid is what was allocated.
+func (r InvoiceRow) Paid() money.Amount { return money.Of(r.PaidMinor, r.Currency) }
+
+// Due is what is still owed.
+func (r InvoiceRow) Due() money.Amount { return money.Of(r.DueMinor, r.Currency) }
+
+// Overdue tells whether something is due since before today, a date of the organization's calendar.
+func (r InvoiceRow) Overdue(today calendar.Date) bool {
+	return r.DueMinor > 0 && r.DueOn != "" && r.DueOn < today.String()
+}
+
+// AllocationRow is money that pays an invoice.
+type AllocationRow struct {
+	SourceID    id.Receipt `db:"source_id"` // a receipt or a credit note
+	AmountMinor int64      `db:"amount_minor"`
+	At          time.Time  `db:"at"`
+}
+
+// CreditNoteRow is a part of an invoice that is given back.
+type CreditNoteRow struct {
+	ID          id.Receipt     `db:"credit_note_id"`
+	InvoiceID   id.Invoice     `db:"invoice_id"`
+	Number      string         `db:"number"` // "" before it is issued
+	State       string         `db:"state"`  // "draft" or "issued"
+	Currency    money.Currency `db:"currency"`
+	AmountMinor int64          `db:"amount_minor"`
+	Reason      string         `db:"reason"`
+	DraftedAt   time.Time      `db:"drafted_at"`
+	IssuedAt    *time.Time     `db:"issued_at"`
+}
+
+// Amount is what is given back.
+func (r CreditNoteRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
+
+// InvoiceDetail is an invoice with what became of it.
+type InvoiceDetail struct {
+	InvoiceRow
+	Allocations []AllocationRow // oldest first
+	CreditNotes []CreditNoteRow // oldest first
+}
+
+// InvoiceKey is the place of a row in the list, newest first. The zero value is before all.
+type InvoiceKey struct {
+	DraftedAt time.Time  `json:"d"`
+	ID        id.Invoice `json:"i"`
+}
+
+// InvoiceFilter narrows a list; empty fields do not.
+type InvoiceFilter struct {
+	SubscriberID id.Subscriber
+	State        string
+	Overdue      *bool
+	Today        calendar.Date // the organization's date; required with Overdue
+}
+
+// InvoicesQuery reads invoices.
+type InvoicesQuery struct{ Views *runner.Views }
+
+const invoiceColumns = `i.invoice_id, i.org_id, i.subscriber_id, i.subscription_id, i.number, i.state, i.currency, i.total_minor, i.paid_minor,
+	i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to, i.lines, i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
+
+// Get is one invoice of an organization, nil without one.
+func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.Invoice) (*InvoiceDetail, error) {
+	var row *InvoiceRow
+	var d InvoiceDetail
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[InvoiceRow],
+			q.Views.SQL(InvoicesName, `select `+invoiceColumns+` from {schema}.invoices i where i.invoice_id = $1`), invoice)
+		postgres.Collect(r, &d.Allocations, pgx.RowToStructByName[AllocationRow],
+			q.Views.SQL(InvoicesName, `select source_id, amount_minor, at from {schema}.allocations where invoice_id = $1 order by position`), invoice)
+		postgres.Collect(r, &d.CreditNotes, pgx.RowToStructByName[CreditNoteRow],
+			q.Views.SQL(InvoicesName, `select credit_note_id, invoice_id, number, state, currency, amount_minor, reason, drafted_at, issued_at
+				from {schema}.credit_notes where invoice_id = $1 order by drafted_at, credit_note_id`), invoice)
+	})
+	if err != nil || row == nil {
+		return nil, err
+	}
+	d.InvoiceRow = *row
+	return &d, nil
+}
+
+// State is the state of an invoice, "" when it is not shown yet: for waiting until a process got on with it.
+func (q InvoicesQuery) State(ctx context.Context, org id.Organization, invoice id.Invoice) (string, error) {
+	var state *string
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &state, pgx.RowTo[string],
+			q.Views.SQL(InvoicesName, `select state from {schema}.invoices where invoice_id = $1`), invoice)
+	})
+	if err != nil || state == nil {
+		return "", err
+	}
+	return *state, nil
+}
+
+// CreditNoteState is the state of a credit note, "" when it is not shown yet.
+func (q InvoicesQuery) CreditNoteState(ctx context.Context, org id.Organization, note id.Receipt) (string, error) {
+	var state *string
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &state, pgx.RowTo[string],
+			q.Views.SQL(InvoicesName, `select state from {schema}.credit_notes where credit_note_id = $1`), note)
+	})
+	if err != nil || state == nil {
+		return "", err
+	}
+	return *state, nil
+}
+
+// List gives up to max invoices of an organization after a key, newest first.
+func (q InvoicesQuery) List(ctx context.Context, org id.Organization, f InvoiceFilter, after InvoiceKey, max int) ([]InvoiceRow, error) {
+	sql, args := invoiceListSQL(org, f, after, max)
+	var rows []InvoiceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[InvoiceRow], q.Views.SQL(InvoicesName, sql), args...)
+	})
+	return rows, err
+}
+
+// invoiceListSQL puts together the conditions asked for; every value is a parameter.
+func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max int) (string, []any) {
+	args := []any{org, max}
+	where := []string{`i.org_id = $1`}
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	if !after.DraftedAt.IsZero() {
+		where = append(where, fmt.Sprintf(`(i.drafted_at, i.invoice_id) < (%s, %s)`, arg(after.DraftedAt), arg(after.ID)))
+	}
+	if !f.SubscriberID.IsZero() {
+		where = append(where, `i.subscriber_id = `+arg(f.SubscriberID))
+	}
+	if f.State != "" {
+		where = append(where, `i.state = `+arg(f.State))
+	}
+	if f.Overdue != nil {
+		overdue := `i.due_minor > 0 and i.due_on < ` + arg(f.Today.String()) + `::date`
+		if !*f.Overdue {
+			overdue = `(` + overdue + `) is not true`
+		}
+		where = append(where, overdue)
+	}
+	return `select ` + invoiceColumns + ` from {schema}.invoices i where ` + strings.Join(where, " and ") +
+		` order by i.drafted_at desc, i.invoice_id desc limit $2`, args
+}
+
+// WaitFinal waits until an invoice is no draft any more, 2 s at most; it tells whether it is.
+func (q InvoicesQuery) WaitFinal(ctx context.Context, org id.Organization, invoice id.Invoice) (bool, error) {
+	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
+		state, err := q.State(ctx, org, invoice)
+		return state != "" && state != "draft", err
+	})
+}
+
+// WaitNoteFinal waits until a credit note is no draft any more, 2 s at most; it tells whether it is.
+func (q InvoicesQuery) WaitNoteFinal(ctx context.Context, org id.Organization, note id.Receipt) (bool, error) {
+	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
+		state, err := q.CreditNoteState(ctx, org, note)
+		return state == "issued", err
+	})
+}

@@ -1,0 +1,112 @@
+package billing
+
+import (
+	_ "embed"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// StatementName is the projection's durable name.
+const StatementName = "billing_statement"
+
+// Statement explains each subscriber's balance line by line. Debits are charges and credits are payments (api.md, Money as
+// shown): what takes a charge back is a negative debit, what takes a payment back a negative credit, so that the sum of
+// credits is the money received. Using credit for an invoice moves nothing and has no line.
+type Statement struct{}
+
+//go:embed statement.sql
+var statementDDL string
+
+// Name is the durable name.
+func (Statement) Name() string { return StatementName }
+
+// Version is raised when tables or Apply change.
+func (Statement) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Statement) DDL() string { return statementDDL }
+
+// TenantTables are under row-level security.
+func (Statement) TenantTables() []string { return []string{"statement_lines"} }
+
+// Handles lists the events.
+func (Statement) Handles() []string {
+	return []string{
+		events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(),
+		events.ReceiptWithdrawn{}.EventType(), events.CreditNoteIssued{}.EventType(),
+	}
+}
+
+// lineSQL writes a line after the one before it.
+const lineSQL = `insert into {schema}.statement_lines (subscriber_id, position, org_id, at, kind, description, currency, debit_minor,
+		credit_minor, balance_minor, cause_type, cause_id)
+	select $1, $2, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $8::bigint - $9::bigint + coalesce((select balance_minor from {schema}.statement_lines
+		where subscriber_id = $1 and position < $2 order by position desc limit 1), 0), $10, $11
+	on conflict (subscriber_id, position) do update set balance_minor = excluded.balance_minor`
+
+// line is what a fact does to the balance.
+type line struct {
+	subscriber    id.Subscriber
+	org           id.Organization
+	kind          string
+	description   string
+	debit, credit money.Amount
+	causeType     string
+	cause         id.Any
+}
+
+// Apply queues the statements for one event.
+func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.InvoiceIssued:
+		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "invoice", description: "Invoice " + v.Number, debit: v.Total,
+			causeType: "invoice", cause: id.As[id.Any](v.InvoiceID)})
+	case events.InvoiceVoided:
+		if v.WasIssued {
+			write(w, e, line{subscriber: v.SubscriberID, org: e.Meta.OrgID, kind: "invoice_voided", description: "Invoice " + v.Number + " voided: " + v.Reason,
+				debit: v.Total.Neg(), causeType: "invoice", cause: id.As[id.Any](v.InvoiceID)})
+		}
+	case events.ReceiptCredited:
+		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "payment", description: paymentText(v), credit: v.Amount,
+			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID)})
+	case events.ReceiptWithdrawn:
+		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn", description: joined("Payment", v.Number) + " withdrawn: " + v.Reason,
+			credit: v.Amount.Neg(), causeType: "receipt", cause: id.As[id.Any](v.ReceiptID)})
+	case events.CreditNoteIssued:
+		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note", description: "Credit note " + v.Number + ": " + v.Reason,
+			debit: v.Amount.Neg(), causeType: "credit_note", cause: id.As[id.Any](v.CreditNoteID)})
+	}
+	return nil
+}
+
+// write queues one line. Its time is that of the record, not of the payment: the statement is in the order of the books.
+func write(w *runner.Writes, e events.Envelope, l line) {
+	c := l.debit.Add(l.credit).Currency
+	w.Exec(lineSQL, l.subscriber, int64(e.Position), l.org, e.Meta.At, l.kind, l.description, string(c), l.debit.Minor,
+		l.credit.Minor, l.causeType, l.cause)
+}
+
+// channelText says how money came.
+var channelText = map[string]string{
+	"stk": "phone prompt", "c2b": "paybill", "cash": "cash", "bill_manager": "bill manager",
+}
+
+// paymentText is "Payment QGH7XXXXXX by paybill".
+func paymentText(v events.ReceiptCredited) string {
+	text := joined("Payment", v.Number)
+	if by := channelText[v.Channel]; by != "" {
+		text += " by " + by
+	}
+	return text
+}
+
+// joined is a word with a number that may be missing: a provisional receipt has none.
+func joined(word, number string) string {
+	if number == "" {
+		return word
+	}
+	return word + " " + number
+}

@@ -1,0 +1,84 @@
+package billing
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// StatementRow is one line of a statement, amounts in minor units.
+type StatementRow struct {
+	Position     int64          `db:"position"`
+	At           time.Time      `db:"at"`
+	Kind         string         `db:"kind"` // "invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note"
+	Description  string         `db:"description"`
+	Currency     money.Currency `db:"currency"`
+	DebitMinor   int64          `db:"debit_minor"`
+	CreditMinor  int64          `db:"credit_minor"`
+	BalanceMinor int64          `db:"balance_minor"` // owed after this line
+	CauseType    string         `db:"cause_type"`    // "invoice", "receipt", "credit_note"
+	CauseID      id.Any         `db:"cause_id"`
+}
+
+// Debit is a charge.
+func (r StatementRow) Debit() money.Amount { return money.Of(r.DebitMinor, r.Currency) }
+
+// Credit is a payment.
+func (r StatementRow) Credit() money.Amount { return money.Of(r.CreditMinor, r.Currency) }
+
+// Balance is what is owed after the line; negative when money lies on the account.
+func (r StatementRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
+
+// StatementKey is the place of a line in the list, newest first. The zero value is before all.
+type StatementKey struct {
+	Position int64 `json:"p"`
+}
+
+// StatementQuery reads statements and balances.
+type StatementQuery struct{ Views *runner.Views }
+
+// Lines gives up to max lines of a subscriber after a key, newest first.
+func (q StatementQuery) Lines(ctx context.Context, org id.Organization, subscriber id.Subscriber, after StatementKey, max int) ([]StatementRow, error) {
+	var rows []StatementRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName,
+			`select position, at, kind, description, currency, debit_minor, credit_minor, balance_minor, cause_type, cause_id
+			from {schema}.statement_lines where subscriber_id = $1 and ($2::bigint = 0 or position < $2) order by position desc limit $3`),
+			subscriber, after.Position, max)
+	})
+	return rows, err
+}
+
+// BalanceRow is what a subscriber owes.
+type BalanceRow struct {
+	SubscriberID id.Subscriber  `db:"subscriber_id"`
+	Currency     money.Currency `db:"currency"`
+	BalanceMinor int64          `db:"balance_minor"`
+}
+
+// Balance is what is owed after credit: negative when money lies on the account.
+func (r BalanceRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
+
+// Credit is the money that lies on the account, never negative: nothing is due beside it.
+func (r BalanceRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
+
+// Balances gives the balance of each of the subscribers that ever had a line.
+func (q StatementQuery) Balances(ctx context.Context, org id.Organization, subscribers ...id.Subscriber) ([]BalanceRow, error) {
+	ids := make([]string, len(subscribers))
+	for i, s := range subscribers {
+		ids[i] = s.String()
+	}
+	var rows []BalanceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[BalanceRow], q.Views.SQL(StatementName,
+			`select s.id as subscriber_id, l.currency, l.balance_minor from unnest($1::uuid[]) as s (id) cross join lateral (
+				select currency, balance_minor from {schema}.statement_lines where subscriber_id = s.id order by position desc limit 1) l`), ids)
+	})
+	return rows, err
+}
