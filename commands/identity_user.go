@@ -4,7 +4,6 @@ import (
 	"net/mail"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -33,11 +32,15 @@ type RegisterUser struct {
 	Role               events.Role
 }
 
-// GrantMembership lets a user act in an organization once the user accepts. Fails: user_not_found.
+// GrantMembership lets a user act in an organization once the user accepts; the names are what the organization knows.
+// Fails: user_not_found, already_member.
 type GrantMembership struct {
-	UserID id.User
-	OrgID  id.Organization
-	Role   events.Role
+	UserID    id.User
+	OrgID     id.Organization
+	Role      events.Role
+	Phone     personal.Text
+	FirstName personal.Text
+	LastName  personal.Text
 }
 
 // AcceptMembership is the user's own yes. Fails: user_not_found.
@@ -75,12 +78,6 @@ type EnableMember struct {
 // RecordPasswordChange notes that the vault has a password of the user's own choice. Fails: user_not_found.
 type RecordPasswordChange struct{ UserID id.User }
 
-// RecordSignInLock notes that the e-mail is locked after too many wrong passwords. Fails: user_not_found.
-type RecordSignInLock struct {
-	UserID id.User
-	Until  time.Time
-}
-
 func (RegisterUser) CommandName() string         { return "identity.RegisterUser" }
 func (GrantMembership) CommandName() string      { return "identity.GrantMembership" }
 func (AcceptMembership) CommandName() string     { return "identity.AcceptMembership" }
@@ -88,7 +85,6 @@ func (CorrectUser) CommandName() string          { return "identity.CorrectUser"
 func (DisableMember) CommandName() string        { return "identity.DisableMember" }
 func (EnableMember) CommandName() string         { return "identity.EnableMember" }
 func (RecordPasswordChange) CommandName() string { return "identity.RecordPasswordChange" }
-func (RecordSignInLock) CommandName() string     { return "identity.RecordSignInLock" }
 
 func (RegisterUser) userCommand()         {}
 func (GrantMembership) userCommand()      {}
@@ -97,7 +93,6 @@ func (CorrectUser) userCommand()          {}
 func (DisableMember) userCommand()        {}
 func (EnableMember) userCommand()         {}
 func (RecordPasswordChange) userCommand() {}
-func (RecordSignInLock) userCommand()     {}
 
 // Target is the user.
 func (c RegisterUser) Target() Target { return At("user", c.UserID) }
@@ -119,9 +114,6 @@ func (c EnableMember) Target() Target { return At("user", c.UserID) }
 
 // Target is the user.
 func (c RecordPasswordChange) Target() Target { return At("user", c.UserID) }
-
-// Target is the user.
-func (c RecordSignInLock) Target() Target { return At("user", c.UserID) }
 
 // NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
 func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
@@ -182,9 +174,6 @@ func (EnableMember) Validate() error { return nil }
 
 // Validate checks the form.
 func (RecordPasswordChange) Validate() error { return nil }
-
-// Validate checks the form.
-func (RecordSignInLock) Validate() error { return nil }
 
 // checkEmail checks a normalised address.
 func checkEmail(f *failure.Faults, field, text string) {

@@ -57,13 +57,18 @@ type UserDetailsCorrected struct {
 	LastName  personal.Text `json:"lastName"`
 }
 
-// MembershipGranted records that a user may act in an organization; pending until the user accepts it.
+// MembershipGranted records that a user may act in an organization; pending until the user accepts it. The personal
+// fields are what the organization knows of the user, whatever the user is called elsewhere.
 type MembershipGranted struct {
-	UserID  id.User         `json:"userId"`
-	OrgID   id.Organization `json:"orgId"`
-	Role    Role            `json:"role"`
-	Pending bool            `json:"pending"`
-	At      time.Time       `json:"at"`
+	UserID    id.User         `json:"userId"`
+	OrgID     id.Organization `json:"orgId"`
+	Role      Role            `json:"role"`
+	Pending   bool            `json:"pending"`
+	Email     personal.Text   `json:"email"`
+	Phone     personal.Text   `json:"phone"`
+	FirstName personal.Text   `json:"firstName"`
+	LastName  personal.Text   `json:"lastName"`
+	At        time.Time       `json:"at"`
 }
 
 // MembershipAccepted ends the pending state.
@@ -98,12 +103,6 @@ type PasswordChanged struct {
 	At     time.Time `json:"at"`
 }
 
-// SignInLocked records the fifth wrong password in a row for the user's e-mail.
-type SignInLocked struct {
-	UserID id.User   `json:"userId"`
-	Until  time.Time `json:"until"`
-}
-
 func (UserRegistered) EventType() string         { return "identity.UserRegistered.v1" }
 func (UserDetailsCorrected) EventType() string   { return "identity.UserDetailsCorrected.v1" }
 func (MembershipGranted) EventType() string      { return "identity.MembershipGranted.v1" }
@@ -112,7 +111,6 @@ func (MembershipRoleAssigned) EventType() string { return "identity.MembershipRo
 func (MembershipDisabled) EventType() string     { return "identity.MembershipDisabled.v1" }
 func (MembershipEnabled) EventType() string      { return "identity.MembershipEnabled.v1" }
 func (PasswordChanged) EventType() string        { return "identity.PasswordChanged.v1" }
-func (SignInLocked) EventType() string           { return "identity.SignInLocked.v1" }
 
 func (UserRegistered) userEvent()         {}
 func (UserDetailsCorrected) userEvent()   {}
@@ -122,10 +120,12 @@ func (MembershipRoleAssigned) userEvent() {}
 func (MembershipDisabled) userEvent()     {}
 func (MembershipEnabled) userEvent()      {}
 func (PasswordChanged) userEvent()        {}
-func (SignInLocked) userEvent()           {}
 
 // PersonalSubject is the user.
 func (e UserRegistered) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
 
 // PersonalSubject is the user.
 func (e UserDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
+
+// PersonalSubject is the user.
+func (e MembershipGranted) PersonalSubject() uuid.UUID { return e.UserID.UUID() }

@@ -54,7 +54,7 @@ func EvolveUser(s User, e events.UserEvent) User {
 		m := s.Memberships[e.OrgID]
 		m.Disabled = false
 		return s.with(e.OrgID, m)
-	case events.PasswordChanged, events.SignInLocked:
+	case events.PasswordChanged:
 	}
 	return s
 }
@@ -118,8 +118,6 @@ func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		return []events.UserEvent{events.MembershipEnabled{UserID: s.ID, OrgID: c.OrgID}}, nil
 	case commands.RecordPasswordChange:
 		return []events.UserEvent{events.PasswordChanged{UserID: s.ID, At: now}}, nil
-	case commands.RecordSignInLock:
-		return []events.UserEvent{events.SignInLocked{UserID: s.ID, Until: c.Until}}, nil
 	}
 	return nil, nil
 }
@@ -134,7 +132,9 @@ func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]event
 		MustChangePassword: c.MustChangePassword, SuperAdmin: c.SuperAdmin, RegisteredAt: now,
 	}}
 	if !c.OrgID.IsZero() {
-		made = append(made, events.MembershipGranted{UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, At: now})
+		made = append(made, events.MembershipGranted{
+			UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, Email: c.Email, Phone: c.Phone, FirstName: c.FirstName, LastName: c.LastName, At: now,
+		})
 	}
 	return made, nil
 }
@@ -144,7 +144,9 @@ func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([
 	if _, member := s.Memberships[c.OrgID]; member {
 		return nil, failure.NewConflict("already_member", "this user belongs to the organization already")
 	}
-	return []events.UserEvent{events.MembershipGranted{UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, At: now}}, nil
+	return []events.UserEvent{events.MembershipGranted{
+		UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, Email: s.Email, Phone: c.Phone, FirstName: c.FirstName, LastName: c.LastName, At: now,
+	}}, nil
 }
 
 // decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too (rules.md 16).

@@ -8,7 +8,7 @@ var upcasters []Upcaster
 // all lists one value of every event type. A test compares it with the source of package events.
 func all() []events.Event {
 	var list []events.Event
-	for _, area := range [][]events.Event{identity(), subscribers(), billing(), payments(), claims()} {
+	for _, area := range [][]events.Event{identity(), subscribers(), billing(), payments(), claims(), audit()} {
 		list = append(list, area...)
 	}
 	return list
@@ -21,6 +21,7 @@ func identity() []events.Event {
 		events.OrganizationSuspended{}, events.OrganizationResumed{},
 		events.UserRegistered{}, events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipAccepted{},
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{}, events.MembershipEnabled{}, events.PasswordChanged{},
+		events.UserForgotten{},
 		events.SessionStarted{}, events.SessionEnded{},
 	}
 }
@@ -65,4 +66,9 @@ func payments() []events.Event {
 // claims lists the events of claim streams.
 func claims() []events.Event {
 	return []events.Event{events.ClaimTaken{}, events.ClaimReleased{}}
+}
+
+// audit lists the events that serve the audit log alone.
+func audit() []events.Event {
+	return []events.Event{events.RequestRefused{}}
 }

@@ -37,8 +37,8 @@ func (Users) Handles() []string {
 	}
 }
 
-// Apply queues the statements for one event. A member's personal columns repeat the user's, so that a tenant's list reads
-// one table under its policy; a pending member shows none of them.
+// Apply queues the statements for one event. A member's personal columns are what the organization knows of the user, so
+// that a tenant's list reads one table under its policy and a pending member gives nothing away.
 func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.UserRegistered:
@@ -56,13 +56,11 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 			status = "pending"
 		}
 		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, status, must_change_password, member_since, revision)
-			select $1, user_id, email, case when $4 = 'pending' then '' else phone end, case when $4 = 'pending' then '' else first_name end,
-				case when $4 = 'pending' then '' else last_name end, $3, $4, $4 <> 'pending' and must_change_password, $5, $6
+			select $1, user_id, $3, $4, $5, $6, $7, $8, must_change_password, $9, $10
 			from {schema}.users where user_id = $2 on conflict (org_id, user_id) do nothing`,
-			v.OrgID, v.UserID, string(v.Role), status, v.At, int64(e.Revision))
+			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), string(v.Role), status, v.At, int64(e.Revision))
 	case events.MembershipAccepted:
-		w.Exec(`update {schema}.members m set status = 'active', phone = u.phone, first_name = u.first_name, last_name = u.last_name, revision = $3
-			from {schema}.users u where m.org_id = $1 and m.user_id = $2 and u.user_id = m.user_id`, v.OrgID, v.UserID, int64(e.Revision))
+		w.Exec(`update {schema}.members set status = 'active', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipRoleAssigned:
 		w.Exec(`update {schema}.members set role = $3, revision = $4 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, string(v.Role), int64(e.Revision))
 	case events.MembershipDisabled:

@@ -1,0 +1,188 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// logout ends the caller's session.
+func (a AuthAPI) logout(ctx context.Context, c *Call) error {
+	session := vault.Session{ID: c.Caller.SessionID, UserID: c.Caller.UserID, OrgID: c.Caller.OrgID}
+	if err := a.end(ctx, c, session, "logout"); err != nil {
+		return err
+	}
+	c.clearCookies()
+	return c.Send(200, messageResponse{"You are signed out."})
+}
+
+// meResponse is spec.md's current user.
+type meResponse struct {
+	ID        id.User      `json:"id"`
+	Email     *string      `json:"email"`
+	Phone     *string      `json:"phone"`
+	FirstName string       `json:"firstName"`
+	LastName  string       `json:"lastName"`
+	Role      events.Role  `json:"role"`
+	Status    string       `json:"status" enum:"active"`
+	Org       *orgResponse `json:"org"`
+	// MustChangePassword tells a client that was reloaded which page to show.
+	MustChangePassword bool `json:"mustChangePassword"`
+}
+
+// me answers who is signed in.
+func (a AuthAPI) me(ctx context.Context, c *Call) error {
+	user, err := a.Users.ByID(ctx, c.Caller.UserID)
+	if err != nil || user == nil {
+		return orNotFound(err, errSignIn())
+	}
+	shown := showUser(*user, c.Caller.Role)
+	return c.Send(200, meResponse{
+		ID: shown.ID, Email: shown.Email, Phone: shown.Phone, FirstName: shown.FirstName, LastName: shown.LastName, Role: shown.Role,
+		Status: "active", Org: c.showOrg(), MustChangePassword: c.Caller.MustChangePassword,
+	})
+}
+
+// passwordRequest is api.md's.
+type passwordRequest struct {
+	CurrentPassword secrets.Text `json:"currentPassword"`
+	NewPassword     secrets.Text `json:"newPassword"`
+}
+
+// Lengths of passwords in characters: NIST SP 800-63B 5.1.1.2; the upper bound keeps hashing cheap.
+const (
+	minPassword = 8
+	maxPassword = 128
+)
+
+// checkPassword notes what is wrong with a password that somebody chose.
+func checkPassword(faults *failure.Faults, field string, password secrets.Text) {
+	n := utf8.RuneCountInString(password.Reveal())
+	faults.Check(n >= minPassword && n <= maxPassword, field, "must have %d to %d characters", minPassword, maxPassword)
+}
+
+// changePassword replaces the password and ends every other session of the user.
+func (a AuthAPI) changePassword(ctx context.Context, c *Call) error {
+	in, err := Decode[passwordRequest](c)
+	if err != nil {
+		return err
+	}
+	var faults failure.Faults
+	checkPassword(&faults, "newPassword", in.NewPassword)
+	faults.Check(in.NewPassword != in.CurrentPassword, "newPassword", "must differ from the current one")
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	user, err := a.Users.ByID(ctx, c.Caller.UserID)
+	if err != nil || user == nil {
+		return orNotFound(err, errSignIn())
+	}
+	if err := a.proveAgain(ctx, user.Email, user.ID, in.CurrentPassword); err != nil {
+		return err
+	}
+	if err := a.Passwords.Set(ctx, user.ID, in.NewPassword); err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, commands.RecordPasswordChange{UserID: user.ID}, c.MetaFor("password"))
+	if err != nil {
+		return err
+	}
+	others, err := a.Refresh.RevokeUser(ctx, user.ID, c.Caller.SessionID)
+	if err != nil {
+		return err
+	}
+	for _, session := range others {
+		if err := a.end(ctx, c, session, "password_changed"); err != nil {
+			return err
+		}
+	}
+	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
+		return err
+	}
+	return c.Send(200, messageResponse{"Your password was changed. Every other session has ended."})
+}
+
+// proveAgain checks the password of somebody signed in; wrong ones count like those of a sign-in, so that a stolen session
+// is no oracle.
+func (a AuthAPI) proveAgain(ctx context.Context, email string, user id.User, password secrets.Text) error {
+	try, err := a.Lockouts.Try(ctx, email)
+	if err != nil {
+		return err
+	}
+	if !try.Allowed {
+		return failure.NewUnauthenticated("account_locked", "This account is temporarily locked after too many wrong passwords. Try again later.")
+	}
+	right, err := a.Passwords.Verify(ctx, user, password)
+	if err != nil {
+		return err
+	}
+	if !right {
+		return failure.NewInvalid("wrong_password", "currentPassword is wrong")
+	}
+	return a.Lockouts.Succeed(ctx, email)
+}
+
+// sessionResponse is one sign-in of the caller.
+type sessionResponse struct {
+	ID        id.Session       `json:"id"`
+	OrgID     *id.Organization `json:"orgId"`
+	StartedAt time.Time        `json:"startedAt"`
+	UsedAt    time.Time        `json:"usedAt"`
+	ExpiresAt time.Time        `json:"expiresAt"`
+	Current   bool             `json:"current"`
+}
+
+// sessions lists the caller's sessions; a person has few, so they are one page.
+func (a AuthAPI) sessions(ctx context.Context, c *Call) error {
+	page, err := PageOf[id.Session](c)
+	if err != nil {
+		return err
+	}
+	list, err := a.Refresh.List(ctx, c.Caller.UserID)
+	if err != nil {
+		return err
+	}
+	if page.After != nil {
+		for i, s := range list {
+			if s.ID == *page.After {
+				list = list[i+1:]
+				break
+			}
+		}
+	}
+	return SendPage(c, page, list, func(s vault.Session) id.Session { return s.ID }, func(s vault.Session) sessionResponse {
+		out := sessionResponse{ID: s.ID, StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt, Current: s.ID == c.Caller.SessionID}
+		if !s.OrgID.IsZero() {
+			out.OrgID = &s.OrgID
+		}
+		return out
+	})
+}
+
+// endSession ends one of the caller's sessions, wherever it was opened.
+func (a AuthAPI) endSession(ctx context.Context, c *Call) error {
+	wanted, err := PathID[id.Session](c, "id", "session_not_found")
+	if err != nil {
+		return err
+	}
+	list, err := a.Refresh.List(ctx, c.Caller.UserID)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.ID == wanted {
+			if err := a.end(ctx, c, s, "revoked"); err != nil {
+				return err
+			}
+			return c.NoContent()
+		}
+	}
+	return failure.NewNotFound("session_not_found", "There is no such session.")
+}

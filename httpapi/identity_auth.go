@@ -1,0 +1,277 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// AuthAPI serves /auth.
+type AuthAPI struct {
+	Bus       *bus.Bus
+	Users     identity.UsersQuery
+	Directory *identity.Directory
+	// DirectoryShows waits until the directory has a position: access begins and ends with the answer, not soon after.
+	DirectoryShows *runner.Memory
+	Tokens         Tokens
+	Passwords      *vault.Passwords
+	Lockouts       *vault.Lockouts
+	Refresh        *vault.RefreshTokens
+}
+
+// Routes lists the endpoints of signing in.
+func (a AuthAPI) Routes() []Route {
+	return []Route{
+		{Method: "POST", Path: "/auth/login", Hosts: OnBoth, Access: AccessPublic, LoginLimit: true, Summary: "Sign in with e-mail and password",
+			Request: loginRequest{}, Response: loginResponse{}, Handle: a.login},
+		{Method: "POST", Path: "/auth/refresh", Hosts: OnBoth, Access: AccessPublic, Summary: "Exchange the refresh token for a new pair",
+			Request: refreshRequest{}, Response: refreshResponse{}, Handle: a.refresh},
+		{Method: "POST", Path: "/auth/logout", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Sign out", Response: messageResponse{}, Handle: a.logout},
+		{Method: "GET", Path: "/auth/me", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Who is signed in", Response: meResponse{}, Handle: a.me},
+		{Method: "POST", Path: "/auth/password", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Choose a new password",
+			Request: passwordRequest{}, Response: messageResponse{}, Handle: a.changePassword},
+		{Method: "GET", Path: "/auth/sessions", Hosts: OnBoth, Access: AccessSubscriber, Summary: "The caller's sessions", Row: sessionResponse{}, Handle: a.sessions},
+		{Method: "DELETE", Path: "/auth/sessions/:id", Hosts: OnBoth, Access: AccessSubscriber, Summary: "End one of the caller's sessions", Status: 204, Handle: a.endSession},
+	}
+}
+
+// loginRequest is spec.md's.
+type loginRequest struct {
+	Email    string       `json:"email"`
+	Password secrets.Text `json:"password"`
+}
+
+// orgResponse is spec.md's Organization.
+type orgResponse struct {
+	ID   id.Organization `json:"id"`
+	Slug string          `json:"slug"`
+	Name string          `json:"name"`
+}
+
+// userResponse is spec.md's user of a login.
+type userResponse struct {
+	ID        id.User     `json:"id"`
+	Email     *string     `json:"email"`
+	Phone     *string     `json:"phone"`
+	FirstName string      `json:"firstName"`
+	LastName  string      `json:"lastName"`
+	Role      events.Role `json:"role"`
+}
+
+// loginResponse is spec.md's answer to a login.
+type loginResponse struct {
+	User               userResponse `json:"user"`
+	Org                *orgResponse `json:"org"` // null on the root host
+	MustChangePassword bool         `json:"mustChangePassword"`
+	AccessToken        string       `json:"accessToken"`
+	RefreshToken       string       `json:"refreshToken"`
+}
+
+// showUser is a user with a role.
+func showUser(u identity.UserRow, role events.Role) userResponse {
+	return userResponse{ID: u.ID, Email: emptyAsNull(&u.Email), Phone: emptyAsNull(&u.Phone), FirstName: u.FirstName, LastName: u.LastName, Role: role}
+}
+
+// showOrg is the host's organization, nil on the root host.
+func (c *Call) showOrg() *orgResponse {
+	if c.Org.ID.IsZero() {
+		return nil
+	}
+	return &orgResponse{c.Org.ID, c.Org.Slug, c.Org.Name}
+}
+
+// errWrongLogin is the one answer to a wrong password, an unknown e-mail and somebody who is no member here.
+func errWrongLogin() error {
+	return failure.NewUnauthenticated("wrong_credentials", "E-mail or password is wrong.")
+}
+
+// login checks the password with the same work whether or not the account exists, then opens a session.
+func (a AuthAPI) login(ctx context.Context, c *Call) error {
+	in, err := Decode[loginRequest](c)
+	if err != nil {
+		return err
+	}
+	email := commands.NormalizeEmail(in.Email)
+	user, err := a.proven(ctx, email, in.Password)
+	if err != nil {
+		return err
+	}
+	role, err := a.mayEnter(ctx, c, user)
+	if err != nil {
+		return err
+	}
+	if err := a.Lockouts.Succeed(ctx, email); err != nil {
+		return err
+	}
+	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: c.Org.ID}
+	meta := c.MetaFor("session")
+	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
+	start := commands.StartSession{SessionID: session.ID, UserID: user.ID, OrgID: c.Org.ID, Role: role, Method: "password"}
+	if _, err := a.Bus.Execute(ctx, start, meta); err != nil {
+		return err
+	}
+	refresh, _, err := a.Refresh.Issue(ctx, session)
+	if err != nil {
+		return err
+	}
+	access, err := a.Tokens.Issue(user.ID, c.Org.ID, role, session.ID)
+	if err != nil {
+		return err
+	}
+	c.setCookies(access, refresh)
+	return c.Send(200, loginResponse{
+		User: showUser(*user, role), Org: c.showOrg(), MustChangePassword: user.MustChangePassword, AccessToken: access, RefreshToken: refresh.Reveal(),
+	})
+}
+
+// proven is the user whose password it is. Unknown addresses are counted and hashed for like known ones.
+func (a AuthAPI) proven(ctx context.Context, email string, password secrets.Text) (*identity.UserRow, error) {
+	try, err := a.Lockouts.Try(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	if !try.Allowed {
+		return nil, failure.NewUnauthenticated("account_locked", "This account is temporarily locked after too many wrong passwords. Try again later.")
+	}
+	user, err := a.Users.ByEmail(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	var known id.User
+	if user != nil {
+		known = user.ID
+	}
+	right, err := a.Passwords.Verify(ctx, known, password)
+	if err != nil {
+		return nil, err
+	}
+	if !right || user == nil {
+		return nil, errWrongLogin()
+	}
+	return user, nil
+}
+
+// mayEnter is the role in which a proven user enters the host. The first sign-in at an organization that added a user of
+// another one is the acceptance of that membership (rules.md 16).
+func (a AuthAPI) mayEnter(ctx context.Context, c *Call, user *identity.UserRow) (events.Role, error) {
+	if c.Org.ID.IsZero() {
+		if !user.SuperAdmin {
+			return "", failure.NewDenied("super_admin_only", "Only platform administrators sign in here. Use your organization's own address.")
+		}
+		return events.RoleSuperAdmin, nil
+	}
+	member, err := a.Users.Member(ctx, c.Org.ID, user.ID)
+	switch {
+	case err != nil:
+		return "", err
+	case member == nil || user.SuperAdmin || member.Status == "disabled":
+		return "", errWrongLogin()
+	case member.Status == "pending":
+		meta := c.MetaFor("accept")
+		meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
+		done, err := a.Bus.Execute(ctx, commands.AcceptMembership{UserID: user.ID, OrgID: c.Org.ID}, meta)
+		if err != nil {
+			return "", err
+		}
+		if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
+			return "", err
+		}
+	}
+	return member.Role, nil
+}
+
+// refreshRequest may bring the token; else the cookie does.
+type refreshRequest struct {
+	RefreshToken secrets.Text `json:"refreshToken,omitempty"`
+}
+
+// refreshResponse is spec.md's.
+type refreshResponse struct {
+	Message      string `json:"message"`
+	AccessToken  string `json:"accessToken"`
+	RefreshToken string `json:"refreshToken"`
+}
+
+// messageResponse is spec.md's answer to actions without a resource.
+type messageResponse struct {
+	Message string `json:"message"`
+}
+
+// refresh gives a new pair. A token that was used before ends its whole session.
+func (a AuthAPI) refresh(ctx context.Context, c *Call) error {
+	in, err := Decode[refreshRequest](c)
+	if err != nil {
+		return err
+	}
+	token := in.RefreshToken
+	if cookie, err := c.Request.Cookie(CookieRefresh); token.IsZero() && err == nil {
+		token = secrets.Text(cookie.Value)
+	}
+	if token.IsZero() {
+		return errSignIn()
+	}
+	session, err := a.Refresh.Lookup(ctx, token)
+	if err != nil {
+		return a.refuseRefresh(ctx, c, session, token, err)
+	}
+	standing, known := a.Directory.Standing(session.UserID, session.OrgID, session.ID)
+	if !known || session.OrgID != c.Org.ID && standing.Role != events.RoleSuperAdmin {
+		return errSignIn()
+	}
+	next, session, err := a.Refresh.Rotate(ctx, token)
+	if err != nil {
+		return a.refuseRefresh(ctx, c, session, token, err)
+	}
+	access, err := a.Tokens.Issue(session.UserID, session.OrgID, standing.Role, session.ID)
+	if err != nil {
+		return err
+	}
+	c.setCookies(access, next)
+	return c.Send(200, refreshResponse{Message: "The session was renewed.", AccessToken: access, RefreshToken: next.Reveal()})
+}
+
+// refuseRefresh records the end of a session whose token came twice.
+func (a AuthAPI) refuseRefresh(ctx context.Context, c *Call, session vault.Session, token secrets.Text, err error) error {
+	if errors.Is(err, vault.ErrReused) {
+		if session.ID.IsZero() {
+			_, session, _ = a.Refresh.Rotate(ctx, token) // tells which session it was, and ends it
+		}
+		if endErr := a.end(ctx, c, session, "refresh_token_reused"); endErr != nil {
+			return endErr
+		}
+	}
+	c.clearCookies()
+	return err
+}
+
+// end ends a session everywhere: refresh token, access tokens, audit log.
+func (a AuthAPI) end(ctx context.Context, c *Call, session vault.Session, reason string) error {
+	return endSession(ctx, c, a.Bus, a.Refresh, a.DirectoryShows, session, reason)
+}
+
+// endSession revokes the tokens of a session and waits until requests see it.
+func endSession(ctx context.Context, c *Call, b *bus.Bus, refresh *vault.RefreshTokens, shows *runner.Memory, session vault.Session, reason string) error {
+	if err := refresh.RevokeSession(ctx, session.ID); err != nil {
+		return err
+	}
+	meta := c.MetaFor("end " + session.ID.String())
+	meta.OrgID = session.OrgID
+	meta.Reason = reason
+	if meta.Actor.Kind == events.ActorPublic || meta.OrgID.IsZero() && !c.Org.ID.IsZero() {
+		meta.Actor = events.Actor{Kind: events.ActorProcess, ID: "sessions"}
+	}
+	done, err := b.Execute(ctx, commands.EndSession{SessionID: session.ID, UserID: session.UserID, Reason: reason}, meta)
+	if err != nil {
+		return err
+	}
+	return shows.WaitFor(ctx, done.Position)
+}

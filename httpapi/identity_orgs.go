@@ -1,0 +1,313 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// OrganizationsAPI serves /orgs on the root host.
+type OrganizationsAPI struct {
+	Bus            *bus.Bus
+	Organizations  identity.OrganizationsQuery
+	Users          identity.UsersQuery
+	DirectoryShows *runner.Memory
+	Passwords      *vault.Passwords
+}
+
+// Routes lists the endpoints of organizations.
+func (a OrganizationsAPI) Routes() []Route {
+	return []Route{
+		{Method: "POST", Path: "/orgs", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Create an organization with its administrator",
+			Request: organizationRequest{}, Response: organizationResponse{}, Status: 201, Handle: a.create},
+		{Method: "GET", Path: "/orgs", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "List organizations", Row: organizationResponse{}, Handle: a.list},
+		{Method: "GET", Path: "/orgs/:id", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Read an organization", Response: organizationResponse{}, Handle: a.get},
+		{Method: "PATCH", Path: "/orgs/:id", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Rename an organization",
+			Request: organizationPatch{}, Response: organizationResponse{}, Handle: a.change},
+		{Method: "POST", Path: "/orgs/:id/suspend", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "End everybody's access to an organization",
+			Request: reasonRequest{}, Response: organizationResponse{}, Handle: a.suspend},
+		{Method: "POST", Path: "/orgs/:id/resume", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Undo a suspension",
+			Request: reasonRequest{}, Response: organizationResponse{}, Handle: a.resume},
+	}
+}
+
+// adminRequest is the first administrator of an organization.
+type adminRequest struct {
+	Email             string       `json:"email"`
+	FirstName         string       `json:"firstName"`
+	LastName          string       `json:"lastName,omitempty"`
+	Phone             string       `json:"phone,omitempty"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword"`
+}
+
+// organizationRequest is api.md's.
+type organizationRequest struct {
+	Slug     string       `json:"slug"`
+	Name     string       `json:"name"`
+	Timezone string       `json:"timezone,omitempty" doc:"IANA name; Africa/Nairobi when absent"`
+	Currency string       `json:"currency,omitempty" doc:"ISO 4217; KES when absent; fixed for ever"`
+	Country  string       `json:"country,omitempty" doc:"ISO 3166-1 alpha-2; KE when absent"`
+	Admin    adminRequest `json:"admin"`
+}
+
+// organizationPatch changes what is given; the rest is the organization's own business.
+type organizationPatch struct {
+	Name *string `json:"name,omitempty"`
+}
+
+// organizationResponse is an organization as the platform sees it.
+type organizationResponse struct {
+	ID            id.Organization `json:"id"`
+	Slug          string          `json:"slug"`
+	Name          string          `json:"name"`
+	Timezone      string          `json:"timezone"`
+	Currency      money.Currency  `json:"currency"`
+	Country       string          `json:"country"`
+	InvoicePrefix string          `json:"invoicePrefix"`
+	Status        string          `json:"status" enum:"active,suspended"`
+	CreatedAt     time.Time       `json:"createdAt"`
+}
+
+// showOrganization is a row as the API shows it.
+func showOrganization(r identity.OrganizationRow) organizationResponse {
+	status := "active"
+	if r.Suspended {
+		status = "suspended"
+	}
+	return organizationResponse{
+		ID: r.ID, Slug: r.Slug, Name: r.Name, Timezone: r.Billing.Timezone, Currency: r.Billing.Currency, Country: r.Billing.Country,
+		InvoicePrefix: r.Billing.InvoicePrefix, Status: status, CreatedAt: r.CreatedAt,
+	}
+}
+
+// errNoOrganization answers an unknown id.
+func errNoOrganization() error {
+	return failure.NewNotFound("organization_not_found", "There is no such organization.")
+}
+
+// orDefault is the text, or what stands for an absent one.
+func orDefault(text, absent string) string {
+	if text == "" {
+		return absent
+	}
+	return text
+}
+
+// kenyanTax is what api.md gives organizations of Kenya: VAT 16 %, in the price.
+func kenyanTax(country string) events.TaxRule {
+	if country != "KE" {
+		return events.TaxRule{Inclusive: true}
+	}
+	return events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
+}
+
+// create makes the organization, then its administrator; every fault of either is told before anything is written.
+func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
+	in, err := Decode[organizationRequest](c)
+	if err != nil {
+		return err
+	}
+	country := orDefault(in.Country, "KE")
+	create := commands.CreateOrganization{
+		OrgID: NewID[id.Organization](c, "organization"), Slug: in.Slug, Name: strings.TrimSpace(in.Name), Billing: events.BillingSettings{
+			Timezone: orDefault(in.Timezone, "Africa/Nairobi"), Currency: money.Currency(orDefault(in.Currency, "KES")), Country: country,
+			InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: kenyanTax(country),
+		},
+	}
+	phone := ""
+	if in.Admin.Phone != "" {
+		phone = commands.NormalizeContactPhone(in.Admin.Phone)
+	}
+	admin := commands.RegisterUser{
+		UserID: NewID[id.User](c, "admin"), Email: personal.Of(commands.NormalizeEmail(in.Admin.Email)), Phone: personal.Of(phone),
+		FirstName: personal.Of(strings.TrimSpace(in.Admin.FirstName)), LastName: personal.Of(strings.TrimSpace(in.Admin.LastName)),
+		MustChangePassword: true, OrgID: create.OrgID, Role: events.RoleAdmin,
+	}
+	if err := joinFaults(create.Validate(), under("admin.", checkNewUser(admin, in.Admin.TemporaryPassword))); err != nil {
+		return err
+	}
+	done, err := a.createWithPrefix(ctx, c, create)
+	if err != nil {
+		return err
+	}
+	_, added, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.Admin.TemporaryPassword, admin)
+	if err != nil {
+		return fmt.Errorf("add administrator: %w", err)
+	}
+	if shown, err := c.WaitVisible(ctx, identity.UsersName, added.Position); err != nil || !shown {
+		return orNotFound(err, runner.ErrBehind)
+	}
+	done.Position = max(done.Position, added.Position)
+	return a.show(ctx, c, 201, create.OrgID, done)
+}
+
+// maxPrefixTries bounds the search for a free invoice prefix.
+const maxPrefixTries = 100
+
+// createWithPrefix creates the organization under the first invoice prefix of its slug that is free.
+func (a OrganizationsAPI) createWithPrefix(ctx context.Context, c *Call, create commands.CreateOrganization) (bus.Result, error) {
+	for try := 0; ; try++ {
+		create.Billing.InvoicePrefix = invoicePrefix(create.Slug, try)
+		done, err := a.Bus.Execute(ctx, create, c.Meta())
+		if failure.CodeOf(err) != "invoice_prefix_taken" || try == maxPrefixTries {
+			return done, err
+		}
+	}
+}
+
+// invoicePrefix makes 2 to 6 capitals or digits of a slug; a number tells slugs apart that begin alike.
+func invoicePrefix(slug string, n int) string {
+	letters := strings.ToUpper(strings.ReplaceAll(slug, "-", ""))
+	for len(letters) < 2 {
+		letters += "X"
+	}
+	if n == 0 {
+		return letters[:min(6, len(letters))]
+	}
+	number := fmt.Sprint(n + 1)
+	return letters[:min(6-len(number), len(letters))] + number
+}
+
+// show answers with the organization once both read sides have the write.
+func (a OrganizationsAPI) show(ctx context.Context, c *Call, status int, org id.Organization, done bus.Result) error {
+	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
+		return err
+	}
+	v := Visible{Projection: identity.OrganizationsName, ID: org.String(), Result: done}
+	return SendVisible(ctx, c, status, v, func(ctx context.Context) (organizationResponse, error) {
+		row, err := a.Organizations.Get(ctx, org)
+		if err != nil || row == nil {
+			return organizationResponse{}, orNotFound(err, errNoOrganization())
+		}
+		return showOrganization(*row), nil
+	})
+}
+
+// list answers with a page of organizations.
+func (a OrganizationsAPI) list(ctx context.Context, c *Call) error {
+	page, err := PageOf[identity.OrganizationKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Organizations.List(ctx, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r identity.OrganizationRow) identity.OrganizationKey {
+		return identity.OrganizationKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	}, showOrganization)
+}
+
+// get answers with one organization.
+func (a OrganizationsAPI) get(ctx context.Context, c *Call) error {
+	org, err := PathID[id.Organization](c, "id", "organization_not_found")
+	if err != nil {
+		return err
+	}
+	row, err := a.Organizations.Get(ctx, org)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoOrganization())
+	}
+	c.SetRevision(uint64(row.Revision))
+	return c.Send(200, showOrganization(*row))
+}
+
+// change renames an organization.
+func (a OrganizationsAPI) change(ctx context.Context, c *Call) error {
+	org, err := PathID[id.Organization](c, "id", "organization_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[organizationPatch](c)
+	if err != nil {
+		return err
+	}
+	if in.Name == nil {
+		return a.get(ctx, c)
+	}
+	return a.act(ctx, c, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*in.Name)}, org, "")
+}
+
+// suspend ends everybody's access at once.
+func (a OrganizationsAPI) suspend(ctx context.Context, c *Call) error {
+	return a.withReason(ctx, c, func(org id.Organization, reason string) commands.Command {
+		return commands.SuspendOrganization{OrgID: org, Reason: reason}
+	})
+}
+
+// resume undoes a suspension.
+func (a OrganizationsAPI) resume(ctx context.Context, c *Call) error {
+	return a.withReason(ctx, c, func(org id.Organization, reason string) commands.Command {
+		return commands.ResumeOrganization{OrgID: org, Reason: reason}
+	})
+}
+
+// withReason executes a command that needs a reason.
+func (a OrganizationsAPI) withReason(ctx context.Context, c *Call, command func(id.Organization, string) commands.Command) error {
+	org, err := PathID[id.Organization](c, "id", "organization_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[reasonRequest](c)
+	if err != nil {
+		return err
+	}
+	return a.act(ctx, c, command(org, in.Reason), org, in.Reason)
+}
+
+// act executes a command about an organization and answers with it.
+func (a OrganizationsAPI) act(ctx context.Context, c *Call, command commands.Command, org id.Organization, reason string) error {
+	meta := c.Meta()
+	meta.Reason = reason
+	done, err := a.Bus.Execute(ctx, command, meta)
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, org, done)
+}
+
+// asFailureError is errors.As for a failure.
+func asFailureError(err error, into **failure.Error) bool { return errors.As(err, into) }
+
+// under puts a path before the field of each fault.
+func under(path string, err error) error {
+	var f *failure.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	var moved failure.Faults
+	for _, fault := range f.Faults {
+		moved = append(moved, path+fault)
+	}
+	return moved.Err()
+}
+
+// joinFaults is one failure with the faults of several; an error of another kind wins.
+func joinFaults(errs ...error) error {
+	var all failure.Faults
+	for _, err := range errs {
+		var f *failure.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &f) && f.Kind == failure.Invalid:
+			all = append(all, f.Faults...)
+		default:
+			return err
+		}
+	}
+	return all.Err()
+}

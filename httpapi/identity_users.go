@@ -1,0 +1,281 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// UsersAPI serves /users: the staff of an organization.
+type UsersAPI struct {
+	Bus            *bus.Bus
+	Users          identity.UsersQuery
+	DirectoryShows *runner.Memory
+	Passwords      *vault.Passwords
+	Refresh        *vault.RefreshTokens
+}
+
+// Routes lists the endpoints of staff users.
+func (a UsersAPI) Routes() []Route {
+	return []Route{
+		{Method: "POST", Path: "/users", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Add somebody to the organization",
+			Request: userRequest{}, Response: memberResponse{}, Status: 201, Handle: a.create},
+		{Method: "GET", Path: "/users", Hosts: OnOrganization, Access: AccessAdmin, Summary: "List the organization's users", Row: memberResponse{}, Handle: a.list},
+		{Method: "GET", Path: "/users/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Read a user", Response: memberResponse{}, Handle: a.get},
+		{Method: "PATCH", Path: "/users/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Change a user's name, phone or role",
+			Request: userPatch{}, Response: memberResponse{}, Handle: a.change},
+		{Method: "POST", Path: "/users/:id/disable", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a user's access at once",
+			Request: archiveRequest{}, Response: memberResponse{}, Handle: a.disable},
+		{Method: "POST", Path: "/users/:id/enable", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give access back",
+			Response: memberResponse{}, Handle: a.enable},
+	}
+}
+
+// userRequest is api.md's.
+type userRequest struct {
+	Email             string       `json:"email"`
+	Phone             string       `json:"phone,omitempty"`
+	FirstName         string       `json:"firstName"`
+	LastName          string       `json:"lastName,omitempty"`
+	Role              string       `json:"role" enum:"admin,support,subscriber"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"to be changed at the first sign-in; ignored for somebody who has a password already"`
+}
+
+// userPatch changes what is given.
+type userPatch struct {
+	Phone     *string `json:"phone,omitempty"`
+	FirstName *string `json:"firstName,omitempty"`
+	LastName  *string `json:"lastName,omitempty"`
+	Role      *string `json:"role,omitempty" enum:"admin,support,subscriber"`
+}
+
+// memberResponse is a user as the organization knows them.
+type memberResponse struct {
+	ID        id.User     `json:"id"`
+	Email     *string     `json:"email"`
+	Phone     *string     `json:"phone"`
+	FirstName string      `json:"firstName"`
+	LastName  string      `json:"lastName"`
+	Role      events.Role `json:"role"`
+	Status    string      `json:"status" enum:"invited,active,disabled" doc:"invited until the first sign-in with a password of their own"`
+	CreatedAt time.Time   `json:"createdAt"`
+}
+
+// showMember is a row as the API shows it. Somebody new and somebody who belongs to another organization too look alike
+// until they sign in (rules.md 16).
+func showMember(r identity.MemberRow) memberResponse {
+	status := r.Status
+	if status == "pending" || status == "active" && r.MustChangePassword {
+		status = "invited"
+	}
+	return memberResponse{
+		ID: r.ID, Email: emptyAsNull(&r.Email), Phone: emptyAsNull(&r.Phone), FirstName: r.FirstName, LastName: r.LastName,
+		Role: r.Role, Status: status, CreatedAt: r.MemberSince,
+	}
+}
+
+// errNoUser is also the answer to another tenant's.
+func errNoUser() error { return failure.NewNotFound("user_not_found", "There is no such user.") }
+
+// create adds somebody: as a new user, or with a membership to be accepted when the address has an account already.
+func (a UsersAPI) create(ctx context.Context, c *Call) error {
+	in, err := Decode[userRequest](c)
+	if err != nil {
+		return err
+	}
+	phone := ""
+	if in.Phone != "" {
+		phone = commands.NormalizeContactPhone(in.Phone)
+	}
+	user, done, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.TemporaryPassword, commands.RegisterUser{
+		UserID: NewID[id.User](c, "user"), Email: personal.Of(commands.NormalizeEmail(in.Email)), Phone: personal.Of(phone),
+		FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
+		MustChangePassword: true, OrgID: c.Org.ID, Role: events.Role(in.Role),
+	})
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 201, user, done)
+}
+
+// addUser registers a user with a temporary password, or grants a membership to the one who has the e-mail address.
+func addUser(ctx context.Context, c *Call, b *bus.Bus, users identity.UsersQuery, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser) (id.User, bus.Result, error) {
+	if err := checkNewUser(r, password); err != nil {
+		return id.User{}, bus.Result{}, err
+	}
+	meta := c.MetaFor("user")
+	meta.OrgID = r.OrgID
+	known, err := users.ByEmail(ctx, r.Email.Reveal())
+	if err != nil {
+		return id.User{}, bus.Result{}, err
+	}
+	if known == nil || known.ID == r.UserID {
+		if err := passwords.Set(ctx, r.UserID, password); err != nil {
+			return id.User{}, bus.Result{}, err
+		}
+		done, err := b.Execute(ctx, r, meta)
+		if failure.CodeOf(err) != "email_taken" {
+			return r.UserID, done, err
+		}
+		// Somebody registered the address a moment ago: what was set for this id is nobody's.
+		if err := passwords.Delete(ctx, r.UserID); err != nil {
+			return id.User{}, bus.Result{}, err
+		}
+		return id.User{}, bus.Result{}, err
+	}
+	done, err := b.Execute(ctx, commands.GrantMembership{
+		UserID: known.ID, OrgID: r.OrgID, Role: r.Role, Phone: r.Phone, FirstName: r.FirstName, LastName: r.LastName,
+	}, meta)
+	return known.ID, done, err
+}
+
+// checkNewUser tells all faults of a new user at once, before anything is written.
+func checkNewUser(r commands.RegisterUser, password secrets.Text) error {
+	var faults failure.Faults
+	if err := r.Validate(); err != nil {
+		var f *failure.Error
+		if asFailureError(err, &f) {
+			faults = append(faults, f.Faults...)
+		}
+	}
+	checkPassword(&faults, "temporaryPassword", password)
+	return faults.Err()
+}
+
+// show answers with the user once both read sides have the write.
+func (a UsersAPI) show(ctx context.Context, c *Call, status int, user id.User, done bus.Result) error {
+	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
+		return err
+	}
+	return SendVisible(ctx, c, status, Visible{Projection: identity.UsersName, ID: user.String(), Result: done}, func(ctx context.Context) (memberResponse, error) {
+		row, err := a.Users.Member(ctx, c.Org.ID, user)
+		if err != nil || row == nil {
+			return memberResponse{}, orNotFound(err, errNoUser())
+		}
+		return showMember(*row), nil
+	})
+}
+
+// list answers with a page of users.
+func (a UsersAPI) list(ctx context.Context, c *Call) error {
+	page, err := PageOf[identity.MemberKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Users.Members(ctx, c.Org.ID, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r identity.MemberRow) identity.MemberKey {
+		return identity.MemberKey{MemberSince: r.MemberSince, ID: r.ID}
+	}, showMember)
+}
+
+// get answers with one user.
+func (a UsersAPI) get(ctx context.Context, c *Call) error {
+	user, err := PathID[id.User](c, "id", "user_not_found")
+	if err != nil {
+		return err
+	}
+	row, err := a.Users.Member(ctx, c.Org.ID, user)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoUser())
+	}
+	c.SetRevision(uint64(row.Revision))
+	return c.Send(200, showMember(*row))
+}
+
+// change corrects name, phone or role.
+func (a UsersAPI) change(ctx context.Context, c *Call) error {
+	user, err := PathID[id.User](c, "id", "user_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[userPatch](c)
+	if err != nil {
+		return err
+	}
+	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
+	set := func(to **personal.Text, from *string, normal func(string) string) {
+		if from != nil {
+			text := personal.Of(normal(*from))
+			*to = &text
+		}
+	}
+	set(&command.Phone, in.Phone, func(s string) string {
+		if s == "" {
+			return s
+		}
+		return commands.NormalizeContactPhone(s)
+	})
+	set(&command.FirstName, in.FirstName, strings.TrimSpace)
+	set(&command.LastName, in.LastName, strings.TrimSpace)
+	if in.Role != nil {
+		role := events.Role(*in.Role)
+		command.Role = &role
+	}
+	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, user, done)
+}
+
+// disable ends a user's access to the organization at once, sessions included.
+func (a UsersAPI) disable(ctx context.Context, c *Call) error {
+	user, err := PathID[id.User](c, "id", "user_not_found")
+	if err != nil {
+		return err
+	}
+	in, err := Decode[archiveRequest](c)
+	if err != nil {
+		return err
+	}
+	reason := in.Reason
+	if reason == "" {
+		reason = "disabled by an administrator"
+	}
+	meta := c.Meta()
+	meta.Reason = reason
+	done, err := a.Bus.Execute(ctx, commands.DisableMember{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: reason}, meta)
+	if err != nil {
+		return err
+	}
+	sessions, err := a.Refresh.List(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if s.OrgID != c.Org.ID {
+			continue
+		}
+		if err := endSession(ctx, c, a.Bus, a.Refresh, a.DirectoryShows, s, "disabled"); err != nil {
+			return err
+		}
+	}
+	return a.show(ctx, c, 200, user, done)
+}
+
+// enable gives access back.
+func (a UsersAPI) enable(ctx context.Context, c *Call) error {
+	user, err := PathID[id.User](c, "id", "user_not_found")
+	if err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: c.Org.ID}, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, user, done)
+}

@@ -1,0 +1,193 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	aggregate "github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// OrganizationSettingsAPI serves /settings/organization.
+type OrganizationSettingsAPI struct {
+	Bus            *bus.Bus
+	Organizations  identity.OrganizationsQuery
+	DirectoryShows *runner.Memory
+}
+
+// Routes lists the endpoints of an organization's settings.
+func (a OrganizationSettingsAPI) Routes() []Route {
+	return []Route{
+		{Method: "GET", Path: "/settings/organization", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read the organization's settings",
+			Response: settingsResponse{}, Handle: a.get},
+		{Method: "PUT", Path: "/settings/organization", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Change the organization's settings",
+			Request: settingsRequest{}, Response: settingsResponse{}, Handle: a.put},
+	}
+}
+
+// BillingSettings reads an organization's present settings from the log.
+func (a OrganizationSettingsAPI) BillingSettings(ctx context.Context, org id.Organization) (events.BillingSettings, error) {
+	state, _, err := bus.Load[aggregate.Organization](ctx, a.Bus, "organization", id.Any(org))
+	if err != nil {
+		return events.BillingSettings{}, err
+	}
+	if state.ID.IsZero() {
+		return events.BillingSettings{}, errNoOrganization()
+	}
+	return state.Billing, nil
+}
+
+// taxComponent is one named tax; rate is in percent with at most two decimals.
+type taxComponent struct {
+	Name     string      `json:"name"`
+	Rate     json.Number `json:"rate"`
+	Compound bool        `json:"compound,omitempty" doc:"applied on top of the taxes before it"`
+}
+
+// taxSettings says which taxes prices carry.
+type taxSettings struct {
+	Mode       string         `json:"mode" enum:"inclusive,exclusive"`
+	Components []taxComponent `json:"components"`
+}
+
+// settingsRequest changes what is given.
+type settingsRequest struct {
+	Name          *string          `json:"name,omitempty"`
+	Timezone      *string          `json:"timezone,omitempty"`
+	Currency      *string          `json:"currency,omitempty" doc:"cannot be changed"`
+	Country       *string          `json:"country,omitempty"`
+	InvoicePrefix *string          `json:"invoicePrefix,omitempty"`
+	Tax           *taxSettings     `json:"tax,omitempty"`
+	TaxPIN        *string          `json:"taxPin,omitempty"`
+	Holidays      *[]calendar.Date `json:"holidays,omitempty"`
+}
+
+// settingsResponse is api.md's.
+type settingsResponse struct {
+	Name          string          `json:"name"`
+	Slug          string          `json:"slug"`
+	Timezone      string          `json:"timezone"`
+	Currency      money.Currency  `json:"currency"`
+	Country       string          `json:"country"`
+	InvoicePrefix string          `json:"invoicePrefix"`
+	Tax           taxSettings     `json:"tax"`
+	TaxPIN        string          `json:"taxPin"`
+	Holidays      []calendar.Date `json:"holidays"`
+}
+
+// percentUnit is the currency of tax rates: two decimals, so that minor units are basis points.
+const percentUnit money.Currency = "KES"
+
+// showSettings is a row as the API shows it.
+func showSettings(r identity.OrganizationRow) settingsResponse {
+	b := r.Billing
+	out := settingsResponse{
+		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country, InvoicePrefix: b.InvoicePrefix,
+		Tax: taxSettings{Mode: "exclusive", Components: []taxComponent{}}, TaxPIN: b.TaxPIN, Holidays: b.Holidays,
+	}
+	if b.Tax.Inclusive {
+		out.Tax.Mode = "inclusive"
+	}
+	for _, t := range b.Tax.Components {
+		out.Tax.Components = append(out.Tax.Components, taxComponent{t.Name, percent(t.BasisPoints), t.Compound})
+	}
+	if out.Holidays == nil {
+		out.Holidays = []calendar.Date{}
+	}
+	return out
+}
+
+// get answers with the settings.
+func (a OrganizationSettingsAPI) get(ctx context.Context, c *Call) error {
+	row, err := a.Organizations.Get(ctx, c.Org.ID)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoOrganization())
+	}
+	c.SetRevision(uint64(row.Revision))
+	return c.Send(200, showSettings(*row))
+}
+
+// put changes what is given: first the billing rules, which may be refused, then the name, which may not.
+func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
+	in, err := Decode[settingsRequest](c)
+	if err != nil {
+		return err
+	}
+	present, err := a.BillingSettings(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	next, err := in.onto(present)
+	if err != nil {
+		return err
+	}
+	adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
+	rename := commands.RenameOrganization{OrgID: c.Org.ID}
+	if in.Name != nil {
+		rename.Name = strings.TrimSpace(*in.Name)
+		err = rename.Validate()
+	}
+	if err := joinFaults(adopt.Validate(), err); err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, adopt, c.Meta())
+	if err != nil {
+		return err
+	}
+	if in.Name != nil {
+		renamed, err := a.Bus.Execute(ctx, rename, c.MetaFor("rename"))
+		if err != nil {
+			return err
+		}
+		done.Position, done.Revision = max(done.Position, renamed.Position), renamed.Revision
+	}
+	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
+		return err
+	}
+	v := Visible{Projection: identity.OrganizationsName, ID: c.Org.ID.String(), Result: done}
+	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (settingsResponse, error) {
+		row, err := a.Organizations.Get(ctx, c.Org.ID)
+		if err != nil || row == nil {
+			return settingsResponse{}, orNotFound(err, errNoOrganization())
+		}
+		return showSettings(*row), nil
+	})
+}
+
+// onto is the settings with what the request gives.
+func (r settingsRequest) onto(b events.BillingSettings) (events.BillingSettings, error) {
+	var faults failure.Faults
+	set := func(to *string, from *string) {
+		if from != nil {
+			*to = strings.TrimSpace(*from)
+		}
+	}
+	currency := string(b.Currency)
+	set(&currency, r.Currency)
+	b.Currency = money.Currency(currency)
+	set(&b.Timezone, r.Timezone)
+	set(&b.Country, r.Country)
+	set(&b.InvoicePrefix, r.InvoicePrefix)
+	set(&b.TaxPIN, r.TaxPIN)
+	if r.Holidays != nil {
+		b.Holidays = *r.Holidays
+	}
+	if r.Tax != nil {
+		b.Tax = events.TaxRule{Inclusive: r.Tax.Mode == "inclusive"}
+		for _, t := range r.Tax.Components {
+			rate, err := money.Parse(t.Rate.String(), percentUnit)
+			faults.Check(err == nil, "tax", "rates must be percentages with at most two decimals")
+			b.Tax.Components = append(b.Tax.Components, events.TaxComponent{Name: strings.TrimSpace(t.Name), BasisPoints: rate.Minor, Compound: t.Compound})
+		}
+	}
+	return b, faults.Err()
+}
