@@ -9,6 +9,7 @@ PROCS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 4 ? 4 : n )))
 
 # Pinned tools, run without becoming part of go.mod.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.6.1
+SUMTYPE := github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype@v0.3.1
 
 # Packages whose tests also run under the race detector: engines and everything with goroutines of its own.
 CORE := ./internal/... ./eventstore/... ./commands/bus/... ./projections/runner/... ./processmanagers/runner/...
@@ -23,7 +24,7 @@ build: ## build bin/lastmile
 
 .PHONY: run
 run: ## install what is missing, build, start the demo
-	@scripts/install-deps postgresql
+	@[[ -n $${DATABASE_URL:-} ]] || scripts/install-deps postgresql
 	@$(MAKE) --no-print-directory build
 	@exec bin/lastmile demo
 
@@ -33,11 +34,12 @@ test: bin/withpg ## install what is missing, run all tests (PKG=./some/... for a
 	timeout --kill-after=20 580 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 9m $(PKG)
 
 .PHONY: check
-check: bin/withpg ## format, vet, lint, import rules, race detector
+check: bin/withpg ## format, vet, lint, complete switches, import rules, race
 	@scripts/install-deps postgresql gcc
 	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r ls 2>/dev/null | xargs -r gofmt -l); if [[ -n $$files ]]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go run $(SUMTYPE) ./...
 	@if [[ -d internal/archtest ]]; then go test ./internal/archtest/...; fi
 	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
 

@@ -45,11 +45,11 @@ type ClusterConfig struct {
 type Cluster struct {
 	cfg   ClusterConfig
 	place place
-	state clusterState
 	lock  *os.File
 
-	mu   sync.Mutex
-	proc *process
+	mu    sync.Mutex
+	state clusterState
+	proc  *process
 }
 
 // StartCluster starts the server of cfg.DataDir, making the cluster on the first call. A server left behind by a
@@ -109,19 +109,20 @@ func (c *Cluster) run(ctx context.Context) error {
 	defer cancel()
 	var err error
 	for attempt := range 5 {
-		if c.state, err = c.state.withFreePort(c.cfg.DataDir); err != nil {
+		var state clusterState
+		if state, err = c.remembered().withFreePort(c.cfg.DataDir); err != nil {
 			return err
 		}
 		var proc *process
-		proc, err = startProcess(c.place.serverCommand(c.cfg, c.state), c.place)
+		proc, err = startProcess(c.place.serverCommand(c.cfg, state), c.place)
 		if err != nil {
 			return err
 		}
 		c.mu.Lock()
-		c.proc = proc
+		c.state, c.proc = state, proc
 		c.mu.Unlock()
 		if err = c.awaitReady(ctx, proc); err == nil {
-			c.cfg.Logger.InfoContext(ctx, "private database started", "port", c.state.Port, "pid", proc.pid)
+			c.cfg.Logger.InfoContext(ctx, "private database started", "port", state.Port, "pid", proc.pid)
 			return nil
 		}
 		if !errors.Is(err, errServerExited) || ctx.Err() != nil {
@@ -168,7 +169,7 @@ func (c *Cluster) prepareDatabase(ctx context.Context) error {
 	}
 	if !user {
 		// A password of hexadecimal digits needs no quoting.
-		sql := fmt.Sprintf("create role %s login nosuperuser createrole password '%s'", clusterUser, c.state.Password)
+		sql := fmt.Sprintf("create role %s login nosuperuser createrole password '%s'", clusterUser, c.remembered().Password)
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("create database user: %w", err)
 		}
@@ -183,26 +184,27 @@ func (c *Cluster) prepareDatabase(ctx context.Context) error {
 
 // URL is the address for the application, with its password. The server listens on loopback only.
 func (c *Cluster) URL() string {
-	return c.address(clusterUser, c.state.Password, clusterDatabase)
+	return c.address(clusterUser, c.remembered().Password, clusterDatabase)
 }
 
 // SocketURL is the same address through the server's socket: a round trip takes about half as long as through TCP.
 func (c *Cluster) SocketURL() string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(clusterUser, c.state.Password), Path: "/" + clusterDatabase}
-	u.RawQuery = url.Values{"host": {c.place.sockets}, "port": {strconv.Itoa(c.state.Port)}, "sslmode": {"disable"}}.Encode()
+	state := c.remembered()
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(clusterUser, state.Password), Path: "/" + clusterDatabase}
+	u.RawQuery = url.Values{"host": {c.place.sockets}, "port": {strconv.Itoa(state.Port)}, "sslmode": {"disable"}}.Encode()
 	return u.String()
 }
 
 // adminURL is the superuser's address.
 func (c *Cluster) adminURL() string {
-	return c.address(clusterAdmin, c.state.AdminPassword, "postgres")
+	return c.address(clusterAdmin, c.remembered().AdminPassword, "postgres")
 }
 
 // address builds a connection string.
 func (c *Cluster) address(user, password, database string) string {
 	u := url.URL{
 		Scheme: "postgres", User: url.UserPassword(user, password),
-		Host: "127.0.0.1:" + strconv.Itoa(c.state.Port), Path: "/" + database, RawQuery: "sslmode=disable",
+		Host: "127.0.0.1:" + strconv.Itoa(c.remembered().Port), Path: "/" + database, RawQuery: "sslmode=disable",
 	}
 	return u.String()
 }
@@ -246,6 +248,13 @@ func (c *Cluster) Stop(ctx context.Context) error {
 		return fmt.Errorf("unlock data directory: %w", err)
 	}
 	return nil
+}
+
+// remembered is the state as it is now; Restart may change the port.
+func (c *Cluster) remembered() clusterState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
 }
 
 // current is the process started last.
