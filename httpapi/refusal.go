@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Refusal is a write that did not happen.
@@ -48,4 +50,18 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	if err := s.cfg.Refusals.Note(ctx, refusal, meta); err != nil {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "refusal not recorded", slog.String("request_id", c.RequestID), slog.String("error", err.Error()))
 	}
+}
+
+// BusRefusals records refusals through the bus, like every other write.
+type BusRefusals struct{ Bus *bus.Bus }
+
+// Note is Refusals'.
+func (b BusRefusals) Note(ctx context.Context, r Refusal, meta commands.Meta) error {
+	cmd := commands.NoteRefusal{RefusalID: id.Derive[id.Request]("refusal", meta.CommandID.String()), OrgID: meta.OrgID, Method: r.Method,
+		Route: r.Route, Status: r.Status, Code: r.Code}
+	if target, err := id.Parse[id.Any](r.Target); err == nil {
+		cmd.TargetID = target
+	}
+	_, err := b.Bus.Execute(ctx, cmd, meta)
+	return err
 }

@@ -1,0 +1,40 @@
+package commands
+
+import (
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// RefusalCommand is a command to "refusal-<id>".
+//
+//sumtype:decl
+type RefusalCommand interface {
+	Command
+	refusalCommand()
+}
+
+// NoteRefusal records a write that was denied, refused or failed, so that the audit log shows it.
+type NoteRefusal struct {
+	RefusalID id.Request
+	OrgID     id.Organization // zero on the root host
+	Method    string
+	Route     string // pattern
+	TargetID  id.Any // id in the path, zero without one
+	Status    int
+	Code      string
+}
+
+func (NoteRefusal) CommandName() string { return "audit.NoteRefusal" }
+func (NoteRefusal) refusalCommand()     {}
+
+// Target is the refusal's own stream.
+func (c NoteRefusal) Target() Target { return At("refusal", c.RefusalID) }
+
+// Validate checks form.
+func (c NoteRefusal) Validate() error {
+	var f failure.Faults
+	f.Check(c.Method != "", "method", "is required")
+	f.Check(c.Route != "", "route", "is required")
+	f.Check(c.Status >= 400 && c.Status <= 599, "status", "must be of a failure")
+	return f.Err()
+}

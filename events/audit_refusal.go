@@ -1,0 +1,30 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// RefusalEvent is an event of "refusal-<id>": a write that somebody signed in asked for and that did not happen.
+//
+//sumtype:decl
+type RefusalEvent interface {
+	Event
+	refusalEvent()
+}
+
+// RequestRefused records the answer to a write that was denied, refused or failed. It names the route, not what was sent.
+type RequestRefused struct {
+	RefusalID id.Request      `json:"refusalId"`
+	OrgID     id.Organization `json:"orgId"` // null: on the root host
+	Method    string          `json:"method"`
+	Route     string          `json:"route"`    // pattern: "/invoices/:id/void"
+	TargetID  id.Any          `json:"targetId"` // id in the path, null without one
+	Status    int             `json:"status"`   // HTTP
+	Code      string          `json:"code"`
+	At        time.Time       `json:"at"`
+}
+
+func (RequestRefused) EventType() string { return "audit.RequestRefused.v1" }
+func (RequestRefused) refusalEvent()     {}

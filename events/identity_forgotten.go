@@ -1,0 +1,12 @@
+package events
+
+import "github.com/lastmile-isp/lastmile/internal/id"
+
+// UserForgotten records that the user's key is destroyed: every projection nulls what it holds about the user (rules.md 31).
+type UserForgotten struct {
+	UserID id.User `json:"userId"`
+	Reason string  `json:"reason"`
+}
+
+func (UserForgotten) EventType() string { return "identity.UserForgotten.v1" }
+func (UserForgotten) userEvent()        {}

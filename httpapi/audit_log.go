@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/audit"
+)
+
+// AuditAPI serves the audit log.
+type AuditAPI struct{ Log audit.LogQuery }
+
+// auditEntry is one line of the audit log (api.md, Audit and tooling).
+type auditEntry struct {
+	ID        id.Any      `json:"id"`
+	At        time.Time   `json:"at"`
+	OrgID     *string     `json:"orgId" doc:"null: the platform's own"`
+	Actor     auditActor  `json:"actor"`
+	IP        *string     `json:"ip" doc:"null: none, or the person was forgotten"`
+	Action    string      `json:"action" doc:"command, such as billing.VoidInvoice; of a refused write the method and route"`
+	Target    auditTarget `json:"target"`
+	Outcome   string      `json:"outcome" enum:"succeeded,refused,failed"`
+	RequestID string      `json:"requestId"`
+	Detail    auditDetail `json:"detail"`
+}
+
+// auditActor is who acted.
+type auditActor struct {
+	ID   *string `json:"id" doc:"null: nobody signed in"`
+	Kind string  `json:"kind" enum:"user,api_key,process,provider,operator,public"`
+	Name *string `json:"name" doc:"null: not a person, or forgotten"`
+	Role *string `json:"role" doc:"at that moment"`
+}
+
+// auditTarget is what was acted on.
+type auditTarget struct {
+	Type string  `json:"type"`
+	ID   *string `json:"id"`
+}
+
+// auditDetail is what was recorded.
+type auditDetail struct {
+	Events        []string `json:"events" doc:"types of the events that were recorded"`
+	CorrelationID string   `json:"correlationId" doc:"the same in all entries that follow from one request"`
+	Reason        string   `json:"reason,omitempty"`
+	Code          string   `json:"code,omitempty" doc:"of the failure, when the write did not happen"`
+	Status        int      `json:"status,omitempty" doc:"of the failure, when the write did not happen"`
+}
+
+// Routes lists the endpoints.
+func (a AuditAPI) Routes() []Route {
+	query := []Param{{Name: "actor", Type: "string", Doc: "id of the user, or name of the process"},
+		{Name: "action", Type: "string"},
+		{Name: "target", Type: "string", Doc: "type, id, or type:id"},
+		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning in UTC"},
+		{Name: "to", Type: "date-time", Doc: "before"}}
+	route := Route{Method: http.MethodGet, Path: "/audit-log", Hosts: OnOrganization, Access: AccessSupport, Query: query, Row: auditEntry{},
+		Summary: "Who did what, when, from where and with what outcome, newest first", Handle: a.list}
+	platform := route
+	platform.Hosts, platform.Access = OnRoot, AccessSuperAdmin
+	return []Route{route, platform}
+}
+
+// list answers with the host's entries; on the root host with all.
+func (a AuditAPI) list(ctx context.Context, c *Call) error {
+	page, err := PageOf[audit.Key](c)
+	if err != nil {
+		return err
+	}
+	f := c.Filters()
+	filter := audit.Filter{Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to")}
+	filter.TargetType, filter.TargetID = auditTargetFilter(f)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	var rows []audit.Entry
+	if c.Org.ID.IsZero() {
+		rows, err = a.Log.OfAll(ctx, filter, page.After, page.Fetch())
+	} else {
+		rows, err = a.Log.OfOrganization(ctx, c.Org.ID, filter, page.After, page.Fetch())
+	}
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(e audit.Entry) audit.Key { return audit.Key{Position: e.Position, ID: e.ID} }, showAuditEntry)
+}
+
+// auditTargetFilter reads the target: a type, an id, or both.
+func auditTargetFilter(f *Filters) (kind string, target id.Any) {
+	text := f.Text("target")
+	if text == "" {
+		return "", target
+	}
+	if only, err := id.Parse[id.Any](text); err == nil {
+		return "", only
+	}
+	kind, rest, both := strings.Cut(text, ":")
+	if !both {
+		return kind, target
+	}
+	target, err := id.Parse[id.Any](rest)
+	if err != nil {
+		f.faults.Add("target", "must be a type, an id, or type:id")
+	}
+	return kind, target
+}
+
+// showAuditEntry is an entry as the API shows it.
+func showAuditEntry(e audit.Entry) auditEntry {
+	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: textOrNull(e.OrgID.String()),
+		Actor: auditActor{ID: textOrNull(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: textOrNull(e.ActorRole)},
+		IP:    e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: textOrNull(e.TargetID.String())}, Outcome: e.Outcome,
+		RequestID: e.RequestID, Detail: auditDetail{Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status}}
+}
+
+// textOrNull is null for an empty text.
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,44 @@
+-- One row for each command and stream that it wrote.
+create table {schema}.entries (
+  id uuid primary key,
+  position bigint not null,       -- of its first event: the order of the list
+  last_position bigint not null,  -- of its newest event: what was applied already
+  org_id uuid,                    -- null: the platform's own
+  at timestamptz not null,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_user uuid,                -- actor_id when it is a user's
+  actor_role text not null,
+  ip text,                        -- personal
+  action text not null,
+  target_type text not null,
+  target_id uuid,
+  outcome text not null,
+  request_id text not null,
+  correlation_id text not null,
+  reason text not null,
+  code text not null,
+  status int not null,
+  events text[] not null
+);
+create index entries_newest on {schema}.entries (org_id, position desc, id desc);
+create index entries_actor on {schema}.entries (org_id, actor_id, position desc, id desc);
+create index entries_action on {schema}.entries (org_id, action, position desc, id desc);
+create index entries_target on {schema}.entries (org_id, target_id, position desc, id desc);
+create index entries_all on {schema}.entries (position desc, id desc);
+create index entries_places on {schema}.entries (actor_user) where ip is not null;
+
+-- Names of people who can sign in, for the platform.
+create table {schema}.people (
+  user_id uuid primary key,
+  name text                       -- personal
+);
+
+-- Names of those who acted in an organization, for that organization.
+create table {schema}.actors (
+  org_id uuid not null,
+  user_id uuid not null,
+  name text,                      -- personal
+  primary key (org_id, user_id)
+);
+create index actors_user on {schema}.actors (user_id);

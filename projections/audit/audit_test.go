@@ -1,0 +1,288 @@
+package audit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/projections/audit"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// The people and organizations of these tests.
+var (
+	acme  = id.Derive[id.Organization]("test", "acme")
+	other = id.Derive[id.Organization]("test", "other")
+	jane  = id.Derive[id.User]("test", "jane")
+	root  = id.Derive[id.User]("test", "root")
+	start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+)
+
+// stage is a log with the projection behind it.
+type stage struct {
+	t     *testing.T
+	views *runner.Runner
+	store *storetest.Kit
+	query audit.LogQuery
+	last  uint64
+	count int
+}
+
+// newStage starts everything.
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	kit := storetest.New(t)
+	f := feed.New(feed.FromStore(kit.Store), storetest.Quiet())
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	r := runner.New(runner.Config{Feed: f, DB: kit.DB, Clock: clock.System(), Logger: storetest.Quiet()})
+	r.Register(audit.Log{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start projections: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	return &stage{t: t, views: r, store: kit, query: audit.LogQuery{Views: r.Views()}}
+}
+
+// act is the metadata of one command; the command's id follows from the word.
+func (s *stage) act(word string, org id.Organization, user id.User, role, action string) events.Metadata {
+	ip := "198.51.100.8"
+	if user == jane {
+		ip = "198.51.100.7"
+	}
+	return events.Metadata{CommandID: id.Derive[id.Command]("test", word), Action: action, OrgID: org, IP: personal.Of(ip),
+		Actor: events.Actor{Kind: events.ActorUser, ID: user.String(), Role: role}, RequestID: "request-" + word, CorrelationID: word, At: start}
+}
+
+// append writes events under one command.
+func (s *stage) append(stream string, expected eventstore.Expected, meta events.Metadata, list ...events.Event) {
+	s.t.Helper()
+	out := make([]eventstore.New, 0, len(list))
+	for _, e := range list {
+		s.count++
+		meta.EventID = id.New[id.Event]()
+		meta.At = start.Add(time.Duration(s.count) * time.Minute)
+		out = append(out, eventstore.New{Event: e, Meta: meta})
+	}
+	done, err := s.store.Store.Append(s.t.Context(), stream, expected, out)
+	if err != nil {
+		s.t.Fatalf("append: %v", err)
+	}
+	s.last = done.Position
+}
+
+// of is the organization's log, brought up to date.
+func (s *stage) of(org id.Organization, f audit.Filter, after *audit.Key, limit int) []audit.Entry {
+	s.t.Helper()
+	if err := s.query.Views.WaitFor(s.t.Context(), audit.LogName, s.last); err != nil {
+		s.t.Fatalf("wait: %v", err)
+	}
+	rows, err := s.query.OfOrganization(s.t.Context(), org, f, after, limit)
+	if err != nil {
+		s.t.Fatalf("read: %v", err)
+	}
+	return rows
+}
+
+// register makes jane, a member of acme, and the platform's root.
+func (s *stage) register() {
+	s.t.Helper()
+	s.append("user-"+jane.String(), eventstore.NoStream, s.act("jane", acme, jane, "admin", "identity.RegisterUser"),
+		events.UserRegistered{UserID: jane, Email: personal.Of("jane@example.org"), FirstName: personal.Of("Jane"), LastName: personal.Of("Doe"), RegisteredAt: start},
+		events.MembershipGranted{UserID: jane, OrgID: acme, Role: events.RoleAdmin, FirstName: personal.Of("Jane"), LastName: personal.Of("Doe"), At: start})
+	s.append("user-"+root.String(), eventstore.NoStream, s.act("root", id.Organization{}, root, "super_admin", "identity.RegisterUser"),
+		events.UserRegistered{UserID: root, Email: personal.Of("root@example.org"), FirstName: personal.Of("Root"), SuperAdmin: true, RegisteredAt: start})
+}
+
+// plan is an event of a plan.
+func plan(n int, org id.Organization) (string, events.Event) {
+	p := id.Derive[id.Plan]("test", fmt.Sprint(n))
+	return "plan-" + p.String(), events.PlanArchived{PlanID: p}
+}
+
+func TestLog_OneEntryForEachCommandAndStream(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.register()
+	meta := s.act("archive", acme, jane, "admin", "subscribers.ArchivePlan")
+	meta.Reason = "no longer sold"
+	stream, archived := plan(1, acme)
+	s.append(stream, eventstore.NoStream, meta, archived)
+	s.append("claim-"+id.New[id.Any]().String(), eventstore.NoStream, meta, events.ClaimTaken{Kind: "x", Owner: id.New[id.Any]()})
+	got := s.of(acme, audit.Filter{}, nil, 10)
+	jd, ip := "Jane Doe", "198.51.100.7"
+	want := []audit.Entry{
+		{OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip, Action: "subscribers.ArchivePlan",
+			TargetType: "plan", TargetID: id.Any(id.Derive[id.Plan]("test", "1")), Outcome: audit.Succeeded, RequestID: "request-archive",
+			CorrelationID: "archive", Reason: "no longer sold", Events: []string{"subscribers.PlanArchived.v1"}},
+		{OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip, Action: "identity.RegisterUser",
+			TargetType: "user", TargetID: id.Any(jane), Outcome: audit.Succeeded, RequestID: "request-jane", CorrelationID: "jane",
+			Events: []string{"identity.UserRegistered.v1", "identity.MembershipGranted.v1"}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(audit.Entry{}, "ID", "Position", "At")); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	if !got[1].At.Equal(start.Add(time.Minute)) {
+		t.Errorf("at %s", got[1].At)
+	}
+}
+
+func TestLog_TenantsSeeTheirOwnAndThePlatformAll(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.register()
+	stream, archived := plan(1, other)
+	s.append(stream, eventstore.NoStream, s.act("foreign", other, root, "super_admin", "subscribers.ArchivePlan"), archived)
+	got := s.of(other, audit.Filter{}, nil, 10)
+	if len(got) != 1 || got[0].ActorRole != "super_admin" || got[0].ActorName == nil || *got[0].ActorName != "Root" {
+		t.Errorf("other sees %+v", got)
+	}
+	if got := s.of(acme, audit.Filter{}, nil, 10); len(got) != 1 {
+		t.Errorf("acme sees %d entries", len(got))
+	}
+	all, err := s.query.OfAll(t.Context(), audit.Filter{}, nil, 10)
+	if err != nil || len(all) != 3 || all[1].OrgID != (id.Organization{}) || all[0].ActorName == nil {
+		t.Errorf("the platform sees %+v, %v", all, err)
+	}
+}
+
+func TestLog_FiltersAndPages(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.register()
+	for n := range 20 {
+		stream, archived := plan(n, acme)
+		meta := s.act(fmt.Sprint("n", n), acme, jane, "admin", "subscribers.ArchivePlan")
+		if n%2 == 1 {
+			meta.Action, meta.Actor = "subscribers.RevisePlan", events.Actor{Kind: events.ActorProcess, ID: "renewal"}
+		}
+		s.append(stream, eventstore.NoStream, meta, archived)
+	}
+	third := id.Any(id.Derive[id.Plan]("test", "3"))
+	for name, tc := range map[string]struct {
+		filter audit.Filter
+		want   int
+	}{
+		"none":        {audit.Filter{}, 21},
+		"person":      {audit.Filter{Actor: jane.String()}, 11},
+		"process":     {audit.Filter{Actor: "renewal"}, 10},
+		"action":      {audit.Filter{Action: "subscribers.RevisePlan"}, 10},
+		"target type": {audit.Filter{TargetType: "user"}, 1},
+		"target":      {audit.Filter{TargetID: third}, 1},
+		"both":        {audit.Filter{TargetType: "plan", TargetID: third}, 1},
+		"other type":  {audit.Filter{TargetType: "user", TargetID: third}, 0},
+		"from":        {audit.Filter{From: start.Add(14 * time.Minute)}, 10},
+		"to":          {audit.Filter{To: start.Add(14 * time.Minute)}, 11},
+		"window":      {audit.Filter{From: start.Add(14 * time.Minute), To: start.Add(15 * time.Minute)}, 1},
+	} {
+		if got := s.of(acme, tc.filter, nil, 100); len(got) != tc.want {
+			t.Errorf("%s: %d entries, want %d", name, len(got), tc.want)
+		}
+	}
+	var seen []id.Any
+	var after *audit.Key
+	for {
+		rows := s.of(acme, audit.Filter{}, after, 4)
+		if len(rows) == 0 {
+			break
+		}
+		for _, row := range rows {
+			seen = append(seen, row.ID)
+			after = &audit.Key{Position: row.Position, ID: row.ID}
+		}
+		stream, archived := plan(100+len(seen), acme) // rows come in meanwhile
+		s.append(stream, eventstore.NoStream, s.act(fmt.Sprint("new", len(seen)), acme, jane, "admin", "subscribers.ArchivePlan"), archived)
+	}
+	once := map[id.Any]bool{}
+	for _, e := range seen {
+		once[e] = true
+	}
+	if len(seen) != 21 || len(once) != 21 {
+		t.Errorf("saw %d entries, %d different ones", len(seen), len(once))
+	}
+}
+
+func TestLog_LaterPeriodsNameTheirAggregate(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	subscriber := id.Derive[id.Subscriber]("test", "subscriber")
+	s.append("account-"+id.New[id.Any]().String(), eventstore.NoStream, s.act("open", acme, jane, "admin", "billing.OpenAccount"),
+		events.AccountOpened{SubscriberID: subscriber, OrgID: acme, Currency: money.KES})
+	if got := s.of(acme, audit.Filter{TargetID: id.Any(subscriber)}, nil, 10); len(got) != 1 {
+		t.Errorf("found %+v", got)
+	}
+}
+
+func TestLog_RefusalsShowRequestAndCode(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	target := id.New[id.Any]()
+	for status, outcome := range map[int]string{403: audit.Refused, 409: audit.Refused, 503: audit.Failed} {
+		refusal := id.New[id.Request]()
+		s.append("refusal-"+refusal.String(), eventstore.NoStream, s.act(fmt.Sprint(status), acme, jane, "support", "audit.NoteRefusal"),
+			events.RequestRefused{RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target, Status: status, Code: "some_code"})
+		got := s.of(acme, audit.Filter{TargetType: "invoices", TargetID: target}, nil, 1)
+		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome || got[0].Code != "some_code" || got[0].Status != status {
+			t.Errorf("%d: %+v", status, got)
+		}
+	}
+}
+
+func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.register()
+	s.append("user-"+jane.String(), eventstore.At(1), s.act("corrected", acme, jane, "admin", "identity.CorrectUser"),
+		events.UserDetailsCorrected{UserID: jane, FirstName: personal.Of("Janet"), LastName: personal.Of("Doe")})
+	if got := s.of(acme, audit.Filter{}, nil, 10); *got[0].ActorName != "Janet Doe" || *got[1].ActorName != "Janet Doe" {
+		t.Errorf("after the correction: %+v", got)
+	}
+	s.append("user-"+jane.String(), eventstore.At(2), events.Metadata{CommandID: id.New[id.Command](), Action: "identity.ForgetUser", OrgID: acme,
+		Actor: events.Actor{Kind: events.ActorOperator}}, events.UserForgotten{UserID: jane})
+	got := s.of(acme, audit.Filter{}, nil, 10)
+	if len(got) != 3 {
+		t.Fatalf("%d entries", len(got))
+	}
+	if text := s.dump(); strings.Contains(text, "Jane") || strings.Contains(text, "198.51.100.7") || !strings.Contains(text, "Root") {
+		t.Errorf("the tables still hold something of a forgotten person:\n%s", text)
+	}
+	for _, e := range got {
+		if e.ActorName != nil || e.IP != nil {
+			t.Errorf("entry %+v", e)
+		}
+	}
+	report, err := s.views.Verify(t.Context(), audit.LogName)
+	if err != nil || !report.Equal() {
+		t.Errorf("a replay differs: %+v, %v", report, err)
+	}
+}
+
+// dump is everything in the projection's tables, as text.
+func (s *stage) dump() string {
+	s.t.Helper()
+	var rows []string
+	err := s.query.Views.Platform(s.t.Context(), func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowTo[string], s.query.Views.SQL(audit.LogName, `select e::text from {schema}.entries e
+			union all select p::text from {schema}.people p union all select a::text from {schema}.actors a`))
+	})
+	if err != nil {
+		s.t.Fatalf("dump: %v", err)
+	}
+	return strings.Join(rows, "\n")
+}
