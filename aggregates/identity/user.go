@@ -54,6 +54,8 @@ func EvolveUser(s User, e events.UserEvent) User {
 		m := s.Memberships[e.OrgID]
 		m.Disabled = false
 		return s.with(e.OrgID, m)
+	case events.UserForgotten:
+		s.Email, s.Phone, s.FirstName, s.LastName = personal.Text{}, personal.Text{}, personal.Text{}, personal.Text{}
 	case events.PasswordChanged:
 	}
 	return s

@@ -33,7 +33,7 @@ func (Users) Handles() []string {
 	return []string{
 		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(), events.MembershipGranted{}.EventType(),
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(),
-		events.MembershipEnabled{}.EventType(), events.PasswordChanged{}.EventType(),
+		events.MembershipEnabled{}.EventType(), events.PasswordChanged{}.EventType(), events.UserForgotten{}.EventType(),
 	}
 }
 
@@ -67,6 +67,10 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`update {schema}.members set status = 'disabled', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipEnabled:
 		w.Exec(`update {schema}.members set status = 'active', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+	case events.UserForgotten: // the address stays unique, and nobody can sign in with it
+		w.Exec(`update {schema}.users set email = 'forgotten:' || user_id, phone = '', first_name = '', last_name = '' where user_id = $1`, v.UserID)
+		w.Exec(`update {schema}.members set email = '', phone = '', first_name = '', last_name = '', revision = $2 where user_id = $1`,
+			v.UserID, int64(e.Revision))
 	case events.PasswordChanged:
 		w.Exec(`update {schema}.users set must_change_password = false where user_id = $1`, v.UserID)
 		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)
