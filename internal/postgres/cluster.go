@@ -243,6 +243,9 @@ func (c *Cluster) Restart(ctx context.Context) error {
 func (c *Cluster) Stop(ctx context.Context) error {
 	if proc := c.current(); proc != nil {
 		proc.stop(ctx)
+		if c.place.sockets != filepath.Join(c.cfg.DataDir, "run") {
+			_ = os.Remove(c.place.sockets) // in the temporary directory; empty by now
+		}
 	}
 	if err := c.lock.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("unlock data directory: %w", err)
