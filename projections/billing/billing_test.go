@@ -1,0 +1,292 @@
+package billing_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// update writes the golden files anew.
+var update = flag.Bool("update", false, "write the golden files")
+
+// kit is both read models on a log of their own.
+type kit struct {
+	log       *feedtest.Log
+	db        *postgres.DB
+	runner    *runner.Runner
+	invoices  billing.InvoicesQuery
+	statement billing.StatementQuery
+}
+
+// newKit starts the read models.
+func newKit(t *testing.T) *kit {
+	t.Helper()
+	k := &kit{log: feedtest.New(), db: pgtest.New(t)}
+	k.runner = runner.New(runner.Config{Feed: feedtest.Start(t, k.log), DB: k.db, Clock: clock.NewManual(began)})
+	k.runner.Register(billing.Invoices{}, billing.Statement{})
+	if err := k.runner.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(k.runner.Stop)
+	k.invoices = billing.InvoicesQuery{Views: k.runner.Views()}
+	k.statement = billing.StatementQuery{Views: k.runner.Views()}
+	return k
+}
+
+// tell lets events happen one by one, a minute apart, each shown before the next.
+func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
+	t.Helper()
+	for _, e := range list {
+		position := k.log.Append(events.Metadata{OrgID: org, At: at(len(k.log.Events()))}, e)
+		for _, name := range []string{billing.InvoicesName, billing.StatementName} {
+			if err := k.runner.Views().WaitFor(t.Context(), name, position); err != nil {
+				t.Fatalf("%s after %s: %v", name, e.EventType(), err)
+			}
+		}
+	}
+}
+
+// dump is every row of the projections' tables.
+func (k *kit) dump(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, p := range []runner.Projection{billing.Invoices{}, billing.Statement{}} {
+		for _, table := range p.TenantTables() {
+			fmt.Fprintf(&b, "# %s.%s\n", p.Name(), table)
+			sql := k.runner.Views().SQL(p.Name(), `select to_jsonb(x)::text from {schema}.`+table+` x order by to_jsonb(x)::text`)
+			rows, _ := k.db.Owner.Query(t.Context(), sql)
+			lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				t.Fatalf("dump %s: %v", table, err)
+			}
+			b.WriteString(strings.Join(lines, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, story()...)
+	got, file := k.dump(t), filepath.Join("testdata", "story.golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file) //nolint:gosec // a file of this test
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{billing.InvoicesName, billing.StatementName} { // replayed in one batch
+		report, err := k.runner.Verify(t.Context(), name)
+		if err != nil || !report.Equal() {
+			t.Errorf("replay of %s: %+v, %v", name, report, err)
+		}
+	}
+}
+
+func TestInvoices_Filters(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, story()...)
+	yes, no := true, false
+	day := func(d int) calendar.Date { return calendar.Date{Year: 2026, Month: 3, Day: d} }
+	for name, c := range map[string]struct {
+		org    id.Organization
+		filter billing.InvoiceFilter
+		want   []int
+	}{
+		"all, newest first":       {acme, billing.InvoiceFilter{}, []int{7, 6, 5, 4, 3, 2, 1}},
+		"of a subscriber":         {acme, billing.InvoiceFilter{SubscriberID: brian}, []int{7, 6, 4}},
+		"paid":                    {acme, billing.InvoiceFilter{State: "paid"}, []int{5, 4}},
+		"partially paid":          {acme, billing.InvoiceFilter{State: "partially_paid"}, []int{1}},
+		"voided":                  {acme, billing.InvoiceFilter{State: "voided"}, []int{7, 3, 2}},
+		"draft":                   {acme, billing.InvoiceFilter{State: "draft"}, []int{6}},
+		"overdue":                 {acme, billing.InvoiceFilter{Overdue: &yes, Today: day(11)}, []int{1}},
+		"due today":               {acme, billing.InvoiceFilter{Overdue: &yes, Today: day(10)}, nil},
+		"not overdue":             {acme, billing.InvoiceFilter{Overdue: &no, Today: day(11)}, []int{7, 6, 5, 4, 3, 2}},
+		"of somebody, not voided": {acme, billing.InvoiceFilter{SubscriberID: amina, State: "paid"}, []int{5}},
+		"of another tenant":       {other, billing.InvoiceFilter{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rows, err := k.invoices.List(t.Context(), c.org, c.filter, billing.InvoiceKey{}, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want, got []id.Invoice
+			for _, n := range c.want {
+				want = append(want, invoiceID(n))
+			}
+			for _, r := range rows {
+				got = append(got, r.ID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("invoices (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for n := range 5 {
+		k.tell(t, acme, drafted(n, amina, 100, 0, 10)) // all of one moment: the id decides
+	}
+	var seen []id.Invoice
+	var after billing.InvoiceKey
+	for page := 0; ; page++ {
+		rows, err := k.invoices.List(t.Context(), acme, billing.InvoiceFilter{}, after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, r := range rows {
+			seen = append(seen, r.ID)
+		}
+		after = billing.InvoiceKey{DraftedAt: rows[len(rows)-1].DraftedAt, ID: rows[len(rows)-1].ID}
+		k.tell(t, acme, drafted(100+page, amina, 100, 1+page, 10)) // newer: not on later pages
+	}
+	for n := range 5 {
+		if !slices.Contains(seen, invoiceID(n)) {
+			t.Errorf("invoice %d was not visited", n)
+		}
+	}
+	if len(seen) != 5 {
+		t.Errorf("%d rows were visited, want 5", len(seen))
+	}
+}
+
+func TestInvoices_GetShowsWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, story()...)
+	d, err := k.invoices.Get(t.Context(), acme, invoiceID(1))
+	if err != nil || d == nil {
+		t.Fatalf("invoice: %v, %v", d, err)
+	}
+	if d.Number != "ACME-0001" || d.State != "partially_paid" || d.Total() != kes(116000) || d.Paid() != kes(80000) || d.Due() != kes(36000) {
+		t.Errorf("invoice is %s %s: total %s, paid %s, due %s", d.Number, d.State, d.Total(), d.Paid(), d.Due())
+	}
+	var sum int64
+	for _, a := range d.Allocations {
+		sum += a.AmountMinor
+	}
+	if len(d.Allocations) != 3 || sum != d.PaidMinor || len(d.CreditNotes) != 1 || d.CreditNotes[0].Number != "ACME-CN-0001" {
+		t.Errorf("allocations %+v, credit notes %+v", d.Allocations, d.CreditNotes)
+	}
+	if !d.Overdue(calendar.Date{Year: 2026, Month: 3, Day: 11}) || d.Overdue(calendar.Date{Year: 2026, Month: 3, Day: 10}) {
+		t.Error("it is overdue on the 11th, not on the 10th")
+	}
+	if d, err := k.invoices.Get(t.Context(), other, invoiceID(1)); d != nil || err != nil {
+		t.Errorf("another tenant got %v, %v", d, err)
+	}
+}
+
+func TestInvoices_WaitFinalSeesTheIssue(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, drafted(1, amina, 100, 0, 10))
+	waited := make(chan error, 1)
+	go func() {
+		final, err := k.invoices.WaitFinal(context.Background(), acme, invoiceID(1))
+		if err == nil && !final {
+			err = fmt.Errorf("still a draft")
+		}
+		waited <- err
+	}()
+	k.tell(t, acme, issued(1, amina, 100, 1, 10))
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStatement_RunningBalanceAndCauses(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, story()...)
+	rows, err := k.statement.Lines(t.Context(), acme, amina, billing.StatementKey{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(rows)
+	var got []string
+	var received, balance int64
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%s | %s | %s | %s | %s | %s", r.Kind, r.Description, r.Debit().Decimal(), r.Credit().Decimal(), r.Balance().Decimal(), r.CauseType))
+		received += r.CreditMinor
+		if balance += r.DebitMinor - r.CreditMinor; balance != r.BalanceMinor {
+			t.Errorf("balance is %d after %s, want %d", r.BalanceMinor, r.Description, balance)
+		}
+	}
+	want := []string{
+		"invoice | Invoice ACME-0001 | 1160.00 | 0.00 | 1160.00 | invoice",
+		"payment | Payment QGH0000001 by paybill | 0.00 | 400.00 | 760.00 | receipt",
+		"invoice | Invoice ACME-0002 | 50.00 | 0.00 | 810.00 | invoice",
+		"invoice_voided | Invoice ACME-0002 voided: typo | -50.00 | 0.00 | 760.00 | invoice",
+		"payment | Payment QGH0000002 by phone prompt | 0.00 | 600.00 | 160.00 | receipt",
+		"credit_note | Credit note ACME-CN-0001: outage | -200.00 | 0.00 | -40.00 | credit_note",
+		"payment_withdrawn | Payment QGH0000001 withdrawn: reversed | 0.00 | -400.00 | 360.00 | receipt",
+		"invoice | Invoice ACME-0005 | 0.00 | 0.00 | 360.00 | invoice",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	if received != 60000 { // what came and stayed
+		t.Errorf("credits sum to %d", received)
+	}
+}
+
+func TestStatement_BalancesAndPages(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, story()...)
+	rows, err := k.statement.Balances(t.Context(), acme, amina, brian, id.New[id.Subscriber]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[id.Subscriber]string{}
+	for _, r := range rows {
+		got[r.SubscriberID] = r.Balance().Decimal() + " " + r.Credit().Decimal()
+	}
+	if diff := cmp.Diff(map[id.Subscriber]string{amina: "360.00 0.00", brian: "-340.00 340.00"}, got); diff != "" {
+		t.Errorf("balances (-want +got):\n%s", diff)
+	}
+	if rows, err := k.statement.Balances(t.Context(), other, amina); len(rows) > 0 || err != nil {
+		t.Errorf("another tenant got %v, %v", rows, err)
+	}
+	first, err := k.statement.Lines(t.Context(), acme, amina, billing.StatementKey{}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := k.statement.Lines(t.Context(), acme, amina, billing.StatementKey{Position: first[2].Position}, 100)
+	if err != nil || len(first)+len(rest) != 8 || rest[0].Position >= first[2].Position {
+		t.Errorf("pages of %d and %d lines, %v", len(first), len(rest), err)
+	}
+}

@@ -1,0 +1,101 @@
+package billing_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// The people of the story.
+var (
+	acme  = id.Derive[id.Organization]("test", "acme")
+	other = id.Derive[id.Organization]("test", "other")
+	amina = id.Derive[id.Subscriber]("test", "amina")
+	brian = id.Derive[id.Subscriber]("test", "brian")
+	sub   = id.Derive[id.Subscription]("test", "subscription")
+)
+
+// began is when the story begins; at is a minute of it.
+var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// at is a moment of the story.
+func at(minute int) time.Time { return began.Add(time.Duration(minute) * time.Minute) }
+
+// kes is an amount in minor units.
+func kes(minor int64) money.Amount { return money.Of(minor, money.KES) }
+
+// invoiceID and receiptID name the story's documents.
+func invoiceID(n int) id.Invoice { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
+func receiptID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
+
+// drafted is an invoice of one line.
+func drafted(n int, who id.Subscriber, minor int64, minute, dueDay int) events.InvoiceDrafted {
+	tax := []events.TaxCharge{{Name: "VAT", BasisPoints: 1600, Amount: kes(minor * 16 / 116)}}
+	return events.InvoiceDrafted{
+		SubscriberID: who, OrgID: acme, InvoiceID: invoiceID(n), Taxes: tax, Total: kes(minor),
+		Lines: []events.InvoiceLine{{
+			Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: kes(minor), Net: kes(minor - minor*16/116), Taxes: tax, Gross: kes(minor),
+		}},
+		DueOn: calendar.Date{Year: 2026, Month: time.March, Day: dueDay}, Prefix: "ACME", DraftedAt: at(minute),
+	}
+}
+
+// issued makes it payable.
+func issued(n int, who id.Subscriber, minor int64, minute, dueDay int) events.InvoiceIssued {
+	return events.InvoiceIssued{
+		SubscriberID: who, OrgID: acme, InvoiceID: invoiceID(n), Number: fmt.Sprintf("ACME-%04d", n), Total: kes(minor),
+		DueOn: calendar.Date{Year: 2026, Month: time.March, Day: dueDay}, IssuedAt: at(minute),
+	}
+}
+
+// credited is money that came.
+func credited(n int, who id.Subscriber, minor int64, channel string, minute int) events.ReceiptCredited {
+	return events.ReceiptCredited{
+		SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Number: fmt.Sprintf("QGH%07d", n), Channel: channel,
+		Amount: kes(minor), PaidAt: at(minute), At: at(minute),
+	}
+}
+
+// allocated is where it went.
+func allocated(invoice, receipt int, who id.Subscriber, minor, due int64, minute int) events.InvoiceAllocated {
+	return events.InvoiceAllocated{
+		SubscriberID: who, InvoiceID: invoiceID(invoice), ReceiptID: receiptID(receipt), Amount: kes(minor), Due: kes(due), At: at(minute),
+	}
+}
+
+// story is what happens: partial and full payment, credit used later, a draft voided before and after its number, a void,
+// a credit note, a withdrawal that other credit covers in part. Dates of the events are minutes of the story.
+func story() []events.Event {
+	period := drafted(4, brian, 116000, 30, 20)
+	period.SubscriptionID, period.PeriodFrom, period.PeriodTo = sub, at(0), at(0).AddDate(0, 1, 0)
+	paid := issued(4, brian, 116000, 31, 20)
+	paid.SubscriptionID = sub
+	note := id.Derive[id.Receipt]("test", "note")
+	byNote := allocated(1, 0, amina, 16000, 0, 22)
+	byNote.ReceiptID = note
+	return []events.Event{
+		events.AccountOpened{SubscriberID: amina, OrgID: acme, Currency: money.KES}, // nobody handles it
+		drafted(1, amina, 116000, 1, 10), issued(1, amina, 116000, 2, 10),
+		credited(1, amina, 40000, "c2b", 3), allocated(1, 1, amina, 40000, 76000, 3),
+		drafted(2, amina, 5000, 4, 11), issued(2, amina, 5000, 5, 11),
+		events.InvoiceVoided{SubscriberID: amina, InvoiceID: invoiceID(2), Number: "ACME-0002", Total: kes(5000), WasIssued: true, Reason: "typo", At: at(6)},
+		drafted(3, amina, 7000, 7, 12),
+		events.InvoiceVoided{SubscriberID: amina, InvoiceID: invoiceID(3), Total: kes(7000), Reason: "twice", At: at(8)},
+		events.InvoiceVoided{SubscriberID: amina, InvoiceID: invoiceID(3), Number: "ACME-0003", Total: kes(0), Reason: "voided before it was issued", At: at(9)},
+		credited(2, amina, 60000, "stk", 20), allocated(1, 2, amina, 60000, 16000, 20),
+		events.CreditNoteDrafted{SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Amount: kes(20000), Reason: "outage", DraftedAt: at(21)},
+		events.CreditNoteIssued{SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Number: "ACME-CN-0001", Amount: kes(20000), Reason: "outage", IssuedAt: at(22)},
+		byNote,
+		period, paid, credited(3, brian, 150000, "cash", 32), allocated(4, 3, brian, 116000, 0, 32),
+		events.ReceiptWithdrawn{SubscriberID: amina, OrgID: acme, ReceiptID: receiptID(1), Number: "QGH0000001", Amount: kes(40000), Reason: "reversed", At: at(40)},
+		events.AllocationWithdrawn{SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(40000), Due: kes(40000), At: at(40)},
+		events.InvoiceAllocated{SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: note, Amount: kes(4000), FromCredit: true, Due: kes(36000), At: at(40)},
+		drafted(5, amina, 0, 50, 13), issued(5, amina, 0, 51, 13),
+		drafted(6, brian, 11600, 52, 9),
+		events.InvoiceVoided{SubscriberID: brian, InvoiceID: invoiceID(7), Number: "ACME-0007", Total: kes(0), Reason: "the issue was refused", At: at(53)},
+	}
+}
