@@ -1,0 +1,161 @@
+package bus_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+func TestPeriods_AFullStreamIsClosedIntoTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{PeriodLength: 10})
+	c := w.opened("n")
+	var metas []commands.Meta
+	for i := range 25 {
+		m := w.meta()
+		metas = append(metas, m)
+		w.must([]*bus.Bus{w.one, w.two}[i%2], add{ID: c, Step: 1}, m)
+	}
+	for _, b := range []*bus.Bus{w.one, w.two, w.replica(bus.Config{})} {
+		for _, m := range metas { // all of them again, over every boundary
+			if r := w.must(b, add{ID: c, Step: 1}, m); r.Changed {
+				t.Fatalf("a repeated command acted: %+v", r)
+			}
+		}
+	}
+	if diff := cmp.Diff(counter{Owner: w.org, Sum: 25, Names: []string{"n"}}, w.state(c)); diff != "" {
+		t.Fatalf("state (-want +have)\n%s", diff)
+	}
+	second := "account-" + uuid.NewSHA1(c.UUID(), []byte("1")).String()
+	for _, stream := range []string{"account-" + c.String(), second} {
+		list, err := w.Store.Read(t.Context(), stream, 0)
+		if err != nil || len(list) != 10 {
+			t.Fatalf("%s has %d events, %v", stream, len(list), err)
+		}
+		last := list[9]
+		if _, ok := last.Event.(events.AccountPeriodClosed); !ok || len(last.Meta.RecentCommands) == 0 || last.Meta.OrgID != w.org {
+			t.Errorf("%s ends with %+v", stream, last)
+		}
+	}
+}
+
+func TestPeriods_IfMatchHoldsOverTheBoundary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{PeriodLength: 5})
+	c := w.opened()
+	seen := w.must(w.one, add{ID: c, Step: 1, Times: 2}, w.meta()).Revision // 3: the next command closes first
+	m := w.meta()
+	m.ExpectedRevision = &seen
+	w.must(w.one, add{ID: c, Step: 0}, w.meta()) // closes, and changes nothing
+	r := w.must(w.two, add{ID: c, Step: 1}, m)
+	if r.Revision != 0 || !r.Changed {
+		t.Errorf("first of the next period: %+v", r)
+	}
+	old := seen
+	m = w.meta()
+	m.ExpectedRevision = &old
+	w.fails(w.one, add{ID: c, Step: 1}, m, "stale_revision")
+}
+
+func TestPeriods_LongClosedPeriodsAreNotReadWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{PeriodLength: 2 * eventstore.PageSize})
+	c := w.opened()
+	m := w.meta()
+	w.must(w.one, add{ID: c, Step: 1, Times: 2 * eventstore.PageSize}, m)
+	w.must(w.one, add{ID: c, Step: 1}, w.meta())
+	cold := w.replica(bus.Config{})
+	w.must(cold, add{ID: c, Step: 1, Times: 2 * eventstore.PageSize}, m)
+	if got := w.state(c).Sum; got != 2*eventstore.PageSize+1 {
+		t.Errorf("counted %d", got)
+	}
+}
+
+// TestBus_AgreesWithAModel lets random commands, some of them repeated, go to random replicas with tiny periods and
+// caches, and compares with what plain variables say.
+func TestBus_AgreesWithAModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{PeriodLength: 4, CachedStreams: 1})
+	rapid.Check(t, func(rt *rapid.T) {
+		type sent struct {
+			cmd  commands.Command
+			meta commands.Meta
+		}
+		var accepted []sent
+		counters := []id.Subscriber{id.New[id.Subscriber](), id.New[id.Subscriber]()}
+		model := map[id.Subscriber]counter{}
+		holder := map[string]id.Subscriber{}
+		salt := id.New[id.Any]().String() // names are unique on the whole log
+		for range rapid.IntRange(1, 12).Draw(rt, "commands") {
+			b := rapid.SampledFrom([]*bus.Bus{w.one, w.two}).Draw(rt, "bus")
+			if len(accepted) > 0 && rapid.IntRange(0, 3).Draw(rt, "repeat") == 0 {
+				again := rapid.SampledFrom(accepted).Draw(rt, "which")
+				if r, err := b.Execute(t.Context(), again.cmd, again.meta); err != nil || r.Changed {
+					rt.Fatalf("repeated %+v: %+v, %v", again.cmd, r, err)
+				}
+				continue
+			}
+			c := rapid.SampledFrom(counters).Draw(rt, "counter")
+			names := []string{rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "name") + salt}
+			cmd := rapid.SampledFrom([]commands.Command{
+				open{c, w.org, names}, add{c, rapid.Int64Range(0, 3).Draw(rt, "step"), 1}, rename{c, names},
+			}).Draw(rt, "command")
+			m := w.meta()
+			_, err := b.Execute(t.Context(), cmd, m)
+			if want := applyModel(model, holder, c, cmd, w.org); failure.CodeOf(err) != want {
+				rt.Fatalf("%+v: want %q, have %v", cmd, want, err)
+			}
+			if a, ok := cmd.(add); err == nil && (!ok || a.Step > 0) {
+				accepted = append(accepted, sent{cmd, m})
+			}
+		}
+		for _, c := range counters {
+			if diff := cmp.Diff(model[c], w.state(c)); diff != "" {
+				rt.Fatalf("state (-model +log)\n%s", diff)
+			}
+		}
+	})
+}
+
+// applyModel does to the model what the bus should do, and gives the failure code.
+func applyModel(model map[id.Subscriber]counter, holder map[string]id.Subscriber, c id.Subscriber, cmd commands.Command, org id.Organization) string {
+	s := model[c]
+	var names []string
+	switch cmd := cmd.(type) {
+	case open:
+		if !s.Owner.IsZero() {
+			return "counter_exists"
+		}
+		s.Owner, names = org, cmd.Names
+	case rename:
+		names = cmd.Names
+	case add:
+		s.Sum += cmd.Step
+	}
+	if s.Owner.IsZero() {
+		return "counter_not_found"
+	}
+	for _, n := range names {
+		if by, held := holder[n]; held && by != c {
+			return "name_taken"
+		}
+	}
+	if names != nil {
+		for _, n := range s.Names {
+			delete(holder, n)
+		}
+		holder[names[0]] = c
+		s.Names = names
+	}
+	model[c] = s
+	return ""
+}
