@@ -162,7 +162,7 @@ func TestCreditReceipt_NeverTwiceForOneReceipt(t *testing.T) {
 	again := credit(1, 400)
 	again.InvoiceID, again.Channel = invoiceID(7), "stk" // the same money seen elsewhere
 	l.then(again)
-	l.state = billingClosed(t, l.state)
+	l.closed()
 	l.then(again)
 	l.stands(0, 400)
 }
@@ -233,7 +233,7 @@ func TestReservePrompt_OneOpenPerAmount(t *testing.T) {
 	l.then(reserve(1, 1000))
 	l.fails(reserve(2, 1000), failure.Conflict, "payment_in_progress")
 	l.kinds(reserve(3, 2000), events.PromptReserved{})
-	l.state = billingClosed(t, l.state)
+	l.closed()
 	l.fails(reserve(2, 1000), failure.Conflict, "payment_in_progress")
 	release := commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(1)}
 	l.kinds(release, events.PromptReleased{})

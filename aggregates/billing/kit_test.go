@@ -10,8 +10,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -65,17 +67,25 @@ func withdraw(n int) commands.WithdrawReceipt {
 	return commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: receiptID(n), Reason: "wrong customer"}
 }
 
-// ledger is an account under test, with everything recorded on it.
+// accounts is the aggregate as the command bus knows it.
+var accounts = bus.Aggregate[billing.Account, commands.AccountCommand, events.AccountEvent]{
+	Category: billing.AccountCategory, Evolve: billing.EvolveAccount, Decide: billing.DecideAccount, Owner: billing.OwnerAccount,
+	Close: billing.CloseAccount,
+}
+
+// scenario is an example in the making.
+type scenario = decidertest.Scenario[billing.Account, commands.AccountCommand, events.AccountEvent]
+
+// ledger is an account under test.
 type ledger struct {
-	t     *testing.T
-	state billing.Account
-	log   []events.AccountEvent
+	t *testing.T
+	*scenario
 }
 
 // given is the account after commands that must all be accepted.
 func given(t *testing.T, cs ...commands.AccountCommand) *ledger {
 	t.Helper()
-	l := &ledger{t: t}
+	l := &ledger{t, decidertest.For(t, accounts, now)}
 	for _, c := range cs {
 		l.do(c)
 	}
@@ -85,18 +95,14 @@ func given(t *testing.T, cs ...commands.AccountCommand) *ledger {
 // do runs a command that must be accepted and gives its events.
 func (l *ledger) do(c commands.AccountCommand) []events.AccountEvent {
 	l.t.Helper()
-	if err := c.Validate(); err != nil {
-		l.t.Fatalf("validate %s: %v", c.CommandName(), err)
-	}
-	made, err := billing.DecideAccount(l.state, c, now)
-	if err != nil {
-		l.t.Fatalf("%s: %v", c.CommandName(), err)
-	}
-	for _, e := range made {
-		l.state = billing.EvolveAccount(l.state, e)
-	}
-	l.log = append(l.log, made...)
-	return made
+	return l.When(c).ThenEvents()
+}
+
+// closed goes on in the next period.
+func (l *ledger) closed() {
+	l.t.Helper()
+	l.SurvivesClosing(cmpopts.EquateEmpty())
+	l.Given(billing.CloseAccount(l.State()))
 }
 
 // then runs a command and compares its events.
@@ -125,7 +131,7 @@ func (l *ledger) kinds(c commands.AccountCommand, want ...events.AccountEvent) {
 // fails runs a command that must be refused.
 func (l *ledger) fails(c commands.AccountCommand, kind failure.Kind, code string) {
 	l.t.Helper()
-	made, err := billing.DecideAccount(l.state, c, now)
+	made, err := billing.DecideAccount(l.State(), c, now)
 	if failure.KindOf(err) != kind || failure.CodeOf(err) != code || made != nil {
 		l.t.Errorf("%s gave %v, %v, want %s", c.CommandName(), made, err, code)
 	}
@@ -134,10 +140,10 @@ func (l *ledger) fails(c commands.AccountCommand, kind failure.Kind, code string
 // stands compares what is owed and what lies on the account.
 func (l *ledger) stands(due, credit int64) {
 	l.t.Helper()
-	if got := l.state.Due(); got != kes(due) {
+	if got := l.State().Due(); got != kes(due) {
 		l.t.Errorf("due is %s, want %s", got, kes(due))
 	}
-	if got := l.state.Credit(); got != kes(credit) {
+	if got := l.State().Credit(); got != kes(credit) {
 		l.t.Errorf("credit is %s, want %s", got, kes(credit))
 	}
 }
