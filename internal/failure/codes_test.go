@@ -1,0 +1,252 @@
+package failure_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// update rewrites docs/errors.md: go test ./internal/failure -run Codes -update
+var update = flag.Bool("update", false, "rewrite docs/errors.md")
+
+// The source and the list of its codes, seen from this package.
+const (
+	sourceRoot = "../.."
+	listFile   = "../../docs/errors.md"
+)
+
+// statusOfKind is the HTTP status of each kind, as httpapi answers.
+var statusOfKind = map[string]int{"Internal": 500, "Malformed": 400, "Unauthenticated": 401, "Denied": 403, "NotFound": 404, "Conflict": 409,
+	"Stale": 412, "TooLarge": 413, "Invalid": 422, "Limited": 429, "Refused": 502, "Unavailable": 503}
+
+// statusOfCode has the statuses that are no kind: httpapi's own.
+var statusOfCode = map[string]int{"method_not_allowed": 405, "unsupported_media_type": 415}
+
+// codeForm is snake_case.
+var codeForm = regexp.MustCompile(`^[a-z]+(_[a-z0-9]+)*$`)
+
+// found is one place where a failure is made.
+type found struct {
+	code, kind, message, place string
+}
+
+func TestCodes_EachHasOneStatusAndIsListed(t *testing.T) {
+	t.Parallel()
+	places := scan(t)
+	status := map[string]int{}
+	for _, f := range places {
+		now := cmp.Or(statusOfCode[f.code], statusOfKind[f.kind])
+		if before, seen := status[f.code]; seen && before != now {
+			t.Errorf("%s: code %s is %d here and %d elsewhere", f.place, f.code, now, before)
+		}
+		if !codeForm.MatchString(f.code) {
+			t.Errorf("%s: code %q is not snake_case", f.place, f.code)
+		}
+		status[f.code] = now
+	}
+	want := list(places, status)
+	if *update {
+		if err := os.WriteFile(listFile, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, err := os.ReadFile(listFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, made := rows(string(have)), rows(want)
+	for row := range made {
+		if !listed[row] {
+			t.Errorf("docs/errors.md lacks %s: go test ./internal/failure -run Codes -update", row)
+		}
+	}
+	for row := range listed {
+		if !made[row] {
+			t.Errorf("docs/errors.md lists %s, which nothing gives: go test ./internal/failure -run Codes -update", row)
+		}
+	}
+}
+
+// rows are the beginnings of the document's rows, status and code: messages may be put better by hand.
+func rows(document string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range tableRow.FindAllString(document, -1) {
+		out[m] = true
+	}
+	return out
+}
+
+// tableRow is the beginning of a row of the document.
+var tableRow = regexp.MustCompile("(?m)^\\| [0-9]{3} \\| `[^`]+`")
+
+// list writes the document.
+func list(places []found, status map[string]int) string {
+	messages := map[string]string{}
+	for _, f := range places {
+		if len(f.message) > len(messages[f.code]) {
+			messages[f.code] = f.message
+		}
+	}
+	codes := make([]string, 0, len(status))
+	for code := range status {
+		codes = append(codes, code)
+	}
+	slices.SortFunc(codes, func(a, b string) int { return cmp.Or(cmp.Compare(status[a], status[b]), cmp.Compare(a, b)) })
+	var b strings.Builder
+	b.WriteString("# Failure codes\n\nThe field `code` of an error body is stable; `message` is for people and may change. A 422, and a 400 with missing fields,\n" +
+		"has a list of messages, one for each fault, each naming its field.\n\n" +
+		"Made from the source by `go test ./internal/failure -run Codes -update`; a test compares status and code.\n\n| Status | Code | Message |\n|---|---|---|\n")
+	for _, code := range codes {
+		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", status[code], code, strings.ReplaceAll(messages[code], "|", "\\|"))
+	}
+	return b.String()
+}
+
+// scan finds every failure that the product's source makes with a code known before it runs.
+func scan(t *testing.T) []found {
+	t.Helper()
+	var all []found
+	files := token.NewFileSet()
+	err := filepath.WalkDir(sourceRoot, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() {
+			if path != sourceRoot && (strings.HasPrefix(name, ".") || name == "simulators" || strings.HasSuffix(name, "test")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if f, ok := made(n, file.Name.Name == "failure"); ok {
+				f.place = files.Position(n.Pos()).String()
+				all = append(all, f)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("scan source: %v", err)
+	}
+	return all
+}
+
+// made reads a node that makes a failure, or a claim whose refusal is a conflict.
+func made(n ast.Node, inside bool) (found, bool) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		name := callee(n.Fun, inside)
+		kind, ok := strings.CutPrefix(name, "New")
+		args := n.Args
+		if ok && kind == "" && len(args) > 1 {
+			kind, args = selected(args[0]), args[1:]
+		}
+		if _, known := statusOfKind[kind]; !ok || !known || len(args) == 0 {
+			return readPathID(n)
+		}
+		f := found{kind: kind, code: text(args[0])}
+		if len(args) > 1 {
+			f.message = text(args[1])
+		}
+		return f, f.code != ""
+	case *ast.CompositeLit:
+		return literal(n)
+	}
+	return found{}, false
+}
+
+// readPathID reads httpapi.PathID(c, name, code), and the like: a 404 of that code.
+func readPathID(n *ast.CallExpr) (found, bool) {
+	fun := n.Fun
+	if index, ok := fun.(*ast.IndexExpr); ok {
+		fun = index.X
+	}
+	if selected(fun) != "PathID" || len(n.Args) != 3 {
+		return found{}, false
+	}
+	f := found{kind: "NotFound", code: text(n.Args[2])}
+	return f, f.code != ""
+}
+
+// literal reads failure.Error{...} and commands.Claim{...}; in a list of claims the type is left out.
+func literal(n *ast.CompositeLit) (found, bool) {
+	fields := map[string]ast.Expr{}
+	for _, e := range n.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok {
+				fields[key.Name] = pair.Value
+			}
+		}
+	}
+	f := found{code: text(fields["Code"]), message: text(fields["Message"])}
+	switch {
+	case f.code == "":
+		return f, false
+	case selected(n.Type) == "Error":
+		f.kind = selected(fields["Kind"])
+	case fields["Value"] != nil && fields["Kind"] != nil:
+		f.kind = "Conflict"
+	}
+	_, known := statusOfKind[f.kind]
+	return f, known
+}
+
+// callee is the function's name when it is one of package failure.
+func callee(fun ast.Expr, inside bool) string {
+	switch fun := fun.(type) {
+	case *ast.SelectorExpr:
+		if pkg, ok := fun.X.(*ast.Ident); ok && pkg.Name == "failure" {
+			return fun.Sel.Name
+		}
+	case *ast.Ident:
+		if inside {
+			return fun.Name
+		}
+	}
+	return ""
+}
+
+// selected is the last name of an expression such as failure.Conflict.
+func selected(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// text is the value of a text that stands in the source, "" for anything else.
+func text(e ast.Expr) string {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	value, err := strconv.Unquote(lit.Value)
+	if err != nil {
+		return ""
+	}
+	return value
+}
