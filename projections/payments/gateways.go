@@ -1,0 +1,114 @@
+package payments
+
+import (
+	"context"
+	_ "embed"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// GatewaysName is the projection's durable name.
+const GatewaysName = "payments_gateways"
+
+// Gateways says how each organization takes mobile money, and whose a shortcode is.
+type Gateways struct{}
+
+//go:embed gateways.sql
+var gatewaysDDL string
+
+// Name is the durable name.
+func (Gateways) Name() string { return GatewaysName }
+
+// Version is raised when tables or Apply change.
+func (Gateways) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Gateways) DDL() string { return gatewaysDDL }
+
+// TenantTables are under row-level security.
+func (Gateways) TenantTables() []string { return []string{"gateways", "shortcodes"} }
+
+// Handles lists the events.
+func (Gateways) Handles() []string {
+	return []string{
+		events.GatewayConfigured{}.EventType(), events.GatewayRegistered{}.EventType(), events.GatewayRegistrationFailed{}.EventType(),
+	}
+}
+
+// Apply queues the statements for one event. Settings that reach the provider in the same way stay registered.
+func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
+	revision := int64(e.Revision) //nolint:gosec // revisions fit
+	switch v := e.Event.(type) {
+	case events.GatewayConfigured:
+		w.Exec(`insert into {schema}.gateways as g (org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, revision)
+			values ($1, $2, $3, $4, $5, $6, false, $7)
+			on conflict (org_id) do update set direct = excluded.direct, environment = excluded.environment, shortcode = excluded.shortcode,
+				credentials_ref = excluded.credentials_ref, reject_unknown_accounts = excluded.reject_unknown_accounts, error = '',
+				registered = g.registered and g.direct = excluded.direct and g.environment = excluded.environment
+					and g.shortcode = excluded.shortcode and g.credentials_ref is not distinct from excluded.credentials_ref,
+				revision = excluded.revision
+			where g.revision < excluded.revision`,
+			v.OrgID, v.Direct, v.Environment, v.Shortcode, v.CredentialsRef, v.RejectUnknownAccounts, revision)
+		w.Exec(`update {schema}.shortcodes set active = exists (select from {schema}.gateways g
+			where g.org_id = $1 and g.registered and g.shortcode = shortcodes.shortcode) where org_id = $1`, v.OrgID)
+	case events.GatewayRegistered:
+		w.Exec(`update {schema}.gateways set registered = true, error = '', revision = $2 where org_id = $1 and revision < $2`, v.OrgID, revision)
+		w.Exec(`insert into {schema}.shortcodes (shortcode, org_id, active) values ($1, $2, true)
+			on conflict (shortcode) do update set org_id = excluded.org_id, active = true`, v.Shortcode, v.OrgID)
+	case events.GatewayRegistrationFailed:
+		w.Exec(`update {schema}.gateways set registered = false, error = $2, revision = $3 where org_id = $1 and revision < $3`, v.OrgID, v.Error, revision)
+	}
+	return nil
+}
+
+// GatewayRow is how one organization takes mobile money.
+type GatewayRow struct {
+	OrgID                 id.Organization `db:"org_id"`
+	Direct                bool            `db:"direct"`
+	Environment           string          `db:"environment"`
+	Shortcode             string          `db:"shortcode"`
+	CredentialsRef        id.Secret       `db:"credentials_ref"`
+	RejectUnknownAccounts bool            `db:"reject_unknown_accounts"`
+	Registered            bool            `db:"registered"`
+	Error                 string          `db:"error"`
+	Revision              int64           `db:"revision"`
+}
+
+// Active tells whether money is taken on the organization's own shortcode.
+func (r GatewayRow) Active() bool { return r.Direct && r.Registered }
+
+// ShortcodeRow is whose a direct shortcode is.
+type ShortcodeRow struct {
+	Shortcode string          `db:"shortcode"`
+	OrgID     id.Organization `db:"org_id"`
+	Active    bool            `db:"active"`
+}
+
+// GatewaysQuery reads gateway settings.
+type GatewaysQuery struct{ Views *runner.Views }
+
+// Get is an organization's settings, nil when it never made any.
+func (q GatewaysQuery) Get(ctx context.Context, org id.Organization) (*GatewayRow, error) {
+	var row *GatewayRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[GatewayRow], q.Views.SQL(GatewaysName,
+			`select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error, revision
+			from {schema}.gateways where org_id = $1`), org)
+	})
+	return row, err
+}
+
+// Shortcode finds whose a direct shortcode is, nil when it is nobody's.
+func (q GatewaysQuery) Shortcode(ctx context.Context, shortcode string) (*ShortcodeRow, error) {
+	var row *ShortcodeRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ShortcodeRow], q.Views.SQL(GatewaysName,
+			`select shortcode, org_id, active from {schema}.shortcodes where shortcode = $1`), shortcode)
+	})
+	return row, err
+}

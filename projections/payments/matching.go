@@ -1,0 +1,71 @@
+package payments
+
+import (
+	_ "embed"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// MatchingName is the projection's durable name.
+const MatchingName = "payments_matching"
+
+// Matching knows by which references a paybill payment names its payer (facts/billing.md, Rules).
+type Matching struct{}
+
+//go:embed matching.sql
+var matchingDDL string
+
+// Name is the durable name.
+func (Matching) Name() string { return MatchingName }
+
+// Version is raised when tables or Apply change.
+func (Matching) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Matching) DDL() string { return matchingDDL }
+
+// TenantTables is empty: only the platform role reads these tables.
+func (Matching) TenantTables() []string { return nil }
+
+// Handles lists the events.
+func (Matching) Handles() []string {
+	return []string{
+		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(), events.SubscriberRegistered{}.EventType(),
+		events.SubscriberDetailsCorrected{}.EventType(), events.SubscriberForgotten{}.EventType(), events.SubscriptionCreated{}.EventType(),
+		events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
+	}
+}
+
+// Apply queues the statements for one event.
+func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
+	switch v := e.Event.(type) {
+	case events.OrganizationCreated:
+		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
+	case events.BillingSettingsAdopted:
+		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
+	case events.SubscriberRegistered:
+		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone) values ($1, $2, $3, $4, nullif($5, ''))
+			on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID, v.AccountNumber, v.Currency, phoneKey(v.Details.Phone.Reveal()))
+	case events.SubscriberDetailsCorrected:
+		w.Exec(`update {schema}.payers set phone = nullif($2, '') where subscriber_id = $1`, v.SubscriberID, phoneKey(v.Details.Phone.Reveal()))
+	case events.SubscriberForgotten:
+		w.Exec(`update {schema}.payers set phone = null where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(`update {schema}.usernames set username = null where subscriber_id = $1`, v.SubscriberID)
+	case events.SubscriptionCreated:
+		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username) values ($1, $2, $3, nullif($4, ''))
+			on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID, v.SubscriberID, usernameKey(v.Username.Reveal()))
+	case events.InvoiceIssued:
+		w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key) values ($1, $2, $3, $4, $5)
+			on conflict (invoice_id) do nothing`, v.InvoiceID, v.OrgID, v.SubscriberID, v.Number, referenceKey(v.Number))
+	case events.InvoiceVoided:
+		w.Exec(`delete from {schema}.invoices where invoice_id = $1`, v.InvoiceID)
+	}
+	return nil
+}
+
+// prefix queues an organization's invoice prefix.
+func prefix(w *runner.Writes, org, text string) {
+	w.Exec(`insert into {schema}.prefixes (org_id, prefix) values ($1, $2) on conflict (org_id) do update set prefix = excluded.prefix`,
+		org, referenceKey(text))
+}

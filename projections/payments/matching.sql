@@ -1,0 +1,35 @@
+-- Read by the platform role only: it finds payers across organizations.
+create table {schema}.prefixes (
+  org_id uuid primary key,
+  prefix text not null
+);
+create index prefixes_prefix on {schema}.prefixes (prefix);
+
+create table {schema}.payers (
+  subscriber_id uuid primary key,
+  org_id uuid not null,
+  account_number text not null,
+  currency text not null,
+  phone text
+);
+create index payers_account on {schema}.payers (account_number text_pattern_ops);
+create index payers_phone on {schema}.payers (phone) where phone is not null;
+
+create table {schema}.invoices (
+  invoice_id uuid primary key,
+  org_id uuid not null,
+  subscriber_id uuid not null,
+  number text not null,
+  number_key text not null
+);
+create index invoices_key on {schema}.invoices (number_key text_pattern_ops);
+create index invoices_subscriber on {schema}.invoices (subscriber_id);
+
+create table {schema}.usernames (
+  subscription_id uuid primary key,
+  org_id uuid not null,
+  subscriber_id uuid not null,
+  username text
+);
+create index usernames_username on {schema}.usernames (username text_pattern_ops) where username is not null;
+create index usernames_subscriber on {schema}.usernames (subscriber_id);

@@ -1,0 +1,19 @@
+with near as (
+  select 1 as rank, 'payer_phone' as by, p.subscriber_id from {schema}.payers p where p.org_id = @org::uuid and p.phone = nullif(@payer::text, '')
+  union all
+  select 2, 'phone', p.subscriber_id from {schema}.payers p where p.org_id = @org::uuid and p.phone = nullif(@phone::text, '')
+  union all
+  select 3, 'username', u.subscriber_id from {schema}.usernames u
+  where u.org_id = @org::uuid and length(@username::text) >= 3 and starts_with(u.username, left(@username::text, 5))
+  union all
+  select 4, 'account_number', p.subscriber_id from {schema}.payers p
+  where p.org_id = @org::uuid and length(@key::text) >= 5 and starts_with(p.account_number, left(@key::text, 5))
+  union all
+  select 5, 'invoice_number', i.subscriber_id from {schema}.invoices i
+  where i.org_id = @org::uuid and length(@key::text) >= 6 and starts_with(i.number_key, left(@key::text, length(@key::text) - 1))
+),
+best as (select distinct on (subscriber_id) rank, by, subscriber_id from near order by subscriber_id, rank)
+select p.org_id, p.subscriber_id, null::uuid as invoice_id, p.account_number, b.by
+from best b join {schema}.payers p using (subscriber_id)
+order by b.rank, p.account_number
+limit @max

@@ -1,0 +1,196 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// revealed is a personal text for a column that is null when there is nothing to show.
+func revealed(t personal.Text) *string {
+	if t.Reveal() == "" {
+		return nil
+	}
+	text := t.Reveal()
+	return &text
+}
+
+// PaymentRow is one prompt attempt, or one payment in cash.
+type PaymentRow struct {
+	ID                id.Payment      `db:"payment_id"`
+	OrgID             id.Organization `db:"org_id"`
+	SubscriberID      id.Subscriber   `db:"subscriber_id"`
+	InvoiceID         id.Invoice      `db:"invoice_id"`
+	Gateway           string          `db:"gateway"`
+	AmountMinor       int64           `db:"amount_minor"`
+	Currency          money.Currency  `db:"currency"`
+	Phone             *string         `db:"phone"` // nil when forgotten, and for cash
+	Direct            bool            `db:"direct"`
+	Environment       string          `db:"environment"`
+	Shortcode         string          `db:"shortcode"`
+	CredentialsRef    id.Secret       `db:"credentials_ref"`
+	AccountReference  string          `db:"account_reference"`
+	Stage             string          `db:"stage"`
+	CheckoutRequestID *string         `db:"checkout_request_id"`
+	CustomerMessage   *string         `db:"customer_message"`
+	ReceiptID         id.Receipt      `db:"receipt_id"` // the one that carries the credit
+	ReceiptNumber     *string         `db:"receipt_number"`
+	Provisional       bool            `db:"provisional"`
+	Code              string          `db:"code"`
+	Message           string          `db:"message"` // the provider's words
+	Checks            int             `db:"checks"`  // status queries without a verdict
+	InitiatedAt       time.Time       `db:"initiated_at"`
+	ExpiresAt         *time.Time      `db:"expires_at"`
+	SettledAt         *time.Time      `db:"settled_at"`
+	Revision          int64           `db:"revision"`
+}
+
+// Amount is what was asked for.
+func (r PaymentRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
+
+// Statuses of payments as shown outside. Source: spec.md, Payment statuses.
+const (
+	StatusPending   = "PENDING"
+	StatusSuccess   = "SUCCESS"
+	StatusCancelled = "CANCELLED"
+	StatusFailed    = "FAILED"
+)
+
+// stagesOf lists the stages behind each status. Source: rules.md 4.
+var stagesOf = map[string][]string{
+	StatusPending:   {"created", "sent", "awaiting", "in_doubt"},
+	StatusSuccess:   {"succeeded"},
+	StatusCancelled: {"cancelled"},
+	StatusFailed:    {"failed", "expired"},
+}
+
+// Status is the outside view of the stage.
+func (r PaymentRow) Status() string {
+	switch r.Stage {
+	case "succeeded":
+		return StatusSuccess
+	case "cancelled":
+		return StatusCancelled
+	case "failed", "expired":
+		return StatusFailed
+	}
+	return StatusPending
+}
+
+// reasons are the machine-readable words for result codes. Source: spec.md, Provider result codes; facts/mobile-money.md.
+var reasons = map[string]string{
+	"1": "insufficient_funds", "17": "provider_duplicate_guard", "1001": "customer_busy", "1032": "cancelled_by_customer",
+	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
+	"reversed": "reversed", "provider_unavailable": "provider_unavailable",
+}
+
+// Reason is a machine-readable word for an end without money, "" otherwise.
+func (r PaymentRow) Reason() string {
+	switch {
+	case r.Stage == "expired":
+		return "expired"
+	case r.Stage != "failed" && r.Stage != "cancelled":
+		return ""
+	case reasons[r.Code] != "":
+		return reasons[r.Code]
+	}
+	return "provider_refused"
+}
+
+// PaymentKey is the place of a row in the list, newest first. The zero value is before all.
+type PaymentKey struct {
+	InitiatedAt time.Time  `json:"i"`
+	ID          id.Payment `json:"p"`
+}
+
+// PaymentFilter narrows a list; empty fields do not.
+type PaymentFilter struct {
+	SubscriberIDs []id.Subscriber
+	Status        string
+}
+
+// PaymentsQuery reads payments.
+type PaymentsQuery struct{ Views *runner.Views }
+
+const paymentColumns = `payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct, environment, shortcode,
+	credentials_ref, account_reference, stage, checkout_request_id, customer_message, receipt_id, receipt_number, provisional, code, message,
+	checks, initiated_at, expires_at, settled_at, revision`
+
+// Get is one payment of an organization, nil without one.
+func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {
+	var row *PaymentRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[PaymentRow],
+			q.Views.SQL(PaymentsName, `select `+paymentColumns+` from {schema}.payments where payment_id = $1`), payment)
+	})
+	return row, err
+}
+
+// List gives up to max payments of an organization after a key, newest first.
+func (q PaymentsQuery) List(ctx context.Context, org id.Organization, f PaymentFilter, after PaymentKey, max int) ([]PaymentRow, error) {
+	args := []any{org, max}
+	where := []string{`org_id = $1`}
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	if !after.InitiatedAt.IsZero() {
+		where = append(where, fmt.Sprintf(`(initiated_at, payment_id) < (%s, %s)`, arg(after.InitiatedAt), arg(after.ID)))
+	}
+	if f.SubscriberIDs != nil {
+		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
+	}
+	if f.Status != "" {
+		where = append(where, `stage = any(`+arg(stagesOf[f.Status])+`)`)
+	}
+	sql := `select ` + paymentColumns + ` from {schema}.payments where ` + strings.Join(where, " and ") +
+		` order by initiated_at desc, payment_id desc limit $2`
+	var rows []PaymentRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[PaymentRow], q.Views.SQL(PaymentsName, sql), args...)
+	})
+	return rows, err
+}
+
+// texts are ids as PostgreSQL reads them.
+func texts[I fmt.Stringer](ids []I) []string {
+	out := make([]string, 0, len(ids))
+	for _, i := range ids {
+		out = append(out, i.String())
+	}
+	return out
+}
+
+// Attempt is one prompt attempt of any organization, nil without one: for jobs and callbacks.
+func (q PaymentsQuery) Attempt(ctx context.Context, payment id.Payment) (*PaymentRow, error) {
+	return q.attempt(ctx, `payment_id = $1`, payment)
+}
+
+// ByCheckout finds an attempt by the provider's name of its prompt.
+func (q PaymentsQuery) ByCheckout(ctx context.Context, checkoutRequestID string) (*PaymentRow, error) {
+	return q.attempt(ctx, `checkout_request_id = $1`, checkoutRequestID)
+}
+
+// ByReference finds an attempt by the reference that the customer's statement shows.
+func (q PaymentsQuery) ByReference(ctx context.Context, accountReference string) (*PaymentRow, error) {
+	return q.attempt(ctx, `account_reference = upper($1)`, accountReference)
+}
+
+// attempt reads one attempt across organizations.
+func (q PaymentsQuery) attempt(ctx context.Context, where string, arg any) (*PaymentRow, error) {
+	var row *PaymentRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[PaymentRow],
+			q.Views.SQL(PaymentsName, `select `+paymentColumns+` from {schema}.payments where gateway = 'mobile_money_stk' and `+where+` limit 1`), arg)
+	})
+	return row, err
+}

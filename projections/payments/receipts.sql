@@ -1,0 +1,43 @@
+-- org_id is null while the money is nobody's: then only the platform sees it (rules.md 9).
+create table {schema}.receipts (
+  receipt_id uuid primary key,
+  org_id uuid,
+  provider text not null,
+  receipt_number text not null,
+  channel text not null,
+  shortcode text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  paid_at timestamptz not null,
+  payer_phone text,
+  payer_name text,
+  bill_ref text,
+  checkout_request_id text,
+  payment_id uuid,
+  provisional boolean not null,
+  state text not null,
+  reason text not null default '',
+  disputed boolean not null default false,
+  unclaimed boolean not null default false,
+  subscriber_id uuid,
+  matched_by text not null default '',
+  related_receipt_id uuid,
+  sightings jsonb not null,
+  recorded_at timestamptz not null,
+  revision bigint not null
+);
+create index receipts_newest on {schema}.receipts (org_id, recorded_at desc, receipt_id desc);
+create index receipts_state on {schema}.receipts (org_id, state, recorded_at desc, receipt_id desc);
+create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, recorded_at desc, receipt_id desc);
+create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
+create index receipts_forget on {schema}.receipts (subscriber_id) where subscriber_id is not null;
+
+-- What a receipt pays; negative when it was taken back. One row for each event.
+create table {schema}.allocations (
+  org_id uuid not null,
+  position bigint primary key,
+  receipt_id uuid not null,
+  invoice_id uuid not null,
+  amount_minor bigint not null
+);
+create index allocations_receipt on {schema}.allocations (receipt_id);

@@ -1,0 +1,143 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// ReceiptRow is one receipt. Personal columns are nil when not told or forgotten.
+type ReceiptRow struct {
+	ID                id.Receipt      `db:"receipt_id"`
+	OrgID             id.Organization `db:"org_id"` // zero: nobody's yet
+	Provider          string          `db:"provider"`
+	ReceiptNumber     string          `db:"receipt_number"` // "" for an unclaimed provisional one
+	Channel           string          `db:"channel"`
+	Shortcode         string          `db:"shortcode"`
+	AmountMinor       int64           `db:"amount_minor"`
+	Currency          money.Currency  `db:"currency"`
+	PaidAt            time.Time       `db:"paid_at"`
+	PayerPhone        *string         `db:"payer_phone"`
+	PayerName         *string         `db:"payer_name"`
+	BillRef           *string         `db:"bill_ref"`
+	CheckoutRequestID *string         `db:"checkout_request_id"`
+	PaymentID         id.Payment      `db:"payment_id"`
+	Provisional       bool            `db:"provisional"`
+	State             string          `db:"state"` // see ReceiptStates
+	Reason            string          `db:"reason"`
+	Disputed          bool            `db:"disputed"`
+	Unclaimed         bool            `db:"unclaimed"`
+	SubscriberID      id.Subscriber   `db:"subscriber_id"`
+	MatchedBy         string          `db:"matched_by"`
+	RelatedID         id.Receipt      `db:"related_receipt_id"` // the other of a provisional and its real receipt
+	Sightings         []Sighting      `db:"sightings"`
+	RecordedAt        time.Time       `db:"recorded_at"`
+	Revision          int64           `db:"revision"`
+}
+
+// ReceiptStates are the values of State. Money in "suspense" waits for a person, also when an account carries it already
+// and another report contradicts it; "absorbed" is credited by its provisional receipt.
+var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "attributed", "absorbed", "reversed"}
+
+// Amount is the money.
+func (r ReceiptRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
+
+// AllocationRow is what a receipt pays of one invoice.
+type AllocationRow struct {
+	InvoiceID   id.Invoice `db:"invoice_id"`
+	AmountMinor int64      `db:"amount_minor"`
+}
+
+// ReceiptKey is the place of a row in the list, newest first. The zero value is before all.
+type ReceiptKey struct {
+	RecordedAt time.Time  `json:"t"`
+	ID         id.Receipt `json:"r"`
+}
+
+// ReceiptFilter narrows a list; empty fields do not.
+type ReceiptFilter struct {
+	State         string
+	SubscriberIDs []id.Subscriber
+}
+
+// ReceiptsQuery reads receipts.
+type ReceiptsQuery struct{ Views *runner.Views }
+
+const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at, payer_phone, payer_name,
+	bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed, unclaimed, subscriber_id, matched_by, related_receipt_id,
+	sightings, recorded_at, revision`
+
+// SQL of single receipts.
+const (
+	receiptSQL     = `select ` + receiptColumns + ` from {schema}.receipts where receipt_id = $1`
+	allocationsSQL = `select invoice_id, sum(amount_minor)::bigint as amount_minor from {schema}.allocations where receipt_id = $1
+		group by invoice_id having sum(amount_minor) <> 0 order by min(position)`
+)
+
+// Get is one receipt of an organization with what it pays, nil without one.
+func (q ReceiptsQuery) Get(ctx context.Context, org id.Organization, receipt id.Receipt) (*ReceiptRow, []AllocationRow, error) {
+	var row *ReceiptRow
+	var pays []AllocationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL), receipt)
+		postgres.Collect(r, &pays, pgx.RowToStructByName[AllocationRow], q.Views.SQL(ReceiptsName, allocationsSQL), receipt)
+	})
+	return row, pays, err
+}
+
+// Any is one receipt whoever's it is, nil without one: for jobs and the root host.
+func (q ReceiptsQuery) Any(ctx context.Context, receipt id.Receipt) (*ReceiptRow, error) {
+	var row *ReceiptRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL), receipt)
+	})
+	return row, err
+}
+
+// List gives up to max receipts of an organization after a key, newest first.
+func (q ReceiptsQuery) List(ctx context.Context, org id.Organization, f ReceiptFilter, after ReceiptKey, max int) ([]ReceiptRow, error) {
+	sql, args := receiptListSQL(`org_id = $2`, []any{max, org}, f, after)
+	var rows []ReceiptRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, sql), args...)
+	})
+	return rows, err
+}
+
+// Unowned gives up to max receipts in suspense that belong to no organization, newest first: for the root host.
+func (q ReceiptsQuery) Unowned(ctx context.Context, after ReceiptKey, max int) ([]ReceiptRow, error) {
+	sql, args := receiptListSQL(`org_id is null`, []any{max}, ReceiptFilter{State: "suspense"}, after)
+	var rows []ReceiptRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, sql), args...)
+	})
+	return rows, err
+}
+
+// receiptListSQL puts together the conditions asked for; every value is a parameter, the first one the limit.
+func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey) (string, []any) {
+	where := []string{owner}
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	if !after.RecordedAt.IsZero() {
+		where = append(where, fmt.Sprintf(`(recorded_at, receipt_id) < (%s, %s)`, arg(after.RecordedAt), arg(after.ID)))
+	}
+	if f.State != "" {
+		where = append(where, `state = `+arg(f.State))
+	}
+	if f.SubscriberIDs != nil {
+		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
+	}
+	return `select ` + receiptColumns + ` from {schema}.receipts where ` + strings.Join(where, " and ") +
+		` order by recorded_at desc, receipt_id desc limit $1`, args
+}

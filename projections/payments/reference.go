@@ -1,0 +1,57 @@
+package payments
+
+import "strings"
+
+// maxReference is the longest reference that is looked up, in bytes. The provider allows 20 characters.
+const maxReference = 64
+
+// Lengths of invoice prefixes. Source: api.md, GET/PUT /settings/organization.
+const (
+	minPrefix = 2
+	maxPrefix = 6
+)
+
+// referenceKey is what is left of a reference as customers type it: capitals and digits, no spaces, dashes or slashes.
+func referenceKey(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// usernameKey is a login on the network as it is compared.
+func usernameKey(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// phoneKey is a phone's digits with the country, "" for what is no phone. Numbers without a country are Kenyan.
+func phoneKey(text string) string {
+	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(strings.TrimSpace(text))
+	digits, plus := strings.CutPrefix(digits, "+")
+	if strings.Trim(digits, "0123456789") != "" {
+		return ""
+	}
+	switch {
+	case plus && len(digits) >= 8 && len(digits) <= 15:
+		return digits
+	case len(digits) == 12 && strings.HasPrefix(digits, "254"):
+		return digits
+	case len(digits) == 10 && digits[0] == '0':
+		return "254" + digits[1:]
+	case len(digits) == 9 && (digits[0] == '7' || digits[0] == '1'):
+		return "254" + digits
+	}
+	return ""
+}
+
+// prefixesOf lists what may be an organization's prefix at the beginning of a key.
+func prefixesOf(key string) []string {
+	list := []string{}
+	for n := minPrefix; n <= maxPrefix && n < len(key); n++ {
+		list = append(list, key[:n])
+	}
+	return list
+}
