@@ -1,0 +1,92 @@
+package subscribers_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// plans is the registration of plans.
+func plans() bus.Aggregate[subscribers.Plan, commands.PlanCommand, events.PlanEvent] {
+	return bus.Aggregate[subscribers.Plan, commands.PlanCommand, events.PlanEvent]{
+		Category: "plan", Evolve: subscribers.EvolvePlan, Decide: subscribers.DecidePlan, Owner: subscribers.OwnerPlan, Claims: subscribers.ClaimsPlan,
+	}
+}
+
+// people is the registration of subscribers.
+func people() bus.Aggregate[subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
+	return bus.Aggregate[subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
+		Category: "subscriber", Evolve: subscribers.EvolveSubscriber, Decide: subscribers.DecideSubscriber,
+		Owner: subscribers.OwnerSubscriber, Claims: subscribers.ClaimsSubscriber,
+	}
+}
+
+func TestPlan_AChangeMakesTheNextVersion(t *testing.T) {
+	t.Parallel()
+	dearer := terms(events.Prepaid)
+	dearer.Price = money.Major(2000, money.KES)
+	s := decidertest.For(t, plans(), now).When(commands.CreatePlan{PlanID: plan, OrgID: org, Code: "HOME10", Terms: terms(events.Prepaid)})
+	s.ThenEvents()
+	s.When(commands.RevisePlan{PlanID: plan, Terms: terms(events.Prepaid)}).ThenNothing()
+	s.When(commands.RevisePlan{PlanID: plan, Terms: dearer}).Then(events.PlanRevised{PlanID: plan, Version: 2, Terms: dearer})
+	s.When(commands.ArchivePlan{PlanID: plan}).Then(events.PlanArchived{PlanID: plan})
+	s.When(commands.RevisePlan{PlanID: plan, Terms: terms(events.Postpaid)}).ThenFails("plan_archived")
+}
+
+func TestSubscriber_SameDetailsAreNothingNew(t *testing.T) {
+	t.Parallel()
+	details := events.SubscriberDetails{FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"), Tags: []string{"east"}}
+	s := decidertest.For(t, people(), now).When(commands.RegisterSubscriber{
+		SubscriberID: subscriber, OrgID: org, AccountNumber: commands.AccountNumber(1234567), Currency: money.KES, Details: details,
+	})
+	s.ThenEvents()
+	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).ThenNothing()
+	details.Tags = []string{"west"}
+	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).
+		Then(events.SubscriberDetailsCorrected{SubscriberID: subscriber, Details: details})
+	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).Then(events.SubscriberBlocked{SubscriberID: subscriber, Reason: "abuse"})
+	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).ThenNothing()
+}
+
+func TestSubscriber_AbsentIsNotFound(t *testing.T) {
+	t.Parallel()
+	decidertest.For(t, people(), now).When(commands.UnblockSubscriber{SubscriberID: subscriber, Reason: "x"}).ThenFails("subscriber_not_found")
+}
+
+func TestAccountNumber_CheckDigitFindsSlips(t *testing.T) {
+	t.Parallel()
+	number := commands.AccountNumber(7992739) // Luhn's own example without its last digits
+	if !commands.ValidAccountNumber(number) {
+		t.Fatalf("%s is not valid", number)
+	}
+	for i := range number {
+		slip := []byte(number)
+		slip[i] = '0' + (slip[i]-'0'+1)%10
+		if commands.ValidAccountNumber(string(slip)) {
+			t.Errorf("%s passes for %s", slip, number)
+		}
+	}
+	for _, text := range []string{"", "1234567", "123456789", "1234567a", "１２３４５６７８"} {
+		if commands.ValidAccountNumber(text) {
+			t.Errorf("%q passes", text)
+		}
+	}
+}
+
+func TestNormalizeContactPhone_AsPeopleWriteIt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0712 345 678": "+254712345678", "254712345678": "+254712345678", "+254 712-345678": "+254712345678",
+		"712345678": "+254712345678", "00256712345678": "+256712345678", "12": "12",
+	} {
+		if got := commands.NormalizeContactPhone(text); got != want {
+			t.Errorf("%q became %q; want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package subscribers_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// The subscription of these tests. now is 31 January, 12:00 in Nairobi.
+var (
+	now          = time.Date(2026, time.January, 31, 9, 0, 0, 0, time.UTC)
+	org          = id.Derive[id.Organization]("test", "org")
+	subscriber   = id.Derive[id.Subscriber]("test", "subscriber")
+	subscription = id.Derive[id.Subscription]("test", "subscription")
+	plan         = id.Derive[id.Plan]("test", "plan")
+	first        = id.Derive[id.Invoice]("test", "first")
+	second       = id.Derive[id.Invoice]("test", "second")
+	third        = id.Derive[id.Invoice]("test", "third")
+)
+
+// aggregate is the registration.
+func aggregate() bus.Aggregate[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
+	return bus.Aggregate[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
+		Category: "subscription", Evolve: subscribers.EvolveSubscription, Decide: subscribers.DecideSubscription,
+		Owner: subscribers.OwnerSubscription, Claims: subscribers.ClaimsSubscription, Close: subscribers.CloseSubscription,
+	}
+}
+
+// terms of a monthly plan.
+func terms(mode events.BillingMode) events.PlanTerms {
+	return events.PlanTerms{
+		Name: "Home 10", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: mode, Period: calendar.Month,
+		Rates: events.Rates{Down: 10_000, Up: 5_000},
+	}
+}
+
+// create asks for the subscription.
+func create(mode events.BillingMode) commands.CreateSubscription {
+	return commands.CreateSubscription{
+		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1, Terms: terms(mode),
+		Timezone: "Africa/Nairobi", Username: personal.Of("jane"), InvoiceID: first,
+	}
+}
+
+// paid says that an invoice was paid at an instant.
+func paid(invoice id.Invoice, at time.Time) commands.ExtendSubscription {
+	return commands.ExtendSubscription{SubscriptionID: subscription, InvoiceID: invoice, PaidAt: at}
+}
+
+// extended is the event of a paid period.
+func extended(invoice id.Invoice, from, until time.Time) events.SubscriptionEvent {
+	return events.SubscriptionExtended{SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: invoice, From: from, PaidUntil: until}
+}
+
+// activated is the event of the first period's start.
+func activated(at time.Time) events.SubscriptionEvent {
+	return events.SubscriptionActivated{SubscriptionID: subscription, SubscriberID: subscriber, At: at}
+}
+
+func TestCreatePrepaid_WaitsForItsMoney(t *testing.T) {
+	t.Parallel()
+	decidertest.For(t, aggregate(), now).When(create(events.Prepaid)).Then(
+		events.SubscriptionCreated{
+			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1, Terms: terms(events.Prepaid),
+			Timezone: "Africa/Nairobi", StartsAt: now, Username: personal.Of("jane"), CreatedAt: now,
+		},
+		events.PeriodDue{
+			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: first, PlanName: "Home 10",
+			Terms: terms(events.Prepaid), DueAt: now,
+		},
+	)
+}
+
+// prepaid is a created prepaid subscription.
+func prepaid(t *testing.T) *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
+	s := decidertest.For(t, aggregate(), now).When(create(events.Prepaid))
+	s.ThenEvents()
+	return s
+}
+
+func TestExtendPrepaid_PaidUntilMovesByTheAnniversaryAndClampsToTheMonth(t *testing.T) {
+	t.Parallel()
+	end1, end2 := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC), time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC)
+	s := prepaid(t).When(paid(first, now)).Then(activated(now), extended(first, now, end1))
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+	s.When(paid(second, end1.Add(-48*time.Hour))).Then(extended(second, end1, end2))
+}
+
+func TestExtendPrepaid_PaidAfterExpiryStartsWithThePayment(t *testing.T) {
+	t.Parallel()
+	late := time.Date(2026, time.March, 10, 6, 0, 0, 0, time.UTC)
+	s := prepaid(t).When(paid(first, now))
+	s.ThenEvents()
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+	s.When(paid(second, late)).Then(extended(second, late, time.Date(2026, time.April, 10, 6, 0, 0, 0, time.UTC)))
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenEvents()
+	s.When(paid(third, late.Add(time.Hour))).Then(extended(third, time.Date(2026, time.April, 10, 6, 0, 0, 0, time.UTC), time.Date(2026, time.May, 10, 6, 0, 0, 0, time.UTC)))
+}
+
+func TestExtend_TheSameInvoiceMovesPaidUntilOnce(t *testing.T) {
+	t.Parallel()
+	s := prepaid(t).When(paid(first, now))
+	s.ThenEvents()
+	s.When(paid(first, now.Add(time.Hour))).ThenNothing()
+}
+
+func TestMakePeriodDue_PrepaidHasOneOpenInvoice(t *testing.T) {
+	t.Parallel()
+	prepaid(t).When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenNothing()
+}
+
+func TestCreatePostpaid_StartsAtOnceAndIsDueAtItsEnd(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC)
+	s := decidertest.For(t, aggregate(), now).When(create(events.Postpaid))
+	decided := s.ThenEvents()
+	want := []events.SubscriptionEvent{activated(now), events.PeriodDue{
+		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: first, PlanName: "Home 10",
+		Terms: terms(events.Postpaid), From: now, To: end, DueAt: end,
+	}}
+	if diff := cmp.Diff(want, decided[1:]); diff != "" {
+		t.Fatalf("(-want +have)\n%s", diff)
+	}
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenNothing()
+	s.At(end).When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).Then(events.PeriodDue{
+		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: second, PlanName: "Home 10", Terms: terms(events.Postpaid),
+		From: end, To: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC), DueAt: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
+	})
+}
+
+func TestWithdrawPeriod_ReversedMoneyTakesItsPeriodBack(t *testing.T) {
+	t.Parallel()
+	end1, end2 := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC), time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC)
+	s := prepaid(t).When(paid(first, now))
+	s.ThenEvents()
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+	s.When(paid(second, now)).ThenEvents()
+	withdraw := commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: second, Reason: "reversed by the bank"}
+	s.When(withdraw).Then(events.PeriodWithdrawn{
+		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: second, PaidUntil: end1, Reason: "reversed by the bank",
+	})
+	s.When(withdraw).ThenNothing()
+	s.When(paid(second, now)).Then(extended(second, end1, end2))
+}
+
+func TestPause_DaysComeBackWithTheResume(t *testing.T) {
+	t.Parallel()
+	s := prepaid(t).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenFails("subscription_not_active")
+	s.When(paid(first, now)).ThenEvents()
+	s.When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenNothing()
+	s.At(now.Add(72 * time.Hour)).When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "is back"}).Then(events.SubscriptionResumed{
+		SubscriptionID: subscription, SubscriberID: subscriber, Reason: "is back", At: now.Add(72 * time.Hour),
+		PaidUntil: time.Date(2026, time.March, 3, 9, 0, 0, 0, time.UTC),
+	})
+}
+
+func TestCancelPeriod_AVoidedInvoiceFreesTheNextPeriod(t *testing.T) {
+	t.Parallel()
+	s := prepaid(t).When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: first})
+	s.ThenEvents()
+	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: first}).ThenNothing()
+	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents(); len(made) != 1 {
+		t.Errorf("made %d events; want the next period", len(made))
+	}
+}
+
+func TestEnd_NothingIsDueAfterwards(t *testing.T) {
+	t.Parallel()
+	s := prepaid(t).When(commands.EndSubscription{SubscriptionID: subscription, Reason: "moved"})
+	s.ThenEvents()
+	s.When(commands.EndSubscription{SubscriptionID: subscription, Reason: "moved"}).ThenNothing()
+	s.When(paid(first, now)).ThenNothing()
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenNothing()
+}
+
+// TestClose_NextStreamPeriodDecidesAlike plays random lives and compares the state with the one that a closed stream
+// period hands on.
+func TestClose_NextStreamPeriodDecidesAlike(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		s, at := subscribers.Subscription{}, now
+		do := func(c commands.SubscriptionCommand) {
+			made, _ := subscribers.DecideSubscription(s, c, at)
+			for _, e := range made {
+				s = subscribers.EvolveSubscription(s, e)
+			}
+		}
+		do(create(rapid.SampledFrom([]events.BillingMode{events.Prepaid, events.Postpaid}).Draw(r, "mode")))
+		for i := range rapid.IntRange(0, 60).Draw(r, "steps") {
+			at = at.Add(time.Duration(rapid.IntRange(0, 40*24).Draw(r, "hours")) * time.Hour)
+			switch rapid.IntRange(0, 5).Draw(r, "step") {
+			case 0, 1:
+				do(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("test", string(rune('a'+i)))})
+			case 2, 3:
+				do(paid(s.Open, at))
+			case 4:
+				do(commands.PauseSubscription{SubscriptionID: subscription, Reason: "x"})
+			case 5:
+				do(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "x"})
+			}
+		}
+		if len(s.Paid) > 25 {
+			r.Fatalf("the state remembers %d periods", len(s.Paid))
+		}
+		next := subscribers.EvolveSubscription(subscribers.Subscription{}, subscribers.CloseSubscription(s))
+		if diff := cmp.Diff(s, next); diff != "" {
+			r.Fatalf("(-before +after closing)\n%s", diff)
+		}
+	})
+}
