@@ -33,8 +33,11 @@ type Feed struct {
 	done   chan struct{}
 }
 
-// New makes a feed that has not begun.
+// New makes a feed that has not begun. A nil logger discards.
 func New(log Log, logger *slog.Logger) *Feed {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
 	return &Feed{log: log, logger: logger, keep: defaultKeep}
 }
 

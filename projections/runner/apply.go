@@ -40,17 +40,17 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 		g.Position = max(g.Position, page.UpTo)
 		return nil
 	}
-	bad, err := r.applyAll(ctx, p, g, list, page.UpTo)
-	if err == nil || !lasting(err) {
+	bad, err := r.applyAll(ctx, p, g, list, page.UpTo, false)
+	if err == nil || errors.Is(err, errLost) || ctx.Err() != nil {
 		return err
 	}
 	if bad > 0 { // Apply itself told which one
-		if _, err := r.applyAll(ctx, p, g, list[:bad], list[bad-1].Position); err == nil {
+		if _, err := r.applyAll(ctx, p, g, list[:bad], list[bad-1].Position, false); err == nil {
 			list = list[bad:]
 		}
 	}
 	for _, e := range list {
-		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, e.Position); err != nil {
+		if _, err := r.applyAll(ctx, p, g, []*events.Envelope{e}, e.Position, true); err != nil {
 			if lasting(err) {
 				return &poison{event: e, cause: err}
 			}
@@ -64,8 +64,10 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 // checkpointSQL moves a checkpoint from where this program left it.
 const checkpointSQL = `update {schema}.projection_versions set position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
 
-// applyAll writes events in one transaction. When Apply refuses one, its index is given.
-func (r *Runner) applyAll(ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64) (bad int, err error) {
+// applyAll writes events in one transaction. When Apply refuses one, its index is given. Statements are sent together, or
+// singly: a batch with an argument that cannot be encoded ends like one whose connection was lost, a single statement
+// tells.
+func (r *Runner) applyAll(ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, singly bool) (bad int, err error) {
 	w := &Writes{schema: g.Schema, batch: &pgx.Batch{}, texts: g.texts}
 	if g.Generation != 0 {
 		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo)) //nolint:gosec // positions fit
@@ -75,7 +77,7 @@ func (r *Runner) applyAll(ctx context.Context, p Projection, g *generation, list
 			return i, &refused{err}
 		}
 	}
-	if err := r.send(ctx, g, w.batch); err != nil {
+	if err := r.send(ctx, g, w.batch, singly); err != nil {
 		return 0, err
 	}
 	g.Position, g.saved = upTo, upTo
@@ -102,26 +104,50 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 }
 
 // send runs a batch in one transaction. Tables that nobody reads yet need not be on disk at each commit: the switch is.
-func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch) error {
+func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, singly bool) error {
 	return postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		if g.State != genActive {
 			if _, err := tx.Exec(ctx, `set local synchronous_commit = off`); err != nil {
 				return err
 			}
 		}
-		results := tx.SendBatch(ctx, batch)
-		for i := range batch.Len() {
-			tag, err := results.Exec()
-			if err == nil && i == 0 && g.Generation != 0 && tag.RowsAffected() != 1 {
-				err = errLost
-			}
-			if err != nil {
-				_ = results.Close()
-				return err
-			}
+		run := sendTogether
+		if singly {
+			run = sendSingly
 		}
-		return results.Close()
+		return run(ctx, tx, batch, g.Generation != 0)
 	})
+}
+
+// sendTogether runs a batch in one round trip. checkpointed tells that its first statement moves the checkpoint: when that
+// finds no row, whatever the others gave is of no interest.
+func sendTogether(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
+	results := tx.SendBatch(ctx, batch)
+	for i := range batch.Len() {
+		tag, err := results.Exec()
+		if err == nil && i == 0 && checkpointed && tag.RowsAffected() != 1 {
+			err = errLost
+		}
+		if err != nil {
+			_ = results.Close()
+			return err
+		}
+	}
+	return results.Close()
+}
+
+// sendSingly runs the statements of a batch one after the other.
+func sendSingly(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
+	for i, q := range batch.QueuedQueries {
+		tag, err := tx.Exec(ctx, q.SQL, q.Arguments...)
+		if err == nil && i == 0 && checkpointed && tag.RowsAffected() != 1 {
+			err = errLost
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lasting tells whether trying again cannot help: a statement or Apply is at fault, not the connection or the server.

@@ -1,0 +1,178 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// sold is the event that the tests count.
+type sold struct {
+	Item string
+	N    int
+}
+
+func (sold) EventType() string { return "test.Sold.v1" }
+
+// noise is an event that no projection here takes.
+type noise struct{}
+
+func (noise) EventType() string { return "test.Noise.v1" }
+
+// sales counts. It adds on purpose, so that an event applied twice shows.
+type sales struct {
+	name    string
+	version int
+	poison  *atomic.Bool      // refuse the item "poison"
+	at      map[uint64]func() // called when the event of that position is applied
+}
+
+func (s sales) Name() string {
+	if s.name == "" {
+		return "sales"
+	}
+	return s.name
+}
+func (s sales) Version() int         { return max(s.version, 1) }
+func (sales) Handles() []string      { return []string{"test.Sold.v1"} }
+func (sales) TenantTables() []string { return []string{"sales"} }
+func (sales) DDL() string {
+	return `create table {schema}.sales (org_id uuid not null, item text not null, n int not null check (n < 1000000), primary key (org_id, item));
+create table {schema}.seen (position bigint primary key)`
+}
+
+func (s sales) Apply(w *runner.Writes, e events.Envelope) error {
+	if call := s.at[e.Position]; call != nil {
+		call()
+	}
+	switch e := e.Event.(sold); e.Item {
+	case "poison":
+		if s.poison != nil && s.poison.Load() {
+			return errors.New("cannot be sold")
+		}
+	case "panic":
+		panic("out of stock")
+	case "unencodable":
+		w.Exec(`insert into {schema}.seen values ($1)`, make(chan int))
+	case "unwritable":
+		w.Exec(`insert into {schema}.seen values ($1 / 0)`, 1)
+	}
+	sale, _ := e.Event.(sold)
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3) on conflict (org_id, item) do update set n = sales.n + excluded.n`, e.Meta.OrgID, sale.Item, sale.N)
+	w.Exec(`insert into {schema}.seen values ($1)`, int64(e.Position))
+	return nil
+}
+
+var (
+	orgA = id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a")
+	orgB = id.Must[id.Organization]("00000000-0000-7000-8000-00000000000b")
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// bench is a log, a database and a clock.
+type bench struct {
+	log   *feedtest.Log
+	db    *postgres.DB
+	clock *clock.Manual
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	return &bench{log: feedtest.New(), db: pgtest.New(t), clock: clock.NewManual(noon)}
+}
+
+// sell appends n sales of an item.
+func (b *bench) sell(item string, n int) (position uint64) {
+	for range n {
+		position = b.log.Append(events.Metadata{OrgID: orgA}, sold{item, 1})
+	}
+	return position
+}
+
+// open makes an engine over the bench that is not started.
+func (b *bench) open(t testing.TB, follow bool, ps ...runner.Projection) *runner.Runner {
+	t.Helper()
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, FollowOnly: follow})
+	r.Register(ps...)
+	return r
+}
+
+// start makes a running engine.
+func (b *bench) start(t testing.TB, ps ...runner.Projection) *runner.Runner {
+	t.Helper()
+	r := b.open(t, false, ps...)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	return r
+}
+
+// want waits for a position and compares how often an item was sold to orgA.
+func want(t testing.TB, r *runner.Runner, projection string, position uint64, item string, n int) {
+	t.Helper()
+	if err := r.Views().WaitFor(t.Context(), projection, position); err != nil {
+		t.Fatalf("wait for %s at %d: %v; %+v", projection, position, err, r.Status())
+	}
+	if got := count(t, r, projection, orgA, item); got != n {
+		t.Errorf("%s sold %d of %s, want %d", projection, got, item, n)
+	}
+}
+
+// count reads as a tenant.
+func count(t testing.TB, r *runner.Runner, projection string, org id.Organization, item string) int {
+	t.Helper()
+	var n *int
+	sql := r.Views().SQL(projection, `select n from {schema}.sales where item = $1`)
+	err := r.Views().Tenant(t.Context(), org, func(reads *postgres.Reads) {
+		postgres.CollectMaybe(reads, &n, pgx.RowTo[int], sql, item)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// until waits for a state of a projection.
+func until(t testing.TB, r *runner.Runner, what string, cond func(runner.Status) bool) runner.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		for _, s := range r.Status() {
+			if cond(s) {
+				return s
+			}
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("never %s: %s", what, describe(r))
+		case <-tick.C:
+		}
+	}
+}
+
+func describe(r *runner.Runner) (text string) {
+	for _, s := range r.Status() {
+		text += fmt.Sprintf("%+v %+v; ", s, s.Rebuild)
+	}
+	return text
+}

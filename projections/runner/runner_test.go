@@ -1,0 +1,222 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+func TestRunner_ShowsWhatWasWrittenBeforeAndAfterItsStart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	before := b.sell("router", 2500)
+	r := b.start(t, sales{})
+	want(t, r, "sales", before, "router", 2500)
+	for i := range 20 {
+		want(t, r, "sales", b.sell("router", 1), "router", 2501+i)
+	}
+}
+
+func TestWaitFor_IsSatisfiedByEventsThatTheProjectionDoesNotTake(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	b.sell("router", 1)
+	for range 50 {
+		position := b.log.Append(events.Metadata{}, noise{})
+		if err := r.Views().WaitFor(t.Context(), "sales", position); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWaitFor_FailsForAPositionThatDoesNotCome(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	if err := r.Views().WaitFor(t.Context(), "sales", 1_000_000); !errors.Is(err, runner.ErrBehind) {
+		t.Errorf("got %v, want ErrBehind", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.Views().WaitFor(ctx, "sales", 1_000_000); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the caller's cancellation", err)
+	}
+}
+
+func TestWaitUntil_TriesAgainAtEachAdvance(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	tries := 0
+	ok, err := r.Views().WaitUntil(t.Context(), "sales", func(context.Context) (bool, error) {
+		tries++
+		b.sell("router", 1)
+		return count(t, r, "sales", orgA, "router") >= 3, nil
+	})
+	if !ok || err != nil || tries < 3 {
+		t.Errorf("got %v, %v after %d tries", ok, err, tries)
+	}
+}
+
+func TestRunner_GoesOnBehindTheCheckpointAfterEveryStop(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	total := 0
+	for round := range 6 {
+		r := b.open(t, false, sales{})
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position := b.sell("router", 700)
+		total += 700
+		if round%2 == 0 {
+			want(t, r, "sales", position, "router", total)
+		}
+		r.Stop() // in the odd rounds in the middle of the work
+	}
+	want(t, b.start(t, sales{}), "sales", b.sell("router", 1), "router", total+1)
+}
+
+func TestRunner_TenantsSeeTheirOwnRowsAlsoAfterARebuild(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	position := b.sell("router", 2)
+	r := b.start(t, sales{})
+	for range 2 {
+		want(t, r, "sales", position, "router", 2)
+		if got := count(t, r, "sales", orgB, "router"); got != 0 {
+			t.Errorf("another tenant sees %d", got)
+		}
+		var seen []int64
+		err := r.Views().Tenant(t.Context(), orgA, func(reads *postgres.Reads) {
+			postgres.Collect(reads, &seen, pgx.RowTo[int64], r.Views().SQL("sales", `select position from {schema}.seen`))
+		})
+		if err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("a tenant reads a table that is not a tenant's: %v", err)
+		}
+		if err := r.Views().Platform(t.Context(), func(reads *postgres.Reads) {
+			postgres.Collect(reads, &seen, pgx.RowTo[int64], r.Views().SQL("sales", `select position from {schema}.seen`))
+		}); err != nil || len(seen) != 2 {
+			t.Errorf("the platform sees %d rows, %v", len(seen), err)
+		}
+		rebuildThere(t, b, r)
+	}
+}
+
+// rebuildThere rebuilds as a second program does.
+func rebuildThere(t *testing.T, b *bench, r *runner.Runner) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cli := b.open(t, true, sales{})
+	if err := cli.Prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := cli.Rebuild(ctx, "sales", nil); err != nil {
+		t.Fatalf("rebuild: %v; %s", err, describe(r))
+	}
+}
+
+func TestPoison_StopsOneProjectionVisiblyAndRetryResumes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var refuse atomic.Bool
+	refuse.Store(true)
+	r := b.start(t, sales{poison: &refuse}, sales{name: "others"})
+	b.sell("router", 3)
+	bad := b.sell("poison", 1)
+	last := b.sell("router", 4)
+	want(t, r, "others", last, "router", 7)
+	s := until(t, r, "stopped", func(s runner.Status) bool { return s.Name == "sales" && s.State == runner.StateStopped })
+	if s.Position >= bad || !strings.Contains(s.Error, "cannot be sold") {
+		t.Errorf("got %+v", s)
+	}
+	if err := r.Views().WaitFor(t.Context(), "sales", bad-10); err != nil {
+		t.Error("what came before the poison is not shown:", err)
+	}
+	if got := count(t, r, "sales", orgA, "router"); got != 3 {
+		t.Errorf("%d shown before the poison, want 3", got)
+	}
+	listed, err := b.open(t, true, sales{}).List(t.Context())
+	if err != nil || listed[0].State != runner.StateStopped {
+		t.Errorf("listed as %+v, %v", listed, err)
+	}
+	refuse.Store(false)
+	if err := r.Retry(t.Context(), "sales"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, r, "live", func(s runner.Status) bool { return s.Name == "sales" && s.State == runner.StateLive && s.Error == "" })
+	want(t, r, "sales", last, "router", 7)
+}
+
+func TestPoison_IsFoundWhateverTheStatementDoes(t *testing.T) {
+	t.Parallel()
+	for _, item := range []string{"panic", "unencodable", "unwritable"} {
+		t.Run(item, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.sell("router", 5)
+			bad := b.sell(item, 1)
+			b.sell("router", 5)
+			r := b.start(t, sales{})
+			s := until(t, r, "stopped", func(s runner.Status) bool { return s.State == runner.StateStopped })
+			if s.Position != bad-10 {
+				t.Errorf("stopped at %d, want just before %d: %s", s.Position, bad, s.Error)
+			}
+			want(t, r, "sales", bad-10, "router", 5)
+		})
+	}
+}
+
+func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	want(t, r, "sales", b.sell("router", 1), "router", 1)
+	b.log.SetAway(true)
+	b.log.SetAway(false)
+	for i := range 5 {
+		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
+			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`, string(b.db.Namespace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		position := b.sell("router", 1)
+		until(t, r, "resumed", func(s runner.Status) bool { return s.Position >= position })
+		want(t, r, "sales", position, "router", 2+i)
+	}
+}
+
+func TestFollower_WaitsForWhatTheLeaderDidAndTakesOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.open(t, false, sales{})
+	if err := first.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := *b
+	second.db = pgtest.Open(t, b.db.URL, b.db.Namespace)
+	r := second.start(t, sales{})
+	want(t, r, "sales", b.sell("router", 3), "router", 3)
+	position := b.log.Append(events.Metadata{}, noise{})
+	if err := r.Views().WaitFor(t.Context(), "sales", position); err != nil {
+		t.Errorf("a follower does not reach an event that the projection does not take: %v", err)
+	}
+	if s := r.Status()[0]; s.State != runner.StateFollowing {
+		t.Errorf("got %+v", s)
+	}
+	first.Stop()
+	want(t, r, "sales", b.sell("router", 2), "router", 5)
+	until(t, r, "leading", func(s runner.Status) bool { return s.State == runner.StateLive })
+}
