@@ -250,6 +250,9 @@ func TestHosts_OnlyTheHostHeaderChoosesTheTenant(t *testing.T) {
 	} {
 		sends(t, k, name, tc.r, tc.w)
 	}
+	if got := k.Do(t, apitest.Request{Method: "HEAD", Path: "/parcels", As: apitest.Admin}); got.Status != 200 || len(got.Body) != 0 {
+		t.Errorf("HEAD: %d %s", got.Status, got.Body)
+	}
 	got := k.Do(t, apitest.Request{Method: "PUT", Path: "/parcels", As: apitest.Admin})
 	if allow := got.Header.Get("Allow"); allow != "GET, POST" {
 		t.Errorf("Allow is %q", allow)

@@ -439,3 +439,9 @@ func TestListener_StopLetsRunningRequestsFinish(t *testing.T) {
 func refuses(context.Context) error {
 	return failure.NewUnavailable("x", "one event cannot be applied", 0, nil)
 }
+
+func TestSweep_EveryRouteRefusesBadRequests(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, newParcels().routes(), system(nil).Routes())
+	k.Sweep(t, map[string]bool{"POST /webhooks/parcels/:token": true})
+}

@@ -191,10 +191,14 @@ func handler(r *Route) httprouter.Handle {
 // methods are those that a route may have, in the order of Allow.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// find sets the call's route; else it gives the methods that the path would take.
+// find sets the call's route; else it gives the methods that the path would take. HEAD is GET, whose body the listener
+// leaves out.
 func (t *table) find(c *Call) (allowed []string) {
-	router, path := t.routers[c.hostKind], c.Request.URL.Path
-	if handle, params, _ := router.Lookup(c.Request.Method, path); handle != nil {
+	router, path, method := t.routers[c.hostKind], c.Request.URL.Path, c.Request.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if handle, params, _ := router.Lookup(method, path); handle != nil {
 		handle(c.Writer, c.Request, params)
 		return nil
 	}
