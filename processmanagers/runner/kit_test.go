@@ -1,0 +1,301 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+)
+
+// parcel is the event of the tests: What happened to the parcel No.
+type parcel struct {
+	No   string
+	What string
+}
+
+func (parcel) EventType() string { return "test.Parcel.v1" }
+
+// deliver is the command of the tests.
+type deliver struct {
+	No  string
+	Why string
+}
+
+func (deliver) CommandName() string { return "test.Deliver" }
+func (d deliver) Target() commands.Target {
+	return commands.At("parcel", id.Derive[id.Any]("parcel", d.No))
+}
+func (deliver) Validate() error { return nil }
+
+// ring is the job of the tests.
+type ring struct{ No string }
+
+func (ring) Kind() string { return "test.ring" }
+
+// trip is the state: the inputs so far.
+type trip struct {
+	Seen []string
+	Over bool
+}
+
+// courier reacts: "deliver" with a command, "ring" with a job, "wait" with a timer of an hour, "calm" disarms it, "bad" is
+// poison, "over" ends. A timeout is answered with a job, a refusal with a command of its own.
+func courier(name string) processmanagers.Process[trip] {
+	return processmanagers.Process[trip]{
+		Name: name, Handles: []string{"test.Parcel.v1"},
+		Key: func(e events.Envelope) string { p, _ := e.Event.(parcel); return p.No },
+		Decide: func(s trip, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+			out, err := decide(s, in, now)
+			if name == "forgiving" {
+				err = nil
+			}
+			return out, err
+		},
+		Evolve: func(s trip, in processmanagers.Input) trip {
+			s.Seen = append(append([]string(nil), s.Seen...), word(in))
+			s.Over = word(in) == "over"
+			return s
+		},
+		Ended: func(s trip) bool { return s.Over },
+	}
+}
+
+func decide(s trip, in processmanagers.Input, now time.Time) (out processmanagers.Output, err error) {
+	no := ""
+	if in.Event != nil {
+		p, _ := in.Event.Event.(parcel)
+		no = p.No
+	}
+	switch w := word(in); w {
+	case "deliver":
+		out.Commands = []commands.Command{deliver{no, fmt.Sprint(len(s.Seen))}, deliver{no, "again"}}
+	case "ring":
+		out.Jobs = []commands.Job{ring{no}}
+	case "wait":
+		out.Timers = []processmanagers.Timer{{Name: "patience", At: now.Add(time.Hour)}}
+	case "calm":
+		out.Timers = []processmanagers.Timer{{Name: "patience"}}
+	case "bad":
+		return out, fmt.Errorf("no such parcel")
+	case "timeout patience":
+		out.Jobs = []commands.Job{ring{"late"}}
+	case "refusal nobody_home":
+		out.Commands = []commands.Command{deliver{"neighbour", "refused"}}
+	}
+	return out, nil
+}
+
+func word(in processmanagers.Input) string {
+	switch {
+	case in.Event != nil:
+		p, _ := in.Event.Event.(parcel)
+		return p.What
+	case in.Timeout != nil:
+		return "timeout " + in.Timeout.Name
+	}
+	return "refusal " + in.Refusal.Code
+}
+
+// office executes commands and takes jobs, and remembers them.
+type office struct {
+	mu      sync.Mutex
+	changed chan struct{}
+	acts    []act
+	byID    map[id.Command]bool
+	answer  func(deliver) error
+	jobs    map[id.Any]ring
+	causes  []jobs.Cause
+}
+
+// act is one execution.
+type act struct {
+	Cmd  deliver
+	Meta commands.Meta
+}
+
+func newOffice() *office {
+	return &office{changed: make(chan struct{}), byID: map[id.Command]bool{}, jobs: map[id.Any]ring{}}
+}
+
+func (o *office) execute(_ context.Context, cmd commands.Command, meta commands.Meta) error {
+	d, _ := cmd.(deliver)
+	o.mu.Lock()
+	answer := o.answer
+	o.mu.Unlock()
+	if answer != nil {
+		if err := answer(d); err != nil {
+			return err
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.byID[meta.CommandID] { // as the bus: a command acts once
+		o.byID[meta.CommandID] = true
+		o.acts = append(o.acts, act{d, meta})
+	}
+	close(o.changed)
+	o.changed = make(chan struct{})
+	return nil
+}
+
+func (o *office) InsertTx(_ context.Context, _ pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r, _ := job.(ring)
+	o.jobs[jobID] = r
+	o.causes = append(o.causes, cause)
+	close(o.changed)
+	o.changed = make(chan struct{})
+	return nil
+}
+
+func (o *office) setAnswer(answer func(deliver) error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answer = answer
+}
+
+// until waits for something about the office.
+func (o *office) until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		o.mu.Lock()
+		ok, changed := cond(), o.changed
+		o.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("never %s: %+v %+v", what, o.acts, o.jobs)
+		case <-changed:
+		}
+	}
+}
+
+func decode(name string, body []byte) (commands.Command, error) {
+	if name != "test.Deliver" {
+		return nil, failure.NewInvalid("unknown_command")
+	}
+	var d deliver
+	err := json.Unmarshal(body, &d)
+	return d, err
+}
+
+// bench is what a runner stands on.
+type bench struct {
+	log    *feedtest.Log
+	db     *postgres.DB
+	clock  *clock.Manual
+	office *office
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	return &bench{feedtest.New(), pgtest.New(t), clock.NewManual(noon), newOffice()}
+}
+
+// start makes a running engine.
+func (b *bench) start(t testing.TB, names ...string) *runner.Runner {
+	t.Helper()
+	r := b.open(t, names...)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	return r
+}
+
+func (b *bench) open(t testing.TB, names ...string) *runner.Runner {
+	t.Helper()
+	r := runner.New(runner.Config{
+		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Decode: decode, Jobs: b.office, Concurrency: 4,
+	})
+	for _, name := range names {
+		runner.Register(r, courier(name))
+	}
+	return r
+}
+
+var meta = events.Metadata{
+	OrgID: id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a"),
+	Actor: events.Actor{Kind: events.ActorUser, ID: "someone", Role: "admin"}, CorrelationID: "the story", At: noon,
+}
+
+// happen appends what happened to a parcel.
+func (b *bench) happen(no string, what ...string) (position uint64) {
+	for _, w := range what {
+		position = b.log.Append(meta, parcel{no, w})
+	}
+	return position
+}
+
+// seen is the stored state of an instance.
+func (b *bench) seen(t testing.TB, process, key string) []string {
+	t.Helper()
+	var state trip
+	var body []byte
+	err := b.db.Owner.QueryRow(t.Context(), `select coalesce(state, '{}') from `+b.db.Namespace.Schema("processes")+`.instances where process = $1 and key = $2`, process, key).Scan(&body)
+	if err != nil {
+		t.Fatalf("instance %s: %v", key, err)
+	}
+	if err := json.Unmarshal(body, &state); err != nil {
+		t.Fatal(err)
+	}
+	return state.Seen
+}
+
+// rows counts a table's rows.
+func (b *bench) rows(t testing.TB, table string) (n int) {
+	t.Helper()
+	if err := b.db.Owner.QueryRow(t.Context(), `select count(*) from `+b.db.Namespace.Schema("processes")+`.`+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// taken waits until a process has taken a position.
+func taken(t testing.TB, r *runner.Runner, process string, position uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	if err := r.WaitFor(ctx, process, position); err != nil {
+		t.Fatalf("%s never took %d: %+v", process, position, r.Status())
+	}
+}
+
+// poll waits for a condition that nothing signals.
+func poll(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("never %s", what)
+		case <-tick.C:
+		}
+	}
+}
