@@ -74,6 +74,9 @@ func (m *Memory) run(ctx context.Context) {
 	defer close(m.done)
 	want, position, backoff := feed.Want(m.model.Handles()), uint64(0), minBackoff
 	for ctx.Err() == nil {
+		if position >= m.feed.Head() { // nothing to wait for: the log is empty, or what follows is not there yet
+			m.advance(position, true, "")
+		}
 		page, err := m.feed.Next(ctx, position, want, batchLimit)
 		if err != nil {
 			if ctx.Err() == nil {

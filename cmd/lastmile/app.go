@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// App is the running service. Start makes it, Stop ends it.
+type App struct {
+	cfg    Config
+	roles  roles
+	clock  clock.Clock
+	logger *slog.Logger
+	life   *lifecycle
+
+	storage  *storage
+	engines  *engines
+	breakers *breaker.Set
+	metrics  *prometheus.Registry
+	provider string // base address of the payment provider, "" = by PAYMENT_ENV
+
+	listener        *httpapi.Listener // nil without the role api
+	metricsListener *httpapi.Listener
+	door            *door
+	runtime         runtimeFile
+}
+
+// appOptions are what only tests and the demo choose.
+type appOptions struct {
+	clock clock.Clock // nil = the machine's
+	demo  bool        // demo data and credentials are allowed
+}
+
+// StartApp starts the service in the order of its dependencies. On an error everything that was started is stopped again.
+func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opts appOptions) (*App, error) {
+	if err := r.check(cfg); err != nil {
+		return nil, err
+	}
+	if opts.clock == nil {
+		opts.clock = clock.System()
+	}
+	a := &App{cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger), metrics: prometheus.NewRegistry()}
+	a.breakers = breaker.New(breaker.Config{Clock: a.clock, OnChange: a.noteBreaker})
+	logger.InfoContext(ctx, "starting", append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
+	if err := a.start(ctx, opts); err != nil {
+		a.Stop()
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+// start runs the steps. The HTTP address is taken first, so that a second program on it fails before it does anything,
+// and callbacks have an address to come to; it answers 503 until the last step.
+func (a *App) start(ctx context.Context, opts appOptions) error {
+	if err := a.refuseSecond(ctx); err != nil {
+		return err
+	}
+	if err := a.listen(ctx); err != nil {
+		return err
+	}
+	var err error
+	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, storageMode{node: a.roles.has(roleEventStore)}); err != nil {
+		return err
+	}
+	if a.engines, err = startEngines(ctx, a.storage, a.clock, a.life, a.roles); err != nil {
+		return err
+	}
+	if !opts.demo {
+		if err := refuseDemoData(ctx, a.engines.bus); err != nil {
+			return err
+		}
+	}
+	if err := a.startProvider(ctx); err != nil {
+		return err
+	}
+	areas, err := a.wireAreas(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.engines.startWork(ctx, a.life, a.roles); err != nil {
+		return err
+	}
+	a.startHousekeeping()
+	if err := a.startMetrics(ctx); err != nil {
+		return err
+	}
+	if err := a.serve(areas); err != nil {
+		return err
+	}
+	return a.announce(ctx)
+}
+
+// refuseSecond fails when another program serves the same data.
+func (a *App) refuseSecond(ctx context.Context) error {
+	r := findRunning(ctx, a.cfg)
+	if r.PID == 0 || r.PID == os.Getpid() || a.cfg.EventStoreURL != "" || !a.roles.has(roleEventStore) || !answers(ctx, r.HTTP) {
+		return nil
+	}
+	return fmt.Errorf("another lastmile (process %d, http://%s) serves this data; stop it, or set EVENTSTORE_URL=%s"+
+		" and leave eventstore out of --roles to run beside it", r.PID, r.HTTP, r.EventStore)
+}
+
+// answers tells whether something listens at an address.
+func answers(ctx context.Context, addr string) bool {
+	if addr == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachPatience)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was said
+	return true
+}
+
+// announce writes the runtime file and tells where the service is.
+func (a *App) announce(ctx context.Context) error {
+	a.runtime = runtimeFile{PID: os.Getpid(), EventStore: a.storage.nodeURL, Installation: installation(a.cfg)}
+	attrs := []any{"event_store", a.storage.nodeURL}
+	if a.listener != nil {
+		a.runtime.HTTP = a.listener.Addr()
+		attrs = append(attrs, "http", "http://"+a.listener.Addr())
+	}
+	if a.storage.cluster != nil {
+		a.runtime.Database = a.storage.cluster.URL()
+	}
+	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	if err := a.runtime.write(a.cfg.DataDir); err != nil {
+		return err
+	}
+	a.life.started("runtime file", stopStorage, func(context.Context) { a.runtime.remove(a.cfg.DataDir) })
+	a.logger.InfoContext(ctx, "ready", attrs...)
+	return nil
+}
+
+// Stop ends the service within 5 s. Repeating it is harmless.
+func (a *App) Stop() { a.life.stop() }
+
+// Wait returns when ctx ends (nil) or a part has failed for good (its error).
+func (a *App) Wait(ctx context.Context) error { return a.life.wait(ctx) }
+
+// Addr is where HTTP is served, with the port in use.
+func (a *App) Addr() string { return a.listener.Addr() }
+
+// DB is the database, for tests.
+func (a *App) DB() *postgres.DB { return a.storage.db }
+
+// listen opens the listeners. Their handlers come later.
+func (a *App) listen(ctx context.Context) error {
+	if a.roles.has(roleAPI) {
+		a.door = &door{}
+		l, err := httpapi.Listen(ctx, a.cfg.HTTPAddr, a.door, a.logger)
+		if err != nil {
+			return fmt.Errorf("HTTP_ADDR: %w", err)
+		}
+		a.listener = l
+		l.Start()
+		a.life.started("http listener", stopServing, func(context.Context) { l.Stop() })
+	}
+	return nil
+}
+
+// startMetrics serves Prometheus on a listener of its own.
+func (a *App) startMetrics(ctx context.Context) error {
+	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if a.cfg.MetricsAddr == "" {
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", httpapi.MetricsHandler(a.metrics))
+	l, err := httpapi.Listen(ctx, a.cfg.MetricsAddr, mux, a.logger)
+	if err != nil {
+		return fmt.Errorf("METRICS_ADDR: %w", err)
+	}
+	a.metricsListener = l
+	l.Start()
+	a.life.started("metrics", stopServing, func(context.Context) { l.Stop() })
+	a.logger.InfoContext(ctx, "metrics", "address", "http://"+l.Addr()+"/metrics")
+	return nil
+}
+
+// door is the handler of the HTTP listener: closed while the service starts.
+type door struct {
+	inside atomic.Pointer[http.Handler]
+}
+
+// open lets requests in.
+func (d *door) open(h http.Handler) { d.inside.Store(&h) }
+
+// ServeHTTP answers 503 while the door is closed.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := d.inside.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write([]byte(`{"statusCode":503,"message":"The service is starting.","error":"Service Unavailable","code":"not_ready"}` + "\n"))
+}

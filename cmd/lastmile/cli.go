@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// program is one run of the binary: what commands get from outside.
+type program struct {
+	environ []string
+	out     io.Writer // results
+	err     io.Writer // logs and errors
+}
+
+// cli is the command line.
+type cli struct {
+	Serve       serveCommand       `cmd:"" help:"Run the service, configured by the environment."`
+	Demo        demoCommand        `cmd:"" help:"Run everything on this machine with simulators and a demo ISP."`
+	Eventstore  eventstoreCommand  `cmd:"" help:"Run the embedded event store node alone."`
+	Admin       adminCommands      `cmd:"" help:"Manage the platform's administrators."`
+	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
+	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
+}
+
+// run parses the arguments and runs the command. It returns the exit code.
+func (p program) run(ctx context.Context, args []string) int {
+	code := -1
+	parser, err := kong.New(&cli{}, kong.Name("lastmile"), kong.Description("Billing and network management for internet service providers."),
+		kong.UsageOnError(), kong.Writers(p.out, p.err), kong.Exit(func(c int) { code = c }), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p))
+	if err != nil {
+		p.complain(err)
+		return exitFailed
+	}
+	command, err := parser.Parse(args)
+	if code >= 0 {
+		return code // --help
+	}
+	if err != nil {
+		p.complain(err)
+		return exitUsage
+	}
+	if err := command.Run(); err != nil && !errors.Is(err, errInterrupted) {
+		p.complain(err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// complain prints an error for people: a failure's own message where it has one.
+func (p program) complain(err error) {
+	var f *failure.Error
+	text := err.Error()
+	if errors.As(err, &f) && f.Cause == nil && len(f.Faults) == 0 {
+		text = f.Message
+	}
+	_, _ = fmt.Fprintf(p.err, "lastmile: %s\n", text)
+}
+
+// config reads and checks the configuration.
+func (p program) config() (Config, error) {
+	cfg, err := loadConfig(p.environ)
+	if err != nil {
+		return Config{}, fmt.Errorf("the configuration has faults:\n%w", err)
+	}
+	return cfg, nil
+}
+
+// logger writes JSON lines at the configured level.
+func (p program) logger(cfg Config) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // Validate has checked it
+	return slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: level}))
+}
+
+// serveCommand is `lastmile serve`.
+type serveCommand struct {
+	Roles []string `help:"What this program does." default:"api,projections,processes,jobs,eventstore"`
+}
+
+// Run serves until a signal.
+func (c serveCommand) Run(ctx context.Context, p program) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	if cfg.hasDemoSecrets() {
+		return errors.New("PAYMENT_CONSUMER_SECRET: the demo's credentials are for `lastmile demo` only")
+	}
+	app, err := StartApp(ctx, cfg, c.Roles, p.logger(cfg), appOptions{})
+	if err != nil {
+		return err
+	}
+	defer app.Stop()
+	return app.Wait(ctx)
+}
+
+// versionCommand is `lastmile version`.
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(p program) error {
+	_, err := fmt.Fprintln(p.out, "lastmile", version())
+	return err
+}
+
+// version is the module's version or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v, dirty := info.Main.Version, ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && (v == "" || v == "(devel)"):
+			v = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	if v == "" {
+		v = "(devel)"
+	}
+	return v + dirty
+}

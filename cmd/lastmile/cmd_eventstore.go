@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// eventstoreCommand is `lastmile eventstore`.
+type eventstoreCommand struct{}
+
+// Run serves the log at EVENTSTORE_ADDR until a signal or until the right to write is lost.
+func (eventstoreCommand) Run(ctx context.Context, p program) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	if cfg.EventStoreURL != "" {
+		return fmt.Errorf("EVENTSTORE_URL: names another event store; this command is one itself")
+	}
+	l := newLifecycle(p.logger(cfg))
+	defer l.stop()
+	s := &storage{}
+	if err := s.openDatabase(ctx, cfg, l, runtimeFile{}); err != nil {
+		return err
+	}
+	if err := s.startNode(ctx, cfg, clock.System(), l); err != nil {
+		return err
+	}
+	r := runtimeFile{PID: os.Getpid(), EventStore: s.nodeURL, Installation: installation(cfg)}
+	if s.cluster != nil {
+		r.Database = s.cluster.URL()
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	if err := r.write(cfg.DataDir); err != nil {
+		return err
+	}
+	l.started("runtime file", stopStorage, func(context.Context) { r.remove(cfg.DataDir) })
+	if _, err := fmt.Fprintln(p.out, s.nodeURL); err != nil {
+		return err
+	}
+	return l.wait(ctx)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	projections "github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// projectionCommands are `lastmile projections ...`.
+type projectionCommands struct {
+	List    projectionList    `cmd:"" help:"Show every read model's progress."`
+	Rebuild projectionRebuild `cmd:"" help:"Fill new tables beside the present ones and switch to them."`
+	Verify  projectionVerify  `cmd:"" help:"Replay the log into scratch tables and compare them with the present ones."`
+}
+
+// projectionList is `lastmile projections list`.
+type projectionList struct{}
+
+// projectionRebuild is `lastmile projections rebuild NAME`.
+type projectionRebuild struct {
+	Name string `arg:"" help:"Name of the read model."`
+}
+
+// projectionVerify is `lastmile projections verify [NAME ...]`.
+type projectionVerify struct {
+	Names []string `arg:"" optional:"" help:"Read models to verify; all of them by default."`
+}
+
+// withProjections opens the storage and the read models, runs do, and stops what was started.
+func withProjections(ctx context.Context, p program, do func(r *projections.Runner) error) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	l := newLifecycle(quiet(p, cfg))
+	defer l.stop()
+	s, err := openStorage(ctx, cfg, clock.System(), l, storageMode{node: true, attach: true})
+	if err != nil {
+		return err
+	}
+	f, err := startFeed(ctx, s, l)
+	if err != nil {
+		return err
+	}
+	r := newProjections(s, f, clock.System(), l.logger, false)
+	if err := r.Prepare(ctx); err != nil {
+		return err
+	}
+	return do(r)
+}
+
+// Run prints a table.
+func (projectionList) Run(ctx context.Context, p program) error {
+	return withProjections(ctx, p, func(r *projections.Runner) error {
+		list, err := r.List(ctx)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "NAME\tVERSION\tGENERATION\tSTATE\tPOSITION\tHEAD\tLAG\tERROR")
+		for _, s := range list {
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%d\t%d\t%d\t%s\n", s.Name, s.Version, s.Generation, s.State, s.Position, s.Head, s.Lag(), s.Error)
+		}
+		return w.Flush()
+	})
+}
+
+// progressEvery is how often a rebuild tells how far it is.
+const progressEvery = time.Second
+
+// Run rebuilds and shows progress.
+func (c projectionRebuild) Run(ctx context.Context, p program) error {
+	return withProjections(ctx, p, func(r *projections.Runner) error {
+		var told time.Time
+		report := func(s projections.Progress) {
+			if now := time.Now(); now.Sub(told) >= progressEvery {
+				told = now
+				_, _ = fmt.Fprintf(p.out, "%s: generation %d at %d of %d\n", c.Name, s.Generation, s.Position, s.Head)
+			}
+		}
+		if err := r.Rebuild(ctx, c.Name, report); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.out, "%s: rebuilt\n", c.Name)
+		return err
+	})
+}
+
+// errDiffers makes the exit code tell that a read model is not what the log gives.
+var errDiffers = errors.New("read models differ from the log; rebuild them with: lastmile projections rebuild NAME")
+
+// Run compares and prints a line for each table.
+func (c projectionVerify) Run(ctx context.Context, p program) error {
+	return withProjections(ctx, p, func(r *projections.Runner) error {
+		names := c.Names
+		if len(names) == 0 {
+			for _, m := range readModels() {
+				names = append(names, m.Name())
+			}
+		}
+		var differs error
+		for _, name := range names {
+			report, err := r.Verify(ctx, name)
+			if err != nil {
+				return fmt.Errorf("verify %s: %w", name, err)
+			}
+			for _, t := range report.Tables {
+				verdict := "equal"
+				if !t.Equal {
+					verdict, differs = "DIFFERENT", errDiffers
+				}
+				_, _ = fmt.Fprintf(p.out, "%s.%s at %d: %s, %d rows, %d from the log\n", name, t.Table, report.Position, verdict, t.Active, t.Replayed)
+			}
+		}
+		return differs
+	})
+}

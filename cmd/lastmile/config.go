@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// Values of APP_ENV.
+const (
+	development = "development"
+	production  = "production"
+)
+
+// Values of GATEWAY_MODE.
+const (
+	gatewayLive = "live"
+	gatewayTest = "test"
+)
+
+// Config is the whole configuration, from the environment. Names are those of spec.md (Configuration variables) and api.md
+// (Running it); packages receive values, never this struct. The zero value is not usable: see loadConfig.
+type Config struct {
+	AppEnv        string   `env:"APP_ENV" envDefault:"development"`
+	LogLevel      string   `env:"LOG_LEVEL" envDefault:"info"`
+	HTTPAddr      string   `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+	MetricsAddr   string   `env:"METRICS_ADDR"`
+	ServiceDomain string   `env:"SERVICE_DOMAIN" envDefault:"lastmile.localhost"`
+	TrustedProxy  networks `env:"TRUSTED_PROXIES"`
+
+	DataDir     string  `env:"DATA_DIR" envDefault:"./.lastmile"`
+	DatabaseURL address `env:"DATABASE_URL"`
+	// Namespace is the base of all schema names, so that installations can share a database.
+	Namespace string `env:"DATABASE_NAMESPACE" envDefault:"lastmile"`
+
+	EventStoreURL      address      `env:"EVENTSTORE_URL"`
+	EventStoreAddr     string       `env:"EVENTSTORE_ADDR" envDefault:"127.0.0.1:2113"`
+	EventStoreUsername string       `env:"EVENTSTORE_USERNAME"`
+	EventStorePassword secrets.Text `env:"EVENTSTORE_PASSWORD"`
+	// Certificate and key of the embedded node, and the authority that signed it (PEM files).
+	EventStoreCertFile string `env:"EVENTSTORE_TLS_CERT_FILE"`
+	EventStoreKeyFile  string `env:"EVENTSTORE_TLS_KEY_FILE"`
+	EventStoreCAFile   string `env:"EVENTSTORE_TLS_CA_FILE"`
+
+	EncryptionKey secrets.Text `env:"PLATFORM_ENCRYPTION_KEY"`
+	// PreviousEncryptionKeys still open what was sealed before a rotation.
+	PreviousEncryptionKeys []secrets.Text `env:"PLATFORM_ENCRYPTION_KEYS_PREVIOUS"`
+	JWTSigningKey          secrets.Text   `env:"JWT_SIGNING_KEY"`
+
+	RateLimitUser    int `env:"RATE_LIMIT_USER" envDefault:"300"`
+	RateLimitLogin   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
+	RateLimitWebhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"100"`
+
+	GatewayMode           string       `env:"GATEWAY_MODE"` // empty: test in development, live in production
+	PaymentEnv            string       `env:"PAYMENT_ENV" envDefault:"sandbox"`
+	PaymentBaseURL        string       `env:"PAYMENT_BASE_URL"`
+	PaymentConsumerKey    string       `env:"PAYMENT_CONSUMER_KEY"`
+	PaymentConsumerSecret secrets.Text `env:"PAYMENT_CONSUMER_SECRET"`
+	PaymentShortcode      string       `env:"PAYMENT_SHORTCODE"`
+	PaymentPasskey        secrets.Text `env:"PAYMENT_PASSKEY"`
+	PaymentCallbackURL    string       `env:"PAYMENT_CALLBACK_URL"` // empty in development: this program's own address
+	PaymentAllowedIPs     networks     `env:"PAYMENT_ALLOWED_IPS"`
+
+	ACSNBIURL      string       `env:"ACS_NBI_URL"`
+	ACSFSURL       string       `env:"ACS_FS_URL"`
+	ACSInternalKey secrets.Text `env:"ACS_INTERNAL_KEY"`
+
+	BillManagerKey       string       `env:"BILL_MANAGER_CONSUMER_KEY"`
+	BillManagerSecret    secrets.Text `env:"BILL_MANAGER_CONSUMER_SECRET"`
+	BillManagerShortcode string       `env:"BILL_MANAGER_SHORTCODE"`
+	BillManagerEmail     string       `env:"BILL_MANAGER_EMAIL"`
+	BillManagerPhone     string       `env:"BILL_MANAGER_PHONE"`
+
+	SMTPURL address `env:"SMTP_URL"`
+	SMSURL  address `env:"SMS_URL"`
+}
+
+// loadConfig reads the configuration from an environment given as name=value pairs and checks it. The error names every
+// fault at once.
+func loadConfig(environ []string) (Config, error) {
+	cfg, err := readConfig(environ)
+	if err = errors.Join(err, cfg.Validate()); err != nil {
+		return Config{}, err
+	}
+	return cfg, nil
+}
+
+// readConfig reads without checking what belongs together.
+func readConfig(environ []string) (Config, error) {
+	var cfg Config
+	err := env.ParseWithOptions(&cfg, env.Options{Environment: env.ToMap(environ)})
+	var all env.AggregateError
+	if errors.As(err, &all) {
+		err = errors.Join(all.Errors...)
+	}
+	if cfg.GatewayMode == "" {
+		cfg.GatewayMode = gatewayTest
+		if cfg.Production() {
+			cfg.GatewayMode = gatewayLive
+		}
+	}
+	return cfg, err
+}
+
+// Production tells whether real customers depend on this program.
+func (c Config) Production() bool { return c.AppEnv == production }
+
+// shown lists the settings as name and value for the log: secrets hidden, passwords in addresses too, empty ones left out.
+func (c Config) shown() []any {
+	var list []any
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("env"), ",")
+		if v.Field(i).IsZero() {
+			continue
+		}
+		list = append(list, strings.ToLower(name), fmt.Sprint(v.Field(i).Interface()))
+	}
+	return list
+}
+
+// address is a connection string that may hold a password: it prints without it.
+type address string
+
+// String is the address with the password hidden.
+func (a address) String() string {
+	u, err := url.Parse(string(a))
+	if err != nil || u.Scheme == "" {
+		return secrets.Hidden // its form is unknown: nothing of it is safe
+	}
+	q := u.Query()
+	if q.Has("password") {
+		q.Set("password", secrets.Hidden)
+		u.RawQuery = q.Encode()
+	}
+	return u.Redacted()
+}
+
+// networks are addresses or CIDR ranges, separated by commas.
+type networks []netip.Prefix
+
+// UnmarshalText reads "10.0.0.0/8, 192.0.2.7".
+func (n *networks) UnmarshalText(text []byte) error {
+	var list networks
+	for part := range strings.SplitSeq(string(text), ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if addr, err := netip.ParseAddr(part); err == nil {
+			list = append(list, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		prefix, err := netip.ParsePrefix(part)
+		if err != nil {
+			return fmt.Errorf("%q is neither an address nor a range such as 10.0.0.0/8", part)
+		}
+		list = append(list, prefix.Masked())
+	}
+	*n = list
+	return nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// minSigningKey is the least length of JWT_SIGNING_KEY in bytes: that of the hash it keys.
+const minSigningKey = 32
+
+// faults collects what is wrong with a configuration.
+type faults []error
+
+// check notes a fault of a variable unless ok.
+func (f *faults) check(ok bool, name, text string, args ...any) {
+	if !ok {
+		*f = append(*f, fmt.Errorf("%s: %s", name, fmt.Sprintf(text, args...)))
+	}
+}
+
+// Validate reports every fault at once, by the variable's name. It makes no connection.
+func (c Config) Validate() error {
+	var f faults
+	f.check(c.AppEnv == development || c.AppEnv == production, "APP_ENV", "must be development or production")
+	var level slog.Level
+	f.check(level.UnmarshalText([]byte(c.LogLevel)) == nil, "LOG_LEVEL", "must be debug, info, warn or error")
+	f.check(validAddr(c.HTTPAddr), "HTTP_ADDR", "must be host:port")
+	f.check(c.MetricsAddr == "" || validAddr(c.MetricsAddr), "METRICS_ADDR", "must be host:port")
+	f.check(validDomain(c.ServiceDomain), "SERVICE_DOMAIN", "must be a domain name, without port")
+	f.check(c.DataDir != "", "DATA_DIR", "must not be empty")
+	f.check(c.DatabaseURL == "" || hasScheme(string(c.DatabaseURL), "postgres", "postgresql"), "DATABASE_URL", "must be postgres://...")
+	f.check(postgres.Namespace(c.Namespace).Validate() == nil, "DATABASE_NAMESPACE", "must be 1 to 24 lower-case letters and digits, a letter first")
+	for name, n := range map[string]int{"RATE_LIMIT_USER": c.RateLimitUser, "RATE_LIMIT_LOGIN": c.RateLimitLogin, "RATE_LIMIT_WEBHOOK": c.RateLimitWebhook} {
+		f.check(n > 0, name, "must be more than 0")
+	}
+	c.checkKeys(&f)
+	c.checkEventStore(&f)
+	c.checkPayments(&f)
+	if c.Production() {
+		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN", "is required in production")
+		f.check(!c.hasDemoSecrets(), "PAYMENT_CONSUMER_SECRET", "the demo's credentials are refused in production")
+	}
+	return errors.Join(f...)
+}
+
+// checkKeys checks what secrets are sealed and tokens are signed with.
+func (c Config) checkKeys(f *faults) {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.EncryptionKey.Reveal()))
+	given := !c.EncryptionKey.IsZero()
+	f.check(!given || err == nil && len(key) == secrets.KeySize, "PLATFORM_ENCRYPTION_KEY", "must be %d bytes in base64", secrets.KeySize)
+	f.check(given || !c.Production(), "PLATFORM_ENCRYPTION_KEY", "is required in production")
+	f.check(given || len(c.PreviousEncryptionKeys) == 0, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS", "needs PLATFORM_ENCRYPTION_KEY")
+	for _, k := range c.PreviousEncryptionKeys {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(k.Reveal()))
+		f.check(err == nil && len(key) == secrets.KeySize, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS", "must be keys of %d bytes in base64", secrets.KeySize)
+	}
+	f.check(!c.JWTSigningKey.IsZero() || !c.Production(), "JWT_SIGNING_KEY", "is required in production")
+	f.check(c.JWTSigningKey.IsZero() || len(c.JWTSigningKey.Reveal()) >= minSigningKey, "JWT_SIGNING_KEY", "must have at least %d bytes", minSigningKey)
+}
+
+// checkEventStore checks where the log is. The rules of the embedded node itself are rules.md 28.
+func (c Config) checkEventStore(f *faults) {
+	if c.EventStoreURL != "" {
+		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover", "kurrentdb", "kurrentdb+discover"), "EVENTSTORE_URL", "must be esdb://...")
+		return
+	}
+	f.check(validAddr(c.EventStoreAddr), "EVENTSTORE_ADDR", "must be host:port")
+	f.check((c.EventStoreUsername == "") == c.EventStorePassword.IsZero(), "EVENTSTORE_PASSWORD", "and EVENTSTORE_USERNAME go together")
+	f.check((c.EventStoreCertFile == "") == (c.EventStoreKeyFile == ""), "EVENTSTORE_TLS_CERT_FILE", "and EVENTSTORE_TLS_KEY_FILE go together")
+	guarded := c.EventStoreCertFile != "" && !c.EventStorePassword.IsZero()
+	switch {
+	case c.Production():
+		f.check(guarded, "EVENTSTORE_TLS_CERT_FILE", "in production the event store node needs TLS (EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE)"+
+			" and a password (EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD); or set EVENTSTORE_URL")
+	case validAddr(c.EventStoreAddr) && !isLoopback(c.EventStoreAddr):
+		f.check(guarded, "EVENTSTORE_ADDR", "other addresses than loopback need TLS and a password")
+	}
+}
+
+// checkPayments checks the provider's settings (rules.md 20).
+func (c Config) checkPayments(f *faults) {
+	f.check(c.GatewayMode == gatewayLive || c.GatewayMode == gatewayTest, "GATEWAY_MODE", "must be live or test")
+	f.check(c.PaymentEnv == "sandbox" || c.PaymentEnv == "production", "PAYMENT_ENV", "must be sandbox or production")
+	f.check(c.PaymentBaseURL == "" || hasScheme(c.PaymentBaseURL, "http", "https"), "PAYMENT_BASE_URL", "must be http://... or https://...")
+	f.check(c.PaymentCallbackURL == "" || hasScheme(c.PaymentCallbackURL, "http", "https"), "PAYMENT_CALLBACK_URL", "must be http://... or https://...")
+	given := 0
+	for _, set := range []bool{c.PaymentConsumerKey != "", !c.PaymentConsumerSecret.IsZero(), c.PaymentShortcode != "", !c.PaymentPasskey.IsZero()} {
+		if set {
+			given++
+		}
+	}
+	f.check(given == 0 || given == 4, "PAYMENT_CONSUMER_KEY", "and PAYMENT_CONSUMER_SECRET, PAYMENT_SHORTCODE, PAYMENT_PASSKEY go together")
+	if !c.Production() {
+		return
+	}
+	f.check(c.GatewayMode != gatewayTest, "GATEWAY_MODE", "test uses the simulator, which production refuses")
+	if c.GatewayMode == gatewayLive {
+		f.check(len(c.PaymentAllowedIPs) > 0, "PAYMENT_ALLOWED_IPS", "must not be empty in production: callbacks would be accepted from everywhere")
+		f.check(hasScheme(c.PaymentCallbackURL, "https"), "PAYMENT_CALLBACK_URL", "must be https://... in production")
+	}
+}
+
+// validAddr tells whether text is a listen address.
+func validAddr(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return false
+	}
+	_, err = net.LookupPort("tcp", port)
+	return err == nil
+}
+
+// isLoopback tells whether a listen address is reachable from this machine alone.
+func isLoopback(text string) bool {
+	host, _, err := net.SplitHostPort(text)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// validDomain tells whether text can stand in a Host header as the parent of organization hosts.
+func validDomain(text string) bool {
+	return text != "" && len(text) < 190 && !strings.ContainsAny(text, ":/@ _") && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+}
+
+// hasScheme tells whether text is an absolute address of one of the schemes.
+func hasScheme(text string, schemes ...string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	for _, s := range schemes {
+		if u.Scheme == s {
+			return true
+		}
+	}
+	return false
+}

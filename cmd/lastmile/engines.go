@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	jobs "github.com/lastmile-isp/lastmile/jobs/runner"
+	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	projections "github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// engines are what runs on the storage, whatever the area.
+type engines struct {
+	feed        *feed.Feed
+	bus         *bus.Bus
+	projections *projections.Runner
+	views       *projections.Views
+	directory   *identity.Directory
+	shows       *projections.Memory // keeps the directory filled
+	jobs        *jobs.Runner
+	processes   *processes.Runner
+}
+
+// openBus makes the bus with every aggregate and every command that a process may store.
+func openBus(s *storage, c clock.Clock, logger *slog.Logger) *bus.Bus {
+	b := bus.New(bus.Config{Store: s.store, Claims: s.vault.ClaimKey, Clock: c, Logger: logger})
+	registerIdentity(b)
+	registerSubscribers(b)
+	registerBilling(b)
+	registerPayments(b)
+	registerAudit(b)
+	return b
+}
+
+// startFeed begins to follow the log.
+func startFeed(ctx context.Context, s *storage, l *lifecycle) (*feed.Feed, error) {
+	f := feed.New(feed.FromStore(s.store), l.logger)
+	if err := f.Start(ctx); err != nil {
+		return nil, err
+	}
+	l.started("feed", stopStorage, func(context.Context) { f.Stop() })
+	return f, nil
+}
+
+// newProjections registers every read model.
+func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger, followOnly bool) *projections.Runner {
+	r := projections.New(projections.Config{Feed: f, DB: s.db, Clock: c, Logger: logger, FollowOnly: followOnly})
+	r.Register(readModels()...)
+	return r
+}
+
+// startEngines starts what reads the log and works on it. Jobs come before processes, which enqueue them.
+func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, roles roles) (*engines, error) {
+	e := &engines{directory: identity.NewDirectory()}
+	var err error
+	if e.feed, err = startFeed(ctx, s, l); err != nil {
+		return nil, err
+	}
+	e.bus = openBus(s, c, l.logger)
+	e.projections = newProjections(s, e.feed, c, l.logger, !roles.has(roleProjections))
+	if err := e.projections.Start(ctx); err != nil {
+		return nil, fmt.Errorf("start projections: %w", err)
+	}
+	e.views = e.projections.Views()
+	l.started("projections", stopEngines, func(context.Context) { e.projections.Stop() })
+	e.shows = projections.NewMemory(e.directory, e.feed, l.logger)
+	if err := e.shows.Start(ctx); err != nil {
+		return nil, err
+	}
+	l.startedBeside("directory", stopEngines, func(context.Context) { e.shows.Stop() })
+	e.jobs = jobs.New(jobs.Config{DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs)})
+	e.processes = processes.New(processes.Config{
+		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Decode: e.bus.DecodeStored, Jobs: e.jobs,
+		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
+			_, err := e.bus.Execute(ctx, cmd, meta)
+			return err
+		},
+	})
+	return e, nil
+}
+
+// startWork starts jobs and processes, after the areas have registered theirs.
+func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) error {
+	if err := e.jobs.Start(ctx); err != nil {
+		return err
+	}
+	l.startedBeside("jobs", stopEngines, func(context.Context) { e.jobs.Stop() })
+	if !roles.has(roleProcesses) {
+		return nil
+	}
+	registerProcesses(e.processes)
+	if err := e.processes.Start(ctx); err != nil {
+		return fmt.Errorf("start processes: %w", err)
+	}
+	l.startedBeside("processes", stopEngines, func(context.Context) { e.processes.Stop() })
+	return nil
+}
+
+// WaitFor waits until a read model, or the directory, shows a position (httpapi.Visibility).
+func (e *engines) WaitFor(ctx context.Context, projection string, position uint64) error {
+	if projection == identity.DirectoryName {
+		return e.shows.WaitFor(ctx, position)
+	}
+	return e.views.WaitFor(ctx, projection, position)
+}

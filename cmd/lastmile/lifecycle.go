@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// How long the phases of stopping may take; together less than the 5 s that a stop has (issue: set-up).
+const (
+	stopServing = 1500 * time.Millisecond // requests under way
+	stopEngines = 1500 * time.Millisecond // jobs, processes, read models
+	stopStorage = 600 * time.Millisecond  // connections, event store node, pools: each
+	stopCluster = 1200 * time.Millisecond // the private PostgreSQL
+	stopProgram = 4800 * time.Millisecond // all of it
+)
+
+// part is something that was started and has to be stopped.
+type part struct {
+	name  string
+	limit time.Duration
+	stop  func(ctx context.Context)
+	// with the part before: both stop at the same time.
+	beside bool
+}
+
+// lifecycle remembers what was started, stops it in reverse order, and hears of parts that fail for good.
+type lifecycle struct {
+	logger *slog.Logger
+	parts  []part
+	once   sync.Once
+	fatal  chan error // the first failure that the program cannot go on with
+}
+
+// newLifecycle is one in which nothing has been started.
+func newLifecycle(logger *slog.Logger) *lifecycle {
+	return &lifecycle{logger: logger, fatal: make(chan error, 1)}
+}
+
+// started notes a running part.
+func (l *lifecycle) started(name string, limit time.Duration, stop func(ctx context.Context)) {
+	l.parts = append(l.parts, part{name: name, limit: limit, stop: stop})
+}
+
+// startedBeside notes a part that stops at the same time as the one noted before it.
+func (l *lifecycle) startedBeside(name string, limit time.Duration, stop func(ctx context.Context)) {
+	l.parts = append(l.parts, part{name: name, limit: limit, stop: stop, beside: true})
+}
+
+// fail reports a failure that ends the program; only the first counts.
+func (l *lifecycle) fail(err error) {
+	select {
+	case l.fatal <- err:
+	default:
+	}
+}
+
+// watch ends the program when a part reports a failure. done ends the watch.
+func (l *lifecycle) watch(name string, errs <-chan error, done <-chan struct{}) {
+	go func() {
+		select {
+		case err := <-errs:
+			l.fail(fmt.Errorf("%s: %w", name, err))
+		case <-done:
+		}
+	}()
+}
+
+// stop stops everything in reverse order. A part that takes longer than its limit is left behind: the program ends anyway,
+// and everything here is made to survive a kill. Repeating it is harmless.
+func (l *lifecycle) stop() {
+	l.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopProgram)
+		defer cancel()
+		for end := len(l.parts); end > 0; {
+			begin := end - 1
+			for l.parts[begin].beside && begin > 0 {
+				begin--
+			}
+			var wait sync.WaitGroup
+			for _, p := range l.parts[begin:end] {
+				wait.Go(func() { l.stopPart(ctx, p) })
+			}
+			wait.Wait()
+			end = begin
+		}
+	})
+}
+
+// stopPart stops one part within its limit.
+func (l *lifecycle) stopPart(ctx context.Context, p part) {
+	ctx, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.stop(ctx)
+	}()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(50 * time.Millisecond) // one that minds its context is just finishing
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+		l.logger.Warn("part did not stop in time", slog.String("part", p.name))
+	}
+}
+
+// wait returns when ctx ends (nil) or a part has failed for good (its error).
+func (l *lifecycle) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-l.fatal:
+		return err
+	}
+}
+
+// errInterrupted is a start that was broken off by a signal.
+var errInterrupted = errors.New("interrupted")

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"net"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// startProvider decides who plays the payment provider: PAYMENT_BASE_URL, the real one by PAYMENT_ENV, or in test mode
+// without an address the simulator, inside this program on a free loopback port.
+func (a *App) startProvider(ctx context.Context) error {
+	a.provider = a.cfg.PaymentBaseURL
+	if a.provider != "" || a.cfg.GatewayMode != gatewayTest {
+		return nil
+	}
+	url, err := startSimulator(ctx, a.cfg, a.clock, a.life)
+	if err != nil {
+		return err
+	}
+	a.provider = url
+	a.logger.InfoContext(ctx, "payment provider is simulated", "address", url)
+	return nil
+}
+
+// startSimulator starts a provider on a free loopback port. It knows the platform's credentials, if there are any, and
+// takes everybody's otherwise.
+func startSimulator(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle) (string, error) {
+	sim := provider.New(provider.Config{Clock: c, Logger: l.logger})
+	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
+		return "", err
+	}
+	l.started("payment provider simulator", stopStorage, func(ctx context.Context) { _ = sim.Stop(ctx) })
+	return sim.URL(), nil
+}
+
+// ownURL is the address under which this program itself reaches its HTTP listener.
+func (a *App) ownURL() string {
+	if a.listener == nil {
+		return ""
+	}
+	host, port, err := net.SplitHostPort(a.listener.Addr())
+	if err != nil {
+		return ""
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// callbackURL is where the provider reports prompts: PAYMENT_CALLBACK_URL, or this program's own address in development.
+func (a *App) callbackURL() string {
+	if a.cfg.PaymentCallbackURL != "" {
+		return strings.TrimSuffix(a.cfg.PaymentCallbackURL, "/")
+	}
+	if own := a.ownURL(); own != "" {
+		return own + "/webhooks/mobile-money/stk"
+	}
+	return ""
+}

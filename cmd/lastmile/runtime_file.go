@@ -1,0 +1,70 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+)
+
+// runtimeName is the file in DATA_DIR by which other commands find the running program.
+const runtimeName = "runtime.json"
+
+// runtimeFile says how to reach what a running program started. It holds the private database's password, so only its owner
+// may read it. It may outlive a killed program: who reads it has to try.
+type runtimeFile struct {
+	PID        int    `json:"pid"`
+	HTTP       string `json:"http,omitempty"`       // address with the port in use
+	EventStore string `json:"eventStore,omitempty"` // of the embedded node, without credentials
+	Database   string `json:"database,omitempty"`   // of the private cluster, with password
+	// Installation tells which database and namespace the node's log is in, without revealing them.
+	Installation string `json:"installation"`
+}
+
+// installation names the log that a configuration means.
+func installation(cfg Config) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", string(cfg.DatabaseURL), cfg.Namespace))
+	return hex.EncodeToString(sum[:8])
+}
+
+// write replaces the file in one step.
+func (r runtimeFile) write(dir string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, runtimeName)
+	fresh := fmt.Sprintf("%s.%d", path, r.PID)
+	if err := os.WriteFile(fresh, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write runtime file: %w", err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return fmt.Errorf("write runtime file: %w", err)
+	}
+	return nil
+}
+
+// remove removes the file if it is still this program's.
+func (r runtimeFile) remove(dir string) {
+	if now, ok := readRuntimeFile(dir); ok && now.PID == r.PID {
+		_ = os.Remove(filepath.Join(dir, runtimeName)) // a left-over is harmless
+	}
+}
+
+// readRuntimeFile reads the file; ok is false when there is none to be used.
+func readRuntimeFile(dir string) (r runtimeFile, ok bool) {
+	text, err := os.ReadFile(filepath.Join(dir, runtimeName))
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return runtimeFile{}, false
+	}
+	return r, true
+}
+
+// String hides the password.
+func (r runtimeFile) String() string {
+	return fmt.Sprintf("pid %d, http %s, event store %s, database %s", r.PID, r.HTTP, r.EventStore, secrets.Hidden)
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// Patience when the storage is opened.
+const (
+	attachPatience = 3 * time.Second  // for what another program is said to run
+	storePatience  = 20 * time.Second // for an event store that is just starting
+)
+
+// storage is where everything lasting is: the database, the vault in it, and the log.
+type storage struct {
+	cluster *postgres.Cluster // the private one; nil when the database is somebody else's
+	db      *postgres.DB
+	vault   *vault.Vault
+	node    *embedded.Node // nil when the log is elsewhere
+	store   *eventstore.Store
+	// nodeURL is where other programs reach the log, without credentials; "" when it is not ours.
+	nodeURL string
+}
+
+// storageMode says how a command comes to its storage.
+type storageMode struct {
+	// node starts the embedded node if EVENTSTORE_URL is unset.
+	node bool
+	// attach uses what a running program of the same data directory has started, and starts only what is missing.
+	attach bool
+}
+
+// openStorage opens the database, the vault and the log, in this order; what it starts is noted in l.
+func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode) (*storage, error) {
+	s := &storage{}
+	running := runtimeFile{}
+	if mode.attach {
+		running = findRunning(ctx, cfg)
+	}
+	if err := s.openDatabase(ctx, cfg, l, running); err != nil {
+		return nil, err
+	}
+	ring, err := openKeyring(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.vault, err = vault.Open(ctx, vault.Config{DB: s.db, Keyring: ring, Clock: c, Logger: l.logger})
+	if err != nil {
+		return nil, err
+	}
+	storeURL, err := s.openLog(ctx, cfg, c, l, mode, running)
+	if err != nil {
+		return nil, err
+	}
+	codec := catalog.New(catalog.From(s.vault.SubjectKeys))
+	s.store, err = eventstore.Open(ctx, eventstore.Config{URL: storeURL, Codec: codec, Logger: l.logger})
+	if err != nil {
+		return nil, fmt.Errorf("EVENTSTORE_URL: %w", err)
+	}
+	l.started("event store client", stopStorage, func(context.Context) { s.store.Close() })
+	return s, awaitStore(ctx, s.store, storePatience)
+}
+
+// findRunning is the running program's file, empty when there is none that answers.
+func findRunning(ctx context.Context, cfg Config) runtimeFile {
+	r, ok := readRuntimeFile(cfg.DataDir)
+	if !ok || r.Installation != installation(cfg) {
+		return runtimeFile{}
+	}
+	target := r.Database
+	if target == "" {
+		target = string(cfg.DatabaseURL)
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachPatience)
+	defer cancel()
+	db, err := postgres.Open(ctx, postgres.Config{URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: 1})
+	if err != nil {
+		return runtimeFile{} // left behind by a killed program
+	}
+	db.Close()
+	return r
+}
+
+// openDatabase connects to DATABASE_URL, else to the private cluster, which is started unless another program runs it.
+func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, running runtimeFile) error {
+	target := string(cfg.DatabaseURL)
+	if target == "" {
+		target = running.Database
+	}
+	if target == "" {
+		cluster, err := postgres.StartCluster(ctx, postgres.ClusterConfig{DataDir: cfg.DataDir, Logger: l.logger})
+		if err != nil {
+			return fmt.Errorf("private PostgreSQL: %w", err)
+		}
+		s.cluster = cluster
+		done := make(chan struct{})
+		go superviseCluster(cluster, l, done)
+		l.started("private PostgreSQL", stopCluster, func(ctx context.Context) {
+			close(done)
+			if err := cluster.Stop(ctx); err != nil {
+				l.logger.Warn("private PostgreSQL did not stop cleanly", slog.String("error", err.Error()))
+			}
+		})
+		target = cluster.URL()
+	}
+	db, err := postgres.Open(ctx, postgres.Config{URL: target, Namespace: postgres.Namespace(cfg.Namespace), Logger: l.logger})
+	if err != nil {
+		return err
+	}
+	s.db = db
+	l.started("database connections", stopStorage, func(context.Context) { db.Close() })
+	return nil
+}
+
+// superviseCluster starts the private server again when it ends by itself. A second failure in a row ends the program.
+func superviseCluster(cluster *postgres.Cluster, l *lifecycle, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case <-cluster.Done():
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+		l.logger.Error("private PostgreSQL ended by itself, starting it again")
+		if err := cluster.Restart(context.Background()); err != nil {
+			l.fail(fmt.Errorf("private PostgreSQL ended and does not start again: %w", err))
+			return
+		}
+	}
+}
+
+// openLog gives the address of the log: EVENTSTORE_URL, the running program's node, or a node of our own.
+func (s *storage) openLog(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode, running runtimeFile) (string, error) {
+	switch {
+	case cfg.EventStoreURL != "":
+		return string(cfg.EventStoreURL), nil
+	case running.EventStore != "":
+		return withCredentials(running.EventStore, cfg), nil
+	case !mode.node:
+		return "", errors.New("no event store: set EVENTSTORE_URL, or let this program run one (--roles with eventstore)")
+	}
+	if mode.attach {
+		cfg.EventStoreAddr = "127.0.0.1:0" // a passing guest takes no well-known port
+	}
+	if err := s.startNode(ctx, cfg, c, l); err != nil {
+		return "", err
+	}
+	return withCredentials(s.nodeURL, cfg), nil
+}
+
+// startNode starts the embedded node. Its failure ends the program: without the right to write nothing here works.
+func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle) error {
+	secure, err := nodeTLS(cfg)
+	if err != nil {
+		return err
+	}
+	s.node, err = embedded.Start(ctx, embedded.Config{
+		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger, Clock: c,
+		TLS: secure, Username: cfg.EventStoreUsername, Password: cfg.EventStorePassword.Reveal(), Production: cfg.Production(),
+	})
+	if err != nil {
+		return err
+	}
+	s.nodeURL = s.node.URL()
+	done := make(chan struct{})
+	l.watch("event store node stopped", s.node.Err(), done)
+	l.started("event store node", stopStorage, func(ctx context.Context) {
+		close(done)
+		_ = s.node.Stop(ctx) // calls that were cut off are told by their callers
+	})
+	return nil
+}
+
+// nodeTLS is the node's certificate, nil without one.
+func nodeTLS(cfg Config) (*tls.Config, error) {
+	if cfg.EventStoreCertFile == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.EventStoreCertFile, cfg.EventStoreKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("EVENTSTORE_TLS_CERT_FILE: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// withCredentials is a node's address as our client uses it.
+func withCredentials(nodeURL string, cfg Config) string {
+	u, err := url.Parse(nodeURL)
+	if err != nil {
+		return nodeURL
+	}
+	if cfg.EventStoreUsername != "" {
+		u.User = url.UserPassword(cfg.EventStoreUsername, cfg.EventStorePassword.Reveal())
+	}
+	if cfg.EventStoreCAFile != "" {
+		q := u.Query()
+		q.Set("tlsCaFile", cfg.EventStoreCAFile)
+		u.RawQuery = q.Encode()
+	}
+	return u.String()
+}
+
+// awaitStore waits until the log answers.
+func awaitStore(ctx context.Context, store *eventstore.Store, patience time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := store.Ping(limited)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
+			return fmt.Errorf("event store does not answer: %w", err)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/audit"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	projections "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// wireAreas makes the areas' endpoints and registers their jobs.
+func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
+	payments, err := a.wirePayments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	areas := append(a.identityRoutes(), a.subscriberRoutes()...)
+	areas = append(areas, payments...)
+	return append(areas, httpapi.AuditAPI{Log: audit.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()), nil
+}
+
+// tokens issues and proves access tokens.
+func (a *App) tokens() httpapi.Tokens {
+	return httpapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
+}
+
+// settings reads an organization's settings from the log.
+func (a *App) settings() httpapi.OrganizationSettingsAPI {
+	return httpapi.OrganizationSettingsAPI{
+		Bus: a.engines.bus, Organizations: identity.OrganizationsQuery{Views: a.engines.views}, DirectoryShows: a.engines.shows,
+	}
+}
+
+// identityRoutes are organizations, users and signing in.
+func (a *App) identityRoutes() [][]httpapi.Route {
+	e, v := a.engines, a.storage.vault
+	users := identity.UsersQuery{Views: e.views}
+	return [][]httpapi.Route{
+		httpapi.AuthAPI{Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Tokens: a.tokens(),
+			Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens}.Routes(),
+		httpapi.OrganizationsAPI{Bus: e.bus, Organizations: identity.OrganizationsQuery{Views: e.views}, Users: users,
+			DirectoryShows: e.shows, Passwords: v.Passwords}.Routes(),
+		httpapi.UsersAPI{Bus: e.bus, Users: users, DirectoryShows: e.shows, Passwords: v.Passwords, Refresh: v.RefreshTokens}.Routes(),
+		a.settings().Routes(),
+	}
+}
+
+// subscriberRoutes are subscribers, plans, subscriptions, invoices and statements.
+func (a *App) subscriberRoutes() [][]httpapi.Route {
+	e := a.engines
+	people := subscribers.SubscribersQuery{Views: e.views}
+	owned := subscribers.SubscriptionsQuery{Views: e.views}
+	return [][]httpapi.Route{
+		httpapi.SubscribersAPI{Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock}.Routes(),
+		httpapi.PlansAPI{Bus: e.bus, Plans: subscribers.PlansQuery{Views: e.views}, Settings: a.settings()}.Routes(),
+		httpapi.SubscriptionsAPI{Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock}.Routes(),
+		httpapi.InvoicesAPI{Bus: e.bus, Invoices: billing.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock}.Routes(),
+		httpapi.StatementAPI{Statement: billing.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
+	}
+}
+
+// serve makes the server and opens the door to it.
+func (a *App) serve(areas [][]httpapi.Route) error {
+	if a.listener == nil {
+		return nil
+	}
+	tokens := a.tokens()
+	if err := tokens.Check(); err != nil {
+		return err
+	}
+	var limiter vault.Limiter = a.storage.vault.Limits
+	if a.roles.alone() {
+		limiter = vault.NewLocalLimits(a.clock)
+	}
+	server, err := httpapi.New(httpapi.Config{
+		ServiceDomain: a.cfg.ServiceDomain, Production: a.cfg.Production(), TrustedProxies: a.cfg.TrustedProxy,
+		CursorKey: a.storage.vault.Key(secrets.Cursors),
+		Limits:    httpapi.Limits{User: a.cfg.RateLimitUser, Login: a.cfg.RateLimitLogin, Webhook: a.cfg.RateLimitWebhook},
+
+		Organizations: httpapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
+		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
+		Refusals: httpapi.BusRefusals{Bus: a.engines.bus}, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
+	}, areas...)
+	if err != nil {
+		return err
+	}
+	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates))
+	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
+		a.metrics.MustRegister(c)
+	}
+	a.door.open(server)
+	l := a.listener
+	a.life.started("http requests", stopServing, func(context.Context) { l.Stop() })
+	return nil
+}
+
+// systemRoutes are health, readiness, projections and breakers.
+func (a *App) systemRoutes() []httpapi.Route {
+	return httpapi.SystemAPI{
+		Checks: a.checks(), Projections: a.engines.projections.Status, Breakers: a.breakerStates, Logger: a.logger,
+	}.Routes()
+}
+
+// breakerStates are the breakers as the API shows them.
+func (a *App) breakerStates() []httpapi.BreakerState {
+	states := a.breakers.States()
+	out := make([]httpapi.BreakerState, len(states))
+	for i, s := range states {
+		out[i] = httpapi.BreakerState{Target: s.Target, Kind: s.Kind, State: string(s.State), Failures: s.Failures,
+			OpenedAt: timeOrNil(s.OpenedAt), RetryAt: timeOrNil(s.RetryAt)}
+		if s.LastError != "" {
+			out[i].LastError = &s.LastError
+		}
+	}
+	return out
+}
+
+// timeOrNil is nil for the zero time.
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// noteBreaker logs a change of an outside system's condition.
+func (a *App) noteBreaker(s breaker.State) {
+	a.logger.Warn("outside system changed condition", "kind", s.Kind, "target", s.Target, "state", string(s.State), "failures", s.Failures)
+}
+
+// checks are the dependencies of readiness, by name.
+func (a *App) checks() []httpapi.Check {
+	checks := []httpapi.Check{
+		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
+		{Name: "eventstore", Probe: a.storage.store.Ping},
+		{Name: identity.DirectoryName, Probe: func(context.Context) error { return down(a.engines.shows.Fault()) }},
+		{Name: "jobs", Probe: a.probeJobs},
+	}
+	if a.roles.has(roleProcesses) {
+		checks = append(checks, httpapi.Check{Name: "processes", Probe: a.probeProcesses})
+	}
+	for _, s := range a.engines.projections.Status() {
+		checks = append(checks, httpapi.Check{Name: s.Name, Probe: func(context.Context) error { return a.probeProjection(s.Name) }})
+	}
+	return checks
+}
+
+// down is a failed check, nil for "".
+func down(why string) error {
+	if why == "" {
+		return nil
+	}
+	return failure.NewUnavailable("stopped", "It has stopped: see the log.", 0, fmt.Errorf("stopped: %s", why))
+}
+
+// probeProjection fails for a read model that met an event it cannot apply.
+func (a *App) probeProjection(name string) error {
+	for _, s := range a.engines.projections.Status() {
+		if s.Name == name && s.State == projections.StateStopped {
+			return down(fmt.Sprintf("at position %d: %s", s.Position, s.Error))
+		}
+	}
+	return nil
+}
+
+// probeProcesses fails when a process met an input that it cannot take.
+func (a *App) probeProcesses(context.Context) error {
+	for _, s := range a.engines.processes.Status() {
+		if s.State == processes.StateStopped {
+			return down(fmt.Sprintf("%s: %s", s.Name, s.Error))
+		}
+	}
+	return nil
+}
+
+// probeJobs fails when jobs that are due have been waiting for two minutes: nobody works them.
+func (a *App) probeJobs(ctx context.Context) error {
+	var waiting bool
+	err := a.storage.db.Owner.QueryRow(ctx, `select exists (select from `+a.storage.db.Namespace.Schema("river")+`.river_job
+		where state = 'available' and scheduled_at < now() - interval '2 minutes')`).Scan(&waiting)
+	if err == nil && waiting {
+		err = down("jobs wait for more than two minutes")
+	}
+	return err
+}
