@@ -26,14 +26,14 @@ const (
 // How soon a new job is begun. The insert's notification is usually what starts it; the queue is looked at without one as
 // well, since River sends at most one notification in each cooldown.
 const (
-	fetchCooldown = 20 * time.Millisecond
+	fetchCooldown = 10 * time.Millisecond
 	fetchPoll     = 100 * time.Millisecond
 )
 
 // Stopping: running jobs may end by themselves, then their contexts are cancelled.
 const (
-	softStop = 3 * time.Second
-	hardStop = 4500 * time.Millisecond
+	softStop = 2 * time.Second
+	hardStop = 4 * time.Second
 )
 
 // Config is what the queue is built from.

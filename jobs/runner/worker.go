@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -105,12 +106,9 @@ type worker[T commands.Job] struct {
 // Timeout is of one attempt.
 func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration { return w.opts.Timeout }
 
-// NextRetry is counted from the beginning of the attempt.
+// NextRetry is a back-off from now. River goes by the machine's clock, and would replace a time in the past by its own policy.
 func (w *worker[T]) NextRetry(job *river.Job[stored[T]]) time.Time {
-	if job.AttemptedAt == nil {
-		return time.Time{} // River's own policy
-	}
-	return job.AttemptedAt.Add(w.opts.Backoff(job.Attempt))
+	return clock.System().Now().Add(max(w.opts.Backoff(job.Attempt), 20*time.Millisecond))
 }
 
 // Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the code only.
