@@ -62,6 +62,7 @@ func (open) counterCommand()             {}
 func (add) counterCommand()              {}
 func (rename) counterCommand()           {}
 
+// Validate wants a step that is not negative.
 func (c add) Validate() error {
 	var f failure.Faults
 	f.Check(c.Step >= 0, "step", "must not be negative")

@@ -250,10 +250,12 @@ func TestCodec_OutOfReachKeysAreNoPoison(t *testing.T) {
 // noKeys is a vault that cannot be reached.
 type noKeys struct{}
 
+// Keys implements Keys.
 func (noKeys) Keys(context.Context, []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return nil, errors.New("no connection")
 }
 
+// EnsureKeys implements Keys.
 func (noKeys) EnsureKeys(context.Context, []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return nil, errors.New("no connection")
 }

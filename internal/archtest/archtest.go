@@ -1,0 +1,102 @@
+// Package archtest reads the source of the whole module and reports what STYLE.md forbids: imports against the layers
+// (section 2), time read anywhere but from a clock, declarations without comment, functions and files that are too long,
+// bare nolint and TODO marks. It parses every Go file, whatever its build tags.
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Module is the path that internal imports begin with.
+const Module = "github.com/lastmile-isp/lastmile"
+
+// Violation is one broken rule.
+type Violation struct {
+	Place string // file:line, relative to the module
+	Rule  string // short name
+	Text  string
+}
+
+// String is place, rule and text.
+func (v Violation) String() string { return v.Place + ": " + v.Rule + ": " + v.Text }
+
+// source is one parsed file.
+type source struct {
+	name  string // slash-separated, relative to the module's root
+	dir   string // its package's folder, "" for the root
+	test  bool   // a _test.go file
+	lines int
+	files *token.FileSet
+	tree  *ast.File
+}
+
+// at makes a violation at a node.
+func (s *source) at(pos token.Pos, rule, text string, args ...any) Violation {
+	return Violation{fmt.Sprintf("%s:%d", s.name, s.files.Position(pos).Line), rule, fmt.Sprintf(text, args...)}
+}
+
+// line is the number of the line of a position.
+func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
+
+// rules are applied to each file.
+var rules = []func(*source) []Violation{
+	checkImports, checkTime, checkComments, checkLengths, checkMarks, checkPackageName,
+}
+
+// Check reads all Go files below root. A file that cannot be read or parsed is an error, not a file to pass over.
+func Check(root string) ([]Violation, error) {
+	var found []Violation
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains([]string{".git", "node_modules", "testdata"}, entry.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		body, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		list, err := checkFile(filepath.ToSlash(relative), body)
+		found = append(found, list...)
+		return err
+	})
+	return found, err
+}
+
+// checkFile applies all rules to one file.
+func checkFile(name string, body []byte) ([]Violation, error) {
+	s := &source{name: name, test: strings.HasSuffix(name, "_test.go"), files: token.NewFileSet()}
+	if s.dir = path.Dir(name); s.dir == "." {
+		s.dir = ""
+	}
+	s.lines = strings.Count(string(body), "\n")
+	var err error
+	if s.tree, err = parser.ParseFile(s.files, name, body, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return nil, err
+	}
+	var found []Violation
+	for _, rule := range rules {
+		found = append(found, rule(s)...)
+	}
+	return found, nil
+}

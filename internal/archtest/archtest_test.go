@@ -1,0 +1,104 @@
+package archtest
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestModule_KeepsTheRules(t *testing.T) {
+	t.Parallel()
+	found, err := Check(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range found {
+		t.Error(v)
+	}
+}
+
+func TestCheckFile_FindsEachKindOfViolation(t *testing.T) {
+	t.Parallel()
+	own := func(p string) string { return `import _ "` + Module + "/" + p + `"` }
+	for _, c := range []struct{ name, file, body, want string }{
+		{"leaf uses a module", "internal/money/x.go", `import _ "github.com/google/uuid"`, "import"},
+		{"leaf uses a leaf", "internal/money/x.go", own("internal/id"), "import"},
+		{"internal uses events", "internal/vault/x.go", own("events"), "import"},
+		{"events use a store", "events/x.go", own("eventstore"), "import"},
+		{"aggregate uses bus", "aggregates/billing/x.go", own("commands/bus"), "import"},
+		{"aggregate uses another area", "aggregates/billing/x.go", own("aggregates/payments"), "import"},
+		{"aggregate has a context", "aggregates/billing/x.go", `import _ "context"`, "import"},
+		{"aggregate logs", "aggregates/billing/x.go", `import _ "log/slog"`, "import"},
+		{"aggregate uses pgx", "aggregates/billing/x.go", `import _ "github.com/jackc/pgx/v5"`, "import"},
+		{"process uses projection", "processmanagers/renewal/x.go", own("projections/billing"), "import"},
+		{"process uses runner", "processmanagers/renewal/x.go", own("processmanagers/runner"), "import"},
+		{"projection uses commands", "projections/billing/x.go", own("commands"), "import"},
+		{"engine uses an area", "commands/bus/x.go", own("aggregates/billing"), "import"},
+		{"client outside the store", "commands/bus/x.go", `import _ "` + storeModule + `/esdb"`, "import"},
+		{"client in a test", "httpapi/x_test.go", `import _ "` + storeModule + `/esdb"`, "import"},
+		{"gateway uses commands", "gateways/routeros/x.go", own("commands"), "import"},
+		{"httpapi uses radius", "httpapi/x.go", own("radius"), "import"},
+		{"httpapi uses the store", "httpapi/x.go", own("eventstore"), "import"},
+		{"simulator in the product", "gateways/mobilemoney/x.go", own("simulators/provider"), "import"},
+		{"a kit in the product", "httpapi/x.go", own("internal/storetest"), "import"},
+		{"cmd is imported", "httpapi/x_test.go", own("cmd/lastmile"), "import"},
+		{"aggregate reads files", "aggregates/billing/x.go", `import _ "io"`, "import"},
+		{"job vocabulary has a context", "jobs/x.go", `import _ "context"`, "import"},
+		{"unknown folder", "helpers/x.go", "", "layer"},
+		{"machine time", "httpapi/x.go", "import \"time\"\n\n// x.\nvar x = time.Now()", "time"},
+		{"machine time by another name", "httpapi/x.go", "import clock \"time\"\n\n// x.\nvar x = clock.Since", "time"},
+		{"func without comment", "httpapi/x.go", "func x() {}", "comment"},
+		{"method of several lines", "httpapi/x.go", "// T.\ntype T int\n\nfunc (T) x() {\n}", "comment"},
+		{"type without comment", "httpapi/x.go", "type x int", "comment"},
+		{"member without comment", "httpapi/x.go", "const (\n\t// a.\n\ta = 1\n\tb = 2\n)", "comment"},
+		{"helper of a test", "httpapi/x_test.go", "func x() {}", "comment"},
+		{"long function", "httpapi/x.go", "// x.\nfunc x() {\n" + strings.Repeat("\n", 59) + "}", "length"},
+		{"long file", "httpapi/x.go", strings.Repeat("\n", 500), "length"},
+		{"bare nolint", "httpapi/x.go", "// x.\nvar x = 1 //nolint", "nolint"},
+		{"nolint without reason", "httpapi/x.go", "// x.\nvar x = 1 //nolint:gosec", "nolint"},
+		{"todo", "httpapi/x.go", "// TODO: later", "todo"},
+	} {
+		found, err := checkFile(c.file, []byte("package x\n\n"+c.body+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if len(found) != 1 || found[0].Rule != c.want {
+			t.Errorf("%s: want one %s, have %v", c.name, c.want, found)
+		}
+	}
+}
+
+func TestCheckFile_LetsPassWhatIsRight(t *testing.T) {
+	t.Parallel()
+	own := func(p string) string { return `import _ "` + Module + "/" + p + `"` }
+	for _, c := range []struct{ name, file, body string }{
+		{"id uses uuid", "internal/id/x.go", `import _ "github.com/google/uuid"`},
+		{"aggregate uses commands", "aggregates/billing/x.go", own("commands")},
+		{"test of an aggregate uses bus", "aggregates/billing/x_test.go", own("commands/bus")},
+		{"projection uses pgx", "projections/billing/x.go", `import _ "github.com/jackc/pgx/v5/pgtype"`},
+		{"store uses the client", "eventstore/x.go", `import _ "` + storeModule + `/esdb"`},
+		{"cmd wires", "cmd/lastmile/x.go", own("simulators/provider")},
+		{"command hides a secret", "commands/x.go", `import _ "log/slog"`},
+		{"address in a rule", "aggregates/network/x.go", `import _ "net/netip"`},
+		{"method of one line", "events/x.go", "// T.\ntype T int\n\nfunc (T) EventType() string { return \"\" }"},
+		{"commented group", "httpapi/x.go", "// Numbers.\nconst (\n\ta = 1\n\tb = 2\n)"},
+		{"assertion", "httpapi/x.go", "var _ = 1"},
+		{"test", "httpapi/x_test.go", "func TestX() {}"},
+		{"function of 60 lines", "httpapi/x.go", "// x.\nfunc x() {\n" + strings.Repeat("\n", 58) + "}"},
+		{"reasoned nolint", "httpapi/x.go", "// x.\nvar x = 1 //nolint:gosec // constant"},
+		{"todo with issue", "httpapi/x.go", "// TODO(#12): later"},
+	} {
+		found, err := checkFile(c.file, []byte("package x\n\n"+c.body+"\n"))
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %v %v", c.name, found, err)
+		}
+	}
+}
+
+func TestCheckFile_RefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	if _, err := checkFile("httpapi/x.go", []byte("package")); err == nil {
+		t.Error("half a file was passed over")
+	}
+}

@@ -1,0 +1,172 @@
+package archtest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// leaves are the packages of STYLE.md section 2, item 1, and the type of personal fields: imported by everyone.
+var leaves = []string{
+	"internal/money", "internal/calendar", "internal/id", "internal/failure", "internal/clock", "internal/personal",
+}
+
+// kits are test kits: outside of tests only other kits import them, and they may import what they test.
+var kits = []string{
+	"internal/archtest", "internal/decidertest", "internal/storetest", "internal/postgres/pgtest/...", "internal/deps",
+	"eventstore/contract/...", "eventstore/feed/feedtest", "httpapi/apitest",
+}
+
+// Third-party modules that some rules name.
+const (
+	uuidModule  = "github.com/google/uuid"
+	pgxModule   = "github.com/jackc/pgx/v5"
+	storeModule = "github.com/EventStore/EventStore-Client-Go/v4"
+)
+
+// impure are the parts of the standard library that decide nothing: context, I/O, randomness and logs.
+var impure = []string{
+	"context", "os", "io", "net", "log", "database", "math/rand", "crypto/rand", "syscall", "bufio", "embed", "runtime", "sync",
+	"unsafe", "plugin", "testing",
+}
+
+// pureAfterAll are packages below the impure ones that only read text or name types.
+var pureAfterAll = []string{"io/fs", "net/mail", "net/netip", "net/url"}
+
+// valuer is what a type with secrets needs in order to hide them from logs: vocabularies may use it, rules may not.
+var valuer = []string{"log/slog"}
+
+// layer is what one kind of package may import. Patterns end in "/..." for everything below; "*" is one folder.
+type layer struct {
+	folders []string // patterns of the packages it holds
+	own     []string // patterns of packages of the module that it may import
+	never   []string // exceptions from own
+	foreign []string // modules that it may import; nil = any
+	pure    bool     // nothing impure of the standard library
+	but     []string // exceptions from pure
+}
+
+// layers are tried in order; the first whose folders match counts. A package that matches none is a violation.
+var layers = []layer{
+	{folders: []string{"internal/id"}, foreign: []string{uuidModule}},
+	{folders: leaves, foreign: []string{}},
+	{folders: kits, own: []string{"..."}},
+	{folders: []string{"internal/..."}, own: []string{"internal/..."}, never: kits},
+	{folders: []string{"events"}, own: leaves, foreign: []string{uuidModule}, pure: true, but: valuer},
+	{folders: []string{"events/catalog"}, own: with(leaves, "events"), foreign: []string{uuidModule}},
+	{folders: []string{"commands"}, own: with(leaves, "events"), foreign: []string{uuidModule}, pure: true, but: valuer},
+	{folders: []string{"commands/bus"}, own: []string{"internal/...", "events", "events/catalog", "commands", "eventstore"}, never: kits},
+	{folders: []string{"aggregates/*"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
+	{
+		folders: []string{"processmanagers/runner"}, never: kits,
+		own: []string{
+			"internal/...", "events", "events/catalog", "commands", "commands/bus", "eventstore", "eventstore/subscriptions", "eventstore/feed",
+			"processmanagers", "jobs", "jobs/runner",
+		},
+	},
+	{folders: []string{"processmanagers", "processmanagers/*"}, own: with(leaves, "events", "commands", "processmanagers"), foreign: []string{uuidModule}, pure: true},
+	{folders: []string{"projections/runner"}, own: []string{"internal/...", "events", "events/catalog", "eventstore", "eventstore/feed"}, never: kits},
+	{folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule}},
+	{folders: []string{"eventstore"}, own: with(leaves, "events", "events/catalog")},
+	{folders: []string{"eventstore/subscriptions", "eventstore/feed"}, own: with(leaves, "events", "events/catalog", "eventstore")},
+	{folders: []string{"eventstore/..."}, own: []string{"internal/...", "eventstore/embedded/..."}, never: kits},
+	{folders: []string{"jobs"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
+	{folders: []string{"jobs/runner"}, own: []string{"internal/...", "events", "commands", "commands/bus", "jobs"}, never: kits},
+	{
+		folders: []string{"jobs/*"}, never: kits,
+		own: []string{"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs", "jobs/runner"},
+	},
+	{folders: []string{"gateways/..."}, own: []string{"internal/...", "gateways/breaker"}, never: kits},
+	// A handler that fills a command from present state (bus.Load) names the state's type, so aggregates are in its list.
+	{
+		folders: []string{"httpapi/...", "radius/..."}, never: kits,
+		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/...", "aggregates/*"},
+	},
+	{folders: []string{"simulators/..."}, own: []string{"internal/...", "simulators/..."}, never: kits},
+	{folders: []string{"web/..."}, own: []string{}},
+	{folders: []string{"cmd/..."}, own: []string{"..."}, never: kits},
+}
+
+// with adds patterns to a list without changing it.
+func with(list []string, more ...string) []string { return append(slices.Clone(list), more...) }
+
+// checkImports compares the imports of a file with its layer. Tests may import what they test with, but no test reaches
+// past the store's façade unless it tests the store.
+func checkImports(s *source) []Violation {
+	at := slices.IndexFunc(layers, func(l layer) bool { return matchesAny(l.folders, s.dir) })
+	if at < 0 {
+		return []Violation{s.at(s.tree.Package, "layer", "folder %q is in no layer of internal/archtest", s.dir)}
+	}
+	var found []Violation
+	for _, spec := range s.tree.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has refused it before
+		}
+		if reason := forbidden(s, layers[at], name); reason != "" {
+			found = append(found, s.at(spec.Pos(), "import", "%s: %s", name, reason))
+		}
+	}
+	return found
+}
+
+// forbidden says why a file must not import a package, "" when it may.
+func forbidden(s *source, l layer, name string) string {
+	own, isOwn := strings.CutPrefix(name, Module+"/")
+	switch {
+	case below(name, storeModule) && !strings.HasPrefix(s.dir, "eventstore") && s.dir != "internal/deps":
+		return "only eventstore uses the client"
+	case isOwn && strings.HasPrefix(own, "cmd/") && !strings.HasPrefix(s.dir, "cmd/"):
+		return "nothing imports cmd"
+	case s.test:
+		return ""
+	case isOwn && strings.HasPrefix(own, "simulators/") && !matchesAny([]string{"cmd/...", "simulators/..."}, s.dir):
+		return "simulators are for tests and cmd"
+	case isOwn && (own == s.dir || matchesAny(l.own, own) && !matchesAny(l.never, own)):
+		return ""
+	case isOwn && sameArea(s.dir, own) && !matchesAny(l.never, own):
+		return ""
+	case isOwn:
+		return "not of a layer below"
+	case isStandard(name):
+		if l.pure && slices.ContainsFunc(impure, func(i string) bool { return below(name, i) }) && !slices.Contains(with(pureAfterAll, l.but...), name) {
+			return "this layer is pure"
+		}
+		return ""
+	case l.foreign != nil && !slices.ContainsFunc(l.foreign, func(m string) bool { return below(name, m) }):
+		return "this layer has no use for that module"
+	}
+	return ""
+}
+
+// sameArea lets a folder import what lies below itself, such as its own fixtures.
+func sameArea(dir, own string) bool { return dir != "" && strings.HasPrefix(own, dir+"/") }
+
+// isStandard tells whether a path is of the standard library: its first part has no dot.
+func isStandard(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(first, ".")
+}
+
+// below tells whether a path is a package or lies below it.
+func below(name, parent string) bool { return name == parent || strings.HasPrefix(name, parent+"/") }
+
+// matchesAny tells whether one of the patterns matches a folder.
+func matchesAny(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, dir) })
+}
+
+// matches compares a folder with a pattern.
+func matches(pattern, dir string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if parent, all := strings.CutSuffix(pattern, "/..."); all {
+		return below(dir, parent)
+	}
+	if parent, one := strings.CutSuffix(pattern, "/*"); one {
+		rest, under := strings.CutPrefix(dir, parent+"/")
+		return under && !strings.Contains(rest, "/")
+	}
+	return pattern == dir
+}
