@@ -27,13 +27,8 @@ type RegisterShortcode struct {
 	Position       uint64          `json:"position"` // of the settings
 }
 
-// ProcessCallback handles one stored callback of the provider.
-type ProcessCallback struct {
-	InboxID id.Request `json:"inboxId"`
-}
-
-// SweepCallbacks handles callbacks that were stored and, after a crash, never processed. Periodic.
-type SweepCallbacks struct{}
+// RegisterPlatform registers the C2B addresses of the platform's own shortcode. Periodic; the first run is at start.
+type RegisterPlatform struct{}
 
 // Kind is the durable name.
 func (SubmitPrompt) Kind() string { return "payments_submit_prompt" }
@@ -48,7 +43,4 @@ func (FindPayer) Kind() string { return "payments_find_payer" }
 func (RegisterShortcode) Kind() string { return "payments_register_shortcode" }
 
 // Kind is the durable name.
-func (ProcessCallback) Kind() string { return "payments_process_callback" }
-
-// Kind is the durable name.
-func (SweepCallbacks) Kind() string { return "payments_sweep_callbacks" }
+func (RegisterPlatform) Kind() string { return "payments_register_platform" }

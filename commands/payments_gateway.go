@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"log/slog"
 	"regexp"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -15,6 +16,25 @@ const (
 	EnvironmentSandbox    = "sandbox"
 	EnvironmentProduction = "production"
 )
+
+// GatewayCredentials is what a CredentialsRef refers to in the vault, as JSON, with purpose GatewayCredentialsPurpose.
+type GatewayCredentials struct {
+	ConsumerKey    string `json:"consumerKey"`
+	ConsumerSecret string `json:"consumerSecret"`
+	Passkey        string `json:"passkey"`
+}
+
+// GatewayCredentialsPurpose is the vault's purpose of GatewayCredentials.
+const GatewayCredentialsPurpose = "payment_credentials"
+
+// String hides the secrets.
+func (GatewayCredentials) String() string { return "payment credentials" }
+
+// GoString hides the secrets.
+func (GatewayCredentials) GoString() string { return "payment credentials" }
+
+// LogValue hides the secrets.
+func (GatewayCredentials) LogValue() slog.Value { return slog.StringValue("payment credentials") }
 
 // GatewayCommand is a command to an organization's payment gateway settings.
 //

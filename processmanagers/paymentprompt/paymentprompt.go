@@ -5,6 +5,7 @@
 //	                     │                       ├─ callback ─┤
 //	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ─► expired ──► ReleasePrompt
 //	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
+//	reserved on the account, but not initiated within 5 minutes (timer abandoned): a crash in between ──► ReleasePrompt
 //	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
 package paymentprompt
 
@@ -19,9 +20,13 @@ import (
 
 // Names of the timers.
 const (
-	timerRecheck = "recheck"
-	timerExpire  = "expire"
+	timerRecheck   = "recheck"
+	timerExpire    = "expire"
+	timerAbandoned = "abandoned"
 )
+
+// abandonedAfter is when a reservation without an attempt is taken for a crash between the two.
+const abandonedAfter = 5 * time.Minute
 
 // rechecks are the times after the start at which the provider is asked; then hourly. Source: rules.md 4.
 var rechecks = []time.Duration{
@@ -35,6 +40,7 @@ type State struct {
 	StartedAt    time.Time     `json:"startedAt"`
 	ExpiresAt    time.Time     `json:"expiresAt"`
 	Named        bool          `json:"named"` // the provider's name of the prompt is known: it can be asked about
+	Initiated    bool          `json:"initiated"`
 	Over         bool          `json:"over"`
 }
 
@@ -43,7 +49,7 @@ func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "paymentprompt",
 		Handles: []string{
-			events.PaymentInitiated{}.EventType(), events.PromptAccepted{}.EventType(), events.PromptChecked{}.EventType(),
+			events.PromptReserved{}.EventType(), events.PaymentInitiated{}.EventType(), events.PromptAccepted{}.EventType(), events.PromptChecked{}.EventType(),
 			events.PromptCheckRequested{}.EventType(), events.PaymentSucceeded{}.EventType(), events.PaymentCancelled{}.EventType(),
 			events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
 		},
@@ -63,6 +69,8 @@ func key(e events.Envelope) string {
 // paymentOf names the attempt of an event; over tells that the event ends it.
 func paymentOf(e events.Event) (payment id.Payment, over bool) {
 	switch e := e.(type) {
+	case events.PromptReserved:
+		return e.PaymentID, false
 	case events.PaymentInitiated:
 		return e.PaymentID, false
 	case events.PromptAccepted:
@@ -85,12 +93,19 @@ func paymentOf(e events.Event) (payment id.Payment, over bool) {
 
 // Evolve is the state after an input.
 func Evolve(s State, in processmanagers.Input) State {
+	if in.Timeout != nil && in.Timeout.Name == timerAbandoned && !s.Initiated {
+		s.Over = true
+	}
 	if in.Event == nil {
 		return s
 	}
 	switch e := in.Event.Event.(type) {
+	case events.PromptReserved:
+		return State{PaymentID: e.PaymentID, SubscriberID: e.SubscriberID}
 	case events.PaymentInitiated:
-		return State{PaymentID: e.PaymentID, SubscriberID: e.SubscriberID, StartedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt}
+		return State{
+			PaymentID: e.PaymentID, SubscriberID: e.SubscriberID, StartedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt, Initiated: true,
+		}
 	case events.PromptAccepted:
 		s.Named = true
 	default:
@@ -111,10 +126,13 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	}
 	var out processmanagers.Output
 	switch e := in.Event.Event.(type) {
+	case events.PromptReserved:
+		out.Timers = []processmanagers.Timer{{Name: timerAbandoned, At: e.At.Add(abandonedAfter)}}
 	case events.PaymentInitiated:
 		out.Jobs = []commands.Job{commands.SubmitPrompt{PaymentID: e.PaymentID, Position: in.Event.Position}}
 		out.Timers = []processmanagers.Timer{
 			{Name: timerRecheck, At: nextRecheck(e.InitiatedAt, now)}, {Name: timerExpire, At: e.ExpiresAt},
+			{Name: timerAbandoned},
 		}
 	case events.PromptCheckRequested:
 		out.Jobs = []commands.Job{commands.QueryPrompt{PaymentID: e.PaymentID, Position: in.Event.Position}}
@@ -145,8 +163,11 @@ func release(payment id.Payment, subscriber id.Subscriber) processmanagers.Outpu
 // onTimeout asks again, or ends an attempt that cannot be asked about.
 func onTimeout(s State, t processmanagers.Timeout, now time.Time) processmanagers.Output {
 	var out processmanagers.Output
-	if s.Over || s.PaymentID.IsZero() {
+	switch {
+	case s.Over || s.PaymentID.IsZero() || s.Initiated && t.Name == timerAbandoned:
 		return out
+	case !s.Initiated:
+		return release(s.PaymentID, s.SubscriberID)
 	}
 	if s.Named {
 		out.Jobs = []commands.Job{commands.QueryPrompt{PaymentID: s.PaymentID}}

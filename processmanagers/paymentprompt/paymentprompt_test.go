@@ -68,8 +68,25 @@ func TestInitiated_IsSubmittedOnceAndWatched(t *testing.T) {
 		Jobs: []commands.Job{commands.SubmitPrompt{PaymentID: attempt, Position: 42}},
 		Timers: []processmanagers.Timer{
 			{Name: "recheck", At: start.Add(30 * time.Second)}, {Name: "expire", At: start.Add(24 * time.Hour)},
+			{Name: "abandoned"},
 		},
 	})
+}
+
+func TestReservation_WithoutAnAttemptIsReleased(t *testing.T) {
+	t.Parallel()
+	reserved := events.PromptReserved{PaymentID: attempt, SubscriberID: sub, At: start}
+	expect(t, paymentprompt.State{}, of(reserved), start, processmanagers.Output{
+		Timers: []processmanagers.Timer{{Name: "abandoned", At: start.Add(5 * time.Minute)}},
+	})
+	expect(t, after(reserved), due("abandoned"), start, processmanagers.Output{
+		Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}},
+		Timers:   []processmanagers.Timer{{Name: "recheck"}, {Name: "expire"}},
+	})
+	if !paymentprompt.Process().Ended(paymentprompt.Evolve(after(reserved), due("abandoned"))) {
+		t.Error("the instance does not end")
+	}
+	expect(t, after(reserved, initiated), due("abandoned"), start, processmanagers.Output{})
 }
 
 func TestRecheck_FollowsTheScheduleThenHourly(t *testing.T) {
@@ -141,7 +158,7 @@ func TestProcess_EveryHandledEventHasItsInstance(t *testing.T) {
 	t.Parallel()
 	p := paymentprompt.Process()
 	for _, e := range []events.Event{
-		initiated, accepted, events.PromptChecked{PaymentID: attempt}, events.PromptCheckRequested{PaymentID: attempt},
+		events.PromptReserved{PaymentID: attempt}, initiated, accepted, events.PromptChecked{PaymentID: attempt}, events.PromptCheckRequested{PaymentID: attempt},
 		events.PaymentSucceeded{PaymentID: attempt}, events.PaymentCancelled{PaymentID: attempt}, events.PaymentFailed{PaymentID: attempt},
 		events.PaymentExpired{PaymentID: attempt},
 	} {

@@ -50,6 +50,18 @@ var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "at
 // Amount is the money.
 func (r ReceiptRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
+// Reference is what the receipt says about its payer.
+func (r ReceiptRow) Reference() Reference {
+	ref := Reference{OrgID: r.OrgID, Currency: r.Currency}
+	if r.BillRef != nil {
+		ref.BillRef = *r.BillRef
+	}
+	if r.PayerPhone != nil {
+		ref.Phone = *r.PayerPhone
+	}
+	return ref
+}
+
 // AllocationRow is what a receipt pays of one invoice.
 type AllocationRow struct {
 	InvoiceID   id.Invoice `db:"invoice_id"`

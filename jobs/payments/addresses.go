@@ -1,0 +1,57 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// Kinds of callback tokens in the vault.
+const (
+	TokenPrompt  = "stk"
+	TokenPaybill = "c2b"
+)
+
+// Paths of the paybill callbacks. Source: spec.md, Inbound webhook endpoints.
+const (
+	confirmationPath = "/webhooks/mobile-money/c2b/confirmation"
+	validationPath   = "/webhooks/mobile-money/c2b/validation"
+)
+
+// Addresses makes the secret addresses at which the provider calls us (rules.md 3). They are never logged.
+type Addresses struct {
+	// Prompt is PAYMENT_CALLBACK_URL, without a final slash. Paybill addresses share its scheme and host.
+	Prompt string
+	Tokens *vault.CallbackSecrets
+}
+
+// OfPrompt is the address of one attempt.
+func (a Addresses) OfPrompt(ctx context.Context, payment id.Payment, org id.Organization, shortcode string) (string, error) {
+	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{Kind: TokenPrompt, Ref: payment.UUID(), OrgID: org, Shortcode: shortcode})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(a.Prompt, "/") + "/" + token.Reveal(), nil
+}
+
+// OfPaybill are the addresses of one shortcode in the hands of one organization, zero for the platform's.
+func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode string) (mobilemoney.URLs, error) {
+	base, err := url.Parse(a.Prompt)
+	if err != nil || base.Host == "" {
+		return mobilemoney.URLs{}, fmt.Errorf("callback address is not a URL")
+	}
+	owner := id.Derive[id.Shortcode]("shortcode", org.String(), shortcode)
+	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{Kind: TokenPaybill, Ref: owner.UUID(), OrgID: org, Shortcode: shortcode})
+	if err != nil {
+		return mobilemoney.URLs{}, err
+	}
+	root := base.Scheme + "://" + base.Host
+	return mobilemoney.URLs{
+		Confirmation: root + confirmationPath + "/" + token.Reveal(), Validation: root + validationPath + "/" + token.Reveal(),
+	}, nil
+}

@@ -1,0 +1,138 @@
+package payments
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// readPrompt handles the result of a prompt. The attempt is the one of the address's token, else the one that the provider
+// names. A success becomes a receipt, another code a verdict; what is unverified, or lacks what a receipt needs, only
+// makes us ask (rules.md 1).
+func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
+	c, err := mobilemoney.ParseSTKCallback(t.Body)
+	if err != nil {
+		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
+		return 0, nil // kept for the record
+	}
+	p, err := w.attemptOf(ctx, t, c)
+	if err != nil {
+		return 0, err
+	}
+	if p == nil {
+		if w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience {
+			return min(backoff(t.Attempts), 5*time.Second), nil
+		}
+		return 0, w.unknownPrompt(ctx, t, c)
+	}
+	verified := t.Verified && (p.CheckoutRequestID == nil || *p.CheckoutRequestID == c.CheckoutRequestID)
+	success := c.Verdict().Status == mobilemoney.Success
+	switch {
+	case !verified, success && (c.ReceiptNumber == "" || c.Amount.IsZero()):
+		w.cfg.Logger.WarnContext(ctx, "callback is only reason to ask", "callback_id", t.ID, "payment_id", p.ID, "verified", verified)
+		return 0, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
+	case success:
+		return 0, w.fromProvider(ctx, t, promptReceipt(t, c, *p))
+	}
+	return 0, w.fromProvider(ctx, t, commands.RecordVerdict{
+		PaymentID: p.ID, CheckoutRequestID: c.CheckoutRequestID, Code: c.ResultCode, Message: c.ResultDesc, By: commands.ByCallback,
+	})
+}
+
+// attemptOf finds the attempt of a prompt's callback, nil when it is not known yet.
+func (w *Workers) attemptOf(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) (*payments.PaymentRow, error) {
+	if t.Ref != uuid.Nil {
+		return w.payments.Attempt(ctx, id.Payment(t.Ref))
+	}
+	return w.payments.ByCheckout(ctx, c.CheckoutRequestID)
+}
+
+// promptReceipt is the money of a prompt.
+func promptReceipt(t vault.TakenCallback, c mobilemoney.STKCallback, p payments.PaymentRow) commands.RecordReceipt {
+	number := strings.ToUpper(c.ReceiptNumber)
+	return commands.RecordReceipt{
+		ReceiptID: commands.ReceiptID(number), OrgID: p.OrgID, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
+		Channel: commands.ChannelPrompt, Shortcode: p.Shortcode, Amount: c.Amount, PaidAt: orReceived(c.PaidAt, t),
+		PayerPhone: personal.Of(c.Phone), CheckoutRequestID: c.CheckoutRequestID, PaymentID: p.ID, Sighting: commands.SightingCallback,
+	}
+}
+
+// unknownPrompt keeps the money of a prompt that nobody here sent: it waits in suspense. Without verification it is no
+// money at all.
+func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) error {
+	w.cfg.Logger.WarnContext(ctx, "callback names an unknown prompt", "callback_id", t.ID, "verified", t.Verified)
+	if !t.Verified || c.Verdict().Status != mobilemoney.Success || c.ReceiptNumber == "" || c.Amount.IsZero() {
+		return nil
+	}
+	return w.fromProvider(ctx, t, promptReceipt(t, c, payments.PaymentRow{Shortcode: w.cfg.Access.Platform.ShortCode}))
+}
+
+// orReceived is the time of a payment; when the provider does not tell it, the time at which we were told.
+func orReceived(at time.Time, t vault.TakenCallback) time.Time {
+	if at.IsZero() {
+		return t.ReceivedAt
+	}
+	return at
+}
+
+// readConfirmation handles a paybill payment. It belongs to the organization of the shortcode, on a platform shortcode to
+// nobody yet (rules.md 9). An unverified one only makes us ask about the prompt that it may belong to.
+func (w *Workers) readConfirmation(ctx context.Context, t vault.TakenCallback) error {
+	c, err := mobilemoney.ParseC2B(t.Body)
+	if err != nil {
+		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
+		return nil // kept for the record
+	}
+	if !t.Verified || t.Shortcode != "" && t.Shortcode != c.ShortCode {
+		return w.unverifiedConfirmation(ctx, t, c)
+	}
+	var org id.Organization
+	if c.ShortCode != w.cfg.Access.Platform.ShortCode {
+		owner, err := w.gateways.Shortcode(ctx, c.ShortCode)
+		if err != nil {
+			return err
+		}
+		switch {
+		case owner != nil:
+			org = owner.OrgID
+		case t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
+			return failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0, nil)
+		}
+	}
+	return w.fromProvider(ctx, t, paybillReceipt(t, c, org))
+}
+
+// paybillReceipt is the money of a paybill payment.
+func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organization) commands.RecordReceipt {
+	phone, ok := c.Phone()
+	if !ok {
+		phone = c.MSISDN // masked or hashed: shown as told
+	}
+	name := strings.Join(strings.Fields(c.FirstName+" "+c.MiddleName+" "+c.LastName), " ")
+	number := strings.ToUpper(c.ReceiptNumber)
+	return commands.RecordReceipt{
+		ReceiptID: commands.ReceiptID(number), OrgID: org, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
+		Channel: commands.ChannelPaybill, Shortcode: c.ShortCode, Amount: c.Amount, PaidAt: orReceived(c.PaidAt, t),
+		PayerPhone: personal.Of(phone), PayerName: personal.Of(name), BillRef: personal.Of(c.BillRef), Sighting: commands.SightingConfirmation,
+	}
+}
+
+// unverifiedConfirmation asks about the prompt whose reference it gives, if any.
+func (w *Workers) unverifiedConfirmation(ctx context.Context, t vault.TakenCallback, c mobilemoney.C2B) error {
+	w.cfg.Logger.WarnContext(ctx, "unverified paybill payment", "callback_id", t.ID)
+	p, err := w.payments.ByReference(ctx, c.BillRef)
+	if err != nil || p == nil {
+		return err
+	}
+	return w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
+}

@@ -1,0 +1,164 @@
+package payments
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// Kinds of callbacks in the inbox.
+const (
+	CallbackPrompt       = "stk"
+	CallbackConfirmation = "c2b_confirmation"
+	CallbackValidation   = "c2b_validation"
+	CallbackMalformed    = "malformed"
+)
+
+// How the inbox is worked. The sweep finds what a crash left behind, and what is to be tried again.
+const (
+	inboxWorkers = 8
+	inboxPage    = 8
+	sweepEvery   = time.Second
+	firstRetry   = time.Second
+	lastRetry    = 5 * time.Minute
+	handleLimit  = 30 * time.Second // half the lease
+)
+
+// Inbox handles the provider's callbacks: at once when it is woken, and whatever is due now and then. Several programs may
+// run one each on the same database.
+type Inbox struct {
+	workers *Workers
+	wake    chan struct{}
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+}
+
+// NewInbox makes an inbox that has not begun.
+func NewInbox(w *Workers) *Inbox {
+	return &Inbox{workers: w, wake: make(chan struct{}, inboxWorkers)}
+}
+
+// Start begins to handle callbacks.
+func (i *Inbox) Start(ctx context.Context) error {
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	i.cancel = cancel
+	for range inboxWorkers {
+		i.done.Go(func() { i.run(run) })
+	}
+	return nil
+}
+
+// Stop lets callbacks at hand be finished, and returns when they are.
+func (i *Inbox) Stop() {
+	if i.cancel != nil {
+		i.cancel()
+		i.done.Wait()
+	}
+}
+
+// Wake tells that a callback was stored. It never blocks.
+func (i *Inbox) Wake() {
+	select {
+	case i.wake <- struct{}{}:
+	default: // enough are awake: they go on until nothing is left
+	}
+}
+
+// run is one worker.
+func (i *Inbox) run(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if i.workers.handleDue(ctx) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-i.wake:
+		case <-ticker.C:
+		}
+	}
+}
+
+// handleDue handles a page of callbacks and tells how many there were.
+func (w *Workers) handleDue(ctx context.Context) int {
+	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
+	if err != nil {
+		if ctx.Err() == nil {
+			w.cfg.Logger.WarnContext(ctx, "callbacks are not taken", "error", err)
+		}
+		return 0
+	}
+	for _, t := range taken {
+		w.handle(ctx, t)
+	}
+	return len(taken)
+}
+
+// handle handles one callback and notes how it went. It is never given up, and never handled half: commands act once.
+func (w *Workers) handle(ctx context.Context, t vault.TakenCallback) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleLimit)
+	defer cancel()
+	retryIn, err := w.read(ctx, t)
+	switch {
+	case err == nil && retryIn == 0:
+		err = w.cfg.Inbox.Done(ctx, t)
+	case err == nil:
+		err = w.cfg.Inbox.Fail(ctx, t, "attempt_unknown", retryIn)
+	case refused(err):
+		w.cfg.Logger.ErrorContext(ctx, "callback is refused", "callback_id", t.ID, "kind", t.Kind, "error", err)
+		err = w.cfg.Inbox.Done(ctx, t)
+	default:
+		w.cfg.Logger.WarnContext(ctx, "callback will be tried again", "callback_id", t.ID, "kind", t.Kind, "error", err)
+		err = w.cfg.Inbox.Fail(ctx, t, causeOf(err), backoff(t.Attempts))
+	}
+	if err != nil {
+		w.cfg.Logger.WarnContext(ctx, "callback is not settled", "callback_id", t.ID, "error", err)
+	}
+}
+
+// causeOf is a failure's code: nothing personal.
+func causeOf(err error) string {
+	if code := failure.CodeOf(err); code != "" {
+		return code
+	}
+	return "internal"
+}
+
+// backoff doubles from the first to the last wait.
+func backoff(attempts int) time.Duration {
+	wait := firstRetry
+	for range min(attempts, 20) - 1 {
+		wait = min(2*wait, lastRetry)
+	}
+	return wait
+}
+
+// read understands a callback and does what it asks. A positive wait means that it came too early.
+func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
+	switch t.Kind {
+	case CallbackPrompt:
+		return w.readPrompt(ctx, t)
+	case CallbackConfirmation:
+		return 0, w.readConfirmation(ctx, t)
+	}
+	return 0, nil // kept for the record
+}
+
+// fromProvider executes a command that a callback led to: the same one at every delivery of the same row.
+func (w *Workers) fromProvider(ctx context.Context, t vault.TakenCallback, cmd commands.Command) error {
+	actor := events.Actor{Kind: events.ActorProvider, ID: commands.ProviderMobileMoney}
+	if !t.Verified {
+		actor = platformActor // nobody knows who sent it
+	}
+	_, err := w.execute(ctx, cmd, commands.Meta{
+		CommandID: id.Derive[id.Command]("callback", t.ID.String(), cmd.CommandName()), Actor: actor, CorrelationID: t.ID.String(),
+	})
+	return err
+}

@@ -1,0 +1,90 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// answerPatience is how long the money of a prompt waits for the attempt that it names: the callback may overtake the
+// provider's answer.
+const answerPatience = 2 * time.Minute
+
+// FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then whoever the rules name.
+// It sees at least everything that had happened when the money was seen.
+func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause jobs.Cause) error {
+	for _, name := range []string{payments.ReceiptsName, payments.PaymentsName, payments.MatchingName, payments.GatewaysName} {
+		if err := w.cfg.Views.WaitFor(ctx, name, args.Position); err != nil {
+			return err
+		}
+	}
+	r, err := w.receipts.Any(ctx, args.ReceiptID)
+	if err != nil || r == nil {
+		return errors.Join(err, fmt.Errorf("receipt %s is not in the read model", args.ReceiptID))
+	}
+	attempt, conflict, err := w.payments.AttemptOf(ctx, *r)
+	placed := r.State != "recorded" && r.State != "suspense"
+	switch {
+	case err != nil:
+		return err
+	case conflict && placed:
+		return nil
+	case conflict:
+		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+	case attempt != nil:
+		return w.settle(ctx, cause, *r, attempt.ID)
+	case placed:
+		return nil
+	case r.Channel == commands.ChannelPrompt && w.cfg.Clock.Now().Sub(r.RecordedAt) < answerPatience:
+		return runner.Snooze(5 * time.Second)
+	}
+	return w.match(ctx, cause, *r)
+}
+
+// settle gives the money to its attempt; refused money waits for a person.
+func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r payments.ReceiptRow, attempt id.Payment) error {
+	by := commands.ByC2B
+	if r.Channel == commands.ChannelPrompt {
+		by = commands.ByCallback
+	}
+	err := w.reportAsPlatform(ctx, cause, commands.SettlePayment{
+		PaymentID: attempt, ReceiptID: r.ID, ReceiptNumber: r.ReceiptNumber, Amount: r.Amount(), By: by, Provisional: r.Provisional,
+	})
+	if refused(err) {
+		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+	}
+	return err
+}
+
+// match gives the money to whoever it names.
+func (w *Workers) match(ctx context.Context, cause jobs.Cause, r payments.ReceiptRow) error {
+	found, err := w.matching.Find(ctx, r.Reference())
+	switch {
+	case err != nil:
+		return err
+	case found.Payer == nil && found.Ambiguous:
+		return w.hold(ctx, cause, r.ID, commands.HeldAmbiguous)
+	case found.Payer == nil:
+		return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
+	}
+	err = w.reportAsPlatform(ctx, cause, commands.MatchReceipt{
+		ReceiptID: r.ID, OrgID: found.Payer.OrgID, SubscriberID: found.Payer.SubscriberID, InvoiceID: found.Payer.InvoiceID, By: found.Payer.By,
+	})
+	if refused(err) {
+		return nil // a person was faster, or has to look: it stays where it is
+	}
+	return err
+}
+
+// hold puts money into the suspense inbox.
+func (w *Workers) hold(ctx context.Context, cause jobs.Cause, receipt id.Receipt, reason string) error {
+	w.cfg.Logger.WarnContext(ctx, "money waits in suspense", "receipt_id", receipt, "reason", reason)
+	return w.reportAsPlatform(ctx, cause, commands.HoldReceipt{ReceiptID: receipt, Reason: reason})
+}

@@ -1,0 +1,164 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// promptDescription is what the customer reads beside the reference; at most 13 characters.
+const promptDescription = "Internet bill"
+
+// SubmitPrompt sends a prompt, once: who finds the submission begun by an earlier attempt of this job does not know what
+// became of it, and says so (rules.md 27).
+func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, cause jobs.Cause) error {
+	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*payments.PaymentRow, error) {
+		return w.payments.Attempt(ctx, args.PaymentID)
+	})
+	if err != nil {
+		return err
+	}
+	creds, provider, request, err := w.prepare(ctx, *attempt)
+	if err != nil {
+		if !cause.Last && failure.KindOf(err) != failure.Unavailable && !refused(err) {
+			return err
+		}
+		_, err = w.report(ctx, cause, commands.RefusePrompt{PaymentID: args.PaymentID, Code: codeOf(err), Message: messageOf(err)})
+		return err
+	}
+	begun, err := w.report(ctx, cause, commands.BeginSubmission{PaymentID: args.PaymentID})
+	if err != nil {
+		return err
+	}
+	if !begun.Changed {
+		_, err := w.report(ctx, cause, commands.DoubtPrompt{PaymentID: args.PaymentID, Cause: "interrupted"})
+		return err
+	}
+	answer, err := provider.Prompt(ctx, creds, request)
+	outcome := outcomeOf(args, answer, err)
+	if answer.Outcome == mobilemoney.InDoubt {
+		w.cfg.Logger.WarnContext(ctx, "prompt is in doubt", "payment_id", args.PaymentID, "error", answer.Cause)
+	}
+	_, err = w.report(ctx, cause, outcome)
+	return err
+}
+
+// attempt reads an attempt once the read model has it.
+func (w *Workers) attempt(ctx context.Context, name string, position uint64, read func() (*payments.PaymentRow, error)) (*payments.PaymentRow, error) {
+	if err := w.cfg.Views.WaitFor(ctx, payments.PaymentsName, position); err != nil {
+		return nil, err
+	}
+	row, err := read()
+	if err == nil && row == nil {
+		err = fmt.Errorf("payment %s is not in the read model", name)
+	}
+	return row, err
+}
+
+// prepare gathers all that a prompt needs before anything is said to be sent.
+func (w *Workers) prepare(ctx context.Context, p payments.PaymentRow) (mobilemoney.Credentials, Provider, mobilemoney.PromptRequest, error) {
+	var none mobilemoney.PromptRequest
+	creds, err := w.cfg.Access.Credentials(ctx, p.CredentialsRef, p.Shortcode)
+	if err != nil {
+		return creds, nil, none, err
+	}
+	provider, err := w.cfg.Access.Provider(p.Environment)
+	if err != nil {
+		return creds, nil, none, err
+	}
+	if p.Phone == nil {
+		return creds, nil, none, failure.NewConflict("phone_forgotten", "The phone of this payment is not known any more.")
+	}
+	address, err := w.cfg.Addresses.OfPrompt(ctx, p.ID, p.OrgID, p.Shortcode)
+	return creds, provider, mobilemoney.PromptRequest{
+		Phone: *p.Phone, Amount: money.Of(p.AmountMinor, p.Currency), CallbackURL: address, AccountReference: p.AccountReference,
+		Description: promptDescription,
+	}, err
+}
+
+// outcomeOf is the command that reports what is known after the call.
+func outcomeOf(args commands.SubmitPrompt, a mobilemoney.PromptAnswer, err error) commands.Command {
+	switch a.Outcome {
+	case mobilemoney.Accepted:
+		return commands.AcceptPrompt{
+			PaymentID: args.PaymentID, MerchantRequestID: a.MerchantRequestID, CheckoutRequestID: a.CheckoutRequestID,
+			CustomerMessage: a.CustomerMessage,
+		}
+	case mobilemoney.Refused:
+		return commands.RefusePrompt{PaymentID: args.PaymentID, Code: a.Refusal.Code, Message: a.Refusal.Message}
+	case mobilemoney.NotSent:
+		return commands.RefusePrompt{PaymentID: args.PaymentID, Code: codeOf(err), Message: messageOf(err)}
+	case mobilemoney.InDoubt:
+	}
+	return commands.DoubtPrompt{PaymentID: args.PaymentID, Cause: "no_answer"}
+}
+
+// codeOf is the failure's code, for a prompt that was certainly not sent.
+func codeOf(err error) string {
+	if code := failure.CodeOf(err); code != "" {
+		return code
+	}
+	return "provider_unavailable"
+}
+
+// messageOf is the failure's text for customers.
+func messageOf(err error) string {
+	var f *failure.Error
+	if errors.As(err, &f) && f.Message != "" {
+		return f.Message
+	}
+	return "The payment provider could not be reached."
+}
+
+// QueryPrompt asks what became of a prompt. Only a verdict ends the payment; a success without a number becomes a
+// provisional receipt (rules.md 2, 4).
+func (w *Workers) QueryPrompt(ctx context.Context, args commands.QueryPrompt, cause jobs.Cause) error {
+	p, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*payments.PaymentRow, error) {
+		return w.payments.Attempt(ctx, args.PaymentID)
+	})
+	if err != nil {
+		return err
+	}
+	if p.CheckoutRequestID == nil || p.Status() == payments.StatusSuccess {
+		return nil
+	}
+	creds, err := w.cfg.Access.Credentials(ctx, p.CredentialsRef, p.Shortcode)
+	if err != nil {
+		return err
+	}
+	provider, err := w.cfg.Access.Provider(p.Environment)
+	if err != nil {
+		return err
+	}
+	verdict, err := provider.QueryPrompt(ctx, creds, *p.CheckoutRequestID)
+	if err != nil {
+		w.cfg.Logger.WarnContext(ctx, "status query failed", "payment_id", p.ID, "error", err)
+		_, err = w.report(ctx, cause, commands.RecordCheck{PaymentID: p.ID, Code: "unreachable"})
+		return err
+	}
+	_, err = w.report(ctx, cause, w.verdictCommand(*p, verdict))
+	return err
+}
+
+// verdictCommand is what the answer to a status query means for the books.
+func (w *Workers) verdictCommand(p payments.PaymentRow, v mobilemoney.Verdict) commands.Command {
+	switch v.Status {
+	case mobilemoney.Success:
+		return commands.RecordReceipt{
+			ReceiptID: commands.ProvisionalReceiptID(*p.CheckoutRequestID), OrgID: p.OrgID, Provider: commands.ProviderProvisional,
+			Channel: commands.ChannelPrompt, Shortcode: p.Shortcode, Amount: p.Amount(), PaidAt: w.cfg.Clock.Now(),
+			CheckoutRequestID: *p.CheckoutRequestID, PaymentID: p.ID, Provisional: true, Sighting: commands.SightingQuery,
+		}
+	case mobilemoney.NoVerdict, mobilemoney.Pending:
+		return commands.RecordCheck{PaymentID: p.ID, Code: v.Code, Answered: true}
+	case mobilemoney.Cancelled, mobilemoney.Failed:
+	}
+	return commands.RecordVerdict{PaymentID: p.ID, Code: v.Code, Message: v.Text, By: commands.ByQuery}
+}

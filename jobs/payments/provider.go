@@ -1,0 +1,92 @@
+// Package payments makes the outside calls of mobile money: prompts, status queries and registrations, one call a job, and
+// handles the provider's callbacks. Every outcome is reported as a command.
+package payments
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// Provider is what the jobs need of the provider's client; mobilemoney.Client is one.
+type Provider interface {
+	Prompt(ctx context.Context, creds mobilemoney.Credentials, q mobilemoney.PromptRequest) (mobilemoney.PromptAnswer, error)
+	QueryPrompt(ctx context.Context, creds mobilemoney.Credentials, checkoutRequestID string) (mobilemoney.Verdict, error)
+	RegisterURLs(ctx context.Context, creds mobilemoney.Credentials, urls mobilemoney.URLs) error
+}
+
+// Access is how the provider is reached: with the platform's credentials or an organization's, in either environment.
+type Access struct {
+	Platform    mobilemoney.Credentials // without a shortcode there is no shared paybill
+	Environment string                  // of the platform's credentials: PAYMENT_ENV
+	Providers   map[string]Provider     // by environment
+	Secrets     *vault.Secrets
+}
+
+// Credentials gives an organization's own set, or the platform's when ref is zero. Fails: payment_gateway_missing.
+func (a Access) Credentials(ctx context.Context, ref id.Secret, shortcode string) (mobilemoney.Credentials, error) {
+	if ref.IsZero() {
+		if a.Platform.ShortCode == "" {
+			return mobilemoney.Credentials{}, failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
+		}
+		return a.Platform, nil
+	}
+	plain, err := a.Secrets.Get(ctx, ref)
+	if err != nil {
+		return mobilemoney.Credentials{}, err
+	}
+	var c commands.GatewayCredentials
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return mobilemoney.Credentials{}, fmt.Errorf("read credentials %s: %w", ref, err)
+	}
+	return mobilemoney.Credentials{
+		ConsumerKey: c.ConsumerKey, ConsumerSecret: c.ConsumerSecret, ShortCode: shortcode, Passkey: c.Passkey,
+	}, nil
+}
+
+// Provider gives the client of an environment. Fails: payment_gateway_missing.
+func (a Access) Provider(environment string) (Provider, error) {
+	if p := a.Providers[environment]; p != nil {
+		return p, nil
+	}
+	return nil, failure.NewUnavailable("payment_gateway_missing", "This environment of the payment provider is not available here.", 0, nil)
+}
+
+// Tokens is the TokenSource that all replicas share (rules.md 7).
+type Tokens struct {
+	Vault *vault.ProviderTokens
+	// Fetch asks the provider; Endpoint.FetchToken of the client's own endpoint.
+	Fetch  func(context.Context, mobilemoney.Credentials) (string, error)
+	Logger *slog.Logger
+}
+
+// Token gives the shared token of a credential set.
+func (t Tokens) Token(ctx context.Context, c mobilemoney.Credentials) (string, error) {
+	token, err := t.Vault.Token(ctx, setOf(c), func(ctx context.Context) (secrets.Text, error) {
+		text, err := t.Fetch(ctx, c)
+		return secrets.Text(text), err
+	})
+	return token.Reveal(), err
+}
+
+// Drop forgets a token that the provider refused. When that cannot be written, the next call meets the refusal again.
+func (t Tokens) Drop(ctx context.Context, c mobilemoney.Credentials, stale string) {
+	if err := t.Vault.Drop(ctx, setOf(c), secrets.Text(stale)); err != nil {
+		t.Logger.WarnContext(ctx, "refused provider token is not dropped", "error", err)
+	}
+}
+
+// setOf names a credential set without revealing it.
+func setOf(c mobilemoney.Credentials) string {
+	sum := c.Fingerprint()
+	return hex.EncodeToString(sum[:])
+}

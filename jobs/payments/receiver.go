@@ -1,0 +1,198 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// Receiver takes callbacks in: it decides what their sender is worth, keeps them, and wakes the inbox. Nothing is decided
+// about money here.
+type Receiver struct {
+	Workers *Workers
+	Inbox   *Inbox
+	// Allowed are the provider's addresses; empty = any, and none proves anything.
+	Allowed []netip.Prefix
+	// TrustBare takes callbacks at addresses without a token for true: sandbox and test mode (rules.md 3).
+	TrustBare bool
+}
+
+// accepted is the answer that the provider wants to every callback.
+type accepted struct {
+	ResultCode int
+	ResultDesc string
+}
+
+// validated is the answer to a validation; the third party's id comes back in the confirmation.
+type validated struct {
+	ResultCode        string
+	ResultDesc        string
+	ThirdPartyTransID string `json:",omitempty"`
+}
+
+// sender is what is known of who sent a callback.
+type sender struct {
+	owner    vault.CallbackOwner
+	ip       netip.Addr
+	verified bool
+}
+
+// Receive stores a callback and gives the answer. kind is one of the Callback constants; token is "" at the bare address.
+// admit counts the callback of a shortcode against the rate limit, which governs the answer, not durability (rules.md 8).
+// Fails: source_not_allowed, malformed_callback, and what admit gives.
+func (r Receiver) Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error) (any, error) {
+	s, err := r.identify(ctx, kind, token, ip)
+	if err != nil {
+		return nil, err
+	}
+	over := admit(s.owner.Shortcode)
+	if over != nil && !s.verified {
+		return nil, over
+	}
+	stored := kind
+	if !json.Valid(body) {
+		stored = CallbackMalformed
+	}
+	callback, err := r.Workers.cfg.Inbox.Store(ctx, vault.Callback{
+		Kind: stored, Ref: s.owner.Ref, Shortcode: s.owner.Shortcode, Verified: s.verified, SourceIP: s.ip, Body: body,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case stored == CallbackMalformed:
+		return nil, failure.NewMalformed("malformed_callback", "The body is not valid JSON.")
+	case kind == CallbackValidation:
+		if over != nil {
+			return nil, over
+		}
+		return r.validate(ctx, s, callback, body)
+	}
+	r.Inbox.Wake()
+	if over != nil {
+		return nil, over
+	}
+	return accepted{ResultDesc: "Accepted"}, nil
+}
+
+// identify finds what proves the sender: a token of the right kind, an allowed address, or a mode in which nothing has to
+// be proved.
+func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
+	var s sender
+	s.ip, _ = netip.ParseAddr(ip) // the zero address is on no list
+	s.ip = s.ip.Unmap()
+	allowed := false
+	for _, p := range r.Allowed {
+		allowed = allowed || p.Contains(s.ip)
+	}
+	if len(r.Allowed) > 0 && !allowed {
+		return s, failure.NewDenied("source_not_allowed", "Callbacks are not accepted from this address.")
+	}
+	s.verified = allowed || token == "" && r.TrustBare
+	if token == "" {
+		return s, nil
+	}
+	owner, err := r.Workers.cfg.Addresses.Tokens.Lookup(ctx, secrets.Text(token))
+	switch {
+	case failure.KindOf(err) == failure.NotFound:
+		return s, nil
+	case err != nil:
+		return s, err
+	case owner.Kind == tokenOf(kind):
+		s.owner, s.verified = owner, true
+	}
+	return s, nil
+}
+
+// tokenOf is the kind of token at the address of a kind of callback.
+func tokenOf(kind string) string {
+	if kind == CallbackPrompt {
+		return TokenPrompt
+	}
+	return TokenPaybill
+}
+
+// Answers to a validation. Source: facts/mobile-money.md, C2B.
+const (
+	validationAccepted     = "0"
+	validationBadAccount   = "C2B00012"
+	validationBadAmount    = "C2B00013"
+	validationBadShortcode = "C2B00015"
+	validationOther        = "C2B00016"
+)
+
+// validate answers whether a payment should go through: an unknown account is no reason to refuse money, unless the
+// organization wants it so (rules.md 10).
+func (r Receiver) validate(ctx context.Context, s sender, callback uuid.UUID, body []byte) (any, error) {
+	c, err := mobilemoney.ParseC2B(body)
+	if err != nil {
+		return rejected(faultOf(body)), nil
+	}
+	org, known, err := r.shortcode(ctx, s, c.ShortCode)
+	switch {
+	case err != nil:
+		return nil, err
+	case !known || s.owner.Shortcode != "" && s.owner.Shortcode != c.ShortCode:
+		return rejected(validationBadShortcode), nil
+	case s.verified && !org.IsZero():
+		if unknown, err := r.unknownAccount(ctx, org, c); err != nil || unknown {
+			return rejected(validationBadAccount), err
+		}
+	}
+	return validated{ResultCode: validationAccepted, ResultDesc: "Accepted", ThirdPartyTransID: callback.String()}, nil
+}
+
+// rejected is the refusal with a code.
+func rejected(code string) validated { return validated{ResultCode: code, ResultDesc: "Rejected"} }
+
+// faultOf tells what is wrong with a payment that cannot be read.
+func faultOf(body []byte) string {
+	var raw struct{ TransAmount json.RawMessage }
+	if json.Unmarshal(body, &raw) != nil {
+		return validationOther
+	}
+	amount, err := money.Parse(strings.Trim(string(raw.TransAmount), `"`), money.KES)
+	if err != nil || !amount.Positive() {
+		return validationBadAmount
+	}
+	return validationOther
+}
+
+// shortcode tells whether a shortcode is served here, and whose it is; zero for the platform's.
+func (r Receiver) shortcode(ctx context.Context, s sender, shortcode string) (id.Organization, bool, error) {
+	if shortcode == r.Workers.cfg.Access.Platform.ShortCode {
+		return id.Organization{}, true, nil
+	}
+	if s.owner.Shortcode == shortcode {
+		return s.owner.OrgID, true, nil
+	}
+	owner, err := r.Workers.gateways.Shortcode(ctx, shortcode)
+	if err != nil || owner == nil {
+		return id.Organization{}, false, err
+	}
+	return owner.OrgID, owner.Active, nil
+}
+
+// unknownAccount tells whether the organization refuses unknown accounts and this is one.
+func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mobilemoney.C2B) (bool, error) {
+	g, err := r.Workers.gateways.Get(ctx, org)
+	if err != nil || g == nil || !g.RejectUnknownAccounts {
+		return false, err
+	}
+	attempt, err := r.Workers.payments.ByReference(ctx, c.BillRef)
+	if err != nil || attempt != nil && attempt.OrgID == org {
+		return false, err
+	}
+	found, err := r.Workers.matching.Find(ctx, payments.Reference{OrgID: org, BillRef: c.BillRef, Phone: c.MSISDN, Currency: c.Amount.Currency})
+	return found.Payer == nil, err
+}

@@ -1,0 +1,59 @@
+package payments
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// RegisterShortcode activates an organization's own shortcode: a token and the registration of its C2B addresses, both
+// with its own credentials (rules.md 9). A failure is an outcome; the process tries again.
+func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterShortcode, cause jobs.Cause) error {
+	if err := w.cfg.Views.WaitFor(ctx, payments.GatewaysName, args.Position); err != nil {
+		return err
+	}
+	g, err := w.gateways.Get(ctx, args.OrgID)
+	if err != nil {
+		return err
+	}
+	if g == nil || !g.Direct || g.CredentialsRef != args.CredentialsRef {
+		return nil // the settings were changed meanwhile
+	}
+	if err := w.register(ctx, args.OrgID, args.CredentialsRef, g.Shortcode, g.Environment); err != nil {
+		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
+		_, err := w.report(ctx, cause, commands.FailGatewayRegistration{
+			OrgID: args.OrgID, CredentialsRef: args.CredentialsRef, Error: messageOf(err),
+		})
+		return err
+	}
+	_, err = w.report(ctx, cause, commands.RegisterGateway{OrgID: args.OrgID, CredentialsRef: args.CredentialsRef})
+	return err
+}
+
+// RegisterPlatform registers the addresses of the shared paybill (rules.md 3).
+func (w *Workers) RegisterPlatform(ctx context.Context, _ commands.RegisterPlatform, _ jobs.Cause) error {
+	if w.cfg.Access.Platform.ShortCode == "" {
+		return nil
+	}
+	return w.register(ctx, id.Organization{}, id.Secret{}, w.cfg.Access.Platform.ShortCode, w.cfg.Access.Environment)
+}
+
+// register makes the call.
+func (w *Workers) register(ctx context.Context, org id.Organization, ref id.Secret, shortcode, environment string) error {
+	creds, err := w.cfg.Access.Credentials(ctx, ref, shortcode)
+	if err != nil {
+		return err
+	}
+	provider, err := w.cfg.Access.Provider(environment)
+	if err != nil {
+		return err
+	}
+	urls, err := w.cfg.Addresses.OfPaybill(ctx, org, shortcode)
+	if err != nil {
+		return err
+	}
+	return provider.RegisterURLs(ctx, creds, urls)
+}

@@ -1,0 +1,105 @@
+package payments
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	views "github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Config is what the workers and the inbox need; all of it is required unless said.
+type Config struct {
+	Bus       *bus.Bus
+	Views     *views.Views
+	Inbox     *vault.Inbox
+	Addresses Addresses
+	Access    Access
+	Clock     clock.Clock
+	Logger    *slog.Logger
+}
+
+// Workers make the outside calls. Safe for concurrent use.
+type Workers struct {
+	cfg      Config
+	payments payments.PaymentsQuery
+	receipts payments.ReceiptsQuery
+	matching payments.MatchingQuery
+	gateways payments.GatewaysQuery
+}
+
+// New makes the workers.
+func New(cfg Config) *Workers {
+	return &Workers{
+		cfg: cfg, payments: payments.PaymentsQuery{Views: cfg.Views}, receipts: payments.ReceiptsQuery{Views: cfg.Views},
+		matching: payments.MatchingQuery{Views: cfg.Views}, gateways: payments.GatewaysQuery{Views: cfg.Views},
+	}
+}
+
+// platformRegistration is how often the platform's addresses are registered anew, besides at start.
+const platformRegistration = 24 * time.Hour
+
+// Register adds the workers to the queue. A prompt is never sent twice, however often its job is tried: see SubmitPrompt.
+func (w *Workers) Register(r *runner.Runner) {
+	runner.AddWorker(r, w.SubmitPrompt, runner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20, Backoff: runner.Doubling(time.Second, time.Minute)})
+	runner.AddWorker(r, w.QueryPrompt, runner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5})
+	runner.AddWorker(r, w.FindPayer, runner.Options{Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: 1000, Backoff: runner.Doubling(time.Second, time.Minute)})
+	runner.AddWorker(r, w.RegisterShortcode, runner.Options{Timeout: 30 * time.Second, MaxAttempts: 10})
+	runner.AddWorker(r, w.RegisterPlatform, runner.Options{Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: runner.Doubling(5*time.Second, 10*time.Minute)})
+	if w.cfg.Access.Platform.ShortCode != "" {
+		runner.Every(r, platformRegistration, commands.RegisterPlatform{})
+	}
+}
+
+// report executes an outcome command for the one who caused the job. It outlives a cancelled job: what the provider said
+// must not be lost.
+func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Command) (bus.Result, error) {
+	meta := commands.Meta{
+		CommandID: cause.CommandID(cmd.CommandName()), OrgID: cause.OrgID, Actor: cause.Actor,
+		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+	}
+	if meta.Actor.Kind == "" || meta.OrgID.IsZero() {
+		meta.Actor = platformActor
+	}
+	return w.execute(ctx, cmd, meta)
+}
+
+// reportAsPlatform is report on behalf of the platform: matching finds whose money it is across organizations.
+func (w *Workers) reportAsPlatform(ctx context.Context, cause jobs.Cause, cmd commands.Command) error {
+	_, err := w.execute(ctx, cmd, commands.Meta{
+		CommandID: cause.CommandID(cmd.CommandName()), Actor: platformActor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+	})
+	return err
+}
+
+// platformActor acts when nobody else does.
+var platformActor = events.Actor{Kind: events.ActorProcess, ID: "payments"}
+
+// reportPatience bounds the recording of an outcome.
+const reportPatience = 15 * time.Second
+
+// execute runs a command beyond the end of the job that found its facts.
+func (w *Workers) execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
+	defer cancel()
+	return w.cfg.Bus.Execute(ctx, cmd, meta)
+}
+
+// refused tells whether repeating a command cannot help.
+func refused(err error) bool {
+	switch failure.KindOf(err) {
+	case failure.Malformed, failure.Denied, failure.NotFound, failure.Conflict, failure.Invalid:
+		return failure.CodeOf(err) != "concurrent_change"
+	case failure.Internal, failure.Unauthenticated, failure.Stale, failure.TooLarge, failure.Limited, failure.Refused, failure.Unavailable:
+	}
+	return false
+}
