@@ -29,7 +29,9 @@ type Account struct {
 	Lots         []id.Receipt           // receipts with unused money, first come first used
 	Notes        map[id.Receipt]Note    // credit notes that wait for their number
 	Prompts      map[id.Payment]Prompt  // open payment prompts
+	Archived     map[id.Any]int         // invoices and receipts of which no more is known, by age; never changed in place
 	Issued       int                    // invoices issued so far
+	Credited     int                    // receipts and credit notes so far
 }
 
 // Invoice is what deciding needs of an invoice; its lines are in the events only.
@@ -52,6 +54,7 @@ type Receipt struct {
 	Amount      money.Amount
 	Unused      money.Amount // still credit
 	Allocations []Allocation // one per invoice
+	Seq         int          // place in the order of coming
 	CreditNote  bool
 	Withdrawn   bool
 	Move        int // see commands.CreditReceipt
@@ -133,7 +136,7 @@ func (s Account) invoice(invoice id.Invoice) (Invoice, bool) {
 func (s Account) knows(invoice id.Invoice) bool {
 	_, voided := s.Voided[invoice]
 	_, found := s.invoice(invoice)
-	return voided || found
+	return voided || found || isArchived(s, invoice)
 }
 
 // DecideAccount dispatches to the rule of each command.

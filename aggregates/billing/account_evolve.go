@@ -100,7 +100,8 @@ func allocate(list []Allocation, invoice id.Invoice, amount money.Amount) []Allo
 
 // withMoney is the account with new money, all of it unused.
 func (s Account) withMoney(receipt id.Receipt, r Receipt) Account {
-	r.Unused = r.Amount
+	s.Credited++
+	r.Unused, r.Seq = r.Amount, s.Credited
 	s.Receipts = with(s.Receipts, receipt, r)
 	s.Lots = append(slices.Clip(s.Lots), receipt)
 	return s

@@ -37,6 +37,8 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	switch {
 	case !s.Exists():
 		return nil, failure.NewNotFound("account_not_found", "there is no such account")
+	case isArchived(s, c.InvoiceID):
+		return nil, nil
 	case !found:
 		return voidNumber(s, c.InvoiceID, c.Number, "voided before it was issued", now), nil
 	case inv.Number == c.Number:
@@ -72,6 +74,8 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	switch {
 	case !s.Exists():
 		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+	case isArchived(s, c.InvoiceID):
+		return nil, invoiceArchived()
 	case !found && c.Number != "":
 		return voidNumber(s, c.InvoiceID, c.Number, c.Reason, now), nil
 	case voided:
@@ -102,8 +106,11 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	inv, found := s.invoice(c.InvoiceID)
 	_, drafted := s.Notes[c.CreditNoteID]
 	_, known := s.Receipts[c.CreditNoteID]
+	known = known || isArchived(s, c.CreditNoteID)
 	switch {
-	case !found:
+	case isArchived(s, c.InvoiceID) && !known:
+		return nil, invoiceArchived()
+	case !found && !known:
 		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
 	case drafted || known:
 		return nil, nil
@@ -133,7 +140,7 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	switch {
 	case !s.Exists():
 		return nil, failure.NewNotFound("account_not_found", "there is no such account")
-	case known:
+	case known || isArchived(s, c.CreditNoteID):
 		return nil, nil
 	case !drafted:
 		return nil, failure.NewNotFound("credit_note_not_found", "there is no such credit note")
@@ -146,6 +153,11 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	b.spend(note.InvoiceID, c.CreditNoteID)
 	b.tellCredit()
 	return b.recorded, nil
+}
+
+// invoiceArchived refuses to change what is paid and long past.
+func invoiceArchived() error {
+	return failure.NewConflict("invoice_archived", "the invoice is paid, and too many came after it")
 }
 
 // currencyMismatch refuses money of another currency: an account has one.

@@ -82,7 +82,9 @@ func (b *booking) tellCredit() {
 func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]events.AccountEvent, error) {
 	old, known := s.Receipts[c.ReceiptID]
 	switch {
-	case known && (!old.Withdrawn || c.Move < old.Move):
+	case isArchived(s, c.ReceiptID) && c.Move > 0:
+		return nil, receiptArchived()
+	case isArchived(s, c.ReceiptID), known && (!old.Withdrawn || c.Move < old.Move):
 		return nil, nil
 	case known && c.Move == old.Move:
 		return nil, failure.NewConflict("receipt_withdrawn", "the receipt was taken from this account")
@@ -105,6 +107,8 @@ func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]
 func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time) ([]events.AccountEvent, error) {
 	r, known := s.Receipts[c.ReceiptID]
 	switch {
+	case isArchived(s, c.ReceiptID):
+		return nil, receiptArchived()
 	case !known || r.CreditNote:
 		return nil, failure.NewNotFound("receipt_not_found", "the receipt is not on this account")
 	case r.Withdrawn:
@@ -132,6 +136,11 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 		}
 	}
 	return b.recorded, nil
+}
+
+// receiptArchived refuses to move money that is used up and long past: where it went is not known any more.
+func receiptArchived() error {
+	return failure.NewConflict("receipt_archived", "the receipt is used up, and too many came after it")
 }
 
 // decideReservePrompt: one open prompt per subscriber and amount (rules.md 5).

@@ -1,8 +1,11 @@
 package billing
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -24,7 +27,9 @@ type accountOpening struct {
 	Lots         []id.Receipt                  `json:"lots,omitempty"`
 	Notes        map[id.Receipt]openingNote    `json:"notes,omitempty"`
 	Prompts      map[id.Payment]openingPrompt  `json:"prompts,omitempty"`
+	Archived     []byte                        `json:"archived,omitempty"` // ids of 16 bytes, oldest first
 	Issued       int                           `json:"issued,omitempty"`
+	Credited     int                           `json:"credited,omitempty"`
 }
 
 // openingInvoice is Invoice.
@@ -47,6 +52,7 @@ type openingReceipt struct {
 	Amount      int64               `json:"amount"`
 	Unused      int64               `json:"unused,omitempty"`
 	Allocations []openingAllocation `json:"to,omitempty"`
+	Seq         int                 `json:"seq,omitempty"`
 	CreditNote  bool                `json:"note,omitempty"`
 	Withdrawn   bool                `json:"withdrawn,omitempty"`
 	Move        int                 `json:"move,omitempty"`
@@ -71,10 +77,13 @@ type openingPrompt struct {
 	Amount    int64      `json:"amount"`
 }
 
-// CloseAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34).
+// CloseAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34), but
+// what archive leaves out.
 func CloseAccount(s Account) events.AccountEvent {
+	s = s.archive()
 	opening, err := json.Marshal(accountOpening{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Voided: s.Voided, Lots: s.Lots, Issued: s.Issued,
+		Credited: s.Credited, Archived: closeArchive(s.Archived),
 		Invoices: mapped(s.Invoices, closeInvoice), Settled: mapped(s.Settled, closeInvoice),
 		Receipts: mapped(s.Receipts, closeReceipt),
 		Notes: mapped(s.Notes, func(n Note) openingNote {
@@ -105,10 +114,11 @@ func openingAccount(opening []byte) Account {
 	}
 	return Account{
 		SubscriberID: o.SubscriberID, OrgID: o.OrgID, Currency: o.Currency, Voided: o.Voided, Lots: o.Lots, Issued: o.Issued,
+		Credited: o.Credited, Archived: openArchive(o.Archived),
 		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
 		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt {
 			receipt := Receipt{
-				Number: r.Number, Amount: amount(r.Amount), Unused: amount(r.Unused), CreditNote: r.CreditNote,
+				Number: r.Number, Amount: amount(r.Amount), Unused: amount(r.Unused), Seq: r.Seq, CreditNote: r.CreditNote,
 				Withdrawn: r.Withdrawn, Move: r.Move,
 			}
 			for _, a := range r.Allocations {
@@ -136,13 +146,35 @@ func closeInvoice(i Invoice) openingInvoice {
 // closeReceipt turns a receipt into its durable form.
 func closeReceipt(r Receipt) openingReceipt {
 	o := openingReceipt{
-		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, CreditNote: r.CreditNote, Withdrawn: r.Withdrawn,
-		Move: r.Move,
+		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, Seq: r.Seq, CreditNote: r.CreditNote,
+		Withdrawn: r.Withdrawn, Move: r.Move,
 	}
 	for _, a := range r.Allocations {
 		o.Allocations = append(o.Allocations, openingAllocation{a.InvoiceID, a.Amount.Minor})
 	}
 	return o
+}
+
+// closeArchive puts the ids one after the other, oldest first.
+func closeArchive(archived map[id.Any]int) []byte {
+	ids := slices.SortedFunc(maps.Keys(archived), func(a, b id.Any) int { return cmp.Compare(archived[a], archived[b]) })
+	out := make([]byte, 0, 16*len(ids))
+	for _, i := range ids {
+		out = append(out, i[:]...)
+	}
+	return out
+}
+
+// openArchive reads what closeArchive wrote.
+func openArchive(ids []byte) map[id.Any]int {
+	if len(ids) == 0 {
+		return nil
+	}
+	out := make(map[id.Any]int, len(ids)/16)
+	for one := range slices.Chunk(ids, 16) {
+		out[id.Any(one)] = len(out)
+	}
+	return out
 }
 
 // mapped translates the values of a map; an empty one becomes nil.
