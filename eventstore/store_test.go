@@ -172,34 +172,32 @@ func TestStore_ComesBackAfterALongOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	kit.StopNode()
-	// The stock client gives up for ever after about a second of this.
-	done := make(chan error, 8)
-	for range cap(done) {
-		go func() {
-			_, err := kit.Store.Append(t.Context(), name, eventstore.At(0), several(1))
-			done <- err
-		}()
+	// The stock client gives up for ever after about a second of this, and hangs calls that were under way.
+	wave := func() chan error {
+		done := make(chan error, 8)
+		for range cap(done) {
+			go func() {
+				_, err := kit.Store.Append(t.Context(), stream(), eventstore.NoStream, several(1))
+				done <- err
+			}()
+		}
+		return done
 	}
-	for range cap(done) {
-		err := <-done
-		if !errors.Is(err, eventstore.ErrUnavailable) || failure.KindOf(err) != failure.Unavailable {
-			t.Fatalf("append without a node: %v", err)
+	for range 2 { // the first meets the lost connection, the second waits in vain for another
+		for done, n := wave(), 0; n < cap(done); n++ {
+			if err := <-done; !errors.Is(err, eventstore.ErrUnavailable) || failure.KindOf(err) != failure.Unavailable {
+				t.Fatalf("append without a node: %v", err)
+			}
 		}
 	}
+	third := wave()
 	kit.StartNode()
-	deadline, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	list := several(1)
-	for {
-		_, err := kit.Store.Append(deadline, name, eventstore.At(0), list)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, eventstore.ErrUnavailable) || deadline.Err() != nil {
+	for range cap(third) {
+		if err := <-third; err != nil {
 			t.Fatalf("append after the outage: %v", err)
 		}
 	}
-	if all, err := kit.Store.Read(t.Context(), name, 0); err != nil || len(all) != 2 {
+	if all, err := kit.Store.Read(t.Context(), name, 0); err != nil || len(all) != 1 {
 		t.Fatalf("stream has %d events, %v", len(all), err)
 	}
 }
@@ -337,18 +335,89 @@ func collect(t *testing.T, sub *eventstore.Subscription, done func(eventstore.It
 	}
 }
 
-// appendUntilDone repeats while the store is unavailable.
+// appendUntilDone is tryUntilDone that must succeed.
 func appendUntilDone(t *testing.T, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New) eventstore.Appended {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	done, err := tryUntilDone(t.Context(), store, name, expected, e)
+	if err != nil {
+		t.Fatalf("append: %v", err)
+	}
+	return done
+}
+
+// tryUntilDone repeats while the store is unavailable.
+func tryUntilDone(ctx context.Context, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New) (eventstore.Appended, error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	for {
 		done, err := store.Append(ctx, name, expected, []eventstore.New{e})
-		if err == nil {
-			return done
-		}
 		if !errors.Is(err, eventstore.ErrUnavailable) || ctx.Err() != nil {
-			t.Fatalf("append: %v", err)
+			return done, err
 		}
 	}
+}
+
+func TestStore_ConcurrentWritersSurviveRestartsExactlyOnce(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	stop := make(chan struct{})
+	type tally struct {
+		name string
+		n    int
+	}
+	results := make(chan tally, 16)
+	for range cap(results) {
+		go func() {
+			w := tally{name: stream()}
+			for {
+				select {
+				case <-stop:
+					results <- w
+					return
+				default:
+				}
+				expected := eventstore.Expected(w.n - 1)
+				if _, err := tryUntilDone(t.Context(), kit.Store, w.name, expected, archived(fmt.Sprint(w.n))); err != nil {
+					t.Errorf("append: %v", err)
+					results <- w
+					return
+				}
+				w.n++
+			}
+		}()
+	}
+	sub := kit.Store.Subscribe(t.Context(), 0, nil)
+	defer sub.Close()
+	seen := map[string]int{}
+	follow := func(atLeast int) {
+		for got := 0; got < atLeast; {
+			if item := next(t, sub); item.Event != nil {
+				if uint64(seen[item.Event.Stream]) != item.Event.Revision {
+					t.Fatalf("%s: revision %d after %d events", item.Event.Stream, item.Event.Revision, seen[item.Event.Stream])
+				}
+				seen[item.Event.Stream]++
+				got++
+			}
+		}
+	}
+	for range 3 {
+		follow(200)
+		kit.StopNode()
+		kit.StartNode()
+	}
+	follow(200)
+	close(stop)
+	total := 0
+	for range cap(results) {
+		w := <-results
+		total += w.n
+		all, err := kit.Store.Read(t.Context(), w.name, 0)
+		if err != nil || len(all) != w.n {
+			t.Errorf("%s: %d events of %d, %v", w.name, len(all), w.n, err)
+		}
+	}
+	for _, n := range seen {
+		total -= n
+	}
+	follow(total)
 }
