@@ -95,19 +95,12 @@ func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, f
 
 // sumReplayed fills scratch tables up to a position and looks at them.
 func (r *Runner) sumReplayed(ctx context.Context, e *entry, upTo uint64) (sums, error) {
-	g := &generation{Name: e.name, Version: e.p.Version(), Schema: r.schemaPrefix(e.name) + "verify", State: genBuilding, texts: map[string]string{}}
-	clear := func(ctx context.Context) error {
-		_, err := r.cfg.DB.Owner.Exec(ctx, "drop schema if exists "+g.Schema+" cascade")
-		return err
-	}
-	if err := clear(ctx); err != nil {
-		return nil, err
-	}
-	defer func() { _ = clear(context.WithoutCancel(ctx)) }()
-	err := pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error { return createTables(ctx, tx, e.p, g.Schema) })
+	scratch, err := NewScratch(ctx, r.cfg.DB, e.p, "verify")
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = scratch.Drop(context.WithoutCancel(ctx)) }()
+	g := scratch.g
 	for g.Position < upTo {
 		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, buildLimit)
 		if err != nil {

@@ -1,0 +1,201 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// memory is a log of numbered events; every third one is of the type "odd".
+type memory struct {
+	mu      sync.Mutex
+	list    []*events.Envelope
+	changed chan struct{}
+	drops   int // cursors that fail soon
+}
+
+func newMemory() *memory { return &memory{changed: make(chan struct{})} }
+
+func (m *memory) append(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for range n {
+		e := &events.Envelope{Position: uint64(len(m.list) + 1), Type: "even"}
+		if len(m.list)%3 == 0 {
+			e.Type = "odd"
+		}
+		m.list = append(m.list, e)
+	}
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+func (m *memory) Head(context.Context) (uint64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return uint64(len(m.list)), nil
+}
+
+func (m *memory) ReadAll(_ context.Context, after uint64, limit int, types []string) (page []events.Envelope, next uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next = after
+	for _, e := range m.list[after:] {
+		if len(page) == limit {
+			break
+		}
+		next = e.Position
+		if Want(types).Has(e.Type) {
+			page = append(page, *e)
+		}
+	}
+	return page, next, nil
+}
+
+func (m *memory) Follow(_ context.Context, after uint64) Cursor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &memoryCursor{m: m, at: int(after), left: -1}
+	if m.drops > 0 {
+		m.drops--
+		c.left = 3
+	}
+	return c
+}
+
+type memoryCursor struct {
+	m    *memory
+	at   int
+	left int
+}
+
+func (c *memoryCursor) Next(ctx context.Context) (Item, error) {
+	if c.left == 0 {
+		return Item{}, fmt.Errorf("connection lost")
+	}
+	c.left--
+	for {
+		c.m.mu.Lock()
+		changed := c.m.changed
+		if c.at < len(c.m.list) {
+			e := c.m.list[c.at]
+			c.m.mu.Unlock()
+			c.at++
+			return Item{Event: e, Position: e.Position}, nil
+		}
+		c.m.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return Item{}, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// start makes a running feed with little memory.
+func start(t *testing.T, log Log) *Feed {
+	t.Helper()
+	f := New(log, nil)
+	f.keep = 8
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Stop)
+	return f
+}
+
+// read takes wanted positions up to one, in pages of a size.
+func read(t *testing.T, f *Feed, types []string, upTo uint64, limit int) (got []uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for after := uint64(0); after < upTo; {
+		page, err := f.Next(ctx, after, Want(types), limit)
+		if err != nil {
+			t.Error(err)
+			return got
+		}
+		if page.From != after || page.UpTo <= after {
+			t.Errorf("page from %d to %d after %d", page.From, page.UpTo, after)
+			return got
+		}
+		for _, e := range page.Events {
+			got = append(got, e.Position)
+		}
+		after = page.UpTo
+	}
+	return got
+}
+
+func TestFeed_EveryConsumerGetsEveryWantedEventOnce(t *testing.T) {
+	t.Parallel()
+	log := newMemory()
+	log.drops = 20
+	log.append(50)
+	f := start(t, log)
+	const total = 3000
+	want := map[string][]uint64{}
+	for p := uint64(1); p <= total; p++ {
+		if (p-1)%3 == 0 {
+			want["odd"] = append(want["odd"], p)
+		}
+		want["all"] = append(want["all"], p)
+	}
+	var wg sync.WaitGroup
+	for _, limit := range []int{1, 3, 100} {
+		wg.Go(func() {
+			if diff := cmp.Diff(want["all"], read(t, f, nil, total, limit)); diff != "" {
+				t.Errorf("all, pages of %d: %s", limit, diff)
+			}
+		})
+		wg.Go(func() {
+			if diff := cmp.Diff(want["odd"], read(t, f, []string{"odd"}, total, limit)); diff != "" {
+				t.Errorf("odd, pages of %d: %s", limit, diff)
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for left := total - 50; left > 0; {
+		n := min(1+r.IntN(20), left)
+		log.append(n)
+		left -= n
+	}
+	wg.Wait()
+}
+
+func TestFeed_TellsThatNothingWantedCame(t *testing.T) {
+	t.Parallel()
+	log := newMemory()
+	f := start(t, log)
+	log.append(3) // odd, even, even
+	if err := f.Wait(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if position, ok := f.Clear(1, Want([]string{"odd"})); !ok || position != 3 {
+		t.Errorf("clear up to %d, %v", position, ok)
+	}
+	if position, ok := f.Clear(0, Want([]string{"even"})); !ok || position != 1 {
+		t.Errorf("clear up to %d, %v", position, ok)
+	}
+	page, ok := f.Recent(1, Want([]string{"odd"}), 10)
+	if !ok || len(page.Events) != 0 || page.UpTo != 3 || !page.Live {
+		t.Errorf("got %+v", page)
+	}
+}
+
+func TestFeed_WaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	f := start(t, newMemory())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Wait(ctx, 5); err == nil {
+		t.Error("waited for nothing")
+	}
+}

@@ -1,0 +1,141 @@
+package feed_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+)
+
+// archive appends n events to a new stream and gives the position of the last.
+func archive(t testing.TB, store *eventstore.Store, n int) uint64 {
+	t.Helper()
+	list := make([]eventstore.New, n)
+	for i := range list {
+		list[i] = eventstore.New{
+			Event: events.PlanArchived{PlanID: id.New[id.Plan](), Reason: fmt.Sprint(i)},
+			Meta: events.Metadata{
+				EventID: id.New[id.Event](), CommandID: id.New[id.Command](), Action: "test", At: time.Unix(0, 0).UTC(),
+				Actor: events.Actor{Kind: events.ActorOperator},
+			},
+		}
+	}
+	done, err := store.Append(t.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done.Position
+}
+
+// take reads the feed from the start up to a position.
+func take(t testing.TB, f *feed.Feed, types []string, upTo uint64) (list []*events.Envelope) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for after := uint64(0); after < upTo; {
+		page, err := f.Next(ctx, after, feed.Want(types), 100)
+		if err != nil {
+			t.Fatalf("after %d: %v", after, err)
+		}
+		list, after = append(list, page.Events...), page.UpTo
+	}
+	return list
+}
+
+func TestFromStore_PagesLiveEventsAndAFallenNode(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	archive(t, kit.Store, 300)
+	f := feedtest.Start(t, feed.FromStore(kit.Store))
+	position := archive(t, kit.Store, 5)
+	if got := len(take(t, f, nil, position)); got != 305 {
+		t.Errorf("%d events, want 305", got)
+	}
+	kit.StopNode()
+	kit.StartNode()
+	var err error
+	for range 100 { // the first calls may meet the fallen node
+		if _, err = kit.Store.Head(t.Context()); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	position = archive(t, kit.Store, 5)
+	if got := len(take(t, f, []string{events.PlanArchived{}.EventType()}, position)); got != 310 {
+		t.Errorf("%d events, want 310", got)
+	}
+}
+
+func TestFromStore_AnEventThatCannotBeReadStopsOnlyWhoWantsIt(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	settings, err := esdb.ParseConnectionString(kit.Node.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := esdb.NewClient(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	spoil := func() {
+		_, err := client.AppendToStream(t.Context(), "plan-"+uuid.NewString(), esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}},
+			esdb.EventData{EventID: uuid.New(), EventType: "test.Unknown.v1", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`), Metadata: []byte(`{}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive(t, kit.Store, 2)
+	spoil()
+	archive(t, kit.Store, 2)
+	f := feedtest.Start(t, feed.FromStore(kit.Store))
+	spoil()
+	position := archive(t, kit.Store, 2)
+	for name, types := range map[string][]string{"everything": nil, "archived": {events.PlanArchived{}.EventType()}} {
+		var bad, good int
+		for _, e := range take(t, f, types, position) {
+			if _, ok := e.Event.(feed.Undecodable); ok {
+				bad++
+				if e.Type != "test.Unknown.v1" {
+					t.Errorf("undecodable event of type %s", e.Type)
+				}
+				continue
+			}
+			good++
+		}
+		if wantBad := map[string]int{"everything": 2}[name]; good != 6 || bad != wantBad {
+			t.Errorf("%s: %d events and %d undecodable", name, good, bad)
+		}
+	}
+}
+
+// BenchmarkLatency is the time from an append's answer until a live consumer has the event.
+func BenchmarkLatency(b *testing.B) {
+	kit := storetest.New(b)
+	f := feedtest.Start(b, feed.FromStore(kit.Store))
+	var took []time.Duration
+	for b.Loop() {
+		position := archive(b, kit.Store, 1)
+		began := time.Now() //nolint:forbidigo // measures
+		if err := f.Wait(b.Context(), position-1); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began)) //nolint:forbidigo // measures
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
