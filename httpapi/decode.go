@@ -49,8 +49,30 @@ func decode(body []byte, into any) error {
 	return r.invalid.Err()
 }
 
-// reading collects the faults of one body.
+// reading collects the faults of one body, up to maxFaults of each kind: a body of nothing but faults must not make an
+// answer larger than itself.
 type reading struct{ missing, invalid failure.Faults }
+
+// maxFaults is how many faults one answer tells, maxItems how long a list may be: an empty item is two bytes in the body and
+// many in memory.
+const (
+	maxFaults = 50
+	maxItems  = 10_000
+)
+
+// fault notes an invalid value.
+func (r *reading) fault(path, text string, args ...any) {
+	if len(r.invalid) < maxFaults {
+		r.invalid.Add(path, text, args...)
+	}
+}
+
+// lacks notes a missing field.
+func (r *reading) lacks(path string) {
+	if len(r.missing) < maxFaults {
+		r.missing.Add(path, "is required")
+	}
+}
 
 // field is what the tags of a struct's field say.
 type field struct {
@@ -93,7 +115,7 @@ func fieldsOf(t reflect.Type) []field {
 func (r *reading) object(raw json.RawMessage, into reflect.Value, path string) {
 	values, order, twice := members(raw)
 	for _, name := range twice {
-		r.invalid.Add(path+name, "is given twice")
+		r.fault(path+name, "is given twice")
 	}
 	fields := fieldsOf(into.Type())
 	for _, f := range fields {
@@ -101,12 +123,12 @@ func (r *reading) object(raw json.RawMessage, into reflect.Value, path string) {
 		if given = given && string(value) != "null"; given {
 			r.value(value, into.FieldByIndex(f.index), path+f.name, f)
 		} else if f.required {
-			r.missing.Add(path+f.name, "is required")
+			r.lacks(path + f.name)
 		}
 	}
 	for _, name := range order {
 		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
-			r.invalid.Add(path+shown(name), "is not a known field")
+			r.fault(path+shown(name), "is not a known field")
 		}
 	}
 }
@@ -122,7 +144,7 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 	case custom(into.Type()):
 	case into.Kind() == reflect.Struct:
 		if raw[0] != '{' {
-			r.invalid.Add(path, "must be an object")
+			r.fault(path, "must be an object")
 			return
 		}
 		r.object(raw, into, path+".")
@@ -132,17 +154,17 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 		return
 	}
 	if err := json.Unmarshal(raw, into.Addr().Interface()); err != nil {
-		r.invalid.Add(path, "%s", wrongValue(err, into.Type()))
+		r.fault(path, "%s", wrongValue(err, into.Type()))
 		return
 	}
 	if hasNUL(raw) {
-		r.invalid.Add(path, "must not have NUL characters")
+		r.fault(path, "must not have NUL characters")
 	}
 	if z, ok := into.Interface().(interface{ IsZero() bool }); ok && raw[0] == '"' && z.IsZero() && f.required {
-		r.invalid.Add(path, "must not be empty")
+		r.fault(path, "must not be empty")
 	}
 	if into.Kind() == reflect.String && f.enum != nil && !slices.Contains(f.enum, into.String()) {
-		r.invalid.Add(path, "must be one of %s", strings.Join(f.enum, ", "))
+		r.fault(path, "must be one of %s", strings.Join(f.enum, ", "))
 	}
 }
 
@@ -150,7 +172,11 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f field) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
-		r.invalid.Add(path, "must be a list")
+		r.fault(path, "must be a list")
+		return
+	}
+	if len(items) > maxItems {
+		r.fault(path, "has more than %d items", maxItems)
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
@@ -158,7 +184,7 @@ func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f f
 	for i, item := range items {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if string(item) == "null" {
-			r.invalid.Add(at, "must not be null")
+			r.fault(at, "must not be null")
 			continue
 		}
 		r.value(item, into.Index(i), at, f)

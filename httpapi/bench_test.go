@@ -1,0 +1,38 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+)
+
+// BenchmarkServer measures what the conventions cost: sign-in, tenant, limit, headers, metrics, log and envelope, against a
+// bare handler that writes the same page.
+func BenchmarkServer(b *testing.B) {
+	k := apitest.New(b, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 1 << 30} }, newParcels().routes())
+	rows := make([]rowResponse, 25)
+	bare := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text, _ := json.Marshal(httpapi.Envelope[rowResponse]{Data: rows, HasMore: true})
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text)
+	})
+	for name, handler := range map[string]http.Handler{"bare": bare, "server": k.Server} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/parcels", nil)
+				r.Host = apitest.Acme
+				r.Header.Set("Authorization", "Bearer "+apitest.Admin)
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r)
+				if w.Code != http.StatusOK {
+					b.Fatalf("status %d: %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
