@@ -176,3 +176,14 @@ func batchErrors(t *testing.T, k *kit) {
 		t.Errorf("the call does not go on: %v", resp)
 	}
 }
+
+// OpenBatchCall opens a BatchAppend call and uses it once, so that the server is known to serve it.
+func OpenBatchCall(t *testing.T, connection string) streams.Streams_BatchAppendClient {
+	t.Helper()
+	k := newKit(t, connection)
+	call := k.batchCall(t)
+	if resp := exchange(t, call, batchRequest(stream("batch"), 1)); resp.GetSuccess() == nil {
+		t.Fatalf("got %v", resp)
+	}
+	return call
+}

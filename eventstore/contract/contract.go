@@ -31,17 +31,7 @@ type kit struct {
 // Run runs the whole suite against the server at a connection string without TLS.
 func Run(t *testing.T, connection string) {
 	t.Helper()
-	k := &kit{url: connection, client: Connect(t, connection)}
-	parsed, err := url.Parse(connection)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	k.raw = streams.NewStreamsClient(conn)
+	k := newKit(t, connection)
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *kit)
@@ -65,6 +55,23 @@ func Run(t *testing.T, connection string) {
 			part.run(t, k)
 		})
 	}
+}
+
+// newKit connects the stock client and a bare one.
+func newKit(t *testing.T, connection string) *kit {
+	t.Helper()
+	k := &kit{url: connection, client: Connect(t, connection)}
+	parsed, err := url.Parse(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	k.raw = streams.NewStreamsClient(conn)
+	return k
 }
 
 // Connect opens a stock client, closed at the end of the test.

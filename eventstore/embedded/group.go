@@ -70,7 +70,7 @@ func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) err
 	}
 	for name, h := range loaded {
 		g.heads[name] = h
-		q.heads.lru.Add(name, h)
+		q.heads.put(name, h)
 	}
 	return nil
 }

@@ -85,3 +85,11 @@ func newHeadCache() *headCache {
 	}
 	return &headCache{lru: lru}
 }
+
+// put remembers a head. A metadata body is needed again only to undelete its stream, so others are not kept in memory.
+func (c *headCache) put(stream string, h head) {
+	if !h.meta.softDeleted() {
+		h.body = nil
+	}
+	c.lru.Add(stream, h)
+}

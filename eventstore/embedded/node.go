@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
@@ -173,9 +174,14 @@ func (n *Node) URL() string {
 // Err delivers at most one error: the node has lost the right or the means to write, has stopped serving, and must be stopped.
 func (n *Node) Err() <-chan error { return n.fatal }
 
+// stopLimit bounds a stop whose context has no nearer end.
+const stopLimit = 10 * time.Second
+
 // Stop ends the node: subscriptions and reads are told, writes that were accepted are finished, then the right to write is given back. When ctx
-// ends first the remaining calls are cut off. Stopping twice is harmless.
+// ends first, or after 10 s, the remaining calls are cut off. Stopping twice is harmless.
 func (n *Node) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
 	n.beginStop()
 	graceful := make(chan struct{})
 	go func() {

@@ -36,25 +36,50 @@ type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
 	begun   map[uuid.UUID]*batch
+	held    int // bytes in what was begun
 	sending sync.Mutex
 	running sync.WaitGroup
 	slots   chan struct{}
 }
 
-// BatchAppend stores many appends over one call, each atomic by itself. Faults of an append are answers, not errors of the call.
+// BatchAppend stores many appends over one call, each atomic by itself. Faults of an append are answers, not errors of the call. Clients keep such a
+// call open for as long as they live, so it ends when the node does.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
 	c := &batchCall{service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches)}
 	defer c.running.Wait()
+	type arrival struct {
+		req *streams.BatchAppendReq
+		err error
+	}
+	arrivals, ended := make(chan arrival), make(chan struct{})
+	defer close(ended)
+	go func() { // ends with the call's context at the latest
+		for {
+			req, err := call.Recv()
+			select {
+			case arrivals <- arrival{req, err}:
+			case <-ended:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
 	for {
-		req, err := call.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := c.take(req); err != nil {
-			return err
+		select {
+		case a := <-arrivals:
+			switch {
+			case errors.Is(a.err, io.EOF):
+				return nil
+			case a.err != nil:
+				return a.err
+			}
+			if err := c.take(a.req); err != nil {
+				return err
+			}
+		case <-s.node.stopping:
+			return errStopping
 		}
 	}
 }
@@ -75,12 +100,18 @@ func (c *batchCall) take(req *streams.BatchAppendReq) error {
 		b.proposals.limit = c.service.node.config.MaxAppendSize
 		c.begun[correlation] = b
 	}
+	before := b.proposals.all
 	for _, m := range req.GetProposedMessages() {
 		b.proposals.add(m)
 	}
+	c.held += b.proposals.all - before
 	if !req.GetIsFinal() {
+		if c.held > maxDrainBytes {
+			return invalidArgument("the appends begun and not finished are too large")
+		}
 		return nil
 	}
+	c.held -= b.proposals.all
 	delete(c.begun, correlation)
 	select {
 	case c.slots <- struct{}{}:

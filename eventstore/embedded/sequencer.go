@@ -9,13 +9,8 @@ import (
 	"time"
 )
 
-// Bounds of one group: enough that the commit's fixed cost does not matter, small enough that nobody waits long for the others' bytes.
-const (
-	groupWrites = 512
-	groupEvents = 4096
-	groupBytes  = 4 << 20
-	queueLength = 1024
-)
+// queueLength is how many writes wait in line before submit itself waits.
+const queueLength = 1024
 
 // idlePing is how often an idle sequencer looks whether its session still lives.
 const idlePing = 2 * time.Second
@@ -41,6 +36,7 @@ type sequencer struct {
 	heads     *headCache
 	recent    *recentEvents
 	published int64 // last committed position
+	usual     int   // writes worth waiting for: most of what the last group had
 	columns   columnBuffers
 }
 
@@ -105,39 +101,6 @@ func (q *sequencer) run(ctx context.Context) {
 func (q *sequencer) stop() {
 	q.once.Do(func() { close(q.quit) })
 	<-q.ended
-}
-
-// collect takes what waits, up to the bounds of a group, and leaves out what nobody waits for any more.
-func (q *sequencer) collect(first *write) []*write {
-	batch := make([]*write, 0, 64)
-	events, bytes := 0, 0
-	for w := first; ; {
-		if !w.isAbandoned() {
-			batch = append(batch, w)
-			events += len(w.events)
-			for i := range w.events {
-				bytes += len(w.events[i].data) + len(w.events[i].metadata)
-			}
-		}
-		if len(batch) >= groupWrites || events >= groupEvents || bytes >= groupBytes {
-			return batch
-		}
-		select {
-		case w = <-q.queue:
-		default:
-			return batch
-		}
-	}
-}
-
-// isAbandoned tells whether the caller has gone.
-func (w *write) isAbandoned() bool {
-	select {
-	case <-w.abandoned:
-		return true
-	default:
-		return false
-	}
 }
 
 // flush serves what is still queued when the node stops.
@@ -227,7 +190,7 @@ var errForeignRows = errors.New("event store: the log was written by someone els
 // publish makes a committed group visible in order and answers its writers.
 func (q *sequencer) publish(g *group) {
 	for name := range g.changed {
-		q.heads.lru.Add(name, g.heads[name])
+		q.heads.put(name, g.heads[name])
 	}
 	for key, at := range g.known {
 		q.recent.lru.Add(key, at)

@@ -30,6 +30,9 @@ func newServer(n *Node) *grpc.Server {
 		// Messages may be as large as a record, plus room for the envelope.
 		grpc.MaxRecvMsgSize(maxRecordBytes + 1<<20),
 		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
+		// Windows that hold a whole append: no waiting for updates in the middle of one.
+		grpc.InitialWindowSize(1<<20 + 1<<16),
+		grpc.InitialConnWindowSize(8 << 20),
 		grpc.ForceServerCodecV2(frameCodec{encoding.GetCodecV2(proto.Name)}),
 		// Clients ping every 10 s, also when nothing is going on; the default policy would drop them.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Millisecond, PermitWithoutStream: true}),

@@ -1,0 +1,215 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// lossyProxy stands between a node and its database. Once armed it lets the next request through, waits for the server's answer, and ends the
+// connection without handing it over: the statement was carried out and nobody was told.
+type lossyProxy struct {
+	listener net.Listener
+	server   string
+	armed    atomic.Bool
+	struck   atomic.Int32
+	pipes    sync.WaitGroup
+}
+
+// newLossyProxy starts one in front of the server at an address.
+func newLossyProxy(t *testing.T, server string) *lossyProxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &lossyProxy{listener: l, server: server}
+	p.pipes.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.pipes.Go(func() { p.carry(c) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); p.pipes.Wait() })
+	return p
+}
+
+// carry copies one connection's bytes both ways.
+func (p *lossyProxy) carry(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	var lose atomic.Bool
+	p.pipes.Go(func() {
+		defer server.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := client.Read(buffer)
+			if n > 0 {
+				if p.armed.CompareAndSwap(true, false) {
+					lose.Store(true)
+				}
+				if _, err := server.Write(buffer[:n]); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := server.Read(buffer)
+		if lose.Load() {
+			p.struck.Add(1)
+			return
+		}
+		if n > 0 {
+			if _, err := client.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// TestOutage_CommitWithUnknownOutcomeIsSettled: the answer to a commit is lost, again and again. Each append is in the log once and acknowledged with
+// the place it got there.
+func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	database, err := url.Parse(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := newLossyProxy(t, database.Host)
+	through := *database
+	through.Host = proxy.listener.Addr().String()
+	pool, err := pgxpool.New(t.Context(), through.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	direct := cfg.Pool
+	cfg.Pool = pool
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	var want, got []string
+	for i := range 10 {
+		expected := esdb.ExpectedRevision(esdb.NoStream{})
+		if i > 0 {
+			expected = esdb.Revision(uint64(i - 1))
+		}
+		e := oneEvent()
+		proxy.armed.Store(true)
+		r := mustAppend(t, client, "in-doubt", expected, e)
+		want = append(want, fmt.Sprint(r.NextExpectedVersion, " ", r.CommitPosition, " ", e.EventID))
+	}
+	rows, err := direct.Query(t.Context(), `select concat(revision, ' ', position, ' ', event_id) from `+cfg.Schema+`.events where stream = 'in-doubt' order by revision`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log and acknowledgements differ (-acknowledged +log):\n%s", diff)
+	}
+	if proxy.struck.Load() < 10 {
+		t.Errorf("only %d answers were lost", proxy.struck.Load())
+	}
+	wantAlive(t, n)
+}
+
+// TestCommit_OneBadWriteDoesNotFailItsGroup: what the database refuses is found out and refused alone.
+func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	if _, err := cfg.Pool.Exec(t.Context(), `alter table `+cfg.Schema+`.events add check (type <> 'poison')`); err != nil {
+		t.Fatal(err)
+	}
+	client := contract.Connect(t, n.URL())
+	var group sync.WaitGroup
+	for i := range 24 {
+		group.Go(func() {
+			for range 10 {
+				e := oneEvent()
+				if i%8 == 0 {
+					e.EventType = "poison"
+				}
+				_, err := client.AppendToStream(t.Context(), fmt.Sprint("s-", i), esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, e)
+				if (err != nil) != (i%8 == 0) {
+					t.Errorf("%s: %v", e.EventType, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	wantAlive(t, n)
+}
+
+// TestNode_StopEndsOpenBatchCalls: clients hold a BatchAppend call open for ever.
+func TestNode_StopEndsOpenBatchCalls(t *testing.T) {
+	t.Parallel()
+	n, err := embedded.Start(t.Context(), testConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := contract.OpenBatchCall(t, n.URL())
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if _, err := call.Recv(); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("the call ended with %v", err)
+	}
+}
+
+// TestErrors_NamesOutsideASCIIReachTheClient in the trailer that it indexes without looking.
+func TestErrors_NamesOutsideASCIIReachTheClient(t *testing.T) {
+	t.Parallel()
+	client := contract.Connect(t, start(t, testConfig(t)).URL())
+	for _, stream := range []string{"café-Ω", "line\nbreak", "tab\tbed"} {
+		if _, err := client.TombstoneStream(t.Context(), stream, esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+			t.Fatalf("%q: %v", stream, err)
+		}
+		_, err := client.AppendToStream(t.Context(), stream, esdb.AppendToStreamOptions{}, oneEvent())
+		wantCode(t, err, esdb.ErrorCodeStreamDeleted)
+	}
+	for _, stream := range []string{"", "$$", "nul\x00", string(make([]byte, 2000))} {
+		_, err := client.AppendToStream(t.Context(), stream, esdb.AppendToStreamOptions{}, oneEvent())
+		wantCode(t, err, esdb.ErrorCodeUnknown)
+	}
+	mustAppend(t, client, "$$$weird", esdb.Any{}, oneEvent())
+}
