@@ -36,7 +36,7 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	inv, found := s.invoice(c.InvoiceID)
 	switch {
 	case !s.Exists():
-		return nil, failure.NewNotFound("account_not_found", "there is no such account")
+		return nil, failure.NewNotFound("account_not_found", "There is no such account.")
 	case isArchived(s, c.InvoiceID):
 		return nil, nil
 	case !found:
@@ -44,7 +44,7 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	case inv.Number == c.Number:
 		return nil, nil
 	case inv.Seq > 0:
-		return nil, failure.NewConflict("invoice_already_numbered", "the invoice was issued as %s", inv.Number)
+		return nil, failure.NewConflict("invoice_already_numbered", "The invoice was issued as %s.", inv.Number)
 	}
 	b := booking{s: s, now: now}
 	b.record(events.InvoiceIssued{
@@ -73,7 +73,7 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	_, voided := s.Voided[c.InvoiceID]
 	switch {
 	case !s.Exists():
-		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+		return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
 	case isArchived(s, c.InvoiceID):
 		return nil, invoiceArchived()
 	case !found && c.Number != "":
@@ -81,15 +81,15 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	case voided:
 		return nil, nil
 	case !found:
-		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+		return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
 	case inv.Seq > 0 && c.Number != "":
 		return nil, nil // it was issued after all
 	case inv.Noted.Positive():
-		return nil, failure.NewConflict("invoice_has_credit_note", "a credit note was made for the invoice")
+		return nil, failure.NewConflict("invoice_has_credit_note", "A credit note was made for the invoice.")
 	case inv.Seq > 0 && inv.Due.IsZero():
-		return nil, failure.NewConflict("invoice_paid", "the invoice is paid; make a credit note instead")
+		return nil, failure.NewConflict("invoice_paid", "The invoice is paid; make a credit note instead.")
 	case inv.Due != inv.Total:
-		return nil, failure.NewConflict("invoice_has_payments", "money was paid on the invoice; make a credit note instead")
+		return nil, failure.NewConflict("invoice_has_payments", "Money was paid on the invoice; make a credit note instead.")
 	}
 	number := inv.Number
 	if inv.Seq == 0 {
@@ -111,11 +111,11 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case isArchived(s, c.InvoiceID) && !known:
 		return nil, invoiceArchived()
 	case !found && !known:
-		return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+		return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
 	case drafted || known:
 		return nil, nil
 	case inv.Seq == 0:
-		return nil, failure.NewConflict("invoice_not_issued", "the invoice is not issued yet; void it instead")
+		return nil, failure.NewConflict("invoice_not_issued", "The invoice is not issued yet; void it instead.")
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
 		return nil, currencyMismatch(s.Currency)
 	}
@@ -125,7 +125,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 		amount = left
 	}
 	if !left.Positive() || amount.Cmp(left) > 0 {
-		return nil, failure.NewConflict("credit_note_too_large", "%s of the invoice can still be given back", left.String())
+		return nil, failure.NewConflict("credit_note_too_large", "%s of the invoice can still be given back.", left.String())
 	}
 	return []events.AccountEvent{events.CreditNoteDrafted{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID, Amount: amount,
@@ -139,11 +139,11 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	_, known := s.Receipts[c.CreditNoteID]
 	switch {
 	case !s.Exists():
-		return nil, failure.NewNotFound("account_not_found", "there is no such account")
+		return nil, failure.NewNotFound("account_not_found", "There is no such account.")
 	case known || isArchived(s, c.CreditNoteID):
 		return nil, nil
 	case !drafted:
-		return nil, failure.NewNotFound("credit_note_not_found", "there is no such credit note")
+		return nil, failure.NewNotFound("credit_note_not_found", "There is no such credit note.")
 	}
 	b := booking{s: s, now: now}
 	b.record(events.CreditNoteIssued{
@@ -157,10 +157,10 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 
 // invoiceArchived refuses to change what is paid and long past.
 func invoiceArchived() error {
-	return failure.NewConflict("invoice_archived", "the invoice is paid, and too many came after it")
+	return failure.NewConflict("invoice_archived", "The invoice is paid, and too many came after it.")
 }
 
 // currencyMismatch refuses money of another currency: an account has one.
 func currencyMismatch(want money.Currency) error {
-	return failure.NewConflict("currency_mismatch", "the account is kept in %s", string(want))
+	return failure.NewConflict("currency_mismatch", "The account is kept in %s.", string(want))
 }

@@ -87,7 +87,7 @@ func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]
 	case isArchived(s, c.ReceiptID), known && (!old.Withdrawn || c.Move < old.Move):
 		return nil, nil
 	case known && c.Move == old.Move:
-		return nil, failure.NewConflict("receipt_withdrawn", "the receipt was taken from this account")
+		return nil, failure.NewConflict("receipt_withdrawn", "The receipt was taken from this account.")
 	}
 	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)
 	if err != nil {
@@ -110,7 +110,7 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 	case isArchived(s, c.ReceiptID):
 		return nil, receiptArchived()
 	case !known || r.CreditNote:
-		return nil, failure.NewNotFound("receipt_not_found", "the receipt is not on this account")
+		return nil, failure.NewNotFound("receipt_not_found", "The receipt is not on this account.")
 	case r.Withdrawn:
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 
 // receiptArchived refuses to move money that is used up and long past: where it went is not known any more.
 func receiptArchived() error {
-	return failure.NewConflict("receipt_archived", "the receipt is used up, and too many came after it")
+	return failure.NewConflict("receipt_archived", "The receipt is used up, and too many came after it.")
 }
 
 // decideReservePrompt: one open prompt per subscriber and amount (rules.md 5).
@@ -150,15 +150,15 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 	}
 	if !c.InvoiceID.IsZero() {
 		if !s.knows(c.InvoiceID) {
-			return nil, failure.NewNotFound("invoice_not_found", "there is no such invoice")
+			return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
 		}
 		if inv, open := s.Invoices[c.InvoiceID]; !open || inv.Seq == 0 {
-			return nil, failure.NewConflict("invoice_not_payable", "nothing is due on the invoice")
+			return nil, failure.NewConflict("invoice_not_payable", "Nothing is due on the invoice.")
 		}
 	}
 	for _, p := range s.Prompts {
 		if p.Amount == c.Amount {
-			return nil, failure.NewConflict("payment_in_progress", "a payment of this amount is in progress")
+			return nil, failure.NewConflict("payment_in_progress", "A payment of this amount is in progress.")
 		}
 	}
 	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)

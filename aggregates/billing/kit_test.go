@@ -31,13 +31,25 @@ var (
 // kes is an amount in minor units.
 func kes(minor int64) money.Amount { return money.Of(minor, money.KES) }
 
-// invoiceID and the others make ids that read well in a failing test's source.
-func invoiceID(n int) id.Invoice    { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
-func receiptID(n int) id.Receipt    { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
-func noteID(n int) id.Receipt       { return id.Derive[id.Receipt]("test", fmt.Sprint("note", n)) }
-func paymentID(n int) id.Payment    { return id.Derive[id.Payment]("test", fmt.Sprint("payment", n)) }
-func number(n int) string           { return fmt.Sprintf("ACME-%04d", n) }
-func dueOn(day int) calendar.Date   { return calendar.Date{Year: 2026, Month: time.March, Day: day} }
+// invoiceID is the id of the n-th invoice.
+func invoiceID(n int) id.Invoice { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
+
+// receiptID is the id of the n-th receipt.
+func receiptID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
+
+// noteID is the id of the n-th credit note.
+func noteID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("note", n)) }
+
+// paymentID is the id of the n-th prompt.
+func paymentID(n int) id.Payment { return id.Derive[id.Payment]("test", fmt.Sprint("payment", n)) }
+
+// number is the legal number of the n-th invoice.
+func number(n int) string { return fmt.Sprintf("ACME-%04d", n) }
+
+// dueOn is a day of March.
+func dueOn(day int) calendar.Date { return calendar.Date{Year: 2026, Month: time.March, Day: day} }
+
+// subscription is what the invoices are for.
 func subscription() id.Subscription { return id.Derive[id.Subscription]("test", "subscription") }
 
 // draft asks for an untaxed invoice of one line.

@@ -28,8 +28,10 @@ func at(minute int) time.Time { return began.Add(time.Duration(minute) * time.Mi
 // kes is an amount in minor units.
 func kes(minor int64) money.Amount { return money.Of(minor, money.KES) }
 
-// invoiceID and receiptID name the story's documents.
+// invoiceID is the id of the n-th invoice.
 func invoiceID(n int) id.Invoice { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
+
+// receiptID is the id of the n-th receipt.
 func receiptID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
 
 // drafted is an invoice of one line.
