@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// PaymentsAPI serves /payments.
+type PaymentsAPI struct {
+	Bus      *bus.Bus
+	Payments payments.PaymentsQuery
+	Gateways payments.GatewaysQuery
+	// Limiter counts prompts per phone; its keys are stored as HMACs.
+	Limiter vault.Limiter
+	// Ready gives failure.Unavailable while the breaker of an environment's provider is open (rules.md 6).
+	Ready    func(environment string) error
+	Platform PlatformGateway
+	// Own lists the subscribers that a signed-in customer is linked to; nil = nobody is.
+	Own   func(ctx context.Context, org id.Organization, user id.User) ([]id.Subscriber, error)
+	Clock clock.Clock
+}
+
+// PlatformGateway is the shared paybill. Without a shortcode there is none.
+type PlatformGateway struct {
+	Shortcode   string
+	Environment string // "sandbox" or "production"
+}
+
+// Routes lists the endpoints of payments.
+func (a PaymentsAPI) Routes() []Route {
+	filters := []Param{{Name: "subscriberId", Type: "uuid"}, {Name: "status", Type: "string", Enum: paymentStatuses}}
+	return []Route{
+		{Method: "POST", Path: "/payments/initiate", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "Ask a phone to pay",
+			Request: initiateRequest{}, Response: initiateResponse{}, Status: 202, Handle: a.initiate},
+		{Method: "POST", Path: "/payments/query", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "Ask the provider about a payment now",
+			Request: queryRequest{}, Response: paymentResponse{}, Handle: a.query},
+		{Method: "POST", Path: "/payments/cash", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Record money taken by hand",
+			Request: cashRequest{}, Response: paymentResponse{}, Status: 201, Handle: a.cash},
+		{Method: "GET", Path: "/payments", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "List payments",
+			Row: paymentResponse{}, Query: filters, Handle: a.list},
+		{Method: "GET", Path: "/payments/:id", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "Read a payment",
+			Response: paymentResponse{}, Handle: a.get},
+	}
+}
+
+// paymentStatuses are the values of status. Source: spec.md, Payment statuses.
+var paymentStatuses = []string{payments.StatusPending, payments.StatusSuccess, payments.StatusCancelled, payments.StatusFailed}
+
+// paymentResponse is a payment as api.md shows it.
+type paymentResponse struct {
+	ID                id.Payment     `json:"id"`
+	SubscriberID      id.Subscriber  `json:"subscriberId"`
+	InvoiceID         *id.Invoice    `json:"invoiceId"`
+	Amount            jsonNumber     `json:"amount"`
+	Currency          money.Currency `json:"currency"`
+	Status            string         `json:"status" enum:"PENDING,SUCCESS,CANCELLED,FAILED"`
+	Gateway           string         `json:"gateway" enum:"mobile_money_stk,cash"`
+	ReceiptID         *id.Receipt    `json:"receiptId"`
+	ReceiptNumber     *string        `json:"receiptNumber" doc:"null also for a success that the provider has not numbered yet"`
+	Reason            *string        `json:"reason" doc:"machine-readable; null unless cancelled or failed"`
+	Message           *string        `json:"message" doc:"the provider's words"`
+	CheckoutRequestID *string        `json:"checkoutRequestId"`
+	InitiatedAt       time.Time      `json:"initiatedAt"`
+	SettledAt         *time.Time     `json:"settledAt"`
+	Attempts          int            `json:"attempts" doc:"how often the provider was asked without a verdict"`
+}
+
+// showPayment is a row as the API shows it.
+func showPayment(r payments.PaymentRow) paymentResponse {
+	return paymentResponse{
+		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: idOrNil(r.InvoiceID), Amount: r.Amount().Number(), Currency: r.Currency,
+		Status: r.Status(), Gateway: r.Gateway, ReceiptID: idOrNil(r.ReceiptID), ReceiptNumber: r.ReceiptNumber, Reason: textOrNil(r.Reason()),
+		Message: textOrNil(r.Message), CheckoutRequestID: r.CheckoutRequestID, InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
+	}
+}
+
+// idOrNil is nil for no id, which is null in JSON as the zero id is, and is told so in the OpenAPI document.
+func idOrNil[K any](i id.Of[K]) *id.Of[K] {
+	if i.IsZero() {
+		return nil
+	}
+	return &i
+}
+
+// textOrNil is nil for "".
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// errNoPayment is also the answer to another tenant's or customer's.
+func errNoPayment() error {
+	return failure.NewNotFound("payment_not_found", "There is no such payment.")
+}
+
+// scope lists the subscribers to which a customer's view is limited; nil = all, for staff.
+func (a PaymentsAPI) scope(ctx context.Context, c *Call) ([]id.Subscriber, error) {
+	if c.Caller.Role != events.RoleSubscriber {
+		return nil, nil
+	}
+	if a.Own == nil {
+		return []id.Subscriber{}, nil
+	}
+	own, err := a.Own(ctx, c.Org.ID, c.Caller.UserID)
+	if own == nil {
+		own = []id.Subscriber{}
+	}
+	return own, err
+}
+
+// within tells whether a subscriber is in a scope.
+func within(scope []id.Subscriber, s id.Subscriber) bool {
+	if scope == nil {
+		return true
+	}
+	for _, own := range scope {
+		if own == s {
+			return true
+		}
+	}
+	return false
+}
+
+// list answers with a page of payments.
+func (a PaymentsAPI) list(ctx context.Context, c *Call) error {
+	f := c.Filters()
+	subscriber, status := FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("status", paymentStatuses...)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := PageOf[payments.PaymentKey](c)
+	if err != nil {
+		return err
+	}
+	scope, err := a.scope(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !subscriber.IsZero() {
+		if !within(scope, subscriber) {
+			return errNoSubscriber()
+		}
+		scope = []id.Subscriber{subscriber}
+	}
+	rows, err := a.Payments.List(ctx, c.Org.ID, payments.PaymentFilter{SubscriberIDs: scope, Status: status}, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r payments.PaymentRow) payments.PaymentKey {
+		return payments.PaymentKey{InitiatedAt: r.InitiatedAt, ID: r.ID}
+	}, showPayment)
+}
+
+// get answers with one payment.
+func (a PaymentsAPI) get(ctx context.Context, c *Call) error {
+	payment, err := PathID[id.Payment](c, "id", "payment_not_found")
+	if err != nil {
+		return err
+	}
+	row, err := a.visible(ctx, c, payment)
+	if err != nil {
+		return err
+	}
+	return c.Send(200, showPayment(*row))
+}
+
+// visible reads a payment that the caller may see.
+func (a PaymentsAPI) visible(ctx context.Context, c *Call, payment id.Payment) (*payments.PaymentRow, error) {
+	scope, err := a.scope(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	row, err := a.Payments.Get(ctx, c.Org.ID, payment)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil || !within(scope, row.SubscriberID):
+		return nil, errNoPayment()
+	}
+	return row, nil
+}

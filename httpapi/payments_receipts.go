@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// ReceiptsAPI serves /receipts.
+type ReceiptsAPI struct {
+	Bus      *bus.Bus
+	Receipts payments.ReceiptsQuery
+	Matching payments.MatchingQuery
+}
+
+// Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host (rules.md 9).
+func (a ReceiptsAPI) Routes() []Route {
+	state := Param{Name: "state", Type: "string", Enum: payments.ReceiptStates, Doc: "suspense is the inbox of money that nobody could be found for"}
+	return []Route{
+		{Method: "GET", Path: "/receipts", Hosts: OnOrganization, Access: AccessSupport, Summary: "List receipts",
+			Row: receiptResponse{}, Query: []Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list},
+		{Method: "GET", Path: "/receipts", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "List money of no organization",
+			Row: receiptResponse{}, Query: []Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned},
+		{Method: "GET", Path: "/receipts/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a receipt",
+			Response: receiptDetailResponse{}, Handle: a.get},
+		{Method: "POST", Path: "/receipts/:id/attribute", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give money in suspense to a subscriber",
+			Request: attributeRequest{}, Response: receiptDetailResponse{}, Handle: a.attribute},
+		{Method: "POST", Path: "/receipts/:id/reverse", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Take a payment back",
+			Request: reasonRequest{}, Response: receiptDetailResponse{}, Handle: a.reverse},
+		{Method: "POST", Path: "/receipts/:id/reattribute", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Move a payment to another subscriber",
+			Request: reattributeRequest{}, Response: receiptDetailResponse{}, Handle: a.reattribute},
+		{Method: "POST", Path: "/receipts/:id/assign", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Give unmatched money to an organization",
+			Request: assignRequest{}, Response: receiptResponse{}, Handle: a.assign},
+	}
+}
+
+// receiptPayer is who paid, as far as told.
+type receiptPayer struct {
+	Phone *string `json:"phone" doc:"may be masked"`
+	Name  *string `json:"name"`
+}
+
+// receiptResponse is a receipt in a list.
+type receiptResponse struct {
+	ID               id.Receipt       `json:"id"`
+	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
+	ReceiptNumber    *string          `json:"receiptNumber" doc:"null while the provider has not told it"`
+	Provider         string           `json:"provider"`
+	Channel          string           `json:"channel" enum:"stk,c2b,cash,bill_manager"`
+	Amount           jsonNumber       `json:"amount"`
+	Currency         money.Currency   `json:"currency"`
+	PaidAt           time.Time        `json:"paidAt"`
+	Payer            receiptPayer     `json:"payer"`
+	BillRef          *string          `json:"billRef"`
+	Shortcode        *string          `json:"shortcode"`
+	State            string           `json:"state"`
+	Reason           *string          `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
+	Disputed         bool             `json:"disputed" doc:"two reports contradict each other"`
+	Provisional      bool             `json:"provisional" doc:"known by a status query only"`
+	Unclaimed        bool             `json:"unclaimed" doc:"provisional for more than 48 hours: an alarm"`
+	SubscriberID     *id.Subscriber   `json:"subscriberId"`
+	PaymentID        *id.Payment      `json:"paymentId"`
+	MatchedBy        *string          `json:"matchedBy"`
+	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of a provisional receipt and its real one"`
+	RecordedAt       time.Time        `json:"recordedAt"`
+}
+
+// receiptDetailResponse is a receipt with all that is known about it.
+type receiptDetailResponse struct {
+	receiptResponse
+	Sightings   []payments.Sighting  `json:"sightings"`
+	Allocations []receiptAllocation  `json:"allocations"`
+	Suggestions []receiptSuggestions `json:"suggestions"`
+}
+
+// receiptAllocation is what the receipt pays.
+type receiptAllocation struct {
+	InvoiceID id.Invoice `json:"invoiceId"`
+	Amount    jsonNumber `json:"amount"`
+}
+
+// receiptSuggestions is a subscriber who may be meant.
+type receiptSuggestions struct {
+	SubscriberID  id.Subscriber `json:"subscriberId"`
+	AccountNumber string        `json:"accountNumber"`
+	By            string        `json:"by" doc:"what comes near: phone, account_number, ..."`
+}
+
+// showReceipt is a row as the API shows it.
+func showReceipt(r payments.ReceiptRow) receiptResponse {
+	return receiptResponse{
+		ID: r.ID, OrgID: idOrNil(r.OrgID), ReceiptNumber: textOrNil(r.ReceiptNumber), Provider: r.Provider, Channel: r.Channel,
+		Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt, Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName},
+		BillRef: r.BillRef, Shortcode: textOrNil(r.Shortcode), State: r.State, Reason: textOrNil(r.Reason), Disputed: r.Disputed,
+		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: idOrNil(r.SubscriberID), PaymentID: idOrNil(r.PaymentID),
+		MatchedBy: textOrNil(r.MatchedBy), RelatedReceiptID: idOrNil(r.RelatedID), RecordedAt: r.RecordedAt,
+	}
+}
+
+// errNoReceipt is also the answer to another tenant's.
+func errNoReceipt() error {
+	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
+}
+
+// receiptKey is the place of a row in the list.
+func receiptKey(r payments.ReceiptRow) payments.ReceiptKey {
+	return payments.ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID}
+}
+
+// list answers with a page of the organization's receipts.
+func (a ReceiptsAPI) list(ctx context.Context, c *Call) error {
+	f := c.Filters()
+	filter := payments.ReceiptFilter{State: f.OneOf("state", payments.ReceiptStates...)}
+	if s := FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
+		filter.SubscriberIDs = []id.Subscriber{s}
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := PageOf[payments.ReceiptKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Receipts.List(ctx, c.Org.ID, filter, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, receiptKey, showReceipt)
+}
+
+// listUnowned answers with a page of money that belongs to no organization.
+func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
+	f := c.Filters()
+	f.OneOf("state", "suspense")
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := PageOf[payments.ReceiptKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Receipts.Unowned(ctx, afterOf(page), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, receiptKey, showReceipt)
+}
+
+// get answers with one receipt.
+func (a ReceiptsAPI) get(ctx context.Context, c *Call) error {
+	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
+	if err != nil {
+		return err
+	}
+	out, revision, err := a.read(ctx, c.Org.ID, receipt)
+	if err != nil {
+		return err
+	}
+	c.SetRevision(revision)
+	return c.Send(200, out)
+}
+
+// read puts a receipt together; suggestions only where a person has to choose.
+func (a ReceiptsAPI) read(ctx context.Context, org id.Organization, receipt id.Receipt) (receiptDetailResponse, uint64, error) {
+	none := receiptDetailResponse{}
+	row, pays, err := a.Receipts.Get(ctx, org, receipt)
+	if err != nil || row == nil {
+		return none, 0, orNotFound(err, errNoReceipt())
+	}
+	out := receiptDetailResponse{
+		receiptResponse: showReceipt(*row), Sightings: row.Sightings, Allocations: []receiptAllocation{}, Suggestions: []receiptSuggestions{},
+	}
+	for _, p := range pays {
+		out.Allocations = append(out.Allocations, receiptAllocation{InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, row.Currency).Number()})
+	}
+	if row.State == "suspense" {
+		near, err := a.Matching.Suggest(ctx, row.Reference())
+		if err != nil {
+			return none, 0, err
+		}
+		for _, p := range near {
+			out.Suggestions = append(out.Suggestions, receiptSuggestions{SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By})
+		}
+	}
+	return out, uint64(row.Revision), nil //nolint:gosec // revisions are not negative
+}
