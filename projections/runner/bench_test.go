@@ -1,0 +1,155 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// plans is a projection of the usual shape: an upsert for each event.
+type plans struct{}
+
+func (plans) Name() string           { return "plans" }
+func (plans) Version() int           { return 1 }
+func (plans) Handles() []string      { return []string{events.PlanArchived{}.EventType()} }
+func (plans) TenantTables() []string { return []string{"plans"} }
+func (plans) DDL() string {
+	return `create table {schema}.plans (org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
+}
+
+func (plans) Apply(w *runner.Writes, e events.Envelope) error {
+	p, _ := e.Event.(events.PlanArchived)
+	w.Exec(`insert into {schema}.plans (org_id, id, reason, at) values ($1, $2, $3, $4)
+		on conflict (id) do update set reason = excluded.reason, at = excluded.at`, e.Meta.OrgID, p.PlanID, p.Reason, e.Meta.At)
+	return nil
+}
+
+// benchEvents is how many events are rebuilt: BENCH_EVENTS, 100,000 without it.
+func benchEvents() int {
+	if n, err := strconv.Atoi(os.Getenv("BENCH_EVENTS")); err == nil && n > 0 {
+		return n
+	}
+	return 100_000
+}
+
+// archived makes an event as it is appended.
+func archived(i int) eventstore.New {
+	return eventstore.New{
+		Event: events.PlanArchived{PlanID: id.New[id.Plan](), Reason: fmt.Sprint("reason ", i)},
+		Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: orgA, Action: "test", At: noon,
+			Actor: events.Actor{Kind: events.ActorOperator},
+		},
+	}
+}
+
+// copyRows copies what a rebuild gives into a table of the same shape, and tells how long it took.
+func copyRows(b *testing.B, db *postgres.DB, from string) time.Duration {
+	b.Helper()
+	rows, _ := db.Owner.Query(b.Context(), `select org_id::text, id::text, reason, at from `+from)
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
+	if err != nil {
+		b.Fatal(err)
+	}
+	table := pgx.Identifier{db.Namespace.Schema("runner"), "copied"} // without row-level security: COPY refuses that
+	_, err = db.Owner.Exec(b.Context(), `drop table if exists `+table.Sanitize()+`; create table `+table.Sanitize()+` (like `+from+` including all)`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	began := time.Now() //nolint:forbidigo // measures
+	n, err := db.Owner.CopyFrom(b.Context(), table, []string{"org_id", "id", "reason", "at"}, pgx.CopyFromRows(list))
+	if err != nil || n != int64(len(list)) {
+		b.Fatal(n, err)
+	}
+	return time.Since(began) //nolint:forbidigo // measures
+}
+
+// rebuildAgainstCopy measures a rebuild against a COPY of the rows that it gives.
+func rebuildAgainstCopy(b *testing.B, db *postgres.DB, log feed.Log, n int) {
+	b.Helper()
+	var rebuilding, copying time.Duration
+	for b.Loop() {
+		r := runner.New(runner.Config{Feed: feedtest.Start(b, log), DB: db, Clock: clock.System()})
+		r.Register(plans{})
+		if err := r.Prepare(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now() //nolint:forbidigo // measures
+		if err := r.Rebuild(b.Context(), "plans", nil); err != nil {
+			b.Fatal(err)
+		}
+		rebuilding += time.Since(began) //nolint:forbidigo // measures
+		copying += copyRows(b, db, r.Views().SQL("plans", "{schema}.plans"))
+	}
+	b.ReportMetric(float64(n*b.N)/rebuilding.Seconds(), "events/s")
+	b.ReportMetric(float64(n*b.N)/copying.Seconds(), "copied/s")
+	b.ReportMetric(copying.Seconds()/rebuilding.Seconds(), "of-COPY")
+}
+
+// BenchmarkRebuild_Memory leaves the log's own speed out.
+func BenchmarkRebuild_Memory(b *testing.B) {
+	log, n := feedtest.New(), benchEvents()
+	for i := range n {
+		e := archived(i)
+		log.Append(e.Meta, e.Event)
+	}
+	rebuildAgainstCopy(b, pgtest.New(b), log, n)
+}
+
+// BenchmarkRebuild_Store is the whole way, from the embedded node on the same database.
+func BenchmarkRebuild_Store(b *testing.B) {
+	kit, n := storetest.New(b), benchEvents()
+	for first := 0; first < n; first += 500 {
+		list := make([]eventstore.New, min(500, n-first))
+		for i := range list {
+			list[i] = archived(first + i)
+		}
+		if _, err := kit.Store.Append(b.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream, list); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rebuildAgainstCopy(b, kit.DB, feed.FromStore(kit.Store), n)
+}
+
+// BenchmarkVisible is the time from an append's answer until a reader is shown it.
+func BenchmarkVisible(b *testing.B) {
+	kit := storetest.New(b)
+	r := runner.New(runner.Config{Feed: feedtest.Start(b, feed.FromStore(kit.Store)), DB: kit.DB, Clock: clock.System()})
+	r.Register(plans{})
+	if err := r.Start(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(r.Stop)
+	var took []time.Duration
+	for b.Loop() {
+		done, err := kit.Store.Append(b.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream, []eventstore.New{archived(0)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now() //nolint:forbidigo // measures
+		if err := r.Views().WaitFor(b.Context(), "plans", done.Position); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began)) //nolint:forbidigo // measures
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
