@@ -6,11 +6,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
 // invoiceBody is what the tests look at of an invoice.
@@ -137,6 +140,28 @@ func TestInvoices_AnswerIsAcceptedWhileNumberingRests(t *testing.T) {
 	a.Into(t, &body)
 	if a.Status != 202 || body.Status != "accepted" || k.get(t, body.ID).State != "draft" {
 		t.Errorf("answer %d %s", a.Status, a.Body)
+	}
+}
+
+// A draft whose numbering was lost is taken up by the timer of a process that never saw it live.
+func TestInvoices_DraftLeftBehindIsIssuedLater(t *testing.T) {
+	t.Parallel()
+	k := newBillingKit(t, false)
+	a := k.Do(t, apitest.Request{Method: "POST", Path: "/invoices", As: apitest.Admin, Body: newInvoice(k.amina, 100)})
+	var body struct{ ID string }
+	a.Into(t, &body)
+	p := k.startProcesses(t)
+	if err := p.WaitFor(t.Context(), invoicing.DocumentProcess().Name, k.feed.Head()); err != nil {
+		t.Fatalf("history: %v", err)
+	}
+	k.clock.Advance(2 * time.Minute)
+	p.Wake()
+	final, err := billing.InvoicesQuery{Views: k.views}.WaitFinal(t.Context(), k.Orgs["acme"].ID, id.Must[id.Invoice](body.ID))
+	if err != nil || !final {
+		t.Fatalf("still a draft, %v", err)
+	}
+	if now := k.get(t, body.ID); now.Number != "ISP0-0001" || now.State != "issued" {
+		t.Errorf("it is %+v", now)
 	}
 }
 

@@ -35,6 +35,9 @@ type billingKit struct {
 	amina id.Subscriber // of Acme
 	brian id.Subscriber // of Other
 	sent  int
+	store *storetest.Kit
+	feed  *feed.Feed
+	clock *clock.Manual
 }
 
 // newBillingKit starts it with a subscriber in each of two organizations; processing is off without withProcesses.
@@ -42,10 +45,11 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	t.Helper()
 	store := storetest.New(t)
 	manual := clock.NewManual(time.Date(2026, 3, 2, 21, 30, 0, 0, time.UTC)) // the third of March in Nairobi
-	k := &billingKit{amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber]()}
+	k := &billingKit{amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](), store: store, clock: manual}
 	k.bus = bus.New(bus.Config{Store: store.Store, Claims: storetest.ClaimKey, Clock: manual, Logger: storetest.Quiet()})
 	registerForBilling(k.bus)
 	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
+	k.feed = f
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatalf("start feed: %v", err)
 	}
@@ -58,7 +62,7 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	t.Cleanup(shows.Stop)
 	k.views = shows.Views()
 	if withProcesses {
-		k.startProcesses(t, store, f, manual)
+		k.startProcesses(t)
 	}
 	settings := httpapi.OrganizationSettingsAPI{Bus: k.bus}
 	invoices := httpapi.InvoicesAPI{Bus: k.bus, Invoices: billing.InvoicesQuery{Views: k.views}, Settings: settings, Clock: manual}
@@ -94,10 +98,10 @@ func registerForBilling(b *bus.Bus) {
 }
 
 // startProcesses drives invoicing.
-func (k *billingKit) startProcesses(t *testing.T, store *storetest.Kit, f *feed.Feed, c clock.Clock) {
+func (k *billingKit) startProcesses(t *testing.T) *processes.Runner {
 	t.Helper()
 	p := processes.New(processes.Config{
-		Feed: f, DB: store.DB, Clock: c, Decode: k.bus.DecodeStored,
+		Feed: k.feed, DB: k.store.DB, Clock: k.clock, Decode: k.bus.DecodeStored,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.bus.Execute(ctx, cmd, meta)
 			return err
@@ -109,6 +113,7 @@ func (k *billingKit) startProcesses(t *testing.T, store *storetest.Kit, f *feed.
 		t.Fatalf("start processes: %v", err)
 	}
 	t.Cleanup(p.Stop)
+	return p
 }
 
 // do executes a command of the platform itself.
