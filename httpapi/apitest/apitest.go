@@ -125,6 +125,9 @@ func (k *Kit) caller(slug string, role events.Role, token string) httpapi.Caller
 		SessionID: id.Derive[id.Session]("test", token)}
 }
 
+// URL is where the server listens, whatever Host a request names.
+func (k *Kit) URL() string { return "http://" + k.address }
+
 // Request is one request. Zero values: GET of Acme's host, by nobody, without a body.
 type Request struct {
 	Method string

@@ -22,6 +22,8 @@ type Provider interface {
 	Prompt(ctx context.Context, creds mobilemoney.Credentials, q mobilemoney.PromptRequest) (mobilemoney.PromptAnswer, error)
 	QueryPrompt(ctx context.Context, creds mobilemoney.Credentials, checkoutRequestID string) (mobilemoney.Verdict, error)
 	RegisterURLs(ctx context.Context, creds mobilemoney.Credentials, urls mobilemoney.URLs) error
+	// Ready gives failure.Unavailable while the breaker is open.
+	Ready() error
 }
 
 // Access is how the provider is reached: with the platform's credentials or an organization's, in either environment.
@@ -59,6 +61,15 @@ func (a Access) Provider(environment string) (Provider, error) {
 		return p, nil
 	}
 	return nil, failure.NewUnavailable("payment_gateway_missing", "This environment of the payment provider is not available here.", 0, nil)
+}
+
+// Ready gives failure.Unavailable while the provider of an environment cannot be called (rules.md 6).
+func (a Access) Ready(environment string) error {
+	p, err := a.Provider(environment)
+	if err != nil {
+		return err
+	}
+	return p.Ready()
 }
 
 // Tokens is the TokenSource that all replicas share (rules.md 7).
