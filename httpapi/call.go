@@ -169,7 +169,7 @@ func (c *Call) readBody() error {
 		return failure.NewMalformed("body_unreadable", "The body could not be read.")
 	}
 	c.body = body
-	if len(body) > 0 && c.route.Request != nil && !c.hasType(c.route.Accepts) {
+	if len(body) > 0 && c.route.takesBody && !c.hasType(c.route.Accepts) {
 		return failure.NewMalformed("unsupported_media_type", "The body must be of type %s.", c.route.Accepts)
 	}
 	return nil

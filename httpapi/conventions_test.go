@@ -81,6 +81,8 @@ func (p *parcels) routes() []httpapi.Route {
 		{Method: "POST", Path: "/auth/knock", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic, Summary: "Public", LoginLimit: true, Handle: p.note},
 		{Method: "GET", Path: "/auth/mine", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber, Summary: "Own", Handle: ok},
 		{Method: "POST", Path: "/webhooks/parcels/:token", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic, Summary: "Callback", Handle: p.callback},
+		{Method: "POST", Path: "/manifests", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Summary: "Import", Accepts: "text/csv",
+			Handle: ok},
 		{Method: "GET", Path: "/breaks/:how", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic, Summary: "Fails", Handle: p.breaks},
 	}
 }
@@ -383,6 +385,10 @@ func TestBodies_TypeAndSize(t *testing.T) {
 	sends(t, k, "form", post(good, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}), want{415, "unsupported_media_type"})
 	sends(t, k, "text", post(good, map[string]string{"Content-Type": "text/plain"}), want{415, "unsupported_media_type"})
 	sends(t, k, "no type", post(good, map[string]string{"Content-Type": ""}), want{415, "unsupported_media_type"})
+	manifest := apitest.Request{Method: "POST", Path: "/manifests", As: apitest.Admin, Body: "a,b", Header: map[string]string{"Content-Type": "text/csv"}}
+	sends(t, k, "CSV where it is taken", manifest, want{200, ""})
+	manifest.Header = nil
+	sends(t, k, "JSON where CSV is taken", manifest, want{415, "unsupported_media_type"})
 	huge := `{"amount":1,"name":"` + strings.Repeat("a", 1<<20) + `"}`
 	sends(t, k, "too large", post(huge, nil), want{413, "body_too_large"})
 	fits := `{"amount":1,"name":"` + strings.Repeat("a", 1<<20-22) + `"}`

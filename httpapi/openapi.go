@@ -79,6 +79,9 @@ func operation(r *Route, s *schemas) object {
 	if params := parameters(r); len(params) > 0 {
 		op["parameters"] = params
 	}
+	if r.Request == nil && r.takesBody {
+		op["requestBody"] = object{"required": true, "content": object{r.Accepts: object{"schema": object{"type": "string"}}}}
+	}
 	if r.Request != nil {
 		op["requestBody"] = object{"required": needsBody(reflect.TypeOf(r.Request)),
 			"content": object{r.Accepts: object{"schema": s.of(reflect.TypeOf(r.Request))}}}

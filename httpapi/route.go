@@ -70,7 +70,8 @@ type Route struct {
 	Summary string
 	// Request is the zero value of the body's struct; nil = no body is read as JSON.
 	Request any
-	// Accepts is the content type of a body that is not JSON; "" = application/json.
+	// Accepts is the content type of a body that is not JSON; "" = application/json. Without Request and Accepts a body of
+	// any type is taken as it is.
 	Accepts string
 	// Response is the zero value of the answer's struct; nil = no body, or not JSON.
 	Response any
@@ -90,6 +91,8 @@ type Route struct {
 	// LoginLimit counts the call against the limit of sign-in endpoints, per address.
 	LoginLimit bool
 	Handle     func(ctx context.Context, c *Call) error
+
+	takesBody bool // the body's type is checked
 }
 
 // defaultBodyLimit is api.md's 1 MiB.
@@ -114,6 +117,7 @@ func (r Route) withDefaults() Route {
 	if r.BodyLimit == 0 {
 		r.BodyLimit = defaultBodyLimit
 	}
+	r.takesBody = r.Request != nil || r.Accepts != ""
 	if r.Accepts == "" {
 		r.Accepts = "application/json"
 	}
