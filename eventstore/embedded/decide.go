@@ -35,29 +35,33 @@ const (
 	verdictCompare                // an earlier revision was named: compare the ids with the stored events, then decide
 )
 
+// claim is what an append says about its stream.
+type claim struct {
+	expected int64 // a revision, or one of the expect constants
+	ids      []uuid.UUID
+	differs  bool // the comparison that verdictCompare asks for found another event at the first place
+}
+
 // decideAppend applies the expected-revision and idempotency rules to an append. known finds events written recently, by id, in this stream.
-// differs says that the comparison asked for by verdictCompare found another event at the first place.
-func decideAppend(s streamState, expected int64, ids []uuid.UUID, differs bool, known func(uuid.UUID) (seat, bool)) (verdict, seat) {
+func decideAppend(s streamState, c claim, known func(uuid.UUID) (seat, bool)) (verdict, seat) {
 	switch {
 	case s.tombstoned:
 		return verdictDeleted, seat{}
-	case expected == expectAny, expected == expectExists:
-		if expected == expectExists && s.softDeleted {
-			return verdictDeleted, seat{}
-		}
-		if expected == expectExists && s.last < 0 && !s.hasMetadata {
-			return verdictWrong, seat{}
-		}
-		return decideByRecent(ids, known)
-	case expected > s.last:
+	case c.expected == expectExists && s.softDeleted:
+		return verdictDeleted, seat{}
+	case c.expected == expectExists && s.last < 0 && !s.hasMetadata:
 		return verdictWrong, seat{}
-	case expected == s.last:
+	case c.expected == expectAny, c.expected == expectExists:
+		return decideByRecent(c.ids, known)
+	case c.expected > s.last:
+		return verdictWrong, seat{}
+	case c.expected == s.last:
 		return verdictWrite, seat{}
-	case len(ids) == 0:
+	case len(c.ids) == 0:
 		return verdictWrong, seat{}
-	case !differs:
+	case !c.differs:
 		return verdictCompare, seat{}
-	case expected == expectNoStream && s.softDeleted:
+	case c.expected == expectNoStream && s.softDeleted:
 		return verdictWrite, seat{}
 	}
 	return verdictWrong, seat{}
@@ -85,7 +89,7 @@ func decideByRecent(ids []uuid.UUID, known func(uuid.UUID) (seat, bool)) (verdic
 // decideDelete applies the rules to a soft delete (hard = false) or a tombstone.
 func decideDelete(s streamState, expected int64, hard bool) verdict {
 	unknown := func(uuid.UUID) (seat, bool) { return seat{}, false }
-	v, _ := decideAppend(s, expected, []uuid.UUID{{}}, true, unknown)
+	v, _ := decideAppend(s, claim{expected: expected, ids: []uuid.UUID{{}}, differs: true}, unknown)
 	if v == verdictWrite && !hard && s.last < 0 {
 		return verdictWrong // nothing to delete
 	}

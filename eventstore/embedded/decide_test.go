@@ -46,7 +46,7 @@ func TestDecideAppend_Rules(t *testing.T) {
 		{"exact, earlier, soft-deleted, differs", deleted, 0, []uuid.UUID{c}, true, verdictWrong},
 		{"exact, last, soft-deleted", deleted, 1, []uuid.UUID{c}, false, verdictWrite},
 	} {
-		if got, at := decideAppend(test.state, test.expected, test.ids, test.differs, known); got != test.want {
+		if got, at := decideAppend(test.state, claim{test.expected, test.ids, test.differs}, known); got != test.want {
 			t.Errorf("%s: got %d, want %d", test.name, got, test.want)
 		} else if got == verdictRepeat && at != seats[b] {
 			t.Errorf("%s: answered with %+v", test.name, at)

@@ -100,7 +100,7 @@ func (q *sequencer) decide(g *group, w *write) outcome {
 		}
 		return q.recent.lru.Get(key)
 	}
-	v, at := decideAppend(state, w.expected, idsOf(w.events), w.differs, known)
+	v, at := decideAppend(state, claim{expected: w.expected, ids: idsOf(w.events), differs: w.differs}, known)
 	switch {
 	case v == verdictRepeat:
 		return outcome{verdict: v, current: at.revision, position: at.position}

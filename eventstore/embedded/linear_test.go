@@ -105,33 +105,41 @@ func readIDs(ctx context.Context, client *esdb.Client, stream string) (ids []str
 	}
 }
 
+// caller makes calls one after another.
+type caller struct {
+	number int
+	client *esdb.Client
+	random *rand.Rand
+	seen   map[string]int // events it believes to be in each stream
+}
+
 // act makes one random call: mostly appends at the revision last read, so that callers race for the same place.
-func (h *history) act(ctx context.Context, client *esdb.Client, caller int, stream string, random *rand.Rand, seen *int) {
+func (h *history) act(ctx context.Context, c *caller, stream string) {
 	call := h.since()
-	if random.IntN(3) == 0 {
-		if ids, err := readIDs(ctx, client, stream); err == nil {
-			*seen = len(ids)
-			h.add(caller, streamOp{stream: stream}, streamResult{ids: strings.Join(ids, " ")}, call)
+	if c.random.IntN(3) == 0 {
+		if ids, err := readIDs(ctx, c.client, stream); err == nil {
+			c.seen[stream] = len(ids)
+			h.add(c.number, streamOp{stream: stream}, streamResult{ids: strings.Join(ids, " ")}, call)
 		}
 		return
 	}
-	in := streamOp{stream: stream, id: uuid.NewString(), expected: *seen}
+	in := streamOp{stream: stream, id: uuid.NewString(), expected: c.seen[stream]}
 	expected := esdb.ExpectedRevision(esdb.NoStream{})
 	if in.expected > 0 {
 		expected = esdb.Revision(uint64(in.expected - 1))
 	}
-	_, err := client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: expected},
+	_, err := c.client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: expected},
 		esdb.EventData{EventID: uuid.MustParse(in.id), EventType: "e", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`)})
 	var e *esdb.Error
 	switch {
 	case err == nil:
-		h.add(caller, in, streamResult{ok: true}, call)
-		*seen++
+		h.add(c.number, in, streamResult{ok: true}, call)
+		c.seen[stream]++
 	case errors.As(err, &e) && e.Code() == esdb.ErrorCodeWrongExpectedVersion:
-		h.add(caller, in, streamResult{}, call)
-		*seen++ // somebody else was faster
+		h.add(c.number, in, streamResult{}, call)
+		c.seen[stream]++ // somebody else was faster
 	default:
-		h.lose(caller, in, call)
+		h.lose(c.number, in, call)
 	}
 }
 
@@ -168,16 +176,14 @@ func TestLinearizable_UnderKills(t *testing.T) {
 	for round := range rounds {
 		var group sync.WaitGroup
 		half := make(chan struct{}, callers)
-		for caller := range callers {
-			random := rand.New(rand.NewPCG(seed, uint64(round*callers+caller)))
+		for number := range callers {
+			c := &caller{number, client, rand.New(rand.NewPCG(seed, uint64(round*callers+number))), map[string]int{}}
 			group.Go(func() {
-				seen := make([]int, len(streams))
 				for i := range calls {
 					if i == calls/2 {
 						half <- struct{}{}
 					}
-					at := random.IntN(len(streams))
-					h.act(ctx, client, caller, streams[at], random, &seen[at])
+					h.act(ctx, c, streams[c.random.IntN(len(streams))])
 				}
 			})
 		}

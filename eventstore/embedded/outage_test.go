@@ -4,7 +4,9 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -20,6 +22,7 @@ func TestOutage_LostSessionsUnderLoad(t *testing.T) {
 	pool := ownPool(t, pgtest.URL(t), cfg.Schema)
 	cfg.Pool = pool
 	n := start(t, cfg)
+	follower := follow(t, n.URL())
 	s := newStorm(t, n.URL(), 16)
 	killer, err := pgx.Connect(t.Context(), pgtest.URL(t))
 	if err != nil {
@@ -35,7 +38,65 @@ func TestOutage_LostSessionsUnderLoad(t *testing.T) {
 	}
 	s.await(100)
 	s.end()
+	follower.wantAll(t)
 	wantAlive(t, n)
+}
+
+// follower reads a live subscription to $all from the start.
+type follower struct {
+	client    *esdb.Client
+	positions chan uint64
+}
+
+// follow starts one. It must outlive the outage: the node does.
+func follow(t *testing.T, url string) *follower {
+	t.Helper()
+	f := &follower{client: stormClient(t, url), positions: make(chan uint64, 1<<20)}
+	sub, err := f.client.SubscribeToAll(context.Background(), esdb.SubscribeToAllOptions{From: esdb.Start{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer close(f.positions)
+		for {
+			e := sub.Recv()
+			switch {
+			case e.SubscriptionDropped != nil:
+				return
+			case e.EventAppeared != nil:
+				f.positions <- e.EventAppeared.Event.Position.Commit
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = sub.Close(); <-ended })
+	return f
+}
+
+// wantAll checks that the subscription saw every position of the log once, in order.
+func (f *follower) wantAll(t *testing.T) {
+	t.Helper()
+	r, err := f.client.ReadAll(t.Context(), esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	end, err := r.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	giveUp := time.After(20 * time.Second)
+	for want := uint64(1); want <= end.Event.Position.Commit; want++ {
+		select {
+		case got, ok := <-f.positions:
+			if !ok || got != want {
+				t.Fatalf("the subscription got position %d (%t), want %d", got, ok, want)
+			}
+		case <-giveUp:
+			t.Fatalf("the subscription does not get position %d", want)
+		}
+	}
 }
 
 // ownPool is a pool whose sessions can be told from other tests' by their application name.

@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
@@ -176,6 +178,36 @@ func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
 	}
 	group.Wait()
 	wantAlive(t, n)
+}
+
+// TestNode_ReadsThroughAnyQueryMode: results in text form are understood too.
+func TestNode_ReadsThroughAnyQueryMode(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	config := cfg.Pool.Config()
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	cfg.Pool = pool
+	client := contract.Connect(t, start(t, cfg).URL())
+	given := oneEvent()
+	given.Data, given.Metadata = []byte{0, 1, 254, '\\', '"', '{'}, []byte(`{"a":"\u0000"}`)
+	mustAppend(t, client, "s", esdb.NoStream{}, given)
+	r, err := client.ReadStream(t.Context(), "s", esdb.ReadStreamOptions{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	e, err := r.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Event.EventID != given.EventID || !bytes.Equal(e.Event.Data, given.Data) || !bytes.Equal(e.Event.UserMetadata, given.Metadata) {
+		t.Errorf("got %+v, want %+v", e.Event, given)
+	}
 }
 
 // TestNode_StopEndsOpenBatchCalls: clients hold a BatchAppend call open for ever.
