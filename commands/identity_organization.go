@@ -99,6 +99,7 @@ func (c CreateOrganization) Validate() error {
 	var f failure.Faults
 	f.Check(slugForm.MatchString(c.Slug), "slug", "must be a DNS label: lower-case letters, digits and hyphens, beginning with a letter")
 	f.Check(!reservedSlugs[c.Slug], "slug", "is a reserved word")
+	f.Check(!strings.HasPrefix(c.Slug, "xn--"), "slug", "must not be an encoded international name")
 	checkName(&f, c.Name)
 	checkBilling(&f, c.Billing)
 	return f.Err()

@@ -141,6 +141,11 @@ func (c RegisterUser) Validate() error {
 // Validate checks the form.
 func (c GrantMembership) Validate() error {
 	var f failure.Faults
+	if !c.Phone.IsZero() {
+		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+	}
+	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
+	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
 	checkStaffRole(&f, c.Role)
 	return f.Err()
 }

@@ -71,6 +71,16 @@ type MembershipGranted struct {
 	At        time.Time       `json:"at"`
 }
 
+// MembershipDetailsCorrected records what the organization calls a user who has not accepted the membership yet; the
+// user's own details stay as they are.
+type MembershipDetailsCorrected struct {
+	UserID    id.User         `json:"userId"`
+	OrgID     id.Organization `json:"orgId"`
+	Phone     personal.Text   `json:"phone"`
+	FirstName personal.Text   `json:"firstName"`
+	LastName  personal.Text   `json:"lastName"`
+}
+
 // MembershipAccepted ends the pending state.
 type MembershipAccepted struct {
 	UserID id.User         `json:"userId"`
@@ -103,29 +113,36 @@ type PasswordChanged struct {
 	At     time.Time `json:"at"`
 }
 
-func (UserRegistered) EventType() string         { return "identity.UserRegistered.v1" }
-func (UserDetailsCorrected) EventType() string   { return "identity.UserDetailsCorrected.v1" }
-func (MembershipGranted) EventType() string      { return "identity.MembershipGranted.v1" }
+func (UserRegistered) EventType() string       { return "identity.UserRegistered.v1" }
+func (UserDetailsCorrected) EventType() string { return "identity.UserDetailsCorrected.v1" }
+func (MembershipGranted) EventType() string    { return "identity.MembershipGranted.v1" }
+func (MembershipDetailsCorrected) EventType() string {
+	return "identity.MembershipDetailsCorrected.v1"
+}
 func (MembershipAccepted) EventType() string     { return "identity.MembershipAccepted.v1" }
 func (MembershipRoleAssigned) EventType() string { return "identity.MembershipRoleAssigned.v1" }
 func (MembershipDisabled) EventType() string     { return "identity.MembershipDisabled.v1" }
 func (MembershipEnabled) EventType() string      { return "identity.MembershipEnabled.v1" }
 func (PasswordChanged) EventType() string        { return "identity.PasswordChanged.v1" }
 
-func (UserRegistered) userEvent()         {}
-func (UserDetailsCorrected) userEvent()   {}
-func (MembershipGranted) userEvent()      {}
-func (MembershipAccepted) userEvent()     {}
-func (MembershipRoleAssigned) userEvent() {}
-func (MembershipDisabled) userEvent()     {}
-func (MembershipEnabled) userEvent()      {}
-func (PasswordChanged) userEvent()        {}
+func (UserRegistered) userEvent()             {}
+func (UserDetailsCorrected) userEvent()       {}
+func (MembershipGranted) userEvent()          {}
+func (MembershipDetailsCorrected) userEvent() {}
+func (MembershipAccepted) userEvent()         {}
+func (MembershipRoleAssigned) userEvent()     {}
+func (MembershipDisabled) userEvent()         {}
+func (MembershipEnabled) userEvent()          {}
+func (PasswordChanged) userEvent()            {}
 
 // PersonalSubject is the user.
 func (e UserRegistered) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
 
 // PersonalSubject is the user.
 func (e UserDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
+
+// PersonalSubject is the user.
+func (e MembershipDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
 
 // PersonalSubject is the user.
 func (e MembershipGranted) PersonalSubject() uuid.UUID { return e.UserID.UUID() }

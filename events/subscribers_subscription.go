@@ -89,12 +89,13 @@ type SubscriptionPaused struct {
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionResumed ends a pause; the days lost to it are given back in PaidUntil.
+// SubscriptionResumed ends a pause; the time lost to it is given back in PaidUntil, and postpaid in NextFrom.
 type SubscriptionResumed struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	Reason         string          `json:"reason"`
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"`
+	NextFrom       time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the period to be due next
 	At             time.Time       `json:"at"`
 }
 

@@ -2,6 +2,8 @@
 package identity
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -17,17 +19,21 @@ type Organization struct {
 	Name      string
 	Billing   events.BillingSettings
 	Suspended bool
+	Prefixes  []string // every invoice prefix that it ever had, each once
 }
 
 // EvolveOrganization applies one recorded fact.
 func EvolveOrganization(s Organization, e events.OrganizationEvent) Organization {
 	switch e := e.(type) {
 	case events.OrganizationCreated:
-		s = Organization{ID: e.OrgID, Slug: e.Slug, Name: e.Name, Billing: e.Billing}
+		s = Organization{ID: e.OrgID, Slug: e.Slug, Name: e.Name, Billing: e.Billing, Prefixes: []string{e.Billing.InvoicePrefix}}
 	case events.OrganizationRenamed:
 		s.Name = e.Name
 	case events.BillingSettingsAdopted:
 		s.Billing = e.Billing
+		if !slices.Contains(s.Prefixes, e.Billing.InvoicePrefix) {
+			s.Prefixes = append(slices.Clip(s.Prefixes), e.Billing.InvoicePrefix)
+		}
 	case events.OrganizationSuspended:
 		s.Suspended = true
 	case events.OrganizationResumed:
@@ -39,15 +45,17 @@ func EvolveOrganization(s Organization, e events.OrganizationEvent) Organization
 // OwnerOrganization is the organization itself.
 func OwnerOrganization(s Organization) id.Organization { return s.ID }
 
-// ClaimsOrganization are the slug, for ever, and the invoice prefix, platform-wide (rules.md 9, 17).
+// ClaimsOrganization are the slug and every invoice prefix, for ever and platform-wide (rules.md 9, 17): invoices under an
+// old prefix may still be paid, and that money must not find another organization's invoice of the same number.
 func ClaimsOrganization(s Organization) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
-	return []commands.Claim{
-		{Kind: "slug", Value: s.Slug, Code: "slug_taken", Message: "this slug is taken"},
-		{Kind: "invoice_prefix", Value: s.Billing.InvoicePrefix, Code: "invoice_prefix_taken", Message: "this invoice prefix is taken"},
+	claims := []commands.Claim{{Kind: "slug", Value: s.Slug, Code: "slug_taken", Message: "this slug is taken"}}
+	for _, prefix := range s.Prefixes {
+		claims = append(claims, commands.Claim{Kind: "invoice_prefix", Value: prefix, Code: "invoice_prefix_taken", Message: "this invoice prefix is taken"})
 	}
+	return claims
 }
 
 // DecideOrganization dispatches.
@@ -96,5 +104,16 @@ func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]even
 	if c.Billing.Currency != s.Billing.Currency {
 		return nil, failure.NewConflict("currency_fixed", "the currency of an organization cannot be changed")
 	}
+	if sameBilling(s.Billing, c.Billing) {
+		return nil, nil
+	}
 	return []events.OrganizationEvent{events.BillingSettingsAdopted{OrgID: s.ID, Billing: c.Billing}}, nil
+}
+
+// sameBilling compares settings; no list and an empty one are the same.
+func sameBilling(a, b events.BillingSettings) bool {
+	sameTaxes := a.Tax.Inclusive == b.Tax.Inclusive && slices.Equal(a.Tax.Components, b.Tax.Components)
+	sameDays := slices.Equal(a.Holidays, b.Holidays)
+	a.Tax, b.Tax, a.Holidays, b.Holidays = events.TaxRule{}, events.TaxRule{}, nil, nil
+	return sameTaxes && sameDays && reflect.DeepEqual(a, b)
 }

@@ -19,14 +19,18 @@ type User struct {
 	FirstName   personal.Text
 	LastName    personal.Text
 	SuperAdmin  bool
+	Forgotten   bool
 	Memberships map[id.Organization]Membership
 }
 
-// Membership is what a user may do in one organization.
+// Membership is what a user may do in one organization. The names are those that a pending member was added under.
 type Membership struct {
-	Role     events.Role
-	Pending  bool
-	Disabled bool
+	Role      events.Role
+	Pending   bool
+	Disabled  bool
+	Phone     personal.Text
+	FirstName personal.Text
+	LastName  personal.Text
 }
 
 // EvolveUser applies one recorded fact.
@@ -37,7 +41,11 @@ func EvolveUser(s User, e events.UserEvent) User {
 	case events.UserDetailsCorrected:
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
 	case events.MembershipGranted:
-		return s.with(e.OrgID, Membership{Role: e.Role, Pending: e.Pending})
+		return s.with(e.OrgID, Membership{Role: e.Role, Pending: e.Pending, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName})
+	case events.MembershipDetailsCorrected:
+		m := s.Memberships[e.OrgID]
+		m.Phone, m.FirstName, m.LastName = e.Phone, e.FirstName, e.LastName
+		return s.with(e.OrgID, m)
 	case events.MembershipAccepted:
 		m := s.Memberships[e.OrgID]
 		m.Pending = false
@@ -55,10 +63,15 @@ func EvolveUser(s User, e events.UserEvent) User {
 		m.Disabled = false
 		return s.with(e.OrgID, m)
 	case events.UserForgotten:
-		s.Email, s.Phone, s.FirstName, s.LastName = personal.Text{}, personal.Text{}, personal.Text{}, personal.Text{}
+		return forgotten(s)
 	case events.PasswordChanged:
 	}
 	return s
+}
+
+// forgotten is the user without a name and without access: a claim of the address is given back, the memberships end.
+func forgotten(s User) User {
+	return User{ID: s.ID, Forgotten: true}
 }
 
 // with is the user with one membership replaced; the map is copied, states are values.
@@ -89,7 +102,7 @@ func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	if register, ok := c.(commands.RegisterUser); ok {
 		return decideRegisterUser(s, register, now)
 	}
-	if s.ID.IsZero() {
+	if s.ID.IsZero() || s.Forgotten {
 		return nil, errNoUser
 	}
 	switch c := c.(type) {
@@ -98,7 +111,7 @@ func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		return decideGrantMembership(s, c, now)
 	case commands.AcceptMembership:
 		m, ok := s.Memberships[c.OrgID]
-		if !ok {
+		if !ok || m.Disabled {
 			return nil, errNoUser
 		}
 		if !m.Pending {
@@ -151,26 +164,30 @@ func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([
 	}}, nil
 }
 
+// details are what can be corrected about a user.
+type details struct{ phone, first, last personal.Text }
+
 // decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too (rules.md 16).
+// Of somebody who has not accepted yet only what this organization calls them is changed, which looks like any correction.
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
 		return nil, errNoUser
 	}
-	next := events.UserDetailsCorrected{UserID: s.ID, Phone: s.Phone, FirstName: s.FirstName, LastName: s.LastName}
-	for _, field := range []struct{ to, from *personal.Text }{
-		{&next.Phone, c.Phone}, {&next.FirstName, c.FirstName}, {&next.LastName, c.LastName},
-	} {
-		if field.from != nil {
-			*field.to = *field.from
-		}
+	from := details{s.Phone, s.FirstName, s.LastName}
+	if m.Pending {
+		from = details{m.Phone, m.FirstName, m.LastName}
 	}
+	to := from.corrected(c)
 	var made []events.UserEvent
-	if !next.Phone.Equal(s.Phone) || !next.FirstName.Equal(s.FirstName) || !next.LastName.Equal(s.LastName) {
-		if (len(s.Memberships) > 1 || m.Pending || s.SuperAdmin) && c.By != s.ID {
-			return nil, failure.NewConflict("details_of_shared_user", "this person belongs to another organization too and changes these details alone")
-		}
-		made = append(made, next)
+	switch {
+	case to.equal(from):
+	case m.Pending:
+		made = append(made, events.MembershipDetailsCorrected{UserID: s.ID, OrgID: c.OrgID, Phone: to.phone, FirstName: to.first, LastName: to.last})
+	case (len(s.Memberships) > 1 || s.SuperAdmin) && c.By != s.ID:
+		return nil, failure.NewConflict("details_of_shared_user", "this person belongs to another organization too and changes these details alone")
+	default:
+		made = append(made, events.UserDetailsCorrected{UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last})
 	}
 	if c.Role != nil && *c.Role != m.Role {
 		if c.By == s.ID {
@@ -179,6 +196,21 @@ func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, erro
 		made = append(made, events.MembershipRoleAssigned{UserID: s.ID, OrgID: c.OrgID, Role: *c.Role})
 	}
 	return made, nil
+}
+
+// corrected is the details with what the command gives.
+func (d details) corrected(c commands.CorrectUser) details {
+	for _, field := range []struct{ to, from *personal.Text }{{&d.phone, c.Phone}, {&d.first, c.FirstName}, {&d.last, c.LastName}} {
+		if field.from != nil {
+			*field.to = *field.from
+		}
+	}
+	return d
+}
+
+// equal compares what is revealed.
+func (d details) equal(other details) bool {
+	return d.phone.Equal(other.phone) && d.first.Equal(other.first) && d.last.Equal(other.last)
 }
 
 // decideDisableMember refuses one's own account, so that an organization cannot lock itself out by a slip.

@@ -42,10 +42,10 @@ type Subscription struct {
 	Username     personal.Text `json:"-"`
 	State        SubscriptionState
 	PausedAt     time.Time
-	PaidUntil    time.Time // exclusive; zero before the first paid period
-	AnchorDay    int       // day of the month that monthly periods return to
-	LastTo       time.Time // postpaid: end of the last period that was due
-	Open         id.Invoice
+	PaidUntil    time.Time    // exclusive; zero before the first paid period
+	AnchorDay    int          // day of the month that monthly periods return to
+	LastTo       time.Time    // postpaid: end of the last period that was due
+	Open         []id.Invoice // of periods that are due and not paid, each once
 	Paid         map[id.Invoice]Span
 }
 
@@ -58,7 +58,7 @@ func EvolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 			Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username, State: Pending,
 		}
 	case events.PeriodDue:
-		s.Open = e.InvoiceID
+		s.Open = opened(s.Open, e.InvoiceID)
 		if !e.To.IsZero() {
 			s.LastTo = e.To
 			s.AnchorDay = s.anchorFor(e.From)
@@ -70,13 +70,14 @@ func EvolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 	case events.PeriodWithdrawn:
 		paid := maps.Clone(s.Paid)
 		delete(paid, e.InvoiceID)
-		s.Paid, s.PaidUntil, s.Open = paid, e.PaidUntil, e.InvoiceID
+		s.Paid, s.PaidUntil, s.Open = paid, e.PaidUntil, opened(s.Open, e.InvoiceID)
+		s.AnchorDay = s.anchorOf(e.PaidUntil)
 	case events.PeriodCancelled:
-		s.Open = id.Invoice{}
+		s.Open = closed(s.Open, e.InvoiceID)
 	case events.SubscriptionPaused:
 		s.State, s.PausedAt = Paused, e.At
 	case events.SubscriptionResumed:
-		s.State, s.PausedAt, s.PaidUntil = Active, time.Time{}, e.PaidUntil
+		return s.resumed(e)
 	case events.SubscriptionEnded:
 		s.State = Ended
 	case events.SubscriptionPeriodClosed:
@@ -104,6 +105,34 @@ func CloseSubscription(s Subscription) events.SubscriptionEvent {
 	return events.SubscriptionPeriodClosed{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username}
 }
 
+// resumed ends a pause: what the pause moved sets a new anniversary.
+func (s Subscription) resumed(e events.SubscriptionResumed) Subscription {
+	s.State, s.PausedAt, s.PaidUntil = Active, time.Time{}, e.PaidUntil
+	next := e.PaidUntil
+	if s.Terms.Mode == events.Postpaid && !e.NextFrom.IsZero() {
+		s.LastTo, next = e.NextFrom, e.NextFrom
+	}
+	s.AnchorDay = s.anchorOf(next)
+	return s
+}
+
+// opened is the open invoices with one more; the oldest are forgotten when there are very many.
+func opened(open []id.Invoice, invoice id.Invoice) []id.Invoice {
+	open = append(closed(open, invoice), invoice)
+	return open[max(0, len(open)-keptPeriods):]
+}
+
+// closed is the open invoices without one, nil when none is left.
+func closed(open []id.Invoice, invoice id.Invoice) []id.Invoice {
+	var left []id.Invoice
+	for _, o := range open {
+		if o != invoice {
+			left = append(left, o)
+		}
+	}
+	return left
+}
+
 // extended notes a paid period; a period that does not continue the one before it sets a new anniversary.
 func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 	if !e.From.Equal(s.PaidUntil) && s.Terms.Mode == events.Prepaid {
@@ -117,9 +146,7 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 	}
 	paid[e.InvoiceID] = Span{e.From, e.PaidUntil}
 	s.Paid, s.PaidUntil = paid, e.PaidUntil
-	if s.Open == e.InvoiceID {
-		s.Open = id.Invoice{}
-	}
+	s.Open = closed(s.Open, e.InvoiceID)
 	return s
 }
 
@@ -140,6 +167,20 @@ func (s Subscription) anchorFor(from time.Time) int {
 		return s.AnchorDay
 	}
 	return from.In(s.zone()).Day()
+}
+
+// anchorOf keeps the anniversary when a period that begins at an instant lies on it, else takes a new one: a shifted
+// period is as long as any other.
+func (s Subscription) anchorOf(from time.Time) int {
+	if from.IsZero() || s.AnchorDay == 0 {
+		return s.AnchorDay
+	}
+	local := from.In(s.zone())
+	last := time.Date(local.Year(), local.Month()+1, 0, 12, 0, 0, 0, s.zone()).Day()
+	if local.Day() == min(s.AnchorDay, last) {
+		return s.AnchorDay
+	}
+	return local.Day()
 }
 
 // zone is the zone that periods follow; the name was checked when the organization chose it.

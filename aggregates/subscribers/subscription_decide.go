@@ -1,6 +1,7 @@
 package subscribers
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -26,7 +27,7 @@ func DecideSubscription(s Subscription, c commands.SubscriptionCommand, now time
 	case commands.WithdrawPeriod:
 		return decideWithdraw(s, c), nil
 	case commands.CancelPeriod:
-		if s.Open != c.InvoiceID {
+		if !slices.Contains(s.Open, c.InvoiceID) {
 			return nil, nil
 		}
 		return []events.SubscriptionEvent{events.PeriodCancelled{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, At: now}}, nil
@@ -68,10 +69,10 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 
 // decidePeriodDue makes the next period due, if one is wanted now.
 func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
-	prepaidWaits := s.Terms.Mode == events.Prepaid && !s.Open.IsZero()
+	prepaidWaits := s.Terms.Mode == events.Prepaid && len(s.Open) > 0
 	postpaidEarly := s.Terms.Mode == events.Postpaid && (s.LastTo.After(now) || s.StartsAt.After(now))
 	_, paid := s.Paid[c.InvoiceID]
-	if s.State == Ended || s.State == Paused || prepaidWaits || postpaidEarly || paid || s.Open == c.InvoiceID {
+	if s.State == Ended || s.State == Paused || prepaidWaits || postpaidEarly || paid || slices.Contains(s.Open, c.InvoiceID) {
 		return nil
 	}
 	return due(s, c.InvoiceID, now)
@@ -106,7 +107,7 @@ func decideExtend(s Subscription, c commands.ExtendSubscription) []events.Subscr
 	}
 	from, to := c.PeriodFrom, c.PeriodTo
 	if s.Terms.Mode == events.Prepaid {
-		from = latest(c.PaidAt, s.StartsAt, s.PaidUntil)
+		from = latest(s.running(c.PaidAt), s.StartsAt, s.PaidUntil)
 		anchor := s.AnchorDay
 		if !from.Equal(s.PaidUntil) {
 			anchor = from.In(s.zone()).Day()
@@ -121,6 +122,14 @@ func decideExtend(s Subscription, c commands.ExtendSubscription) []events.Subscr
 	return []events.SubscriptionEvent{
 		events.SubscriptionActivated{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: from}, extended,
 	}
+}
+
+// running is an instant as the subscription's time has it, which stands still while it is paused.
+func (s Subscription) running(at time.Time) time.Time {
+	if s.State == Paused && at.After(s.PausedAt) {
+		return s.PausedAt
+	}
+	return at
 }
 
 // decideWithdraw takes a paid period's length back from PaidUntil; later periods move up.
@@ -149,17 +158,22 @@ func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([
 	return nil, failure.NewConflict("subscription_not_active", "only an active subscription can be paused")
 }
 
-// decideResume gives the days of the pause back.
+// decideResume gives the time of the pause back: of what is paid for, and of the postpaid period that is running, so that
+// the time between is not billed.
 func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch s.State {
 	case Active:
 		return nil, nil
 	case Paused:
-		until := s.PaidUntil
-		if until.After(s.PausedAt) {
-			until = until.Add(now.Sub(s.PausedAt))
+		pause := now.Sub(s.PausedAt)
+		resumed := events.SubscriptionResumed{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, PaidUntil: s.PaidUntil, At: now}
+		if s.PaidUntil.After(s.PausedAt) {
+			resumed.PaidUntil = s.PaidUntil.Add(pause)
 		}
-		return []events.SubscriptionEvent{events.SubscriptionResumed{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, PaidUntil: until, At: now}}, nil
+		if s.Terms.Mode == events.Postpaid && !s.LastTo.IsZero() {
+			resumed.NextFrom = s.LastTo.Add(pause)
+		}
+		return []events.SubscriptionEvent{resumed}, nil
 	}
 	return nil, failure.NewConflict("subscription_not_paused", "only a paused subscription can be resumed")
 }

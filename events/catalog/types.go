@@ -19,7 +19,7 @@ func identity() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{}, events.OrganizationRenamed{}, events.BillingSettingsAdopted{},
 		events.OrganizationSuspended{}, events.OrganizationResumed{},
-		events.UserRegistered{}, events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipAccepted{},
+		events.UserRegistered{}, events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{}, events.MembershipEnabled{}, events.PasswordChanged{},
 		events.UserForgotten{},
 		events.SessionStarted{}, events.SessionEnded{},
@@ -42,7 +42,7 @@ func subscribers() []events.Event {
 func billing() []events.Event {
 	return []events.Event{
 		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
-		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.CreditLeft{},
+		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{},
 		events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{},
 		events.PromptReserved{}, events.PromptReleased{}, events.AccountPeriodClosed{},
 		events.NumberGranted{}, events.NumberingPeriodClosed{},

@@ -4,6 +4,7 @@ package calendar
 import (
 	"fmt"
 	"time"
+	_ "time/tzdata" // zones are known also where the system has no zone files
 )
 
 // Date is a day without a zone. The zero value is "none".

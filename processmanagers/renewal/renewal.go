@@ -3,7 +3,7 @@
 //
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ────────────► MakePeriodDue
-//	                                        InvoiceReopened ──► WithdrawPeriod     InvoiceVoided ──► CancelPeriod
+//	                                        InvoiceReopened ──► WithdrawPeriod     InvoiceVoided, InvoiceCancelled ──► CancelPeriod
 //
 // One instance serves a subscriber: credit belongs to the account, not to one of its subscriptions.
 package renewal
@@ -33,8 +33,9 @@ type Subscription struct {
 	Period    calendar.Period    `json:"period"`
 	Resting   bool               `json:"resting,omitempty"` // paused
 	PaidUntil time.Time          `json:"paidUntil,omitzero"`
-	NextFrom  time.Time          `json:"nextFrom,omitzero"` // postpaid: start of the period to be due next
-	Open      id.Invoice         `json:"open"`
+	NextFrom  time.Time          `json:"nextFrom,omitzero"`  // postpaid: start of the period to be due next
+	Open      []id.Invoice       `json:"open,omitempty"`     // due and not paid, each once
+	Reopened  []id.Invoice       `json:"reopened,omitempty"` // of Open: their money was taken back after the service was given
 }
 
 // lead is how long before expiry a prepaid customer gets the next invoice, so that it can be paid in time.
@@ -50,7 +51,8 @@ func Process() processmanagers.Process[State] {
 			events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(), events.PeriodCancelled{}.EventType(),
 			events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
 			events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(), events.InvoicePaid{}.EventType(),
-			events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(), events.CreditLeft{}.EventType(),
+			events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(), events.InvoiceCancelled{}.EventType(),
+			events.CreditLeft{}.EventType(),
 		},
 		Key: key, Decide: Decide, Evolve: Evolve,
 	}
@@ -81,6 +83,8 @@ func key(e events.Envelope) string {
 		return e.SubscriberID.String()
 	case events.InvoiceVoided:
 		return e.SubscriberID.String()
+	case events.InvoiceCancelled:
+		return e.SubscriberID.String()
 	case events.CreditLeft:
 		return e.SubscriberID.String()
 	}
@@ -101,28 +105,58 @@ func Evolve(s State, in processmanagers.Input) State {
 		return State{left}
 	case events.PeriodDue:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.Open = e.InvoiceID
+			sub.Open = with(sub.Open, e.InvoiceID)
 			if !e.To.IsZero() {
 				sub.NextFrom = e.To
 			}
 		})
 	case events.PeriodCancelled:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Open = id.Invoice{} })
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.settle(e.InvoiceID) })
 	case events.SubscriptionExtended:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.PaidUntil = e.PaidUntil
-			if sub.Open == e.InvoiceID {
-				sub.Open = id.Invoice{}
-			}
+			sub.settle(e.InvoiceID)
 		})
 	case events.PeriodWithdrawn:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.PaidUntil, sub.Open = e.PaidUntil, e.InvoiceID })
+		return s.change(e.SubscriptionID, func(sub *Subscription) {
+			sub.PaidUntil, sub.Open, sub.Reopened = e.PaidUntil, with(sub.Open, e.InvoiceID), with(sub.Reopened, e.InvoiceID)
+		})
 	case events.SubscriptionPaused:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
 	case events.SubscriptionResumed:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting, sub.PaidUntil = false, e.PaidUntil })
+		return s.change(e.SubscriptionID, func(sub *Subscription) {
+			sub.Resting, sub.PaidUntil = false, e.PaidUntil
+			if !e.NextFrom.IsZero() {
+				sub.NextFrom = e.NextFrom
+			}
+		})
 	}
 	return s
+}
+
+// keptOpen bounds the open invoices that are remembered, as the subscription itself does.
+const keptOpen = 24
+
+// with is a list with one more invoice, once.
+func with(list []id.Invoice, invoice id.Invoice) []id.Invoice {
+	list = append(without(list, invoice), invoice)
+	return list[max(0, len(list)-keptOpen):]
+}
+
+// without is a list without an invoice, nil when nothing is left.
+func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
+	var left []id.Invoice
+	for _, i := range list {
+		if i != invoice {
+			left = append(left, i)
+		}
+	}
+	return left
+}
+
+// settle notes that an invoice is open no more.
+func (s *Subscription) settle(invoice id.Invoice) {
+	s.Open, s.Reopened = without(s.Open, invoice), without(s.Reopened, invoice)
 }
 
 // with is the state with one subscription replaced.
@@ -172,9 +206,13 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		return command(commands.WithdrawPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: e.Reason})
 	case events.InvoiceVoided:
 		for subscription, sub := range s.Subscriptions {
-			if sub.Open == e.InvoiceID {
+			if slices.Contains(sub.Open, e.InvoiceID) {
 				return command(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: e.InvoiceID})
 			}
+		}
+	case events.InvoiceCancelled:
+		if !e.SubscriptionID.IsZero() {
+			return command(commands.CancelPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID})
 		}
 	case events.CreditLeft:
 		return s.renewFromCredit(e, in.Event.ID)
@@ -182,6 +220,8 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		return after.arm(e.SubscriptionID)
 	case events.PeriodDue:
 		return after.arm(e.SubscriptionID)
+	case events.PeriodCancelled:
+		return after.armLater(e.SubscriptionID, e.At)
 	case events.SubscriptionExtended:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodWithdrawn:
@@ -191,7 +231,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.SubscriptionPaused:
 		return disarm(e.SubscriptionID)
 	case events.SubscriptionEnded:
-		return disarm(e.SubscriptionID)
+		return s.end(e)
 	}
 	return processmanagers.Output{}
 }
@@ -201,7 +241,7 @@ func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanag
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
-		payable := sub.Mode == events.Prepaid && !sub.Resting && sub.Open.IsZero() && sub.Price.Positive() &&
+		payable := sub.Mode == events.Prepaid && !sub.Resting && len(sub.Open) == 0 && sub.Price.Positive() &&
 			sub.Price.Currency == e.Credit.Currency && sub.Price.Cmp(e.Credit) <= 0
 		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
 			best = candidate
@@ -241,7 +281,7 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 	at := sub.NextFrom
 	if sub.Mode == events.Prepaid {
 		at = time.Time{}
-		if !sub.PaidUntil.IsZero() && sub.Open.IsZero() {
+		if !sub.PaidUntil.IsZero() && len(sub.Open) == 0 {
 			at = sub.PaidUntil.Add(-lead[sub.Period])
 		}
 	}
@@ -249,6 +289,29 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 		at = time.Time{}
 	}
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
+}
+
+// armLater is arm after an invoice was voided: one that would be made again at once is not, since somebody did not want
+// it. Money on the account still makes it (renewFromCredit).
+func (s State) armLater(subscription id.Subscription, now time.Time) processmanagers.Output {
+	out := s.arm(subscription)
+	if s.Subscriptions[subscription].Mode == events.Prepaid && !out.Timers[0].At.After(now) {
+		return disarm(subscription)
+	}
+	return out
+}
+
+// end disarms an ended subscription. Invoices of prepaid periods that never began are voided: paid, they would give
+// nothing. One that was reopened stays, its service was given.
+func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
+	out := disarm(e.SubscriptionID)
+	sub := s.Subscriptions[e.SubscriptionID]
+	for _, invoice := range sub.Open {
+		if sub.Mode == events.Prepaid && !slices.Contains(sub.Reopened, invoice) {
+			out.Commands = append(out.Commands, commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: invoice, Reason: "subscription ended"})
+		}
+	}
+	return out
 }
 
 // disarm takes the timer away.

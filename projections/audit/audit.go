@@ -100,6 +100,8 @@ func learnNames(w *runner.Writes, e events.Event) {
 		w.Exec(personSQL, v.UserID, fullName(v.FirstName, v.LastName))
 	case events.MembershipGranted:
 		w.Exec(memberSQL, v.OrgID, v.UserID, fullName(v.FirstName, v.LastName))
+	case events.MembershipDetailsCorrected:
+		w.Exec(memberSQL, v.OrgID, v.UserID, fullName(v.FirstName, v.LastName))
 	case events.UserDetailsCorrected:
 		w.Exec(personSQL, v.UserID, fullName(v.FirstName, v.LastName))
 		w.Exec(renameSQL, v.UserID, fullName(v.FirstName, v.LastName))

@@ -38,8 +38,9 @@ type directoryUser struct {
 
 // directoryMembership is what a user may do in one organization.
 type directoryMembership struct {
-	role   events.Role
-	active bool
+	role     events.Role
+	pending  bool
+	disabled bool
 }
 
 // NewDirectory is an empty directory.
@@ -63,7 +64,7 @@ func (d *Directory) Handles() []string {
 		events.OrganizationSuspended{}.EventType(), events.OrganizationResumed{}.EventType(),
 		events.UserRegistered{}.EventType(), events.MembershipGranted{}.EventType(), events.MembershipAccepted{}.EventType(),
 		events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
-		events.PasswordChanged{}.EventType(), events.SessionEnded{}.EventType(),
+		events.PasswordChanged{}.EventType(), events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
 	}
 }
 
@@ -85,18 +86,17 @@ func (d *Directory) Apply(e events.Envelope) {
 		u := d.user(v.UserID)
 		u.superAdmin, u.mustChangePassword = v.SuperAdmin, v.MustChangePassword
 	case events.MembershipGranted:
-		d.user(v.UserID).memberships[v.OrgID] = directoryMembership{role: v.Role, active: !v.Pending}
+		d.user(v.UserID).memberships[v.OrgID] = directoryMembership{role: v.Role, pending: v.Pending}
 	case events.MembershipAccepted:
-		d.setActive(v.UserID, v.OrgID, true)
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.pending = false })
 	case events.MembershipDisabled:
-		d.setActive(v.UserID, v.OrgID, false)
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.disabled = true })
 	case events.MembershipEnabled:
-		d.setActive(v.UserID, v.OrgID, true)
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.disabled = false })
 	case events.MembershipRoleAssigned:
-		u := d.user(v.UserID)
-		m := u.memberships[v.OrgID]
-		m.role = v.Role
-		u.memberships[v.OrgID] = m
+		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.role = v.Role })
+	case events.UserForgotten:
+		delete(d.users, v.UserID)
 	case events.PasswordChanged:
 		d.user(v.UserID).mustChangePassword = false
 	case events.SessionEnded:
@@ -125,11 +125,11 @@ func (d *Directory) user(user id.User) *directoryUser {
 	return u
 }
 
-// setActive turns a membership on or off.
-func (d *Directory) setActive(user id.User, org id.Organization, active bool) {
+// change edits a membership.
+func (d *Directory) change(user id.User, org id.Organization, edit func(*directoryMembership)) {
 	u := d.user(user)
 	m := u.memberships[org]
-	m.active = active
+	edit(&m)
 	u.memberships[org] = m
 }
 
@@ -186,7 +186,7 @@ func (d *Directory) Standing(user id.User, org id.Organization, session id.Sessi
 		return Standing{Role: events.RoleSuperAdmin, MustChangePassword: u.mustChangePassword}, true
 	}
 	m, member := u.memberships[org]
-	if !member || !m.active || org.IsZero() {
+	if !member || m.pending || m.disabled || org.IsZero() {
 		return Standing{}, false
 	}
 	return Standing{Role: m.role, MustChangePassword: u.mustChangePassword}, true

@@ -32,6 +32,7 @@ func (Users) TenantTables() []string { return []string{"members"} }
 func (Users) Handles() []string {
 	return []string{
 		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(), events.MembershipGranted{}.EventType(),
+		events.MembershipDetailsCorrected{}.EventType(),
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(),
 		events.MembershipEnabled{}.EventType(), events.PasswordChanged{}.EventType(), events.UserForgotten{}.EventType(),
 	}
@@ -48,28 +49,27 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.UserDetailsCorrected:
 		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
-		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5 where user_id = $1 and status <> 'pending'`,
+		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5 where user_id = $1 and not pending`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
 	case events.MembershipGranted:
-		status := "active"
-		if v.Pending {
-			status = "pending"
-		}
-		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, status, must_change_password, member_since, revision)
+		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, member_since, revision)
 			select $1, user_id, $3, $4, $5, $6, $7, $8, must_change_password, $9, $10
 			from {schema}.users where user_id = $2 on conflict (org_id, user_id) do nothing`,
-			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), string(v.Role), status, v.At, int64(e.Revision))
+			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), string(v.Role), v.Pending, v.At, int64(e.Revision))
+	case events.MembershipDetailsCorrected:
+		w.Exec(`update {schema}.members set phone = $3, first_name = $4, last_name = $5, revision = $6 where org_id = $1 and user_id = $2`,
+			v.OrgID, v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
 	case events.MembershipAccepted:
-		w.Exec(`update {schema}.members set status = 'active', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+		w.Exec(`update {schema}.members set pending = false, revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipRoleAssigned:
 		w.Exec(`update {schema}.members set role = $3, revision = $4 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, string(v.Role), int64(e.Revision))
 	case events.MembershipDisabled:
-		w.Exec(`update {schema}.members set status = 'disabled', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+		w.Exec(`update {schema}.members set disabled = true, revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipEnabled:
-		w.Exec(`update {schema}.members set status = 'active', revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
-	case events.UserForgotten: // the address stays unique, and nobody can sign in with it
-		w.Exec(`update {schema}.users set email = 'forgotten:' || user_id, phone = '', first_name = '', last_name = '' where user_id = $1`, v.UserID)
-		w.Exec(`update {schema}.members set email = '', phone = '', first_name = '', last_name = '', revision = $2 where user_id = $1`,
+		w.Exec(`update {schema}.members set disabled = false, revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+	case events.UserForgotten:
+		w.Exec(`update {schema}.users set email = '', super_admin = false, phone = '', first_name = '', last_name = '' where user_id = $1`, v.UserID)
+		w.Exec(`update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2 where user_id = $1`,
 			v.UserID, int64(e.Revision))
 	case events.PasswordChanged:
 		w.Exec(`update {schema}.users set must_change_password = false where user_id = $1`, v.UserID)

@@ -8,7 +8,8 @@ create table {schema}.users (
   must_change_password boolean not null,
   registered_at timestamptz not null
 );
-create unique index users_email on {schema}.users (email);
+-- People who were forgotten have no address.
+create unique index users_email on {schema}.users (email) where email <> '';
 
 create table {schema}.members (
   org_id uuid not null,
@@ -18,7 +19,8 @@ create table {schema}.members (
   first_name text not null,
   last_name text not null,
   role text not null,
-  status text not null,
+  pending boolean not null,
+  disabled boolean not null default false,
   must_change_password boolean not null,
   member_since timestamptz not null,
   revision bigint not null,

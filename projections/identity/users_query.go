@@ -49,12 +49,13 @@ type UsersQuery struct{ Views *runner.Views }
 
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password`
-	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, status, must_change_password, member_since, revision`
+	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since, revision,
+		case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 
 // ByEmail finds the user of a normalised e-mail address, nil without one: for signing in, so it takes the same time either way.
 func (q UsersQuery) ByEmail(ctx context.Context, email string) (*UserRow, error) {
-	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1`, email)
+	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1 and email <> ''`, email)
 }
 
 // ByID finds a user, nil without one.

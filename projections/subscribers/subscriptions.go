@@ -55,18 +55,20 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 			values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $9, $10) on conflict (subscription_id) do nothing`,
 			v.SubscriptionID, v.OrgID, v.SubscriberID, v.PlanID, v.PlanVersion, string(terms), v.StartsAt, v.Username.Reveal(), v.CreatedAt, revision)
 	case events.PeriodDue:
-		w.Exec(`update {schema}.subscriptions set open_invoice_id = $2, revision = $3 where subscription_id = $1`, v.SubscriptionID, v.InvoiceID, revision)
+		w.Exec(`update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3 where subscription_id = $1`, v.SubscriptionID, v.InvoiceID, revision)
 	case events.PeriodCancelled:
-		w.Exec(`update {schema}.subscriptions set open_invoice_id = null, revision = $2 where subscription_id = $1`, v.SubscriptionID, revision)
+		w.Exec(`update {schema}.subscriptions set open_invoices = array_remove(open_invoices, $2::uuid), revision = $3 where subscription_id = $1`,
+			v.SubscriptionID, v.InvoiceID, revision)
 	case events.SubscriptionActivated:
 		w.Exec(`update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3 where subscription_id = $1`,
 			v.SubscriptionID, v.At, revision)
 	case events.SubscriptionExtended:
 		w.Exec(`update {schema}.subscriptions set paid_until = $2, revision = $4,
-				open_invoice_id = case when open_invoice_id = $3 then null else open_invoice_id end where subscription_id = $1`,
+				open_invoices = array_remove(open_invoices, $3::uuid) where subscription_id = $1`,
 			v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
 	case events.PeriodWithdrawn:
-		w.Exec(`update {schema}.subscriptions set paid_until = $2, open_invoice_id = $3, revision = $4 where subscription_id = $1`,
+		w.Exec(`update {schema}.subscriptions set paid_until = $2, revision = $4,
+				open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3) where subscription_id = $1`,
 			v.SubscriptionID, postgres.NullTime(v.PaidUntil), v.InvoiceID, revision)
 	case events.SubscriptionPaused:
 		w.Exec(`update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4 where subscription_id = $1`,

@@ -11,7 +11,7 @@ create table {schema}.subscriptions (
   activated_at timestamptz,
   paid_until timestamptz,
   username text,
-  open_invoice_id uuid,
+  open_invoices uuid[] not null default '{}', -- oldest first
   created_at timestamptz not null,
   state_since timestamptz not null,
   revision bigint not null

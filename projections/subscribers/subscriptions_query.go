@@ -63,7 +63,7 @@ type SubscriptionKey struct {
 type SubscriptionsQuery struct{ Views *runner.Views }
 
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms, s.state, s.reason,
-	s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoice_id, s.created_at, s.state_since, s.revision,
+	s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 
