@@ -117,6 +117,16 @@ type InvoicePaid struct {
 	At             time.Time       `json:"at"`
 }
 
+// InvoiceCancelled records that nothing is due on an invoice which credit notes give back whole, without it ever being
+// paid: nobody gets its period, and it is not open any more.
+type InvoiceCancelled struct {
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	OrgID          id.Organization `json:"orgId"`
+	InvoiceID      id.Invoice      `json:"invoiceId"`
+	SubscriptionID id.Subscription `json:"subscriptionId"` // null for a manual invoice
+	At             time.Time       `json:"at"`
+}
+
 // CreditLeft records what lies on the account after a payment and its allocations, when that is more than nothing. A
 // prepaid subscription renews by itself from it (rules.md 14).
 type CreditLeft struct {
@@ -213,6 +223,7 @@ func (InvoiceVoided) EventType() string       { return "billing.InvoiceVoided.v1
 func (ReceiptCredited) EventType() string     { return "billing.ReceiptCredited.v1" }
 func (InvoiceAllocated) EventType() string    { return "billing.InvoiceAllocated.v1" }
 func (InvoicePaid) EventType() string         { return "billing.InvoicePaid.v1" }
+func (InvoiceCancelled) EventType() string    { return "billing.InvoiceCancelled.v1" }
 func (CreditLeft) EventType() string          { return "billing.CreditLeft.v1" }
 func (CreditNoteDrafted) EventType() string   { return "billing.CreditNoteDrafted.v1" }
 func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v1" }
@@ -230,6 +241,7 @@ func (InvoiceVoided) accountEvent()       {}
 func (ReceiptCredited) accountEvent()     {}
 func (InvoiceAllocated) accountEvent()    {}
 func (InvoicePaid) accountEvent()         {}
+func (InvoiceCancelled) accountEvent()    {}
 func (CreditLeft) accountEvent()          {}
 func (CreditNoteDrafted) accountEvent()   {}
 func (CreditNoteIssued) accountEvent()    {}

@@ -45,6 +45,7 @@ type Invoice struct {
 	DueOn          calendar.Date
 	Seq            int          // place in the order of issue, 0 for a draft
 	Paid           bool         // InvoicePaid was recorded and not undone
+	Cancelled      bool         // InvoiceCancelled was recorded
 	Noted          money.Amount // given back by credit notes, drafted ones included
 }
 

@@ -31,6 +31,10 @@ func EvolveAccount(s Account, e events.AccountEvent) Account {
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Paid = true
 		return s.withInvoice(e.InvoiceID, inv)
+	case events.InvoiceCancelled:
+		inv, _ := s.invoice(e.InvoiceID)
+		inv.Cancelled = true
+		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceReopened:
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Paid = false

@@ -57,11 +57,17 @@ func (b *booking) spend(named id.Invoice, fresh id.Receipt) {
 	}
 }
 
-// paidWhenSettled records InvoicePaid when nothing is due any more. An invoice that was given back whole by credit notes
-// is settled but not paid: nobody gets its period.
+// paidWhenSettled records InvoicePaid when nothing is due any more. An invoice that credit notes give back whole is
+// cancelled instead: nobody gets its period.
 func (b *booking) paidWhenSettled(invoice id.Invoice) {
 	inv, settled := b.s.Settled[invoice]
-	if !settled || inv.Paid || inv.Total.Positive() && inv.Noted == inv.Total {
+	if !settled || inv.Paid || inv.Cancelled {
+		return
+	}
+	if inv.Total.Positive() && inv.Noted == inv.Total {
+		b.record(events.InvoiceCancelled{
+			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID, At: b.now,
+		})
 		return
 	}
 	b.record(events.InvoicePaid{

@@ -43,6 +43,7 @@ type openingInvoice struct {
 	DueOn          calendar.Date   `json:"dueOn"`
 	Seq            int             `json:"seq,omitempty"`
 	Paid           bool            `json:"paid,omitempty"`
+	Cancelled      bool            `json:"cancelled,omitempty"`
 	Noted          int64           `json:"noted,omitempty"`
 }
 
@@ -109,7 +110,8 @@ func openingAccount(opening []byte) Account {
 	invoice := func(i openingInvoice) Invoice {
 		return Invoice{
 			SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
-			Total: amount(i.Total), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid, Noted: amount(i.Noted),
+			Total: amount(i.Total), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
+			Cancelled: i.Cancelled, Noted: amount(i.Noted),
 		}
 	}
 	return Account{
@@ -139,7 +141,8 @@ func openingAccount(opening []byte) Account {
 func closeInvoice(i Invoice) openingInvoice {
 	return openingInvoice{
 		SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
-		Total: i.Total.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid, Noted: i.Noted.Minor,
+		Total: i.Total.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
+		Cancelled: i.Cancelled, Noted: i.Noted.Minor,
 	}
 }
 

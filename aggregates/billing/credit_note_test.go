@@ -63,8 +63,10 @@ func TestCreditNote_NotesNeverExceedTheirInvoice(t *testing.T) {
 func TestCreditNote_OfTheWholeInvoiceGivesNobodyThePeriod(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 20), issue(1), credit(1, 400), note(1, 1, 0))
-	l.kinds(issueNote(1), events.CreditNoteIssued{}, events.InvoiceAllocated{}, events.CreditLeft{}) // no InvoicePaid
+	l.kinds(issueNote(1), events.CreditNoteIssued{}, events.InvoiceAllocated{}, events.InvoiceCancelled{}, events.CreditLeft{})
 	l.stands(0, 400)
+	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceAllocated{}) // cancelled once
+	l.stands(0, 0)
 }
 
 func TestWithdrawReceipt_CreditNoteIsNoReceipt(t *testing.T) {
