@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -33,6 +34,8 @@ type App struct {
 	metrics  *prometheus.Registry
 	provider string // base address of the payment provider, "" = by PAYMENT_ENV
 
+	startedAt time.Time
+
 	listener        *httpapi.Listener // nil without the role api
 	metricsListener *httpapi.Listener
 	door            *door
@@ -54,6 +57,7 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 		opts.clock = clock.System()
 	}
 	a := &App{cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger), metrics: prometheus.NewRegistry()}
+	a.startedAt = a.clock.Now()
 	a.breakers = breaker.New(breaker.Config{Clock: a.clock, OnChange: a.noteBreaker})
 	logger.InfoContext(ctx, "starting", append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
 	if err := a.start(ctx, opts); err != nil {

@@ -3,10 +3,91 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
 // demoCommand is `lastmile demo`.
 type demoCommand struct{}
 
-// Run is the demo.
-func (demoCommand) Run(ctx context.Context, p program) error { return errors.New("later") }
+// seedPatience bounds the making of the demo's data.
+const seedPatience = 3 * time.Minute
+
+// Run serves on this machine alone, with a simulated provider and a demo ISP, until a signal. A second start finds what the
+// first one made.
+func (demoCommand) Run(ctx context.Context, p program) error {
+	cfg, err := demoConfig(p.environ)
+	if err != nil {
+		return fmt.Errorf("the configuration has faults:\n%w", err)
+	}
+	_, _ = fmt.Fprintf(p.out, "Starting; data and the log of this program are in %s ...\n", cfg.DataDir)
+	logger, closeLog, err := demoLogger(cfg)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{demo: true})
+	if err != nil {
+		return err
+	}
+	defer app.Stop()
+	seed, cancel := context.WithTimeout(ctx, seedPatience)
+	defer cancel()
+	if err := app.seedDemo(seed, p.out); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("make the demo's data: %w", err)
+	}
+	if err := app.printDemo(p.out); err != nil {
+		return err
+	}
+	err = app.Wait(ctx)
+	_, _ = fmt.Fprintln(p.out, "\nStopping. The data stays; start again with: lastmile demo")
+	return err
+}
+
+// demoConfig is the environment's configuration with the demo's provider.
+func demoConfig(environ []string) (Config, error) {
+	cfg, err := readConfig(environ)
+	if cfg.Production() {
+		return Config{}, errors.New("APP_ENV: the demo is refused in production")
+	}
+	cfg.GatewayMode, cfg.PaymentEnv, cfg.PaymentBaseURL, cfg.PaymentCallbackURL = gatewayTest, "sandbox", "", ""
+	cfg.PaymentConsumerKey, cfg.PaymentConsumerSecret = demoConsumerKey, demoConsumerSecret
+	cfg.PaymentShortcode, cfg.PaymentPasskey = demoShortcode, demoPasskey
+	return cfg, errors.Join(err, cfg.Validate())
+}
+
+// demoLogger writes to a file in DATA_DIR: the screen is for what to try.
+func demoLogger(cfg Config) (*slog.Logger, func(), error) {
+	if err := os.MkdirAll(cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
+		return nil, nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(cfg.DataDir, "demo.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open log: %w", err)
+	}
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // Validate has checked it
+	return slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{Level: level})), func() { _ = file.Close() }, nil
+}
+
+// The demo's accounts. Everybody can read these passwords, so they exist in the demo only: see refuseDemoData.
+const (
+	demoSlug         = "demo"
+	demoRootEmail    = "root@lastmile.localhost"
+	demoAdminEmail   = "admin@demo.lastmile.localhost"
+	demoSupportEmail = "support@demo.lastmile.localhost"
+)
+
+// demoPassword is that of all the demo's accounts.
+const demoPassword = secrets.Text("demo-password")
+
+// demoTemporary is what the accounts begin with, until the seeding changes it as their owners would.
+const demoTemporary = secrets.Text("demo-temporary")

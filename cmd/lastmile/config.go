@@ -39,6 +39,8 @@ type Config struct {
 	DatabaseURL address `env:"DATABASE_URL"`
 	// Namespace is the base of all schema names, so that installations can share a database.
 	Namespace string `env:"DATABASE_NAMESPACE" envDefault:"lastmile"`
+	// DatabaseConns bounds each of the three connection pools.
+	DatabaseConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"24"`
 
 	EventStoreURL      address      `env:"EVENTSTORE_URL"`
 	EventStoreAddr     string       `env:"EVENTSTORE_ADDR" envDefault:"127.0.0.1:2113"`

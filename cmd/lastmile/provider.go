@@ -16,7 +16,7 @@ func (a *App) startProvider(ctx context.Context) error {
 	if a.provider != "" || a.cfg.GatewayMode != gatewayTest {
 		return nil
 	}
-	url, err := startSimulator(ctx, a.cfg, a.clock, a.life)
+	url, err := startSimulator(ctx, a.clock, a.life)
 	if err != nil {
 		return err
 	}
@@ -25,12 +25,20 @@ func (a *App) startProvider(ctx context.Context) error {
 	return nil
 }
 
-// startSimulator starts a provider on a free loopback port. It knows the platform's credentials, if there are any, and
-// takes everybody's otherwise.
-func startSimulator(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle) (string, error) {
-	sim := provider.New(provider.Config{Clock: c, Logger: l.logger})
+// usualSimulatorAddr is where the simulator is found as a rule.
+const usualSimulatorAddr = "127.0.0.1:8090"
+
+// startSimulator starts a provider on its usual loopback port, or on a free one. It takes everybody's credentials. Its seed
+// is the time: receipt numbers of an earlier run must not come again.
+func startSimulator(ctx context.Context, c clock.Clock, l *lifecycle) (string, error) {
+	cfg := provider.Config{Addr: usualSimulatorAddr, Clock: c, Logger: l.logger, Seed: uint64(c.Now().UnixNano())} //nolint:gosec // any bits will do
+	sim := provider.New(cfg)
 	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
-		return "", err
+		cfg.Addr = ""
+		sim = provider.New(cfg)
+		if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
+			return "", err
+		}
 	}
 	l.started("payment provider simulator", stopStorage, func(ctx context.Context) { _ = sim.Stop(ctx) })
 	return sim.URL(), nil

@@ -115,7 +115,7 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 		})
 		target = cluster.URL()
 	}
-	db, err := postgres.Open(ctx, postgres.Config{URL: target, Namespace: postgres.Namespace(cfg.Namespace), Logger: l.logger})
+	db, err := postgres.Open(ctx, postgres.Config{URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: cfg.DatabaseConns, Logger: l.logger})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,10 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+	models "github.com/lastmile-isp/lastmile/projections/payments"
 )
 
 // registerPayments adds attempts, receipts and gateway settings, and what the processes ask of them.
@@ -30,7 +33,77 @@ func registerPayments(b *bus.Bus) {
 	bus.RegisterStored[commands.MarkUnclaimed](b)
 }
 
-// wirePayments registers the jobs of payments and makes their endpoints.
-func (a *App) wirePayments(_ context.Context) ([][]httpapi.Route, error) {
-	return nil, nil
+// wirePayments makes the provider's client, registers the jobs of payments and makes their endpoints.
+func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
+	access, err := a.paymentAccess()
+	if err != nil {
+		return nil, err
+	}
+	workers := payments.New(payments.Config{
+		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock, Logger: a.logger,
+		Addresses: payments.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
+	})
+	workers.Register(a.engines.jobs)
+	inbox := payments.NewInbox(workers)
+	if a.roles.has(roleJobs) {
+		if err := inbox.Start(ctx); err != nil {
+			return nil, err
+		}
+		a.life.startedBeside("callback inbox", stopEngines, func(context.Context) { inbox.Stop() })
+	}
+	receiver := payments.Receiver{
+		Workers: workers, Inbox: inbox, Allowed: a.cfg.PaymentAllowedIPs,
+		TrustBare: a.cfg.GatewayMode == gatewayTest || a.cfg.PaymentEnv == string(mobilemoney.Sandbox),
+	}
+	return append(a.paymentRoutes(access), httpapi.MobileMoneyWebhooks{Receiver: receiver}.Routes()), nil
+}
+
+// paymentAccess is the way to the provider in both of its environments. An address of our own stands for either.
+func (a *App) paymentAccess() (payments.Access, error) {
+	access := payments.Access{
+		Platform: mobilemoney.Credentials{
+			ConsumerKey: a.cfg.PaymentConsumerKey, ConsumerSecret: a.cfg.PaymentConsumerSecret.Reveal(),
+			ShortCode: a.cfg.PaymentShortcode, Passkey: a.cfg.PaymentPasskey.Reveal(),
+		},
+		Environment: a.cfg.PaymentEnv, Providers: map[string]payments.Provider{}, Secrets: a.storage.vault.Secrets,
+	}
+	for _, environment := range []mobilemoney.Environment{mobilemoney.Sandbox, mobilemoney.Production} {
+		endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
+			Environment: environment, BaseURL: a.provider, Test: a.cfg.GatewayMode == gatewayTest, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+		})
+		if err != nil {
+			return payments.Access{}, err
+		}
+		a.life.startedBeside("payment provider client", stopStorage, func(context.Context) { endpoint.Close() })
+		tokens := payments.Tokens{Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger}
+		access.Providers[string(environment)] = mobilemoney.New(endpoint, tokens)
+	}
+	return access, nil
+}
+
+// paymentRoutes are the endpoints of payments, receipts and gateway settings.
+func (a *App) paymentRoutes(access payments.Access) [][]httpapi.Route {
+	e := a.engines
+	platform := httpapi.PlatformGateway{Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv}
+	gateways := models.GatewaysQuery{Views: e.views}
+	return [][]httpapi.Route{
+		httpapi.PaymentsAPI{Bus: e.bus, Payments: models.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,
+			Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
+		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: models.ReceiptsQuery{Views: e.views}, Matching: models.MatchingQuery{Views: e.views}}.Routes(),
+		httpapi.PaymentGatewayAPI{Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform}.Routes(),
+	}
+}
+
+// providerReady tells whether an environment's provider may be called now.
+func providerReady(access payments.Access) func(environment string) error {
+	return func(environment string) error {
+		provider, err := access.Provider(environment)
+		if err != nil {
+			return err
+		}
+		if client, ok := provider.(interface{ Ready() error }); ok {
+			return client.Ready()
+		}
+		return nil
+	}
 }

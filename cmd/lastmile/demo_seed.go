@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// seededName is the mark in DATA_DIR of a complete demo.
+const seededName = "demo-seeded"
+
+// demoSeed makes the demo's data through the API, with idempotency keys: what an interrupted start has made is not made
+// again, and a complete one leaves a mark in DATA_DIR.
+type demoSeed struct {
+	app   *App
+	root  apiClient
+	admin apiClient
+	sim   apiClient
+	plans map[string]string // ids by code
+}
+
+// seedDemo makes what the first start makes and tells about it.
+func (a *App) seedDemo(ctx context.Context, out io.Writer) error {
+	mark := filepath.Join(a.cfg.DataDir, seededName)
+	if _, err := os.Stat(mark); err == nil {
+		return nil
+	}
+	_, _ = fmt.Fprintln(out, "Making the demo ISP ...")
+	s := &demoSeed{app: a, plans: map[string]string{}}
+	steps := []func(context.Context) error{s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.makeSubscribers, s.makeSuspense}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(mark, []byte("The demo's data is complete.\n"), 0o600)
+}
+
+// client is one without a session.
+func (s *demoSeed) client(slug string) apiClient {
+	host := s.app.cfg.ServiceDomain
+	if slug != "" {
+		host = slug + "." + host
+	}
+	return apiClient{addr: s.app.Addr(), host: host}
+}
+
+// signIn makes the super_admin, as `lastmile admin create` does, and signs in.
+func (s *demoSeed) signIn(ctx context.Context) error {
+	root := superAdmin{ID: demoRoot(), Email: demoRootEmail, Password: demoPassword, FirstName: "Platform", LastName: "Root"}
+	if err := root.create(ctx, s.app.engines.bus, s.app.storage.vault); err != nil && failure.CodeOf(err) != "user_exists" {
+		return err
+	}
+	provider, err := url.Parse(s.app.provider)
+	if err != nil {
+		return err
+	}
+	s.sim = apiClient{addr: provider.Host, host: provider.Host}
+	return until(ctx, "sign in as super_admin", func(ctx context.Context) (ok bool, err error) {
+		s.root, _, err = s.client("").login(ctx, demoRootEmail, demoPassword.Reveal())
+		return err == nil, err
+	})
+}
+
+// makeISP makes the organization with its administrator.
+func (s *demoSeed) makeISP(ctx context.Context) error {
+	_, err := s.root.call(ctx, http.MethodPost, "/orgs", "demo-org", map[string]any{
+		"slug": demoSlug, "name": "Demo Networks", "timezone": "Africa/Nairobi", "currency": "KES", "country": "KE",
+		"admin": map[string]string{"email": demoAdminEmail, "firstName": "Demo", "lastName": "Admin", "temporaryPassword": demoTemporary.Reveal()},
+	})
+	var no *apiError
+	if err != nil && !(errors.As(err, &no) && no.Code == "slug_taken") {
+		return err
+	}
+	s.admin, err = s.ownPassword(ctx, demoAdminEmail)
+	return err
+}
+
+// ownPassword signs in with the temporary password and changes it, or with the one it was changed to.
+func (s *demoSeed) ownPassword(ctx context.Context, email string) (apiClient, error) {
+	c, must, err := s.client(demoSlug).login(ctx, email, demoTemporary.Reveal())
+	if err != nil {
+		c, _, err = s.client(demoSlug).login(ctx, email, demoPassword.Reveal())
+		return c, err
+	}
+	if must {
+		_, err = c.call(ctx, http.MethodPost, "/auth/password", "", map[string]string{
+			"currentPassword": demoTemporary.Reveal(), "newPassword": demoPassword.Reveal(),
+		})
+	}
+	return c, err
+}
+
+// makeStaff adds a support account.
+func (s *demoSeed) makeStaff(ctx context.Context) error {
+	_, err := s.admin.call(ctx, http.MethodPost, "/users", "demo-support", map[string]string{
+		"email": demoSupportEmail, "firstName": "Demo", "lastName": "Support", "role": "support", "temporaryPassword": demoTemporary.Reveal(),
+	})
+	var no *apiError
+	if err != nil && !(errors.As(err, &no) && no.Status == http.StatusConflict) {
+		return err
+	}
+	_, err = s.ownPassword(ctx, demoSupportEmail)
+	return err
+}
+
+// makePlans makes prepaid and postpaid plans.
+func (s *demoSeed) makePlans(ctx context.Context) error {
+	for _, p := range demoPlans {
+		made, err := s.admin.call(ctx, http.MethodPost, "/plans", "demo-plan-"+p.code, map[string]any{
+			"code": p.code, "name": p.name, "kind": p.kind, "price": p.price, "currency": "KES",
+			"billing": map[string]string{"mode": p.mode, "period": p.period}, "rates": map[string]int{"down": p.down, "up": p.up},
+		})
+		if err != nil {
+			return err
+		}
+		s.plans[p.code] = made.text("id")
+	}
+	return nil
+}
+
+// makeSubscribers makes the customers and lets each live through its story.
+func (s *demoSeed) makeSubscribers(ctx context.Context) error {
+	for i, c := range demoCustomers {
+		if err := s.makeSubscriber(ctx, i+1, c); err != nil {
+			return fmt.Errorf("subscriber %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// makeSubscriber makes one customer with a subscription.
+func (s *demoSeed) makeSubscriber(ctx context.Context, n int, c demoCustomer) error {
+	key := fmt.Sprintf("demo-subscriber-%d", n)
+	phone := demoPhone(n)
+	sub, err := s.admin.call(ctx, http.MethodPost, "/subscribers", key, map[string]any{
+		"firstName": c.first, "lastName": c.last, "phone": "+" + phone, "tags": []string{c.tag},
+	})
+	if err != nil {
+		return err
+	}
+	account := demoAccount{key: key, phone: phone, subscriber: sub.text("id"), number: sub.text("accountNumber"), price: demoPrice(c.plan)}
+	if c.plan != "" {
+		made, err := s.admin.call(ctx, http.MethodPost, "/subscriptions", key+"-plan", map[string]string{"subscriberId": account.subscriber, "planId": s.plans[c.plan]})
+		if err != nil {
+			return err
+		}
+		account.subscription = made.text("id")
+	}
+	for _, act := range c.story {
+		if err := act(ctx, s, account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeSuspense lets a stranger pay with a reference that nobody has: the money waits in the demo ISP's suspense inbox.
+func (s *demoSeed) makeSuspense(ctx context.Context) error {
+	const ref = "HOUSE 12"
+	if _, err := s.find(ctx, s.admin, ref); err == nil {
+		return nil
+	}
+	number, err := s.payBill(ctx, demoPhone(99), ref, 850)
+	if err != nil {
+		return err
+	}
+	var receipt string
+	err = until(ctx, "money in suspense", func(ctx context.Context) (bool, error) {
+		receipt, err = s.find(ctx, s.root, number)
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	orgs, err := s.root.call(ctx, http.MethodGet, "/orgs", "", nil)
+	if err != nil {
+		return err
+	}
+	for _, o := range orgs.list("data") {
+		if o.text("slug") == demoSlug {
+			_, err = s.root.call(ctx, http.MethodPost, "/receipts/"+receipt+"/assign", "demo-assign", map[string]string{"orgId": o.text("id")})
+		}
+	}
+	return err
+}
+
+// find is the id of the suspended receipt with a number or reference.
+func (s *demoSeed) find(ctx context.Context, as apiClient, text string) (string, error) {
+	page, err := as.call(ctx, http.MethodGet, "/receipts?state=suspense", "", nil)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range page.list("data") {
+		if r.text("receiptNumber") == text || r.text("billRef") == text {
+			return r.text("id"), nil
+		}
+	}
+	return "", errNothing
+}
+
+// payBill lets somebody pay the platform's paybill; it is tried until the addresses of the shortcode are registered.
+func (s *demoSeed) payBill(ctx context.Context, phone, ref string, amount int) (receipt string, err error) {
+	err = until(ctx, "the paybill's registration", func(ctx context.Context) (bool, error) {
+		return s.registered(ctx)
+	})
+	if err != nil {
+		return "", err
+	}
+	out, err := s.sim.call(ctx, http.MethodPost, "/sim/paybill", "", map[string]any{
+		"shortCode": demoShortcode, "msisdn": phone, "amount": amount, "billRefNumber": ref,
+	})
+	if err == nil && out.text("state") != "completed" {
+		err = fmt.Errorf("paybill payment is %s %s", out.text("state"), out.text("resultCode"))
+	}
+	return out.text("receiptNumber"), err
+}
+
+// registered tells whether the paybill's callback addresses have reached the provider: a job does it after the start.
+func (s *demoSeed) registered(ctx context.Context) (bool, error) {
+	var done bool
+	err := s.app.storage.db.Owner.QueryRow(ctx, `select exists (select from `+s.app.storage.db.Namespace.Schema("river")+`.river_job
+		where kind = 'payments_register_platform' and state = 'completed' and finalized_at >= $1)`, s.app.startedAt.Add(-time.Second)).Scan(&done)
+	return done, err
+}
+
+// list is a field of objects.
+func (a answer) list(field string) []answer {
+	items, _ := a[field].([]any)
+	out := make([]answer, 0, len(items))
+	for _, item := range items {
+		if o, ok := item.(map[string]any); ok {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// demoPhone is a customer's phone as the provider writes it.
+func demoPhone(n int) string { return fmt.Sprintf("2547000000%02d", n) }

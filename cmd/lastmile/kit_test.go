@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// childVariable makes the test program act as `lastmile serve`, for tests that kill it.
+const childVariable = "LASTMILE_TEST_CHILD"
+
+// TestMain runs the tests, or is the program that one of them has started.
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr}.run(ctx, []string{"serve"})
+	stop()
+	os.Exit(code)
+}
+
+// Accounts of the tests.
+const (
+	testRootEmail  = "root@lastmile.test"
+	testAdminEmail = "admin@acme.test"
+	testPassword   = "a long enough password"
+	testShortcode  = "600200"
+)
+
+// patience bounds every wait of a test: a condition that does not come is a failure, not a slow machine.
+const patience = 40 * time.Second
+
+// kit is a running service with its provider, and people who are signed in.
+type kit struct {
+	t       *testing.T
+	sim     *provider.Simulator
+	environ []string
+	log     *logBuffer
+	app     *App
+	addr    string
+
+	root  apiClient // super_admin on the root host
+	admin apiClient // of acme
+}
+
+// newKit prepares a database, a provider and a configuration; nothing of the service runs yet.
+func newKit(t *testing.T, settings ...string) *kit {
+	t.Helper()
+	db := pgtest.New(t)
+	sim := provider.New(provider.Config{Seed: 7})
+	if err := sim.Start(context.Background()); err != nil {
+		t.Fatalf("start provider: %v", err)
+	}
+	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
+	k := &kit{t: t, sim: sim, log: &logBuffer{}}
+	k.environ = append([]string{
+		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10", "DATA_DIR=" + t.TempDir(),
+		"HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0", "SERVICE_DOMAIN=lastmile.test", "LOG_LEVEL=info",
+		"GATEWAY_MODE=test", "PAYMENT_BASE_URL=" + sim.URL(), "PAYMENT_CONSUMER_KEY=key", "PAYMENT_CONSUMER_SECRET=secret",
+		"PAYMENT_SHORTCODE=" + testShortcode, "PAYMENT_PASSKEY=passkey",
+		"RATE_LIMIT_USER=100000", "RATE_LIMIT_LOGIN=1000", "RATE_LIMIT_WEBHOOK=100000",
+	}, settings...)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of the service:\n%s", k.log)
+		}
+	})
+	return k
+}
+
+// config is the kit's configuration.
+func (k *kit) config() Config {
+	k.t.Helper()
+	cfg, err := loadConfig(k.environ)
+	if err != nil {
+		k.t.Fatalf("configuration: %v", err)
+	}
+	return cfg
+}
+
+// start runs the service in this process.
+func (k *kit) start() *kit {
+	k.t.Helper()
+	logger := slog.New(withoutRequests{slog.NewJSONHandler(k.log, nil)})
+	app, err := StartApp(k.t.Context(), k.config(), allRoles, logger, appOptions{})
+	if err != nil {
+		k.t.Fatalf("start: %v", err)
+	}
+	k.t.Cleanup(app.Stop)
+	k.app, k.addr = app, app.Addr()
+	return k
+}
+
+// signIn makes the super_admin with the command line, an organization with its admin, and signs both in.
+func (k *kit) signIn() *kit {
+	k.t.Helper()
+	k.command("admin", "create", "--email", testRootEmail, "--password", testPassword)
+	k.root, _ = k.login("", testRootEmail, testPassword)
+	k.must(k.root, "POST", "/orgs", map[string]any{"slug": "acme", "name": "Acme", "admin": map[string]string{
+		"email": testAdminEmail, "firstName": "Ada", "temporaryPassword": "temporary-1",
+	}})
+	admin, must := k.login("acme", testAdminEmail, "temporary-1")
+	if !must {
+		k.t.Errorf("mustChangePassword is false for a temporary password")
+	}
+	k.must(admin, "POST", "/auth/password", map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword})
+	k.admin = admin
+	return k
+}
+
+// command runs a command of the program against the same database.
+func (k *kit) command(args ...string) string {
+	k.t.Helper()
+	var out, errs logBuffer
+	if code := (program{environ: k.environ, out: &out, err: &errs}).run(k.t.Context(), args); code != exitOK {
+		k.t.Fatalf("lastmile %s: exit code %d: %s", strings.Join(args, " "), code, errs.String())
+	}
+	return out.String()
+}
+
+// client is somebody at a host, not signed in; slug "" is the root host.
+func (k *kit) client(slug string) apiClient {
+	host := "lastmile.test"
+	if slug != "" {
+		host = slug + "." + host
+	}
+	return apiClient{addr: k.addr, host: host}
+}
+
+// login signs somebody in.
+func (k *kit) login(slug, email, password string) (apiClient, bool) {
+	k.t.Helper()
+	c, must, err := k.client(slug).login(k.t.Context(), email, password)
+	if err != nil {
+		k.t.Fatalf("sign in as %s: %v", email, err)
+	}
+	return c, must
+}
+
+// must is a call that has to succeed.
+func (k *kit) must(c apiClient, method, path string, body any) answer {
+	k.t.Helper()
+	out, err := c.call(k.t.Context(), method, path, "", body)
+	if err != nil {
+		k.t.Fatalf("%v", err)
+	}
+	return out
+}
+
+// refused is a call that has to fail with a status and a code ("" = any).
+func (k *kit) refused(c apiClient, method, path string, body any, status int, code string) {
+	k.t.Helper()
+	_, err := c.call(k.t.Context(), method, path, "", body)
+	no := asAPIError(err)
+	if no == nil || no.Status != status || code != "" && no.Code != code {
+		k.t.Errorf("%s %s: got %v, want status %d %s", method, path, err, status, code)
+	}
+}
+
+// eventually waits until a condition holds.
+func (k *kit) eventually(what string, check func(ctx context.Context) (bool, error)) {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
+	defer cancel()
+	if err := until(ctx, what, check); err != nil {
+		k.t.Fatalf("%v", err)
+	}
+}
+
+// all reads a list to its end.
+func (k *kit) all(c apiClient, path string) []answer {
+	k.t.Helper()
+	glue := "?"
+	if strings.Contains(path, "?") {
+		glue = "&"
+	}
+	var rows []answer
+	for cursor := ""; ; {
+		page := k.must(c, "GET", path+glue+"limit=100"+cursor, nil)
+		rows = append(rows, page.list("data")...)
+		if page.text("nextCursor") == "" {
+			return rows
+		}
+		cursor = "&cursor=" + page.text("nextCursor")
+	}
+}
+
+// plan makes a prepaid monthly plan.
+func (k *kit) plan(code string, price int) string {
+	k.t.Helper()
+	return k.must(k.admin, "POST", "/plans", map[string]any{
+		"code": code, "name": "Plan " + code, "kind": "pppoe", "price": price, "currency": "KES",
+		"billing": map[string]string{"mode": "prepaid", "period": "month"}, "rates": map[string]int{"down": 10000, "up": 5000},
+	}).text("id")
+}
+
+// subscriber registers somebody with a phone.
+func (k *kit) subscriber(phone string) (id, account string) {
+	k.t.Helper()
+	s := k.must(k.admin, "POST", "/subscribers", map[string]any{"firstName": "Customer", "lastName": phone[len(phone)-4:], "phone": "+" + phone})
+	return s.text("id"), s.text("accountNumber")
+}
+
+// paybillReady waits until the platform's paybill has its callback addresses: a job sees to it after the start.
+func (k *kit) paybillReady() {
+	k.t.Helper()
+	s := &demoSeed{app: k.app}
+	k.eventually("registration of the paybill", s.registered)
+}
+
+// pay lets a customer pay the paybill and gives the receipt number.
+func (k *kit) pay(phone, ref string, amount int) string {
+	k.t.Helper()
+	out, err := k.simCall("POST", "/sim/paybill", map[string]any{"shortCode": testShortcode, "msisdn": phone, "amount": amount, "billRefNumber": ref})
+	if err != nil || out.text("state") != "completed" {
+		k.t.Fatalf("pay by paybill: %v %v", out, err)
+	}
+	return out.text("receiptNumber")
+}
+
+// simCall drives the provider.
+func (k *kit) simCall(method, path string, body any) (answer, error) {
+	addr := strings.TrimPrefix(k.sim.URL(), "http://")
+	return apiClient{addr: addr, host: addr}.call(k.t.Context(), method, path, "", body)
+}
+
+// asAPIError is the answer behind an error, nil without one.
+func asAPIError(err error) *apiError {
+	for ; err != nil; err = unwrap(err) {
+		if no, ok := err.(*apiError); ok { //nolint:errorlint // this is the walk
+			return no
+		}
+	}
+	return nil
+}
+
+// unwrap is one step of the walk.
+func unwrap(err error) error {
+	if u, ok := err.(interface{ Unwrap() error }); ok { //nolint:errorlint // this is the walk
+		return u.Unwrap()
+	}
+	return nil
+}
+
+// withoutRequests keeps the lines about each request out of a test's log.
+type withoutRequests struct{ slog.Handler }
+
+// Handle passes everything else on.
+func (w withoutRequests) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "request" && r.Level < slog.LevelWarn {
+		return nil
+	}
+	return w.Handler.Handle(ctx, r)
+}
+
+// logBuffer collects text from several goroutines.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write adds text.
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// String is everything so far.
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// number is a field that is a JSON number, as the API wrote it.
+func number(a answer, field string) string {
+	if v, ok := a[field].(float64); ok {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprint(a[field])
+}
+
+// statusOf is the status of a GET without a session.
+func (k *kit) statusOf(c apiClient, path string) int {
+	_, err := c.call(k.t.Context(), http.MethodGet, path, "", nil)
+	if no := asAPIError(err); no != nil {
+		return no.Status
+	}
+	if err != nil {
+		return 0
+	}
+	return http.StatusOK
+}
