@@ -161,8 +161,14 @@ func (a Answer) Into(t testing.TB, into any) {
 	}
 }
 
-// Do sends a request to the server's address with the given Host.
+// Do sends a request to the kit's server.
 func (k *Kit) Do(t testing.TB, r Request) Answer {
+	t.Helper()
+	return Send(t, k.client, k.address, r)
+}
+
+// Send sends a request to an address with the given Host.
+func Send(t testing.TB, client *http.Client, address string, r Request) Answer {
 	t.Helper()
 	var body io.Reader
 	switch b := r.Body.(type) {
@@ -181,7 +187,7 @@ func (k *Kit) Do(t testing.TB, r Request) Answer {
 	if r.Method == "" {
 		r.Method = http.MethodGet
 	}
-	req, err := http.NewRequestWithContext(t.Context(), r.Method, "http://"+k.address+r.Path, body)
+	req, err := http.NewRequestWithContext(t.Context(), r.Method, "http://"+address+r.Path, body)
 	if err != nil {
 		t.Fatalf("make request: %v", err)
 	}
@@ -201,13 +207,13 @@ func (k *Kit) Do(t testing.TB, r Request) Answer {
 	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
-	return k.send(t, req)
+	return send(t, client, req)
 }
 
 // send gives the answer whole.
-func (k *Kit) send(t testing.TB, req *http.Request) Answer {
+func send(t testing.TB, client *http.Client, req *http.Request) Answer {
 	t.Helper()
-	res, err := k.client.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		t.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
 	}
