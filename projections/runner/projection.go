@@ -4,6 +4,7 @@ package runner
 import (
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -41,7 +42,26 @@ func (w *Writes) Exec(sql string, args ...any) {
 		text = strings.ReplaceAll(sql, schemaMark, w.schema)
 		w.texts[sql] = text
 	}
+	for i, arg := range args {
+		args[i] = plain(arg)
+	}
 	w.batch.Queue(text, args...)
+}
+
+// plain turns an id into the array that pgx encodes directly; as a driver.Valuer it would take the way over text, which
+// is most of a rebuild's own time.
+func plain(arg any) any {
+	v, ok := arg.(interface {
+		UUID() uuid.UUID
+		IsZero() bool
+	})
+	switch {
+	case !ok:
+		return arg
+	case v.IsZero():
+		return nil
+	}
+	return [16]byte(v.UUID())
 }
 
 // schemaMark stands in statements for the schema of a projection's tables.
