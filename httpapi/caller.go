@@ -72,8 +72,8 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if caller.Kind == "" {
 		caller.Kind = events.ActorUser
 	}
-	if caller.Role != events.RoleSuperAdmin && (caller.OrgID.IsZero() || caller.OrgID != c.Org.ID) {
-		return errSignIn()
+	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin || !platform && caller.OrgID != c.Org.ID {
+		return errSignIn() // rules.md 15
 	}
 	c.Caller = caller
 	if err := s.limit(ctx, "user:"+caller.UserID.String(), s.cfg.Limits.User); err != nil {
