@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -125,7 +126,8 @@ func wantAlive(t *testing.T, n *embedded.Node) {
 	}
 }
 
-// TestOutage_DatabaseRestartsUnderLoad restarts the whole database server while appends are under way.
+// TestOutage_DatabaseRestartsUnderLoad restarts the whole database server while appends are under way: once in order, once as after a crash, from
+// what had reached the disk.
 func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,8 +139,13 @@ func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	pool := ownPool(t, cluster.URL(), "outage")
 	n := start(t, embedded.Config{Pool: pool, Schema: "outage", Addr: "127.0.0.1:0", Logger: quiet()})
 	s := newStorm(t, n.URL(), 16)
-	for range 2 {
+	for _, crash := range []bool{false, true} {
 		s.await(150)
+		if crash {
+			if err := syscall.Kill(cluster.PID(), syscall.SIGQUIT); err != nil { // immediate shutdown: nothing is flushed, recovery follows
+				t.Fatal(err)
+			}
+		}
 		if err := cluster.Restart(s.ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func (f *Feed) run(ctx context.Context) {
 func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cursor := f.log.Follow(ctx, f.Head())
+	cursor := f.log.Follow(ctx, f.Head(), nil)
 	for {
 		item, err := cursor.Next(ctx)
 		if err != nil {
@@ -182,6 +182,54 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 		page.UpTo = floor // the end was reached after floor had been written
 	}
 	return page, nil
+}
+
+// Stream gives pages of what is wanted after a position, read ahead of their use, until memory reaches back to where they
+// end: Read goes on from there. It is how much of the log is read at once. The channel is closed at the end, on an error,
+// which fail is told before, and when ctx ends.
+func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int, fail func(error)) <-chan Page {
+	pages := make(chan Page, 2)
+	go func() {
+		defer close(pages)
+		if f.reaches(after) {
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		cursor := f.log.Follow(ctx, after, want.list)
+		for page := (Page{From: after, UpTo: after}); ; {
+			item, err := cursor.Next(ctx)
+			if err != nil {
+				fail(fmt.Errorf("read log after %d: %w", page.UpTo, err))
+				return
+			}
+			page.UpTo = max(page.UpTo, item.Position)
+			if item.Event != nil {
+				page.Events = append(page.Events, item.Event)
+			}
+			near := f.reaches(page.UpTo)
+			if len(page.Events) < limit && !near {
+				continue
+			}
+			select {
+			case pages <- page:
+			case <-ctx.Done():
+				return
+			}
+			if near {
+				return
+			}
+			page = Page{From: page.UpTo, UpTo: page.UpTo, Events: make([]*events.Envelope, 0, limit)}
+		}
+	}()
+	return pages
+}
+
+// reaches tells whether memory reaches back to a position.
+func (f *Feed) reaches(position uint64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return position >= f.floor
 }
 
 // Recent is Read from memory only; false when memory does not reach back to the position.

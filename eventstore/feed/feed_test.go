@@ -59,7 +59,7 @@ func (m *memory) ReadAll(_ context.Context, after uint64, limit int, types []str
 	return page, next, nil
 }
 
-func (m *memory) Follow(_ context.Context, after uint64) Cursor {
+func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &memoryCursor{m: m, at: int(after), left: -1}

@@ -16,8 +16,8 @@ type Log interface {
 	// ReadAll gives up to max events after a position whose type is listed (nil = all), and the position to go on from.
 	// No events and an unchanged position mean that the end was reached.
 	ReadAll(ctx context.Context, after uint64, max int, types []string) ([]events.Envelope, uint64, error)
-	// Follow reads every event after a position, and waits for new ones.
-	Follow(ctx context.Context, after uint64) Cursor
+	// Follow reads the events after a position whose type is listed (nil = all), and waits for new ones. It ends with ctx.
+	Follow(ctx context.Context, after uint64, types []string) Cursor
 }
 
 // Cursor is a place in the log that moves forward.

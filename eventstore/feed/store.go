@@ -28,15 +28,16 @@ func (l storeLog) ReadAll(ctx context.Context, after uint64, limit int, types []
 	return found, next, err
 }
 
-// Follow subscribes to everything.
-func (l storeLog) Follow(ctx context.Context, after uint64) Cursor {
-	return &storeCursor{ctx: ctx, store: l.store, sub: l.store.Subscribe(ctx, after, nil)}
+// Follow subscribes.
+func (l storeLog) Follow(ctx context.Context, after uint64, types []string) Cursor {
+	return &storeCursor{ctx: ctx, store: l.store, types: types, sub: l.store.Subscribe(ctx, after, types)}
 }
 
 // storeCursor is a subscription that is begun anew behind an event that it cannot decode.
 type storeCursor struct {
 	ctx   context.Context //nolint:containedctx // bounds the subscriptions, not a call
 	store *eventstore.Store
+	types []string
 	sub   *eventstore.Subscription
 }
 
@@ -46,7 +47,7 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 	var bad *catalog.UndecodableError
 	if errors.As(err, &bad) {
 		c.sub.Close()
-		c.sub = c.store.Subscribe(c.ctx, bad.Position, nil)
+		c.sub = c.store.Subscribe(c.ctx, bad.Position, c.types)
 		return Item{Event: undecodable(bad), Position: bad.Position}, nil
 	}
 	return Item{Event: item.Event, Position: item.Position}, err

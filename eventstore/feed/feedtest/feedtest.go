@@ -99,14 +99,15 @@ func (l *Log) ReadAll(_ context.Context, after uint64, limit int, types []string
 }
 
 // Follow begins after a position.
-func (l *Log) Follow(_ context.Context, after uint64) feed.Cursor {
-	return &cursor{log: l, after: after}
+func (l *Log) Follow(_ context.Context, after uint64, types []string) feed.Cursor {
+	return &cursor{log: l, after: after, want: feed.Want(types)}
 }
 
 // cursor is a place in the log.
 type cursor struct {
 	log   *Log
 	after uint64
+	want  feed.Wanted
 }
 
 // Next waits for an event.
@@ -119,6 +120,9 @@ func (c *cursor) Next(ctx context.Context) (feed.Item, error) {
 			e := c.log.events[at]
 			c.log.mu.Unlock()
 			c.after = e.Position
+			if !c.want.Has(e.Type) {
+				return feed.Item{Position: e.Position}, nil
+			}
 			return feed.Item{Event: &e, Position: e.Position}, nil
 		}
 		c.log.mu.Unlock()
