@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 )
 
 // logout ends the caller's session.
@@ -106,6 +108,9 @@ func (a AuthAPI) changePassword(ctx context.Context, c *Call) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
+	if _, err := c.WaitVisible(ctx, identity.UsersName, done.Position); err != nil {
+		return err
+	}
 	return c.Send(200, messageResponse{"Your password was changed. Every other session has ended."})
 }
 
@@ -117,7 +122,7 @@ func (a AuthAPI) proveAgain(ctx context.Context, email string, user id.User, pas
 		return err
 	}
 	if !try.Allowed {
-		return failure.NewUnauthenticated("account_locked", "This account is temporarily locked after too many wrong passwords. Try again later.")
+		return errLocked()
 	}
 	right, err := a.Passwords.Verify(ctx, user, password)
 	if err != nil {
@@ -139,9 +144,26 @@ type sessionResponse struct {
 	Current   bool             `json:"current"`
 }
 
+// sessionKey is the place of a session in the list, newest first.
+type sessionKey struct {
+	StartedAt time.Time  `json:"s"`
+	ID        id.Session `json:"i"`
+}
+
+// keyOf is a session's place.
+func keyOf(s vault.Session) sessionKey { return sessionKey{s.StartedAt, s.ID} }
+
+// before tells whether another place comes later in the list, which the vault orders by start, then id.
+func (k sessionKey) before(other sessionKey) bool {
+	if !k.StartedAt.Equal(other.StartedAt) {
+		return other.StartedAt.Before(k.StartedAt)
+	}
+	return k.ID.String() < other.ID.String()
+}
+
 // sessions lists the caller's sessions; a person has few, so they are one page.
 func (a AuthAPI) sessions(ctx context.Context, c *Call) error {
-	page, err := PageOf[id.Session](c)
+	page, err := PageOf[sessionKey](c)
 	if err != nil {
 		return err
 	}
@@ -150,14 +172,9 @@ func (a AuthAPI) sessions(ctx context.Context, c *Call) error {
 		return err
 	}
 	if page.After != nil {
-		for i, s := range list {
-			if s.ID == *page.After {
-				list = list[i+1:]
-				break
-			}
-		}
+		list = slices.DeleteFunc(list, func(s vault.Session) bool { return !page.After.before(keyOf(s)) })
 	}
-	return SendPage(c, page, list, func(s vault.Session) id.Session { return s.ID }, func(s vault.Session) sessionResponse {
+	return SendPage(c, page, list, keyOf, func(s vault.Session) sessionResponse {
 		out := sessionResponse{ID: s.ID, StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt, Current: s.ID == c.Caller.SessionID}
 		if !s.OrgID.IsZero() {
 			out.OrgID = &s.OrgID
@@ -180,6 +197,9 @@ func (a AuthAPI) endSession(ctx context.Context, c *Call) error {
 		if s.ID == wanted {
 			if err := a.end(ctx, c, s, "revoked"); err != nil {
 				return err
+			}
+			if s.ID == c.Caller.SessionID {
+				c.clearCookies()
 			}
 			return c.NoContent()
 		}

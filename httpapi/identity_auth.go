@@ -101,22 +101,35 @@ func (a AuthAPI) login(ctx context.Context, c *Call) error {
 		return err
 	}
 	email := commands.NormalizeEmail(in.Email)
-	user, err := a.proven(ctx, email, in.Password)
+	user, member, err := a.proven(ctx, c, email, in.Password)
 	if err != nil {
 		return err
 	}
-	role, err := a.mayEnter(ctx, c, user)
-	if err != nil {
-		return err
+	role, err := a.mayEnter(ctx, c, user, member)
+	if failure.KindOf(err) == failure.Unauthenticated {
+		return err // it must look like a wrong password, at the next tries too
 	}
 	if err := a.Lockouts.Succeed(ctx, email); err != nil {
 		return err
 	}
+	if err != nil {
+		return err
+	}
+	return a.open(ctx, c, *user, role)
+}
+
+// open starts a session in a role and answers with its tokens.
+func (a AuthAPI) open(ctx context.Context, c *Call, user identity.UserRow, role events.Role) error {
 	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: c.Org.ID}
 	meta := c.MetaFor("session")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
 	start := commands.StartSession{SessionID: session.ID, UserID: user.ID, OrgID: c.Org.ID, Role: role, Method: "password"}
-	if _, err := a.Bus.Execute(ctx, start, meta); err != nil {
+	done, err := a.Bus.Execute(ctx, start, meta)
+	if err != nil {
+		return err
+	}
+	// The directory decides about the tokens: it must know the user by now. Far behind, it will soon.
+	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil && !errors.Is(err, runner.ErrBehind) {
 		return err
 	}
 	refresh, _, err := a.Refresh.Issue(ctx, session)
@@ -129,64 +142,71 @@ func (a AuthAPI) login(ctx context.Context, c *Call) error {
 	}
 	c.setCookies(access, refresh)
 	return c.Send(200, loginResponse{
-		User: showUser(*user, role), Org: c.showOrg(), MustChangePassword: user.MustChangePassword, AccessToken: access, RefreshToken: refresh.Reveal(),
+		User: showUser(user, role), Org: c.showOrg(), MustChangePassword: user.MustChangePassword, AccessToken: access, RefreshToken: refresh.Reveal(),
 	})
 }
 
-// proven is the user whose password it is. Unknown addresses are counted and hashed for like known ones.
-func (a AuthAPI) proven(ctx context.Context, email string, password secrets.Text) (*identity.UserRow, error) {
+// errLocked is the answer while an e-mail is locked, whatever the password, known or not.
+func errLocked() error {
+	return failure.NewUnauthenticated("account_locked", "This account is temporarily locked after too many wrong passwords. Try again later.")
+}
+
+// proven is the user whose password it is, with the membership at the host's organization. Unknown addresses and strangers
+// are counted, looked up and hashed for like members, so that neither answer nor time tells them apart.
+func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password secrets.Text) (*identity.UserRow, *identity.MemberRow, error) {
 	try, err := a.Lockouts.Try(ctx, email)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !try.Allowed {
-		return nil, failure.NewUnauthenticated("account_locked", "This account is temporarily locked after too many wrong passwords. Try again later.")
+		return nil, nil, errLocked()
 	}
 	user, err := a.Users.ByEmail(ctx, email)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var known id.User
 	if user != nil {
 		known = user.ID
 	}
+	var member *identity.MemberRow
+	if !c.Org.ID.IsZero() {
+		if member, err = a.Users.Member(ctx, c.Org.ID, known); err != nil {
+			return nil, nil, err
+		}
+	}
 	right, err := a.Passwords.Verify(ctx, known, password)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !right || user == nil {
-		return nil, errWrongLogin()
+		return nil, nil, errWrongLogin()
 	}
-	return user, nil
+	return user, member, nil
 }
 
 // mayEnter is the role in which a proven user enters the host. The first sign-in at an organization that added a user of
 // another one is the acceptance of that membership (rules.md 16).
-func (a AuthAPI) mayEnter(ctx context.Context, c *Call, user *identity.UserRow) (events.Role, error) {
+func (a AuthAPI) mayEnter(ctx context.Context, c *Call, user *identity.UserRow, member *identity.MemberRow) (events.Role, error) {
 	if c.Org.ID.IsZero() {
 		if !user.SuperAdmin {
 			return "", failure.NewDenied("super_admin_only", "Only platform administrators sign in here. Use your organization's own address.")
 		}
 		return events.RoleSuperAdmin, nil
 	}
-	member, err := a.Users.Member(ctx, c.Org.ID, user.ID)
-	switch {
-	case err != nil:
-		return "", err
-	case member == nil || user.SuperAdmin || member.Status == "disabled":
+	if member == nil || user.SuperAdmin || member.Status == "disabled" {
 		return "", errWrongLogin()
-	case member.Status == "pending":
-		meta := c.MetaFor("accept")
-		meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
-		done, err := a.Bus.Execute(ctx, commands.AcceptMembership{UserID: user.ID, OrgID: c.Org.ID}, meta)
-		if err != nil {
-			return "", err
-		}
-		if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
-			return "", err
-		}
 	}
-	return member.Role, nil
+	if member.Status != "pending" {
+		return member.Role, nil
+	}
+	meta := c.MetaFor("accept")
+	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
+	_, err := a.Bus.Execute(ctx, commands.AcceptMembership{UserID: user.ID, OrgID: c.Org.ID}, meta)
+	if failure.KindOf(err) == failure.NotFound { // it was disabled a moment ago
+		return "", errWrongLogin()
+	}
+	return member.Role, err
 }
 
 // refreshRequest may bring the token; else the cookie does.
@@ -221,15 +241,16 @@ func (a AuthAPI) refresh(ctx context.Context, c *Call) error {
 	}
 	session, err := a.Refresh.Lookup(ctx, token)
 	if err != nil {
-		return a.refuseRefresh(ctx, c, session, token, err)
+		c.clearCookies()
+		return err
 	}
 	standing, known := a.Directory.Standing(session.UserID, session.OrgID, session.ID)
 	if !known || session.OrgID != c.Org.ID && standing.Role != events.RoleSuperAdmin {
-		return errSignIn()
+		return errSignIn() // the token is not used up: at its own host it is still good
 	}
 	next, session, err := a.Refresh.Rotate(ctx, token)
 	if err != nil {
-		return a.refuseRefresh(ctx, c, session, token, err)
+		return a.refuseRefresh(ctx, c, session, err)
 	}
 	access, err := a.Tokens.Issue(session.UserID, session.OrgID, standing.Role, session.ID)
 	if err != nil {
@@ -240,11 +261,8 @@ func (a AuthAPI) refresh(ctx context.Context, c *Call) error {
 }
 
 // refuseRefresh records the end of a session whose token came twice.
-func (a AuthAPI) refuseRefresh(ctx context.Context, c *Call, session vault.Session, token secrets.Text, err error) error {
+func (a AuthAPI) refuseRefresh(ctx context.Context, c *Call, session vault.Session, err error) error {
 	if errors.Is(err, vault.ErrReused) {
-		if session.ID.IsZero() {
-			_, session, _ = a.Refresh.Rotate(ctx, token) // tells which session it was, and ends it
-		}
 		if endErr := a.end(ctx, c, session, "refresh_token_reused"); endErr != nil {
 			return endErr
 		}
@@ -266,7 +284,7 @@ func endSession(ctx context.Context, c *Call, b *bus.Bus, refresh *vault.Refresh
 	meta := c.MetaFor("end " + session.ID.String())
 	meta.OrgID = session.OrgID
 	meta.Reason = reason
-	if meta.Actor.Kind == events.ActorPublic || meta.OrgID.IsZero() && !c.Org.ID.IsZero() {
+	if meta.Actor.Kind == events.ActorPublic {
 		meta.Actor = events.Actor{Kind: events.ActorProcess, ID: "sessions"}
 	}
 	done, err := b.Execute(ctx, commands.EndSession{SessionID: session.ID, UserID: session.UserID, Reason: reason}, meta)

@@ -133,7 +133,7 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 		phone = commands.NormalizeContactPhone(in.Admin.Phone)
 	}
 	admin := commands.RegisterUser{
-		UserID: NewID[id.User](c, "admin"), Email: personal.Of(commands.NormalizeEmail(in.Admin.Email)), Phone: personal.Of(phone),
+		UserID: newUserID(c, "admin"), Email: personal.Of(commands.NormalizeEmail(in.Admin.Email)), Phone: personal.Of(phone),
 		FirstName: personal.Of(strings.TrimSpace(in.Admin.FirstName)), LastName: personal.Of(strings.TrimSpace(in.Admin.LastName)),
 		MustChangePassword: true, OrgID: create.OrgID, Role: events.RoleAdmin,
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func (a UsersAPI) create(ctx context.Context, c *Call) error {
 		phone = commands.NormalizeContactPhone(in.Phone)
 	}
 	user, done, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.TemporaryPassword, commands.RegisterUser{
-		UserID: NewID[id.User](c, "user"), Email: personal.Of(commands.NormalizeEmail(in.Email)), Phone: personal.Of(phone),
+		UserID: newUserID(c, "user"), Email: personal.Of(commands.NormalizeEmail(in.Email)), Phone: personal.Of(phone),
 		FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
 		MustChangePassword: true, OrgID: c.Org.ID, Role: events.Role(in.Role),
 	})
@@ -107,6 +108,12 @@ func (a UsersAPI) create(ctx context.Context, c *Call) error {
 		return err
 	}
 	return a.show(ctx, c, 201, user, done)
+}
+
+// newUserID makes the id of a user. It tells nothing: one that shows when it was made would tell an organization that the
+// person was known before (rules.md 16).
+func newUserID(c *Call, kind string) id.User {
+	return id.Derive[id.User]("user", NewID[id.Any](c, kind).String())
 }
 
 // addUser registers a user with a temporary password, or grants a membership to the one who has the e-mail address.
@@ -120,24 +127,52 @@ func addUser(ctx context.Context, c *Call, b *bus.Bus, users identity.UsersQuery
 	if err != nil {
 		return id.User{}, bus.Result{}, err
 	}
-	if known == nil || known.ID == r.UserID {
-		if err := passwords.Set(ctx, r.UserID, password); err != nil {
-			return id.User{}, bus.Result{}, err
-		}
+	if known != nil && known.ID == r.UserID { // a repeat: the password was set the first time, and may be another by now
 		done, err := b.Execute(ctx, r, meta)
+		return r.UserID, done, err
+	}
+	if known == nil {
+		done, err := register(ctx, b, passwords, password, r, meta)
 		if failure.CodeOf(err) != "email_taken" {
 			return r.UserID, done, err
 		}
-		// Somebody registered the address a moment ago: what was set for this id is nobody's.
-		if err := passwords.Delete(ctx, r.UserID); err != nil {
+		// Somebody registered the address a moment ago: soon it is known.
+		if known, err = awaitUser(ctx, users, r.Email.Reveal()); err != nil {
 			return id.User{}, bus.Result{}, err
 		}
+	} else if _, err := passwords.Verify(ctx, id.User{}, password); err != nil { // as much work as for somebody new
 		return id.User{}, bus.Result{}, err
 	}
 	done, err := b.Execute(ctx, commands.GrantMembership{
 		UserID: known.ID, OrgID: r.OrgID, Role: r.Role, Phone: r.Phone, FirstName: r.FirstName, LastName: r.LastName,
 	}, meta)
 	return known.ID, done, err
+}
+
+// register makes a user with a password. The password comes first: whoever is registered can sign in.
+func register(ctx context.Context, b *bus.Bus, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser, meta commands.Meta) (bus.Result, error) {
+	if err := passwords.Set(ctx, r.UserID, password); err != nil {
+		return bus.Result{}, err
+	}
+	done, err := b.Execute(ctx, r, meta)
+	if failure.CodeOf(err) == "email_taken" { // what was set for this id is nobody's
+		return done, errors.Join(err, passwords.Delete(ctx, r.UserID))
+	}
+	return done, err
+}
+
+// awaitUser waits until the read side knows the user of an address that is taken. Fails: email_taken.
+func awaitUser(ctx context.Context, users identity.UsersQuery, email string) (*identity.UserRow, error) {
+	var known *identity.UserRow
+	shown, err := users.Views.WaitUntil(ctx, identity.UsersName, func(ctx context.Context) (bool, error) {
+		var err error
+		known, err = users.ByEmail(ctx, email)
+		return known != nil, err
+	})
+	if err == nil && !shown {
+		err = failure.NewConflict("email_taken", "this e-mail address is in use")
+	}
+	return known, err
 }
 
 // checkNewUser tells all faults of a new user at once, before anything is written.
@@ -153,18 +188,33 @@ func checkNewUser(r commands.RegisterUser, password secrets.Text) error {
 	return faults.Err()
 }
 
-// show answers with the user once both read sides have the write.
+// show answers with the user once both read sides have the write. Users have no entity tag: the revision of their stream
+// would tell what they do at other organizations.
 func (a UsersAPI) show(ctx context.Context, c *Call, status int, user id.User, done bus.Result) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	return SendVisible(ctx, c, status, Visible{Projection: identity.UsersName, ID: user.String(), Result: done}, func(ctx context.Context) (memberResponse, error) {
-		row, err := a.Users.Member(ctx, c.Org.ID, user)
-		if err != nil || row == nil {
-			return memberResponse{}, orNotFound(err, errNoUser())
-		}
-		return showMember(*row), nil
-	})
+	shown, err := c.WaitVisible(ctx, identity.UsersName, done.Position)
+	if err != nil {
+		return err
+	}
+	if !shown {
+		return c.Send(202, Accepted{ID: user.String(), Status: "accepted"})
+	}
+	row, err := a.Users.Member(ctx, c.Org.ID, user)
+	if err != nil || row == nil {
+		return orNotFound(err, errNoUser())
+	}
+	return c.Send(status, showMember(*row))
+}
+
+// metaOf is what the request says about a command to a user, which If-Match cannot bind.
+func metaOf(c *Call) (commands.Meta, error) {
+	meta := c.Meta()
+	if meta.ExpectedRevision != nil {
+		return meta, failure.New(failure.Stale, "stale_revision", "Users have no entity tag. Please send this without If-Match.")
+	}
+	return meta, nil
 }
 
 // list answers with a page of users.
@@ -192,7 +242,6 @@ func (a UsersAPI) get(ctx context.Context, c *Call) error {
 	if err != nil || row == nil {
 		return orNotFound(err, errNoUser())
 	}
-	c.SetRevision(uint64(row.Revision))
 	return c.Send(200, showMember(*row))
 }
 
@@ -225,7 +274,11 @@ func (a UsersAPI) change(ctx context.Context, c *Call) error {
 		role := events.Role(*in.Role)
 		command.Role = &role
 	}
-	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	meta, err := metaOf(c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, command, meta)
 	if err != nil {
 		return err
 	}
@@ -246,7 +299,10 @@ func (a UsersAPI) disable(ctx context.Context, c *Call) error {
 	if reason == "" {
 		reason = "disabled by an administrator"
 	}
-	meta := c.Meta()
+	meta, err := metaOf(c)
+	if err != nil {
+		return err
+	}
 	meta.Reason = reason
 	done, err := a.Bus.Execute(ctx, commands.DisableMember{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: reason}, meta)
 	if err != nil {
@@ -273,7 +329,11 @@ func (a UsersAPI) enable(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: c.Org.ID}, c.Meta())
+	meta, err := metaOf(c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: c.Org.ID}, meta)
 	if err != nil {
 		return err
 	}

@@ -122,24 +122,20 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	present, err := a.BillingSettings(ctx, c.Org.ID)
-	if err != nil {
-		return err
-	}
-	next, err := in.onto(present)
-	if err != nil {
-		return err
-	}
-	adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
 	rename := commands.RenameOrganization{OrgID: c.Org.ID}
+	var badName error
 	if in.Name != nil {
 		rename.Name = strings.TrimSpace(*in.Name)
-		err = rename.Validate()
+		badName = rename.Validate()
 	}
-	if err := joinFaults(adopt.Validate(), err); err != nil {
-		return err
-	}
-	done, err := a.Bus.Execute(ctx, adopt, c.Meta())
+	done, err := amend(ctx, c, a.Bus, "organization", c.Org.ID, func(present aggregate.Organization) (commands.Command, error) {
+		if present.ID.IsZero() {
+			return nil, errNoOrganization()
+		}
+		next, err := in.onto(present.Billing)
+		adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
+		return adopt, joinFaults(err, adopt.Validate(), badName)
+	})
 	if err != nil {
 		return err
 	}

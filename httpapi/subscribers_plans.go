@@ -185,18 +185,13 @@ func (a PlansAPI) change(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	state, _, err := bus.Load[aggregate.Plan](ctx, a.Bus, "plan", id.Any(plan))
-	if err != nil {
-		return err
-	}
-	if state.Owner != c.Org.ID {
-		return errNoPlan()
-	}
-	terms, err := in.onto(state.Terms)
-	if err != nil {
-		return err
-	}
-	done, err := a.Bus.Execute(ctx, commands.RevisePlan{PlanID: plan, Terms: terms}, c.Meta())
+	done, err := amend(ctx, c, a.Bus, "plan", plan, func(present aggregate.Plan) (commands.Command, error) {
+		if present.Owner != c.Org.ID {
+			return nil, errNoPlan()
+		}
+		terms, err := in.onto(present.Terms)
+		return commands.RevisePlan{PlanID: plan, Terms: terms}, err
+	})
 	if err != nil {
 		return err
 	}

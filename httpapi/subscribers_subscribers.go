@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,7 +165,8 @@ func (a SubscribersAPI) create(ctx context.Context, c *Call) error {
 		Details: events.SubscriberDetails{
 			FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
 			Phone: personal.Of(commands.NormalizeContactPhone(in.Phone)), Email: personal.Of(commands.NormalizeEmail(in.Email)),
-			Address: personal.Of(in.Address), Notes: personal.Of(in.Notes), Location: in.Location.event(), Tags: in.Tags, ExternalRef: in.ExternalRef,
+			Address: personal.Of(in.Address), Notes: personal.Of(in.Notes), Location: in.Location.event(), Tags: normalTags(in.Tags),
+			ExternalRef: strings.TrimSpace(in.ExternalRef),
 		},
 	}
 	for try := 1; ; try++ {
@@ -188,6 +190,17 @@ func (l *location) event() *events.Location {
 		return nil
 	}
 	return &events.Location{Latitude: l.Latitude, Longitude: l.Longitude}
+}
+
+// normalTags trims tags and leaves each once, in the order given.
+func normalTags(given []string) []string {
+	var tags []string
+	for _, t := range given {
+		if t = strings.TrimSpace(t); !slices.Contains(tags, t) {
+			tags = append(tags, t)
+		}
+	}
+	return tags
 }
 
 // newAccountNumber draws an account number that does not begin with zero, which people drop.
@@ -272,14 +285,12 @@ func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	state, _, err := bus.Load[aggregate.Subscriber](ctx, a.Bus, "subscriber", id.Any(subscriber))
-	if err != nil {
-		return err
-	}
-	if state.Owner != c.Org.ID {
-		return errNoSubscriber()
-	}
-	done, err := a.Bus.Execute(ctx, commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(state.Details)}, c.Meta())
+	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber, func(present aggregate.Subscriber) (commands.Command, error) {
+		if present.Owner != c.Org.ID || present.Forgotten {
+			return nil, errNoSubscriber()
+		}
+		return commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(present.Details)}, nil
+	})
 	if err != nil {
 		return err
 	}
@@ -304,10 +315,10 @@ func (p subscriberPatch) onto(d events.SubscriberDetails) events.SubscriberDetai
 		d.Location = p.Location.event()
 	}
 	if p.Tags != nil {
-		d.Tags = *p.Tags
+		d.Tags = normalTags(*p.Tags)
 	}
 	if p.ExternalRef != nil {
-		d.ExternalRef = *p.ExternalRef
+		d.ExternalRef = strings.TrimSpace(*p.ExternalRef)
 	}
 	return d
 }

@@ -3,7 +3,11 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -55,7 +59,7 @@ type subscriptionRequest struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	PlanID       id.Plan       `json:"planId"`
 	StartDate    calendar.Date `json:"startDate,omitzero" doc:"in the organization's time zone; today when absent"`
-	Username     string        `json:"username,omitempty" doc:"login on the network; the account number when absent"`
+	Username     string        `json:"username,omitempty" doc:"login on the network; made of the account number when absent"`
 	Password     secrets.Text  `json:"password,omitempty" doc:"login on the network, never shown; random when absent"`
 }
 
@@ -109,22 +113,61 @@ func (a SubscriptionsAPI) create(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := command.Validate(); err != nil {
+	if err := joinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
 		return err
 	}
-	password := in.Password
-	if password.IsZero() {
-		password = secrets.Text(rand.Text())
-	}
-	secret := vault.Secret{Ref: command.PasswordRef, OrgID: c.Org.ID, Purpose: "network_password"}
-	if err := a.Secrets.Put(ctx, secret, []byte(password.Reveal())); err != nil {
+	if err := a.keepPassword(ctx, command, in.Password); err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	done, err := a.createUnderFreeName(ctx, c, command, in.Username == "")
 	if err != nil {
+		if failure.KindOf(err) == failure.Conflict { // refused for good: nobody refers to the password
+			err = errors.Join(err, a.Secrets.Delete(ctx, command.PasswordRef))
+		}
 		return err
 	}
 	return a.sendVisible(ctx, c, 201, command.SubscriptionID, done)
+}
+
+// maxNetworkPassword is what RADIUS can carry. Source: RFC 2865 5.2.
+const maxNetworkPassword = 128
+
+// checkNetworkPassword checks a password that was given; none is given a random one.
+func checkNetworkPassword(password secrets.Text) error {
+	var f failure.Faults
+	f.Check(len(password) <= maxNetworkPassword, "password", "must have at most %d bytes", maxNetworkPassword)
+	f.Check(!strings.ContainsFunc(password.Reveal(), unicode.IsControl), "password", "must not have control characters")
+	return f.Err()
+}
+
+// keepPassword puts the network password into the vault, a random one when none is given. A repeat of the request keeps
+// the one that the subscription has.
+func (a SubscriptionsAPI) keepPassword(ctx context.Context, command commands.CreateSubscription, password secrets.Text) error {
+	made, _, err := bus.Load[aggregate.Subscription](ctx, a.Bus, "subscription", id.Any(command.SubscriptionID))
+	if err != nil || !made.ID.IsZero() {
+		return err
+	}
+	if password.IsZero() {
+		password = secrets.Text(rand.Text())
+	}
+	secret := vault.Secret{Ref: command.PasswordRef, OrgID: command.OrgID, Purpose: "network_password"}
+	return a.Secrets.Put(ctx, secret, []byte(password.Reveal()))
+}
+
+// maxDefaultNames bounds the search for a free name: a subscriber has few subscriptions.
+const maxDefaultNames = 50
+
+// createUnderFreeName creates the subscription. A name that nobody chose is the account number, with a number behind it
+// when the subscriber has more than one subscription.
+func (a SubscriptionsAPI) createUnderFreeName(ctx context.Context, c *Call, command commands.CreateSubscription, unnamed bool) (bus.Result, error) {
+	base := command.Username.Reveal()
+	for n := 2; ; n++ {
+		done, err := a.Bus.Execute(ctx, command, c.Meta())
+		if failure.CodeOf(err) != "username_taken" || !unnamed || n > maxDefaultNames {
+			return done, err
+		}
+		command.Username = personal.Of(fmt.Sprintf("%s-%d", base, n))
+	}
 }
 
 // command fills the command from the subscriber, the plan and the settings, each read from the log.

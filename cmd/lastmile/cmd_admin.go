@@ -49,7 +49,7 @@ func (c adminCreate) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	user := superAdmin{ID: id.New[id.User](), Email: c.Email, Password: secrets.Text(c.Password), FirstName: c.FirstName, LastName: c.LastName}
+	user := superAdmin{ID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: c.Email, Password: secrets.Text(c.Password), FirstName: c.FirstName, LastName: c.LastName}
 	if err := user.create(ctx, openBus(s, clock.System(), l.logger), s.vault); err != nil {
 		if failure.CodeOf(err) == "email_taken" {
 			return fmt.Errorf("a user with the e-mail address %s exists already", c.Email)

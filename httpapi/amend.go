@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// amendTries bounds how often a change is made again because another one came first.
+const amendTries = 4
+
+// amend executes a command that replaces something whole by what the request changes of it. The command holds for the
+// revision that it was made from; when somebody else changes the thing meanwhile it is made again, so that two requests
+// about different fields both count. With If-Match the caller's revision decides, once.
+func amend[S any, I ~[16]byte](ctx context.Context, c *Call, b *bus.Bus, category string, target I, change func(present S) (commands.Command, error)) (bus.Result, error) {
+	for try := 1; ; try++ {
+		present, revision, err := bus.Load[S](ctx, b, category, id.Any(target))
+		if err != nil {
+			return bus.Result{}, err
+		}
+		command, err := change(present)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		meta := c.Meta()
+		conditional := meta.ExpectedRevision != nil
+		if !conditional {
+			meta.ExpectedRevision = &revision
+		}
+		done, err := b.Execute(ctx, command, meta)
+		switch {
+		case conditional || failure.KindOf(err) != failure.Stale:
+			return done, err
+		case try == amendTries:
+			return done, failure.NewConflict("concurrent_change", "This was changed by somebody else at the same time. Please try again.")
+		}
+	}
+}
