@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,8 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
@@ -27,8 +33,8 @@ type invoiceBody struct {
 	DueDate string      `json:"dueDate"`
 	Overdue bool        `json:"overdue"`
 	Lines   []struct {
-		Net   json.Number `json:"net"`
-		Gross json.Number `json:"gross"`
+		Description string      `json:"description"`
+		Net         json.Number `json:"net"`
 	} `json:"lines"`
 	Taxes []struct {
 		Name   string      `json:"name"`
@@ -93,6 +99,32 @@ func TestInvoices_MadeByHandIsNumberedIssuedAndPaid(t *testing.T) {
 	}
 	if second := k.invoice(t, 100); second.Number != "ISP0-0002" || second.State != "paid" { // from credit
 		t.Errorf("the second is %+v", second)
+	}
+}
+
+func TestInvoices_NewSubscriptionIsInvoicedAndPaidFromCredit(t *testing.T) {
+	t.Parallel()
+	k := newBillingKit(t, true)
+	k.pay(t, 150000)
+	invoice, org := id.New[id.Invoice](), k.Orgs["acme"].ID
+	k.do(t, commands.CreateSubscription{
+		SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: k.amina, PlanID: id.New[id.Plan](), PlanVersion: 1,
+		Terms: events.PlanTerms{
+			Name: "Home 10 Mbps", Kind: "pppoe", Price: money.Of(116000, money.KES), Mode: events.Prepaid, Period: calendar.Month,
+			Rates: events.Rates{Down: 10_000, Up: 10_000},
+		},
+		Timezone: "Africa/Nairobi", StartsAt: k.clock.Now(), Username: personal.Of("amina"), PasswordRef: id.New[id.Secret](), InvoiceID: invoice,
+	}, org)
+	paid, err := k.views.WaitUntil(t.Context(), billing.InvoicesName, func(ctx context.Context) (bool, error) {
+		state, err := billing.InvoicesQuery{Views: k.views}.State(ctx, org, invoice)
+		return state == "paid", err
+	})
+	if err != nil || !paid {
+		t.Fatalf("the first period is not paid, %v", err)
+	}
+	now := k.get(t, invoice.String())
+	if now.Number != "ISP0-0001" || now.Lines[0].Description != "Home 10 Mbps, 1 month" || now.Lines[0].Net != "1000.00" || now.DueDate != "2026-03-03" {
+		t.Errorf("it is %+v", now)
 	}
 }
 
@@ -242,111 +274,5 @@ func TestInvoices_BadInput(t *testing.T) {
 		if a := k.Do(t, apitest.Request{Path: "/invoices" + query, As: apitest.Support}); a.Status != want {
 			t.Errorf("GET /invoices%s: %d %s, want %d", query, a.Status, a.Body, want)
 		}
-	}
-}
-
-func TestInvoices_RolesTenantsAndHosts(t *testing.T) {
-	t.Parallel()
-	k := newBillingKit(t, true)
-	made := k.invoice(t, 100)
-	paths := map[string]string{
-		"/invoices": "POST", "/invoices/" + made.ID + "/void": "POST", "/invoices/" + made.ID + "/credit-note": "POST",
-		"/invoices/" + made.ID: "GET", "/subscribers/" + k.amina.String() + "/statement": "GET",
-	}
-	for path, method := range paths {
-		low := apitest.Support
-		if method == "GET" {
-			low = apitest.Subscriber
-		}
-		if a := k.Do(t, apitest.Request{Method: method, Path: path, As: low, Body: bodyOf(method)}); a.Status != 403 {
-			t.Errorf("%s %s as %s: %d", method, path, low, a.Status)
-		}
-		if a := k.Do(t, apitest.Request{Method: method, Path: path, Body: bodyOf(method)}); a.Status != 401 {
-			t.Errorf("%s %s by nobody: %d", method, path, a.Status)
-		}
-		if a := k.Do(t, apitest.Request{Method: method, Path: path, Host: apitest.Domain, As: apitest.Super, Body: bodyOf(method)}); a.Status != 404 {
-			t.Errorf("%s %s on the root host: %d", method, path, a.Status)
-		}
-		if path == "/invoices" {
-			continue
-		}
-		if a := k.Do(t, apitest.Request{Method: method, Path: path, Host: apitest.Other, As: apitest.OtherAdmin, Body: bodyOf(method)}); a.Status != 404 {
-			t.Errorf("%s %s by another tenant: %d %s", method, path, a.Status, a.Body)
-		}
-	}
-	for _, path := range []string{"/invoices/nonsense", "/invoices/" + id.New[id.Invoice]().String(), "/subscribers/nonsense/statement"} {
-		if a := k.Do(t, apitest.Request{Path: path, As: apitest.Support}); a.Status != 404 {
-			t.Errorf("GET %s: %d", path, a.Status)
-		}
-	}
-}
-
-// bodyOf is a body that an action takes.
-func bodyOf(method string) any {
-	if method == "GET" {
-		return nil
-	}
-	return `{"reason": "x"}`
-}
-
-func TestInvoices_ListPagesAndOverdue(t *testing.T) {
-	t.Parallel()
-	k := newBillingKit(t, true)
-	for n := range 3 {
-		k.invoice(t, 100+n)
-	}
-	var page struct {
-		Data       []invoiceBody
-		NextCursor *string
-		HasMore    bool
-	}
-	var numbers []string
-	for path := "/invoices?limit=2"; ; path = "/invoices?limit=2&cursor=" + *page.NextCursor {
-		k.Do(t, apitest.Request{Path: path, As: apitest.Support}).Into(t, &page)
-		for _, i := range page.Data {
-			numbers = append(numbers, i.Number)
-		}
-		if !page.HasMore {
-			break
-		}
-	}
-	if diff := cmp.Diff([]string{"ISP0-0003", "ISP0-0002", "ISP0-0001"}, numbers); diff != "" {
-		t.Errorf("numbers (-want +got):\n%s", diff)
-	}
-	k.Do(t, apitest.Request{Path: "/invoices?overdue=true", As: apitest.Support}).Into(t, &page)
-	if len(page.Data) != 0 {
-		t.Errorf("overdue are %+v", page.Data)
-	}
-}
-
-func TestStatement_ExplainsTheBalance(t *testing.T) {
-	t.Parallel()
-	k := newBillingKit(t, true)
-	made := k.invoice(t, 1000)
-	k.pay(t, 200000)
-	type line struct {
-		Kind        string      `json:"kind"`
-		Description string      `json:"description"`
-		Debit       json.Number `json:"debit"`
-		Credit      json.Number `json:"credit"`
-		Balance     json.Number `json:"balance"`
-		Cause       struct{ Type, ID string }
-	}
-	var page struct{ Data []line }
-	k.Do(t, apitest.Request{Path: "/subscribers/" + k.amina.String() + "/statement", As: apitest.Support}).Into(t, &page)
-	if len(page.Data) != 2 {
-		t.Fatalf("lines %+v", page.Data)
-	}
-	want := line{Kind: "invoice", Description: "Invoice ISP0-0001", Debit: "1500.00", Credit: "0.00", Balance: "1500.00"}
-	want.Cause.Type, want.Cause.ID = "invoice", made.ID
-	if diff := cmp.Diff(want, page.Data[1]); diff != "" {
-		t.Errorf("first line (-want +got):\n%s", diff)
-	}
-	if top := page.Data[0]; top.Kind != "payment" || top.Credit != "2000.00" || top.Balance != "-500.00" || top.Cause.Type != "receipt" {
-		t.Errorf("newest line %+v", top)
-	}
-	k.Do(t, apitest.Request{Path: "/subscribers/" + k.brian.String() + "/statement", Host: apitest.Other, As: apitest.OtherAdmin}).Into(t, &page)
-	if len(page.Data) != 0 {
-		t.Errorf("a new subscriber's lines are %+v", page.Data)
 	}
 }

@@ -90,6 +90,10 @@ func registerForBilling(b *bus.Bus) {
 		Category: "subscriber", Evolve: subscriberrules.EvolveSubscriber, Decide: subscriberrules.DecideSubscriber,
 		Owner: subscriberrules.OwnerSubscriber, Claims: subscriberrules.ClaimsSubscriber,
 	})
+	bus.Register(b, bus.Aggregate[subscriberrules.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
+		Category: "subscription", Evolve: subscriberrules.EvolveSubscription, Decide: subscriberrules.DecideSubscription,
+		Owner: subscriberrules.OwnerSubscription, Claims: subscriberrules.ClaimsSubscription, Close: subscriberrules.CloseSubscription,
+	})
 	bus.RegisterStored[commands.DraftInvoice](b)
 	bus.RegisterStored[commands.GrantNumber](b)
 	bus.RegisterStored[commands.IssueInvoice](b)
