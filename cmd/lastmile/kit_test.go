@@ -9,10 +9,12 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -48,6 +50,7 @@ type kit struct {
 	sim     *provider.Simulator
 	environ []string
 	log     *logBuffer
+	clock   clock.Clock // nil = the machine's
 	app     *App
 	addr    string
 
@@ -94,7 +97,7 @@ func (k *kit) config() Config {
 func (k *kit) start() *kit {
 	k.t.Helper()
 	logger := slog.New(withoutRequests{slog.NewJSONHandler(k.log, nil)})
-	app, err := StartApp(k.t.Context(), k.config(), allRoles, logger, appOptions{})
+	app, err := StartApp(k.t.Context(), k.config(), allRoles, logger, appOptions{clock: k.clock})
 	if err != nil {
 		k.t.Fatalf("start: %v", err)
 	}
@@ -253,6 +256,18 @@ func unwrap(err error) error {
 	}
 	return nil
 }
+
+// breakerPatience is longer than the first cool-down of a breaker (DESIGN.md, Side effects).
+const breakerPatience = 31 * time.Second
+
+// shiftedClock is the machine's clock, put forward by a test.
+type shiftedClock struct{ by atomic.Int64 }
+
+// Now is the shifted time.
+func (c *shiftedClock) Now() time.Time { return time.Now().UTC().Add(time.Duration(c.by.Load())) }
+
+// shift puts the clock forward.
+func (c *shiftedClock) shift(d time.Duration) { c.by.Add(int64(d)) }
 
 // withoutRequests keeps the lines about each request out of a test's log.
 type withoutRequests struct{ slog.Handler }
