@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
@@ -82,7 +83,13 @@ func operation(r *Route, s *schemas) object {
 	if r.Request == nil && r.takesBody {
 		op["requestBody"] = object{"required": true, "content": object{r.Accepts: object{"schema": object{"type": "string"}}}}
 	}
+	if r.mutates() && r.Response != nil && r.Access.role() != "" && r.Status != http.StatusAccepted {
+		op["responses"].(object)["202"] = object{"description": "Accepted; it will be shown shortly.",
+			"content": object{"application/json": object{"schema": s.of(reflect.TypeFor[Accepted]())}}}
+	}
 	if r.Request != nil {
+		s.closed = true
+		defer func() { s.closed = false }()
 		op["requestBody"] = object{"required": needsBody(reflect.TypeOf(r.Request)),
 			"content": object{r.Accepts: object{"schema": s.of(reflect.TypeOf(r.Request))}}}
 	}
@@ -161,8 +168,9 @@ func paramSchema(p Param) object {
 
 // schemas collects the schemas of named structs.
 type schemas struct {
-	named object
-	types map[string]reflect.Type // which type took a name
+	named  object
+	types  map[string]reflect.Type // which type took a name
+	closed bool                    // of requests: no other fields are taken; answers may get more
 }
 
 // known has the schemas of types that read and write themselves.
@@ -242,5 +250,9 @@ func (s *schemas) properties(t reflect.Type) object {
 			required = append(required, f.name)
 		}
 	}
-	return object{"type": "object", "properties": props, "required": required, "additionalProperties": false}
+	out := object{"type": "object", "properties": props, "required": required}
+	if s.closed {
+		out["additionalProperties"] = false
+	}
+	return out
 }
