@@ -67,6 +67,7 @@ func BenchmarkSubscribe(b *testing.B) {
 func BenchmarkAppend(b *testing.B) {
 	store := storetest.New(b).Store
 	b.SetParallelism(32)
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if _, err := store.Append(b.Context(), stream(), eventstore.NoStream, several(1)); err != nil {

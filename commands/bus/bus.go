@@ -131,16 +131,13 @@ func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.M
 	return result, err
 }
 
-// execute attempts until the command is accepted or refused, or too many races were lost.
+// execute attempts until the command is accepted or refused, or too many races were lost. A command with an If-Match that
+// lost its race is refused by the next attempt, which sees the other's event.
 func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, error) {
 	for lost := 0; ; lost++ {
 		result, err := c.attempt(ctx, x)
 		if !errors.Is(err, eventstore.ErrWrongRevision) {
 			return result, err
-		}
-		if x.meta.ExpectedRevision != nil {
-			c.abandon(ctx, x)
-			return Result{}, stale()
 		}
 		if lost == conflictRetries {
 			c.abandon(ctx, x)

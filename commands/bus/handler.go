@@ -57,9 +57,11 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 		return Result{}, err
 	}
 	if first, acted := at.acted(x.meta.CommandID); acted {
+		h.giveBack(ctx, x, at.state)
 		return first, nil
 	}
 	if want := x.meta.ExpectedRevision; want != nil && !at.matches(*want) {
+		h.giveBack(ctx, x, at.state)
 		return Result{}, stale()
 	}
 	if at, err = h.closeIfFull(ctx, at, x, now); err != nil {

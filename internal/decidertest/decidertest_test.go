@@ -1,0 +1,106 @@
+package decidertest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// archive asks the made-up aggregate of these tests to end a plan.
+type archive struct{ Reason string }
+
+func (archive) CommandName() string     { return "test.Archive" }
+func (archive) Target() commands.Target { return commands.At("plan", id.Derive[id.Plan]("test")) }
+func (archive) Validate() error         { return nil }
+
+// state is the reasons so far.
+type state []string
+
+// rules forbid a reason to be given twice in a row with a space, and ignore a repeated one.
+func rules(now func() string) bus.Aggregate[state, archive, events.PlanArchived] {
+	return bus.Aggregate[state, archive, events.PlanArchived]{
+		Category: "plan",
+		Evolve:   func(s state, e events.PlanArchived) state { return append(s[:len(s):len(s)], e.Reason) },
+		Decide: func(s state, c archive, _ time.Time) ([]events.PlanArchived, error) {
+			switch {
+			case c.Reason == "":
+				return nil, failure.NewConflict("reason_missing", "")
+			case len(s) > 0 && s[len(s)-1] == c.Reason:
+				return nil, nil
+			}
+			return []events.PlanArchived{{Reason: c.Reason + now()}}, nil
+		},
+		Close: func(state) events.PlanArchived { return events.PlanArchived{Reason: "lost"} },
+	}
+}
+
+// pure gives nothing to the reason.
+func pure() string { return "" }
+
+func TestScenario_ToldAsItIs(t *testing.T) {
+	t.Parallel()
+	decidertest.For(t, rules(pure), time.Unix(0, 0)).
+		When(archive{}).ThenFails("reason_missing").
+		When(archive{"old"}).Then(events.PlanArchived{Reason: "old"}).
+		When(archive{"old"}).ThenNothing().
+		Given(events.PlanArchived{Reason: "new"}).ThenState(state{"old", "new"})
+}
+
+// fake takes the failures of a scenario that is to fail.
+type fake struct {
+	testing.TB
+	failed bool
+}
+
+// stopped ends the scenario as Fatalf would.
+type stopped struct{}
+
+// Helper implements testing.TB.
+func (f *fake) Helper() {}
+
+// Fatalf implements testing.TB.
+func (f *fake) Fatalf(string, ...any) {
+	f.failed = true
+	panic(stopped{})
+}
+
+func TestScenario_FindsWhatIsOtherwise(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	impure := func() string { calls++; return string(rune('a' + calls)) }
+	for name, tell := range map[string]func(testing.TB){
+		"other event":   func(t testing.TB) { start(t).When(archive{"x"}).Then(events.PlanArchived{Reason: "y"}) },
+		"no event":      func(t testing.TB) { start(t).When(archive{"x"}).ThenNothing() },
+		"no failure":    func(t testing.TB) { start(t).When(archive{"x"}).ThenFails("reason_missing") },
+		"other failure": func(t testing.TB) { start(t).When(archive{}).ThenFails("other") },
+		"failure":       func(t testing.TB) { start(t).When(archive{}).Then() },
+		"no question":   func(t testing.TB) { start(t).Then() },
+		"asked before":  func(t testing.TB) { start(t).When(archive{"x"}).Then(events.PlanArchived{Reason: "x"}).ThenNothing() },
+		"impure":        func(t testing.TB) { decidertest.For(t, rules(impure), time.Time{}).When(archive{"x"}) },
+		"lost state":    func(t testing.TB) { start(t).Given(events.PlanArchived{Reason: "x"}).SurvivesClosing() },
+	} {
+		f := &fake{TB: t}
+		func() {
+			defer func() {
+				if p := recover(); p != nil && p != (stopped{}) {
+					panic(p)
+				}
+			}()
+			tell(f)
+		}()
+		if !f.failed {
+			t.Errorf("%s: not found", name)
+		}
+	}
+}
+
+// start begins a scenario of the pure rules.
+func start(t testing.TB) *decidertest.Scenario[state, archive, events.PlanArchived] {
+	return decidertest.For(t, rules(pure), time.Unix(0, 0))
+}
