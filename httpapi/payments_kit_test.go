@@ -1,0 +1,325 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	billingrules "github.com/lastmile-isp/lastmile/aggregates/billing"
+	paymentrules "github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	cause "github.com/lastmile-isp/lastmile/jobs"
+	jobs "github.com/lastmile-isp/lastmile/jobs/payments"
+	queue "github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/gatewayregistration"
+	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/paymentprompt"
+	"github.com/lastmile-isp/lastmile/processmanagers/receipts"
+	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// The shared paybill and its credentials.
+const (
+	platformShortcode = "600100"
+	aminaPhone        = "+254712345678"
+	moneyPatience     = 20 * time.Second
+)
+
+// moneyKit is the whole of payments behind a server, with a provider on the other side: log, bus, processes, jobs, inbox,
+// read models, endpoints. The vault and the jobs run by the machine's clock, business by one that is moved by hand.
+type moneyKit struct {
+	*apitest.Kit
+	store    *storetest.Kit
+	clock    *clock.Manual
+	bus      *bus.Bus
+	views    *runner.Views
+	procs    *processes.Runner
+	jobs     *queue.Runner
+	inbox    *jobs.Inbox
+	vault    *vault.Vault
+	breakers *breaker.Set
+	sim      *provider.Simulator
+	org      id.Organization
+	amina    id.Subscriber
+	brian    id.Subscriber // of the other organization
+}
+
+// moneyOptions are what tests choose.
+type moneyOptions struct {
+	live    bool           // bare addresses prove nothing
+	allowed []netip.Prefix // the provider's addresses
+	limit   int            // callbacks a minute
+}
+
+// late is a receiver that is made after the server whose address it needs.
+type late struct{ jobs.Receiver }
+
+// newMoneyKit starts it with a subscriber in each of two organizations.
+func newMoneyKit(t *testing.T, o moneyOptions) *moneyKit {
+	t.Helper()
+	k := &moneyKit{store: storetest.New(t), clock: clock.NewManual(time.Now()), sim: provider.New(provider.Config{Seed: 7}),
+		amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber]()}
+	if err := k.sim.Start(context.Background()); err != nil {
+		t.Fatalf("start provider: %v", err)
+	}
+	t.Cleanup(func() { _ = k.sim.Stop(context.Background()) })
+	ring, err := secrets.New(bytes.Repeat([]byte{9}, secrets.KeySize))
+	if err == nil {
+		k.vault, err = vault.Open(t.Context(), vault.Config{DB: k.store.DB, Keyring: ring, Clock: clock.System()})
+	}
+	if err != nil {
+		t.Fatalf("open vault: %v", err)
+	}
+	k.bus = bus.New(bus.Config{Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
+	registerForBilling(k.bus)
+	registerForPayments(k.bus)
+	k.startReading(t)
+	receiver := &late{}
+	access := k.access(t)
+	k.serve(t, o, receiver, access)
+	workers := jobs.New(jobs.Config{Bus: k.bus, Views: k.views, Inbox: k.vault.Inbox, Access: access, Clock: k.clock, Logger: storetest.Quiet(),
+		Addresses: jobs.Addresses{Prompt: k.URL() + "/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets}})
+	k.inbox = jobs.NewInbox(workers)
+	receiver.Receiver = jobs.Receiver{Workers: workers, Inbox: k.inbox, Allowed: o.allowed, TrustBare: !o.live}
+	k.startWorking(t, workers)
+	if err := workers.RegisterPlatform(t.Context(), commands.RegisterPlatform{}, cause.Cause{}); err != nil {
+		t.Fatalf("register the platform's paybill: %v", err)
+	}
+	k.populateMoney(t)
+	return k
+}
+
+// registerForPayments adds what payments take part in.
+func registerForPayments(b *bus.Bus) {
+	bus.Register(b, bus.Aggregate[paymentrules.Payment, commands.PaymentCommand, events.PaymentEvent]{
+		Category: commands.PaymentCategory, Evolve: paymentrules.EvolvePayment, Decide: paymentrules.DecidePayment, Owner: paymentrules.OwnerPayment,
+	})
+	bus.Register(b, bus.Aggregate[paymentrules.Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
+		Category: commands.ReceiptCategory, Evolve: paymentrules.EvolveReceipt, Decide: paymentrules.DecideReceipt, Owner: paymentrules.OwnerReceipt,
+	})
+	bus.Register(b, bus.Aggregate[paymentrules.Gateway, commands.GatewayCommand, events.GatewayEvent]{
+		Category: commands.GatewayCategory, Evolve: paymentrules.EvolveGateway, Decide: paymentrules.DecideGateway,
+		Owner: paymentrules.OwnerGateway, Claims: paymentrules.ClaimsGateway,
+	})
+	bus.RegisterStored[commands.ExpirePayment](b)
+	bus.RegisterStored[commands.SettlePayment](b)
+	bus.RegisterStored[commands.MatchReceipt](b)
+	bus.RegisterStored[commands.HoldReceipt](b)
+	bus.RegisterStored[commands.AbsorbReceipt](b)
+	bus.RegisterStored[commands.ClaimProvisional](b)
+	bus.RegisterStored[commands.MarkUnclaimed](b)
+	bus.RegisterStored[commands.CreditReceipt](b)
+	bus.RegisterStored[commands.WithdrawReceipt](b)
+	bus.RegisterStored[commands.ReleasePrompt](b)
+}
+
+// startReading fills the read models.
+func (k *moneyKit) startReading(t *testing.T) {
+	t.Helper()
+	f := feed.New(feed.FromStore(k.store.Store), storetest.Quiet())
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	shows := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
+	shows.Register(payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{})
+	if err := shows.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(shows.Stop)
+	k.views = shows.Views()
+	k.jobs = queue.New(queue.Config{DB: k.store.DB})
+	k.procs = processes.New(processes.Config{Feed: f, DB: k.store.DB, Clock: k.clock, Decode: k.bus.DecodeStored, Jobs: k.jobs,
+		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
+			_, err := k.bus.Execute(ctx, cmd, meta)
+			return err
+		}})
+}
+
+// access reaches the simulator with the platform's credentials.
+func (k *moneyKit) access(t *testing.T) jobs.Access {
+	t.Helper()
+	k.breakers = breaker.New(breaker.Config{Clock: k.clock})
+	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{BaseURL: k.sim.URL(), Test: true, Guard: k.breakers, Clock: k.clock})
+	if err != nil {
+		t.Fatalf("provider endpoint: %v", err)
+	}
+	client := mobilemoney.New(endpoint, jobs.Tokens{Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet()})
+	return jobs.Access{
+		Platform:    mobilemoney.Credentials{ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: platformShortcode, Passkey: "pass"},
+		Environment: commands.EnvironmentSandbox, Secrets: k.vault.Secrets,
+		Providers: map[string]jobs.Provider{commands.EnvironmentSandbox: client, commands.EnvironmentProduction: client},
+	}
+}
+
+// serve starts the endpoints.
+func (k *moneyKit) serve(t *testing.T, o moneyOptions, receiver *late, access jobs.Access) {
+	t.Helper()
+	platform := httpapi.PlatformGateway{Shortcode: platformShortcode, Environment: commands.EnvironmentSandbox}
+	pays := httpapi.PaymentsAPI{Bus: k.bus, Payments: payments.PaymentsQuery{Views: k.views}, Gateways: payments.GatewaysQuery{Views: k.views},
+		Limiter: k.vault.Limits, Ready: access.Ready, Platform: platform, Clock: k.clock,
+		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
+			return []id.Subscriber{k.amina}, nil
+		}}
+	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility, c.Limits.Webhook = k.views, o.limit },
+		pays.Routes(),
+		httpapi.ReceiptsAPI{Bus: k.bus, Receipts: payments.ReceiptsQuery{Views: k.views}, Matching: payments.MatchingQuery{Views: k.views}}.Routes(),
+		httpapi.PaymentGatewayAPI{Bus: k.bus, Gateways: payments.GatewaysQuery{Views: k.views}, Secrets: k.vault.Secrets, Platform: platform}.Routes(),
+		httpapi.MobileMoneyWebhooks{Receiver: receiver}.Routes())
+}
+
+// startWorking starts jobs, inbox and processes.
+func (k *moneyKit) startWorking(t *testing.T, workers *jobs.Workers) {
+	t.Helper()
+	workers.Register(k.jobs)
+	if err := k.jobs.Start(t.Context()); err != nil {
+		t.Fatalf("start jobs: %v", err)
+	}
+	t.Cleanup(k.jobs.Stop)
+	if err := k.inbox.Start(t.Context()); err != nil {
+		t.Fatalf("start inbox: %v", err)
+	}
+	t.Cleanup(k.inbox.Stop)
+	processes.Register(k.procs, invoicing.Process())
+	processes.Register(k.procs, invoicing.DocumentProcess())
+	processes.Register(k.procs, paymentprompt.Process())
+	processes.Register(k.procs, receipts.Process())
+	processes.Register(k.procs, gatewayregistration.Process())
+	if err := k.procs.Start(t.Context()); err != nil {
+		t.Fatalf("start processes: %v", err)
+	}
+	t.Cleanup(k.procs.Stop)
+}
+
+// run executes a command of the platform itself.
+func (k *moneyKit) run(t *testing.T, c commands.Command, org id.Organization) bus.Result {
+	t.Helper()
+	done, err := k.bus.Execute(t.Context(), c, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorOperator},
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", c.CommandName(), err)
+	}
+	return done
+}
+
+// populateMoney makes the organizations with a subscriber each.
+func (k *moneyKit) populateMoney(t *testing.T) {
+	t.Helper()
+	k.org = k.Orgs["acme"].ID
+	for n, who := range []struct {
+		slug, phone string
+		id          id.Subscriber
+	}{{"acme", aminaPhone, k.amina}, {"other", "+254722000001", k.brian}} {
+		org := k.Orgs[who.slug].ID
+		k.run(t, commands.CreateOrganization{OrgID: org, Slug: who.slug, Name: "The " + who.slug, Billing: events.BillingSettings{
+			Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
+			Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
+		}}, id.Organization{})
+		k.run(t, commands.RegisterSubscriber{SubscriberID: who.id, OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
+			Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of(who.phone)}}, org)
+	}
+}
+
+// until looks again and again at something that cannot be waited for, with a deadline.
+func (k *moneyKit) until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(moneyPatience)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not in time", what)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// quiet waits until nothing is on its way: no callback, no stored command, no job that is due, no event unread.
+func (k *moneyKit) quiet(t *testing.T) {
+	t.Helper()
+	if err := k.sim.Idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ns := k.store.DB.Namespace
+	busy := `select (select count(*) from ` + ns.Schema("vault") + `.callbacks where done_at is null)
+		+ (select count(*) from ` + ns.Schema("processes") + `.commands)
+		+ (select count(*) from ` + ns.Schema("river") + `.river_job where state in ('available', 'running', 'retryable'))`
+	calm := 0
+	k.until(t, "everything is done", func() bool {
+		var n int
+		if err := k.store.DB.Owner.QueryRow(t.Context(), busy).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		head, err := k.store.Store.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range k.procs.Status() {
+			if s.Position < head || s.Error != "" {
+				n++
+			}
+		}
+		for _, name := range []string{payments.PaymentsName, payments.ReceiptsName, payments.GatewaysName, payments.MatchingName} {
+			if k.views.Position(name) < head {
+				n++
+			}
+		}
+		if n > 0 {
+			calm = 0
+		} else {
+			calm++
+		}
+		return calm >= 2
+	})
+}
+
+// account is Amina's money, from the log.
+func (k *moneyKit) account(t *testing.T, s id.Subscriber) billingrules.Account {
+	t.Helper()
+	a, _, err := bus.Load[billingrules.Account](t.Context(), k.bus, billingrules.AccountCategory, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// credited is what was put on an account and not taken back, in shillings, and how often.
+func (k *moneyKit) credited(t *testing.T, s id.Subscriber) (shillings int64, times int) {
+	t.Helper()
+	list, err := k.store.Store.Read(t.Context(), billingrules.AccountCategory+"-"+s.String(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		switch v := e.Event.(type) {
+		case events.ReceiptCredited:
+			shillings, times = shillings+v.Amount.Minor/100, times+1
+		case events.ReceiptWithdrawn:
+			shillings -= v.Amount.Minor / 100
+		}
+	}
+	return shillings, times
+}

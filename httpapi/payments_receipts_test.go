@@ -1,0 +1,269 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// shownReceipt is a receipt as read.
+type shownReceipt struct {
+	ID           string  `json:"id"`
+	OrgID        *string `json:"orgId"`
+	State        string  `json:"state"`
+	Amount       float64 `json:"amount"`
+	Disputed     bool    `json:"disputed"`
+	SubscriberID *string `json:"subscriberId"`
+	MatchedBy    *string `json:"matchedBy"`
+	Sightings    []struct {
+		Kind     string `json:"kind"`
+		Verified bool   `json:"verified"`
+	} `json:"sightings"`
+	Suggestions []struct {
+		SubscriberID string `json:"subscriberId"`
+	} `json:"suggestions"`
+}
+
+// receipts lists what a host shows.
+func (k *moneyKit) receipts(t *testing.T, host, as, query string) []shownReceipt {
+	t.Helper()
+	var page struct{ Data []shownReceipt }
+	a := k.Do(t, apitest.Request{Host: host, Path: "/receipts" + query, As: as})
+	if a.Status != http.StatusOK {
+		t.Fatalf("list: %d %s", a.Status, a.Body)
+	}
+	a.Into(t, &page)
+	return page.Data
+}
+
+// receipt reads one.
+func (k *moneyKit) receipt(t *testing.T, receipt string) shownReceipt {
+	t.Helper()
+	var out shownReceipt
+	k.Do(t, apitest.Request{Path: "/receipts/" + receipt, As: apitest.Support}).Into(t, &out)
+	return out
+}
+
+// paybill lets a customer pay on the phone, and waits for what follows.
+func (k *moneyKit) paybill(t *testing.T, shortcode, msisdn, reference string, shillings int64) provider.PaybillResult {
+	t.Helper()
+	r, err := k.sim.Pay(t.Context(), provider.Paybill{ShortCode: shortcode, MSISDN: msisdn, BillRefNumber: reference,
+		Amount: provider.Amount{Amount: money.Major(shillings, money.KES)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.quiet(t)
+	return r
+}
+
+// post acts and expects a status.
+func (k *moneyKit) post(t *testing.T, host, as, path string, body any, status int) apitest.Answer {
+	t.Helper()
+	a := k.Do(t, apitest.Request{Method: "POST", Host: host, Path: path, As: as, Body: body})
+	if a.Status != status {
+		t.Fatalf("%s: want %d, have %d %s", path, status, a.Status, a.Body)
+	}
+	return a
+}
+
+// confirmationBody is a paybill payment as the provider tells it.
+func confirmationBody(number, shortcode, reference string, amount string) string {
+	return fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":%q,"TransTime":"20260302120000","TransAmount":%q,"BusinessShortCode":%q,
+		"BillRefNumber":%q,"MSISDN":"2547*****126","FirstName":"JANE"}`, number, amount, shortcode, reference)
+}
+
+// bare addresses of the provider's callbacks.
+const (
+	bareConfirmation = "/webhooks/mobile-money/c2b/confirmation"
+	bareValidation   = "/webhooks/mobile-money/c2b/validation"
+	barePrompt       = "/webhooks/mobile-money/stk"
+)
+
+func TestPaybill_IsMatchedInTheOrderOfTheRules(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	stranger := "254733000000"
+	for reference, by := range map[string]string{
+		commands.AccountNumber(1_000_000):             "account_number",
+		" " + commands.AccountNumber(1_000_000) + " ": "account_number",
+		"isp0 " + commands.AccountNumber(1_000_000):   "prefixed_account",
+		"0712345678": "phone",
+	} {
+		before, times := k.credited(t, k.amina)
+		r := k.paybill(t, platformShortcode, stranger, reference, 10)
+		k.expectCredited(t, before+10, times+1)
+		shown := k.receipt(t, commands.ReceiptID(r.ReceiptNumber).String())
+		if shown.MatchedBy == nil || *shown.MatchedBy != by || len(shown.Sightings) != 1 || !shown.Sightings[0].Verified {
+			t.Errorf("%q: %+v", reference, shown)
+		}
+	}
+	before, times := k.credited(t, k.amina)
+	k.paybill(t, platformShortcode, "254712345678", "no idea", 10) // by the payer's own phone
+	k.expectCredited(t, before+10, times+1)
+	if sum, _ := k.credited(t, k.brian); sum != 0 {
+		t.Errorf("another organization's subscriber got %d", sum)
+	}
+}
+
+func TestSharedPaybill_UnmatchedMoneyIsSeenByThePlatformOnlyUntilAssigned(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	r := k.paybill(t, platformShortcode, "254733000000", "10000", 250)
+	id := commands.ReceiptID(r.ReceiptNumber).String()
+	if list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense"); len(list) != 0 {
+		t.Fatalf("an organization sees %+v", list)
+	}
+	if a := k.Do(t, apitest.Request{Path: "/receipts/" + id, As: apitest.Admin}); a.Status != http.StatusNotFound {
+		t.Errorf("read: %d", a.Status)
+	}
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.amina}, 404)
+	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 1 || list[0].ID != id {
+		t.Fatalf("the platform sees %+v", list)
+	}
+	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.amina}, 422)
+	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.org}, 200)
+	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.Orgs["other"].ID}, 409)
+	shown := k.receipt(t, id)
+	if shown.State != "suspense" || len(shown.Suggestions) == 0 || shown.Suggestions[0].SubscriberID != k.amina.String() {
+		t.Errorf("assigned: %+v", shown)
+	}
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.brian}, 404)
+	k.post(t, apitest.Acme, apitest.Support, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.amina}, 403)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.amina}, 200)
+	k.quiet(t)
+	k.expectCredited(t, 250, 1)
+}
+
+func TestMistakes_ReversedAndReattributedMoneyLeavesTheAccount(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	r := k.paybill(t, platformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
+	id := commands.ReceiptID(r.ReceiptNumber).String()
+	k.expectCredited(t, 400, 1)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{}, 400)
+	k.post(t, apitest.Other, apitest.OtherAdmin, "/receipts/"+id+"/reverse", map[string]any{"reason": "mine"}, 404)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute", map[string]any{"subscriberId": k.brian, "reason": "x"}, 404)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{"reason": "paid by mistake"}, 200)
+	k.quiet(t)
+	k.expectCredited(t, 0, 1)
+	if shown := k.receipt(t, id); shown.State != "reversed" {
+		t.Errorf("receipt %+v", shown)
+	}
+}
+
+func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	body := func(reference string) map[string]any {
+		return map[string]any{"subscriberId": k.amina, "amount": 120.5, "reference": reference}
+	}
+	var p shownPayment
+	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"), 201).Into(t, &p)
+	if p.Status != "SUCCESS" || p.Gateway != "cash" || p.ReceiptID == nil {
+		t.Errorf("payment %+v", p)
+	}
+	if code := k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"), 409).Code(); code != "reference_used" {
+		t.Errorf("repeat: %s", code)
+	}
+	if code := k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("SJK4X7Q2P1"), 409).Code(); code != "looks_like_mobile_money" {
+		t.Errorf("receipt: %s", code)
+	}
+	k.post(t, apitest.Acme, apitest.Support, "/payments/cash", body("Book 18"), 403)
+	k.quiet(t)
+	if sum, n := k.account(t, k.amina).Credited, len(k.receipts(t, apitest.Acme, apitest.Support, "?state=matched")); sum != 1 || n != 1 {
+		t.Errorf("%d credited, %d shown", sum, n)
+	}
+}
+
+func TestDisputedReceipt_IsAnAlarmInTheSuspenseInbox(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	account := commands.AccountNumber(1_000_000)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "100.00"), 200)
+	k.quiet(t)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "99999.00"), 200)
+	k.quiet(t)
+	k.expectCredited(t, 100, 1)
+	list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense")
+	if len(list) != 1 || !list[0].Disputed || list[0].Amount != 100 {
+		t.Fatalf("suspense %+v", list)
+	}
+}
+
+func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{live: true})
+	k.behave(t, "silent", provider.Faults{})
+	p := k.prompt(t, 1500)
+	k.quiet(t)
+	forged := `{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + *p.CheckoutRequestID + `","ResultCode":0,"ResultDesc":"ok",
+		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500},{"Name":"MpesaReceiptNumber","Value":"SJK4X7Q2P9"}]}}}}`
+	for _, path := range []string{barePrompt, barePrompt + "/" + strings.Repeat("x", 43)} {
+		k.post(t, apitest.Unknown, "", path, forged, 200)
+	}
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P8", platformShortcode, commands.AccountNumber(1_000_000), "5000"), 200)
+	k.quiet(t)
+	k.expectCredited(t, 0, 0)
+	shown := k.payment(t, p.PaymentID)
+	if shown.Status != "PENDING" || shown.Attempts == 0 {
+		t.Errorf("payment %+v: want it asked about", shown)
+	}
+	var kept int
+	err := k.store.DB.Owner.QueryRow(t.Context(), `select count(*) from `+k.store.DB.Namespace.Schema("vault")+`.callbacks where not verified`).Scan(&kept)
+	if err != nil || kept != 3 {
+		t.Errorf("%d kept, %v", kept, err)
+	}
+}
+
+func TestWebhook_DisallowedSourceIs403(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{live: true, allowed: []netip.Prefix{netip.MustParsePrefix("196.201.214.0/24")}})
+	if code := k.post(t, apitest.Unknown, "", barePrompt, `{}`, 403).Code(); code != "source_not_allowed" {
+		t.Error(code)
+	}
+}
+
+func TestWebhook_OverTheLimitIsStoredThenRefused(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{limit: 1})
+	account := commands.AccountNumber(1_000_000)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "100"), 200)
+	a := k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P2", platformShortcode, account, "100"), 429)
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	k.quiet(t)
+	k.expectCredited(t, 200, 2)
+}
+
+func TestWebhook_MalformedBytesAre400ButKept(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.post(t, apitest.Unknown, "", barePrompt, `{"Body":`, 400)
+	a := k.post(t, apitest.Unknown, "", barePrompt, `{"unexpected":true}`, 200)
+	if !strings.Contains(string(a.Body), `"ResultCode":0,"ResultDesc":"Accepted"`) {
+		t.Errorf("answer %s", a.Body)
+	}
+	k.quiet(t)
+	var kept int
+	err := k.store.DB.Owner.QueryRow(t.Context(), `select count(*) from `+k.store.DB.Namespace.Schema("vault")+`.callbacks`).Scan(&kept)
+	if err != nil || kept != 2 {
+		t.Errorf("%d kept, %v", kept, err)
+	}
+}
+
+func TestLogs_NeverHoldACallbackToken(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.post(t, apitest.Unknown, "", barePrompt+"/this-is-a-secret-token", `{}`, 200)
+	if strings.Contains(k.Log.String(), "this-is-a-secret-token") {
+		t.Error("the log holds a token")
+	}
+}
