@@ -42,6 +42,26 @@ func testSubscribeFiltered(t *testing.T, k *kit) {
 			}
 		}
 	})
+	t.Run("from the end, without a search window", func(t *testing.T) {
+		t.Parallel()
+		s := stream("filtered")
+		k.append(t, s, esdb.NoStream{}, event("a"))
+		sub := k.subscribeAll(t, esdb.SubscribeToAllOptions{
+			From: esdb.End{}, MaxSearchWindow: esdb.NoMaxSearchWindow,
+			Filter: &esdb.SubscriptionFilter{Type: esdb.StreamFilterType, Prefixes: []string{s}},
+		})
+		for sub.next(t).CaughtUp == nil {
+		}
+		k.append(t, s, esdb.Any{}, event("b"))
+		for {
+			if e := sub.next(t).EventAppeared; e != nil {
+				if e.Event.EventNumber != 1 {
+					t.Errorf("got number %d", e.Event.EventNumber)
+				}
+				return
+			}
+		}
+	})
 	t.Run("checkpoints", func(t *testing.T) { t.Parallel(); filteredCheckpoints(t, k) })
 }
 

@@ -71,39 +71,7 @@ func wantTrailers(t *testing.T, err error, code codes.Code, trailer metadata.MD,
 
 // testAppendLimits covers what an append may not carry, and how the server says so.
 func testAppendLimits(t *testing.T, k *kit) {
-	message := func(m *streams.AppendReq_ProposedMessage) *streams.AppendReq {
-		return &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{ProposedMessage: m}}
-	}
-	spoiled := func(spoil func(*streams.AppendReq_ProposedMessage)) *streams.AppendReq {
-		m := proposed()
-		spoil(m)
-		return message(m)
-	}
-	missing := map[string]string{"exception": "missing-required-metadata-property", "required-metadata-properties": "type,content-type"}
-	for _, c := range []struct {
-		name string
-		m    *streams.AppendReq
-		want map[string]string
-	}{
-		{"no type", spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "type") }), missing},
-		{"no content type", spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "content-type") }), missing},
-		{"empty type", spoiled(func(m *streams.AppendReq_ProposedMessage) { m.Metadata["type"] = "" }), nil},
-		{"empty id", spoiled(func(m *streams.AppendReq_ProposedMessage) {
-			m.Id = &shared.UUID{Value: &shared.UUID_Structured_{Structured: &shared.UUID_Structured{}}}
-		}), nil},
-		{"malformed id", spoiled(func(m *streams.AppendReq_ProposedMessage) {
-			m.Id = &shared.UUID{Value: &shared.UUID_String_{String_: "no"}}
-		}), nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := stream("limits")
-			_, trailer, err := k.rawAppend(within(t), t, appendHeader(s), message(proposed()), c.m, message(proposed()))
-			wantTrailers(t, err, codes.InvalidArgument, trailer, c.want)
-			_, err = k.read(t, s, esdb.ReadStreamOptions{}, 1)
-			wantCode(t, err, esdb.ErrorCodeResourceNotFound) // all or nothing
-		})
-	}
+	t.Run("malformed events", func(t *testing.T) { t.Parallel(); appendMalformed(t, k) })
 	t.Run("too large is told after the whole request was read", func(t *testing.T) {
 		t.Parallel()
 		s := stream("limits")
@@ -114,7 +82,9 @@ func testAppendLimits(t *testing.T, k *kit) {
 			request = append(request, message(m))
 		}
 		_, trailer, err := k.rawAppend(within(t), t, request...)
-		wantTrailers(t, err, codes.InvalidArgument, trailer, map[string]string{"exception": "maximum-append-size-exceeded", "maximum-append-size": "1048576"})
+		wantTrailers(t, err, codes.InvalidArgument, trailer, map[string]string{
+			"exception": "maximum-append-size-exceeded", "maximum-append-size": "1048576",
+		})
 	})
 	t.Run("message over 4 MiB arrives", func(t *testing.T) {
 		t.Parallel()
@@ -145,4 +115,43 @@ func testAppendLimits(t *testing.T, k *kit) {
 			t.Fatalf("got %v, %v", got, err)
 		}
 	})
+}
+
+// message puts an event into an append.
+func message(m *streams.AppendReq_ProposedMessage) *streams.AppendReq {
+	return &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{ProposedMessage: m}}
+}
+
+// appendMalformed: one event that is not well-formed refuses the whole append.
+func appendMalformed(t *testing.T, k *kit) {
+	spoiled := func(spoil func(*streams.AppendReq_ProposedMessage)) *streams.AppendReq {
+		m := proposed()
+		spoil(m)
+		return message(m)
+	}
+	missing := map[string]string{"exception": "missing-required-metadata-property", "required-metadata-properties": "type,content-type"}
+	for _, c := range []struct {
+		name string
+		m    *streams.AppendReq
+		want map[string]string
+	}{
+		{"no type", spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "type") }), missing},
+		{"no content type", spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "content-type") }), missing},
+		{"empty type", spoiled(func(m *streams.AppendReq_ProposedMessage) { m.Metadata["type"] = "" }), nil},
+		{"empty id", spoiled(func(m *streams.AppendReq_ProposedMessage) {
+			m.Id = &shared.UUID{Value: &shared.UUID_Structured_{Structured: &shared.UUID_Structured{}}}
+		}), nil},
+		{"malformed id", spoiled(func(m *streams.AppendReq_ProposedMessage) {
+			m.Id = &shared.UUID{Value: &shared.UUID_String_{String_: "no"}}
+		}), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := stream("limits")
+			_, trailer, err := k.rawAppend(within(t), t, appendHeader(s), message(proposed()), c.m, message(proposed()))
+			wantTrailers(t, err, codes.InvalidArgument, trailer, c.want)
+			_, err = k.read(t, s, esdb.ReadStreamOptions{}, 1)
+			wantCode(t, err, esdb.ErrorCodeResourceNotFound) // all or nothing
+		})
+	}
 }

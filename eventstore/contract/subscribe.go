@@ -163,21 +163,7 @@ func testSubscribe(t *testing.T, k *kit) {
 			t.Errorf("got %+v", e)
 		}
 	})
-	t.Run("soft delete and return go on", func(t *testing.T) {
-		t.Parallel()
-		s := stream("sub")
-		k.append(t, s, esdb.NoStream{}, event("a"))
-		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
-		sub.event(t)
-		sub.caughtUp(t)
-		if _, err := k.client.DeleteStream(within(t), s, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
-			t.Fatal(err)
-		}
-		k.append(t, s, esdb.NoStream{}, event("b"))
-		if got := sub.revisions(t, 1); got[0] != 1 {
-			t.Errorf("got %v", got)
-		}
-	})
+	t.Run("soft delete and return go on", func(t *testing.T) { t.Parallel(); subscribeAcrossDelete(t, k) })
 }
 
 // subscribeAtSeam: events appended while the history is being read arrive once and in order.
@@ -245,5 +231,21 @@ func subscribeAllLive(t *testing.T, k *kit) {
 	}
 	if diff := cmp.Diff([]uint64{1, 2}, seen); diff != "" {
 		t.Errorf("revisions (-want +got):\n%s", diff)
+	}
+}
+
+// subscribeAcrossDelete: a soft delete does not end a subscription.
+func subscribeAcrossDelete(t *testing.T, k *kit) {
+	s := stream("sub")
+	k.append(t, s, esdb.NoStream{}, event("a"))
+	sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
+	sub.event(t)
+	sub.caughtUp(t)
+	if _, err := k.client.DeleteStream(within(t), s, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+		t.Fatal(err)
+	}
+	k.append(t, s, esdb.NoStream{}, event("b"))
+	if got := sub.revisions(t, 1); got[0] != 1 {
+		t.Errorf("got %v", got)
 	}
 }

@@ -9,6 +9,9 @@ import (
 // outagePatience is how long writes wait for the database to come back before they are refused.
 const outagePatience = 4 * time.Second
 
+// errStopped: the node was stopped while its database was unreachable, which is no fault of the node.
+var errStopped = errors.New("event store: stopped while its database was unreachable")
+
 // recover replaces a lost session and reads the last position of the log, which tells what became of a commit whose outcome was unknown: raising
 // the epoch waits for it. Writes wait with it up to outagePatience and are then refused; their outcome is still settled in the log afterwards. It
 // ends only with a new session, with the node's end, or fatally when another node has taken over.
@@ -37,9 +40,9 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		select {
 		case <-time.After(wait):
 		case <-q.quit:
-			return 0, errors.New("event store: stopped while its database was unreachable")
+			return 0, errStopped
 		case <-ctx.Done():
-			return 0, ctx.Err()
+			return 0, errStopped
 		}
 	}
 }

@@ -89,6 +89,9 @@ func (q *sequencer) run(ctx context.Context) {
 			q.flush(ctx)
 			return
 		}
+		if errors.Is(err, errStopped) {
+			return
+		}
 		if err != nil {
 			q.log.Error("event store sequencer stopped", "error", err)
 			q.fatal <- err

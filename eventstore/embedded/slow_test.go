@@ -18,26 +18,7 @@ import (
 func TestSubscription_SlowReaderNeitherBlocksNorLoses(t *testing.T) {
 	t.Parallel()
 	n := start(t, testConfig(t))
-	parsed, err := url.Parse(n.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithInitialWindowSize(1<<16))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	call, err := streams.NewStreamsClient(conn).Read(t.Context(), &streams.ReadReq{Options: &streams.ReadReq_Options{
-		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
-			AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}},
-		}},
-		CountOption:  &streams.ReadReq_Options_Subscription{Subscription: &streams.ReadReq_Options_SubscriptionOptions{}},
-		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
-		UuidOption:   &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	call := slowSubscription(t, n.URL())
 	next := func() *streams.ReadResp {
 		resp, err := call.Recv()
 		if err != nil {
@@ -75,4 +56,30 @@ func TestSubscription_SlowReaderNeitherBlocksNorLoses(t *testing.T) {
 		}
 		last = at
 	}
+}
+
+// slowSubscription opens a bare subscription to $all with a small window, so that not reading holds the server up at once.
+func slowSubscription(t *testing.T, connection string) streams.Streams_ReadClient {
+	t.Helper()
+	parsed, err := url.Parse(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithInitialWindowSize(1<<16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	call, err := streams.NewStreamsClient(conn).Read(t.Context(), &streams.ReadReq{Options: &streams.ReadReq_Options{
+		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
+			AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}},
+		}},
+		CountOption:  &streams.ReadReq_Options_Subscription{Subscription: &streams.ReadReq_Options_SubscriptionOptions{}},
+		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
+		UuidOption:   &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
 }

@@ -1,0 +1,65 @@
+package contract
+
+import (
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+)
+
+// testLinks covers link events, resolved and not.
+func testLinks(t *testing.T, k *kit) {
+	link := func(data string) esdb.EventData {
+		e := event("$>")
+		e.ContentType, e.Data = esdb.ContentTypeBinary, []byte(data)
+		return e
+	}
+	target, s := stream("target"), stream("links")
+	k.append(t, target, esdb.NoStream{}, events("a", "b")...)
+	gone := stream("target")
+	k.append(t, gone, esdb.NoStream{}, event("c"))
+	if _, err := k.client.DeleteStream(within(t), gone, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+		t.Fatal(err)
+	}
+	k.append(t, s, esdb.NoStream{}, link("1@"+target), event("plain"), link("9@"+target), link("0@"+gone), link("nonsense"))
+	t.Run("resolved", func(t *testing.T) {
+		t.Parallel()
+		got, err := k.read(t, s, esdb.ReadStreamOptions{ResolveLinkTos: true}, 10)
+		if err != nil || len(got) != 5 {
+			t.Fatalf("got %d events, %v", len(got), err)
+		}
+		if e := got[0]; e.Event == nil || e.Event.StreamID != target || e.Event.EventNumber != 1 || e.Link == nil || e.Link.StreamID != s ||
+			e.OriginalEvent().EventNumber != 0 || *e.Commit != e.Link.Position.Commit {
+			t.Errorf("link: %+v", e)
+		}
+		if e := got[1]; e.Link != nil || e.Event.EventType != "plain" {
+			t.Errorf("plain event: %+v", e)
+		}
+		for _, e := range got[2:] {
+			if e.Event != nil || e.Link == nil {
+				t.Errorf("link to nothing: %+v", e)
+			}
+		}
+	})
+	t.Run("not resolved", func(t *testing.T) {
+		t.Parallel()
+		got, err := k.read(t, s, esdb.ReadStreamOptions{}, 1)
+		if err != nil || got[0].Link != nil || got[0].Event.EventType != "$>" {
+			t.Errorf("got %+v, %v", got[0], err)
+		}
+	})
+	t.Run("in a subscription", func(t *testing.T) {
+		t.Parallel()
+		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}, ResolveLinkTos: true})
+		if e := sub.event(t); e.Event == nil || e.Event.StreamID != target || e.Link == nil {
+			t.Errorf("history: %+v", e)
+		}
+		for range 4 {
+			sub.event(t)
+		}
+		sub.caughtUp(t)
+		k.append(t, s, esdb.Any{}, link("0@"+target))
+		if e := sub.event(t); e.Event == nil || e.Event.EventNumber != 0 || e.Link == nil {
+			t.Errorf("live: %+v", e)
+		}
+	})
+}
