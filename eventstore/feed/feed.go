@@ -189,11 +189,12 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 // which fail is told before, and when ctx ends.
 func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int, fail func(error)) <-chan Page {
 	pages := make(chan Page, 2)
+	if f.reaches(after) {
+		close(pages)
+		return pages
+	}
 	go func() {
 		defer close(pages)
-		if f.reaches(after) {
-			return
-		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		cursor := f.log.Follow(ctx, after, want.list)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,40 +105,14 @@ func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
 func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *generation, done func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	pages := make(chan feed.Page, 2)
-	failed := make(chan error, 1)
-	go func() {
-		defer close(pages)
-		after := g.Position
-		for {
-			if _, ok := r.cfg.Feed.Recent(after, want, 1); ok {
-				return
-			}
-			page, err := r.cfg.Feed.Read(ctx, after, want, buildLimit)
-			if err != nil {
-				failed <- err
-				return
-			}
-			after = page.UpTo
-			select {
-			case pages <- page:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	for page := range pages {
+	var failed error // set before the channel is closed
+	for page := range r.cfg.Feed.Stream(ctx, g.Position, want, buildLimit, func(err error) { failed = err }) {
 		if err := r.apply(ctx, p, g, page); err != nil {
 			return err
 		}
 		done()
 	}
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return ctx.Err()
-	}
+	return cmp.Or(failed, ctx.Err())
 }
 
 // takeOver makes new tables the active ones, at a position that is not before the one shown so far.

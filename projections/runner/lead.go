@@ -14,7 +14,8 @@ import (
 
 // Rounds of looking after things.
 const (
-	leadRound    = 500 * time.Millisecond // requests, lazy checkpoints; proves that the lock is still held
+	leadRound    = 500 * time.Millisecond // requests; proves that the lock is still held
+	saveRounds   = 4                      // of leadRound between lazy checkpoints
 	followRound  = time.Second            // nobody waits
 	followHurry  = 10 * time.Millisecond  // somebody waits
 	retireRounds = 20                     // of leadRound between looks for retired tables
@@ -96,7 +97,9 @@ func (r *Runner) lookAfter(ctx context.Context, lock *postgres.Lock) error {
 		}
 		var err error
 		for _, e := range r.entries {
-			err = errors.Join(err, r.save(ctx, e))
+			if round%saveRounds == 0 {
+				err = errors.Join(err, r.save(ctx, e))
+			}
 		}
 		if round%retireRounds == 0 {
 			err = errors.Join(err, r.dropRetired(ctx))

@@ -69,7 +69,7 @@ func (r *Runner) resume(ctx context.Context, e *entry) (bool, error) {
 	return false, nil
 }
 
-// live applies what comes, page by page.
+// live applies what comes, page by page. began tells that something was applied before it failed.
 func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	for {
 		e.mu.Lock()
@@ -80,6 +80,16 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 				return began, ctx.Err()
 			}
 			continue
+		}
+		var failed error // set before the channel is closed
+		for page := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit, func(err error) { failed = err }) {
+			if err := r.take(ctx, e, page); err != nil {
+				return began, err
+			}
+			began, position = true, page.UpTo
+		}
+		if failed != nil {
+			return began, failed
 		}
 		page, err := r.cfg.Feed.Next(ctx, position, e.want, batchLimit)
 		if err != nil {
