@@ -173,24 +173,28 @@ func TestStore_ComesBackAfterALongOutage(t *testing.T) {
 	}
 	kit.StopNode()
 	// The stock client gives up for ever after about a second of this, and hangs calls that were under way.
-	wave := func() chan error {
+	type write = func(context.Context, *eventstore.Store, string, eventstore.Expected, eventstore.New) (eventstore.Appended, error)
+	wave := func(try write) chan error {
 		done := make(chan error, 8)
 		for range cap(done) {
 			go func() {
-				_, err := kit.Store.Append(t.Context(), stream(), eventstore.NoStream, several(1))
+				_, err := try(t.Context(), kit.Store, stream(), eventstore.NoStream, archived(""))
 				done <- err
 			}()
 		}
 		return done
 	}
+	once := func(ctx context.Context, s *eventstore.Store, name string, at eventstore.Expected, e eventstore.New) (eventstore.Appended, error) {
+		return s.Append(ctx, name, at, []eventstore.New{e})
+	}
 	for range 2 { // the first meets the lost connection, the second waits in vain for another
-		for done, n := wave(), 0; n < cap(done); n++ {
+		for done, n := wave(once), 0; n < cap(done); n++ {
 			if err := <-done; !errors.Is(err, eventstore.ErrUnavailable) || failure.KindOf(err) != failure.Unavailable {
 				t.Fatalf("append without a node: %v", err)
 			}
 		}
 	}
-	third := wave()
+	third := wave(tryUntilDone)
 	kit.StartNode()
 	for range cap(third) {
 		if err := <-third; err != nil {

@@ -171,16 +171,14 @@ func TestExecute_AnOutageIsSurvivedOrTold(t *testing.T) {
 	c := w.opened()
 	w.StopNode()
 	w.fails(w.one, add{ID: c, Step: 1}, w.meta(), "eventstore_unavailable")
-	m, done := w.meta(), make(chan error)
+	m, done := w.meta(), make(chan struct{})
 	go func() {
-		_, err := w.one.Execute(t.Context(), add{ID: c, Step: 1}, m)
-		done <- err
+		defer close(done)
+		w.untilAvailable(w.one, add{ID: c, Step: 1}, m)
 	}()
 	w.StartNode()
-	if err := <-done; err != nil {
-		t.Fatalf("execute over the restart: %v", err)
-	}
-	w.must(w.two, add{ID: c, Step: 1}, m)
+	<-done
+	w.untilAvailable(w.two, add{ID: c, Step: 1}, m)
 	if got := w.state(c).Sum; got != 1 {
 		t.Errorf("counted %d, want 1", got)
 	}

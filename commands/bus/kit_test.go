@@ -203,6 +203,20 @@ func (w *world) must(b *bus.Bus, c commands.Command, m commands.Meta) bus.Result
 	return r
 }
 
+// untilAvailable is must that repeats the same command while the store is away.
+func (w *world) untilAvailable(b *bus.Bus, c commands.Command, m commands.Meta) bus.Result {
+	w.t.Helper()
+	for began := time.Now(); ; {
+		r, err := b.Execute(w.t.Context(), c, m)
+		if err == nil {
+			return r
+		}
+		if failure.KindOf(err) != failure.Unavailable || time.Since(began) > time.Minute {
+			w.t.Fatalf("%s: %v", c.CommandName(), err)
+		}
+	}
+}
+
 // fails executes a command that is to be refused with a code.
 func (w *world) fails(b *bus.Bus, c commands.Command, m commands.Meta, code string) {
 	w.t.Helper()
