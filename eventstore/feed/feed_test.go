@@ -21,8 +21,10 @@ type memory struct {
 	drops   int // cursors that fail soon
 }
 
+// newMemory makes an empty one.
 func newMemory() *memory { return &memory{changed: make(chan struct{})} }
 
+// append adds n events.
 func (m *memory) append(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,12 +39,14 @@ func (m *memory) append(n int) {
 	m.changed = make(chan struct{})
 }
 
+// Head is the number of events.
 func (m *memory) Head(context.Context) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return uint64(len(m.list)), nil
 }
 
+// ReadAll gives a page.
 func (m *memory) ReadAll(_ context.Context, after uint64, limit int, types []string) (page []events.Envelope, next uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,6 +63,7 @@ func (m *memory) ReadAll(_ context.Context, after uint64, limit int, types []str
 	return page, next, nil
 }
 
+// Follow gives a cursor, one that fails soon while there are drops.
 func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,12 +75,14 @@ func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
 	return c
 }
 
+// memoryCursor is a place in memory; it fails when nothing is left, and never when that is negative.
 type memoryCursor struct {
 	m    *memory
 	at   int
 	left int
 }
 
+// Next waits for an event.
 func (c *memoryCursor) Next(ctx context.Context) (Item, error) {
 	if c.left == 0 {
 		return Item{}, fmt.Errorf("connection lost")

@@ -47,10 +47,12 @@ type desk struct {
 	answer func(ctx context.Context, a attempt) error
 }
 
+// newDesk makes one; a nil answer is success.
 func newDesk(answer func(context.Context, attempt) error) *desk {
 	return &desk{notify: make(chan attempt, 1000), answer: answer}
 }
 
+// work is the worker.
 func (d *desk) work(ctx context.Context, args call, cause jobs.Cause) error {
 	a := attempt{args, cause}
 	d.mu.Lock()
@@ -90,6 +92,7 @@ func start(t *testing.T, db *postgres.DB, d *desk, opts runner.Options, log *slo
 	return r
 }
 
+// cause is why the jobs of these tests exist.
 var cause = jobs.Cause{
 	OrgID: id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a"),
 	Actor: events.Actor{Kind: events.ActorUser, ID: "someone"}, CorrelationID: "story", CausationID: "event",
@@ -196,6 +199,7 @@ type locked struct {
 	b  *bytes.Buffer
 }
 
+// Write passes on.
 func (l *locked) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -38,6 +38,8 @@ type deliver struct {
 }
 
 func (deliver) CommandName() string { return "test.Deliver" }
+
+// Target is the parcel.
 func (d deliver) Target() commands.Target {
 	return commands.At("parcel", id.Derive[id.Any]("parcel", d.No))
 }
@@ -76,6 +78,7 @@ func courier(name string) processmanagers.Process[trip] {
 	}
 }
 
+// decide is what courier says.
 func decide(s trip, in processmanagers.Input, now time.Time) (out processmanagers.Output, err error) {
 	no := ""
 	if in.Event != nil {
@@ -101,6 +104,7 @@ func decide(s trip, in processmanagers.Input, now time.Time) (out processmanager
 	return out, nil
 }
 
+// word names an input.
 func word(in processmanagers.Input) string {
 	switch {
 	case in.Event != nil:
@@ -129,10 +133,12 @@ type act struct {
 	Meta commands.Meta
 }
 
+// newOffice makes one that accepts everything.
 func newOffice() *office {
 	return &office{changed: make(chan struct{}), byID: map[id.Command]bool{}, jobs: map[id.Any]ring{}}
 }
 
+// execute is the runner's Execute.
 func (o *office) execute(_ context.Context, cmd commands.Command, meta commands.Meta) error {
 	d, _ := cmd.(deliver)
 	o.mu.Lock()
@@ -154,6 +160,7 @@ func (o *office) execute(_ context.Context, cmd commands.Command, meta commands.
 	return nil
 }
 
+// InsertTx takes a job.
 func (o *office) InsertTx(_ context.Context, _ pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -165,6 +172,7 @@ func (o *office) InsertTx(_ context.Context, _ pgx.Tx, job commands.Job, jobID i
 	return nil
 }
 
+// setAnswer changes what is said to commands.
 func (o *office) setAnswer(answer func(deliver) error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -191,6 +199,7 @@ func (o *office) until(t *testing.T, what string, cond func() bool) {
 	}
 }
 
+// decode is the runner's Decode.
 func decode(name string, body []byte) (commands.Command, error) {
 	if name != "test.Deliver" {
 		return nil, failure.NewInvalid("unknown_command")
@@ -208,8 +217,10 @@ type bench struct {
 	office *office
 }
 
+// noon is when the tests begin.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+// newBench makes an empty one.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	return &bench{feedtest.New(), pgtest.New(t), clock.NewManual(noon), newOffice()}
@@ -226,6 +237,7 @@ func (b *bench) start(t testing.TB, names ...string) *runner.Runner {
 	return r
 }
 
+// open makes an engine that is not started.
 func (b *bench) open(t testing.TB, names ...string) *runner.Runner {
 	t.Helper()
 	r := runner.New(runner.Config{
@@ -237,6 +249,7 @@ func (b *bench) open(t testing.TB, names ...string) *runner.Runner {
 	return r
 }
 
+// meta is the story that all events belong to.
 var meta = events.Metadata{
 	OrgID: id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a"),
 	Actor: events.Actor{Kind: events.ActorUser, ID: "someone", Role: "admin"}, CorrelationID: "the story", At: noon,

@@ -30,10 +30,13 @@ func (plans) Name() string           { return "plans" }
 func (plans) Version() int           { return 1 }
 func (plans) Handles() []string      { return []string{events.PlanArchived{}.EventType()} }
 func (plans) TenantTables() []string { return []string{"plans"} }
+
+// DDL is the table.
 func (plans) DDL() string {
 	return `create table {schema}.plans (org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
 }
 
+// Apply upserts.
 func (plans) Apply(w *runner.Writes, e events.Envelope) error {
 	p, _ := e.Event.(events.PlanArchived)
 	w.Exec(`insert into {schema}.plans (org_id, id, reason, at) values ($1, $2, $3, $4)

@@ -40,6 +40,7 @@ type sales struct {
 	at      map[uint64]func() // called when the event of that position is applied
 }
 
+// Name is "sales" unless told otherwise.
 func (s sales) Name() string {
 	if s.name == "" {
 		return "sales"
@@ -49,11 +50,14 @@ func (s sales) Name() string {
 func (s sales) Version() int         { return max(s.version, 1) }
 func (sales) Handles() []string      { return []string{"test.Sold.v1"} }
 func (sales) TenantTables() []string { return []string{"sales"} }
+
+// DDL has a tenant's table and one of the platform.
 func (sales) DDL() string {
 	return `create table {schema}.sales (org_id uuid not null, item text not null, n int not null check (n < 1000000), primary key (org_id, item));
 create table {schema}.seen (position bigint primary key)`
 }
 
+// Apply adds a sale; some items are trouble.
 func (s sales) Apply(w *runner.Writes, e events.Envelope) error {
 	if call := s.at[e.Position]; call != nil {
 		call()
@@ -76,6 +80,7 @@ func (s sales) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
+// Two tenants, and when the tests begin.
 var (
 	orgA = id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a")
 	orgB = id.Must[id.Organization]("00000000-0000-7000-8000-00000000000b")
@@ -89,6 +94,7 @@ type bench struct {
 	clock *clock.Manual
 }
 
+// newBench makes an empty one.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	return &bench{log: feedtest.New(), db: pgtest.New(t), clock: clock.NewManual(noon)}
@@ -170,6 +176,7 @@ func until(t testing.TB, r *runner.Runner, what string, cond func(runner.Status)
 	}
 }
 
+// describe shows every projection's state.
 func describe(r *runner.Runner) (text string) {
 	for _, s := range r.Status() {
 		text += fmt.Sprintf("%+v %+v; ", s, s.Rebuild)

@@ -17,6 +17,8 @@ func (retired) Name() string           { return "retired" }
 func (retired) Version() int           { return 1 }
 func (retired) Handles() []string      { return []string{events.PlanArchived{}.EventType()} }
 func (retired) TenantTables() []string { return []string{"plans"} }
+
+// DDL is the table.
 func (retired) DDL() string {
 	return `create table {schema}.plans (org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
 }
@@ -24,6 +26,7 @@ func (retired) DDL() string {
 // insertSQL upserts a plan.
 const insertSQL = `insert into {schema}.plans values ($1, $2, $3, $4) on conflict (id) do update set reason = excluded.reason`
 
+// Apply upserts.
 func (retired) Apply(w *runner.Writes, e events.Envelope) error {
 	p, _ := e.Event.(events.PlanArchived)
 	w.Exec(insertSQL, e.Meta.OrgID, p.PlanID, p.Reason, e.Meta.At)
