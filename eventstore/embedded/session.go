@@ -14,7 +14,7 @@ import (
 )
 
 // lockPatience is how long Start waits for a lock whose holder may be the dying backend of a killed process.
-const lockPatience = 3 * time.Second
+const lockPatience = 5 * time.Second
 
 // errFenced: another node wrote itself into the node row; this one must never write again.
 var errFenced = errors.New("event store: another node has taken over this log")
