@@ -361,67 +361,69 @@ func tryUntilDone(ctx context.Context, store *eventstore.Store, name string, exp
 	}
 }
 
+// writer is what one concurrent writer wrote.
+type writer struct {
+	name string
+	n    int
+}
+
+// write appends to a stream of its own until stop.
+func write(t *testing.T, store *eventstore.Store, stop <-chan struct{}) writer {
+	w := writer{name: stream()}
+	for {
+		select {
+		case <-stop:
+			return w
+		default:
+		}
+		if _, err := tryUntilDone(t.Context(), store, w.name, eventstore.Expected(w.n-1), archived(fmt.Sprint(w.n))); err != nil {
+			t.Errorf("append: %v", err)
+			return w
+		}
+		w.n++
+	}
+}
+
+// follow takes n events and counts them by stream; each stream must come without gap or repeat.
+func follow(t *testing.T, sub *eventstore.Subscription, seen map[string]int, n int) {
+	t.Helper()
+	for got := 0; got < n; {
+		item := next(t, sub)
+		if item.Event == nil {
+			continue
+		}
+		if uint64(seen[item.Event.Stream]) != item.Event.Revision {
+			t.Fatalf("%s: revision %d after %d events", item.Event.Stream, item.Event.Revision, seen[item.Event.Stream])
+		}
+		seen[item.Event.Stream]++
+		got++
+	}
+}
+
 func TestStore_ConcurrentWritersSurviveRestartsExactlyOnce(t *testing.T) {
 	t.Parallel()
 	kit := storetest.New(t)
-	stop := make(chan struct{})
-	type tally struct {
-		name string
-		n    int
-	}
-	results := make(chan tally, 16)
+	stop, results := make(chan struct{}), make(chan writer, 16)
 	for range cap(results) {
-		go func() {
-			w := tally{name: stream()}
-			for {
-				select {
-				case <-stop:
-					results <- w
-					return
-				default:
-				}
-				expected := eventstore.Expected(w.n - 1)
-				if _, err := tryUntilDone(t.Context(), kit.Store, w.name, expected, archived(fmt.Sprint(w.n))); err != nil {
-					t.Errorf("append: %v", err)
-					results <- w
-					return
-				}
-				w.n++
-			}
-		}()
+		go func() { results <- write(t, kit.Store, stop) }()
 	}
 	sub := kit.Store.Subscribe(t.Context(), 0, nil)
 	defer sub.Close()
 	seen := map[string]int{}
-	follow := func(atLeast int) {
-		for got := 0; got < atLeast; {
-			if item := next(t, sub); item.Event != nil {
-				if uint64(seen[item.Event.Stream]) != item.Event.Revision {
-					t.Fatalf("%s: revision %d after %d events", item.Event.Stream, item.Event.Revision, seen[item.Event.Stream])
-				}
-				seen[item.Event.Stream]++
-				got++
-			}
-		}
-	}
 	for range 3 {
-		follow(200)
+		follow(t, sub, seen, 200)
 		kit.StopNode()
 		kit.StartNode()
 	}
-	follow(200)
 	close(stop)
 	total := 0
 	for range cap(results) {
 		w := <-results
-		total += w.n
+		total += w.n - seen[w.name]
 		all, err := kit.Store.Read(t.Context(), w.name, 0)
 		if err != nil || len(all) != w.n {
 			t.Errorf("%s: %d events of %d, %v", w.name, len(all), w.n, err)
 		}
 	}
-	for _, n := range seen {
-		total -= n
-	}
-	follow(total)
+	follow(t, sub, seen, total)
 }
