@@ -166,3 +166,25 @@ func foldAll(t *rapid.T, cs []commands.AccountCommand) billing.Account {
 	}
 	return s
 }
+
+// The bus keeps states and decides from one of them more than once: one future must not show in another.
+func TestAccount_StatesShareNothingThatChanges(t *testing.T) {
+	t.Parallel()
+	l := given(t)
+	for n := range 8 {
+		for _, other := range []int{100 + n, 200 + n} {
+			future := given(t)
+			future.Given(billing.CloseAccount(l.State()))
+			before := l.State()
+			made := l.When(credit(other, 250)).ThenEvents() // one future
+			first := l.State()
+			_ = billing.EvolveAccount(before, events.ReceiptCredited{ReceiptID: receiptID(300 + n), Amount: kes(1)}) // another
+			for _, e := range made {
+				future.Given(e)
+			}
+			if diff := cmp.Diff(future.State(), first, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("one future shows in another:\n%s", diff)
+			}
+		}
+	}
+}
