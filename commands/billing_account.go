@@ -22,7 +22,7 @@ type AccountCommand interface {
 // Limits of what an invoice may hold.
 const (
 	MaxInvoiceLines    = 200
-	maxLineDescription = 200
+	MaxLineDescription = 200 // characters
 	maxReason          = 500
 	maxTaxBasisPoints  = 10_000
 )
@@ -188,7 +188,7 @@ func (c DraftInvoice) Validate() error {
 // check notes the faults of one line.
 func (l LineInput) check(f *failure.Faults, field string, c money.Currency) {
 	f.Check(l.Description != "", field+".description", "is required")
-	f.Check(utf8.RuneCountInString(l.Description) <= maxLineDescription, field+".description", "must be at most %d characters", maxLineDescription)
+	f.Check(utf8.RuneCountInString(l.Description) <= MaxLineDescription, field+".description", "must be at most %d characters", MaxLineDescription)
 	f.Check(quantityShape.MatchString(l.Quantity), field+".quantity", "must be a decimal number with at most 9 digits and 6 decimals")
 	f.Check(l.UnitPrice.Currency == c, field+".unitPrice", "must be in %s", c)
 }

@@ -94,15 +94,22 @@ func decide(s Organization, in processmanagers.Input, _ time.Time) (processmanag
 	}}}, nil
 }
 
-// describe words the line: "Home 10 Mbps, 1 month", with the days (or hours) covered when they are known.
+// describe words the line: "Home 10 Mbps, 1 month", with the days (or hours) covered when they are known. A long name is
+// cut, for a line that is too long would never be invoiced.
 func describe(due events.PeriodDue, zone *time.Location) string {
+	period, name := describePeriod(due, zone), []rune(due.PlanName)
+	return string(name[:min(len(name), commands.MaxLineDescription-len(period))]) + period
+}
+
+// describePeriod is what follows the plan's name.
+func describePeriod(due events.PeriodDue, zone *time.Location) string {
 	if due.From.IsZero() || due.To.IsZero() {
-		return fmt.Sprintf("%s, 1 %s", due.PlanName, due.Terms.Period)
+		return fmt.Sprintf(", 1 %s", due.Terms.Period)
 	}
 	from, to := due.From.In(zone), due.To.In(zone)
 	if due.Terms.Period == calendar.Hour {
-		return fmt.Sprintf("%s, %s to %s", due.PlanName, from.Format("2006-01-02 15:04"), to.Format("15:04"))
+		return fmt.Sprintf(", %s to %s", from.Format("2006-01-02 15:04"), to.Format("15:04"))
 	}
 	last := calendar.On(to.Add(-time.Second), zone) // the period excludes its end
-	return fmt.Sprintf("%s, %s to %s", due.PlanName, calendar.On(from, zone), last)
+	return fmt.Sprintf(", %s to %s", calendar.On(from, zone), last)
 }

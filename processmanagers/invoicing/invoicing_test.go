@@ -1,6 +1,7 @@
 package invoicing_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,16 @@ func TestInvoicing_LineNamesThePeriodInLocalTime(t *testing.T) {
 		if !ok || c.Lines[0].Description != want || !c.PeriodFrom.Equal(d.From) || !c.PeriodTo.Equal(d.To) {
 			t.Errorf("line is %q, want %q", c.Lines[0].Description, want)
 		}
+	}
+}
+
+func TestInvoicing_LongPlanNameIsCutSoThatItIsInvoiced(t *testing.T) {
+	t.Parallel()
+	d := due(calendar.Month, time.Time{}, time.Time{})
+	d.PlanName = strings.Repeat("é", 500)
+	out, _ := run(t, invoicing.Process(), happened(created), happened(d))
+	if err := out.Commands[0].Validate(); err != nil {
+		t.Error(err)
 	}
 }
 
