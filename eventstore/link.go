@@ -193,6 +193,11 @@ func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Cl
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
+	}
+	select {
+	case o := <-done: // the operation's own end has cancelled the context
+		return o.value, o.err
+	default:
 		var none T
 		return none, ctx.Err()
 	}
