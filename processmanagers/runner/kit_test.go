@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -266,16 +267,29 @@ func (b *bench) happen(no string, what ...string) (position uint64) {
 // seen is the stored state of an instance.
 func (b *bench) seen(t testing.TB, process, key string) []string {
 	t.Helper()
-	var state trip
+	list := b.seenMaybe(t, process, key)
+	if list == nil {
+		t.Fatalf("%s has no instance %s", process, key)
+	}
+	return list
+}
+
+// seenMaybe is seen, nil when there is no instance.
+func (b *bench) seenMaybe(t testing.TB, process, key string) []string {
+	t.Helper()
 	var body []byte
 	err := b.db.Owner.QueryRow(t.Context(), `select coalesce(state, '{}') from `+b.db.Namespace.Schema("processes")+`.instances where process = $1 and key = $2`, process, key).Scan(&body)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	var state trip
+	if err == nil {
+		err = json.Unmarshal(body, &state)
+	}
 	if err != nil {
 		t.Fatalf("instance %s: %v", key, err)
 	}
-	if err := json.Unmarshal(body, &state); err != nil {
-		t.Fatal(err)
-	}
-	return state.Seen
+	return append([]string{}, state.Seen...)
 }
 
 // rows counts a table's rows.

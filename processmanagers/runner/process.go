@@ -16,7 +16,7 @@ import (
 )
 
 // checkpointRound is how often the checkpoint is stored. It may lag: what is read again is ignored.
-const checkpointRound = 200 * time.Millisecond
+const checkpointRound = 500 * time.Millisecond
 
 // process is a registered process with the type of its state erased.
 type process struct {

@@ -105,26 +105,35 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 // Close has nothing to do: the context ends the subscription.
 func (s *source) Close() error { return nil }
 
-// give reads the feed page by page.
+// give reads the log: as a stream while it is behind, then page by page.
 func (s *source) give(ctx context.Context, out chan<- *message.Message) {
 	window := make(chan struct{}, pageLimit)
 	for ctx.Err() == nil {
-		page, err := s.r.cfg.Feed.Next(ctx, s.after, s.want, pageLimit)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.r.logger.WarnContext(ctx, "process cannot read the log", "process", s.name, "error", err)
-				sleep(ctx, time.Second)
-			}
-			continue
+		var failed error // set before the channel is closed
+		for page := range s.r.cfg.Feed.Stream(ctx, s.after, s.want, pageLimit, func(err error) { failed = err }) {
+			s.pass(ctx, out, window, page)
 		}
-		for _, e := range page.Events {
-			if e.Position <= s.after {
-				continue
-			}
-			if !s.send(ctx, out, window, e) {
-				return
+		if failed == nil {
+			var page feed.Page
+			if page, failed = s.r.cfg.Feed.Next(ctx, s.after, s.want, pageLimit); failed == nil {
+				s.pass(ctx, out, window, page)
 			}
 		}
+		if failed != nil && ctx.Err() == nil {
+			s.r.logger.WarnContext(ctx, "process cannot read the log", "process", s.name, "error", failed)
+			sleep(ctx, time.Second)
+		}
+	}
+}
+
+// pass gives the messages of a page.
+func (s *source) pass(ctx context.Context, out chan<- *message.Message, window chan struct{}, page feed.Page) {
+	for _, e := range page.Events {
+		if e.Position > s.after && !s.send(ctx, out, window, e) {
+			return
+		}
+	}
+	if ctx.Err() == nil {
 		s.after = page.UpTo
 		s.track.look(page.UpTo)
 	}

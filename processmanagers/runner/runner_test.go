@@ -337,3 +337,35 @@ func TestRunner_EventToCommandTakesMilliseconds(t *testing.T) {
 		t.Errorf("median %v", slowest[len(slowest)/2])
 	}
 }
+
+func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.start(t, "courier")
+	second := *b
+	second.db = pgtest.Open(t, b.db.URL, b.db.Namespace)
+	second.start(t, "courier")
+	taken(t, first, "courier", b.happen("p0", "on"))
+	var want []string
+	for round := range 4 {
+		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("processes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := range 20 {
+			want = append(want, fmt.Sprint(round, " ", step))
+			b.happen("p1", want[len(want)-1])
+		}
+		b.happen("p2", "deliver", "ring")
+		poll(t, "taken", func() bool { return len(b.seenMaybe(t, "courier", "p1")) == len(want) })
+	}
+	if diff := cmp.Diff(want, b.seenMaybe(t, "courier", "p1")); diff != "" {
+		t.Error(diff)
+	}
+	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 8 && len(b.office.jobs) == 4 })
+	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
+	if len(b.office.acts) != 8 || len(b.office.jobs) != 4 {
+		t.Errorf("%d commands and %d jobs, want 8 and 4", len(b.office.acts), len(b.office.jobs))
+	}
+}

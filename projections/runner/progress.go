@@ -18,6 +18,7 @@ type shown struct {
 	version    int
 	generation int
 	position   uint64
+	rows       uint64 // position at which rows were last written, as far as is known
 	state      State
 	fault      string
 	rebuild    *Progress
@@ -54,7 +55,7 @@ func (p *progress) update(change func(*shown)) {
 // advance shows a set of tables that this program fills.
 func (p *progress) advance(g *generation, state State) {
 	p.update(func(s *shown) {
-		s.schema, s.version, s.generation, s.position = g.Schema, g.Version, g.Generation, g.Position
+		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, g.Position, g.saved
 		s.state, s.fault = state, ""
 	})
 }
@@ -69,7 +70,7 @@ func (p *progress) follow(g *generation, position uint64) {
 		if s.generation == g.Generation {
 			position = max(position, s.position)
 		}
-		s.schema, s.version, s.generation, s.position = g.Schema, g.Version, g.Generation, position
+		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, position, g.Position
 		s.state, s.fault = StateFollowing, g.Error
 	})
 }
@@ -81,6 +82,19 @@ func (p *progress) stop(err error) {
 
 // building shows the progress of new tables; nil when there are none any more.
 func (p *progress) building(b *Progress) { p.update(func(s *shown) { s.rebuild = b }) }
+
+// written returns when rows were written, or the tables replaced, since a look; false when ctx ended before.
+func (p *progress) written(ctx context.Context, since shown) bool {
+	for {
+		s, changed := p.watch()
+		if s.rows != since.rows || s.generation != since.generation {
+			return true
+		}
+		if !wakened(ctx, changed) {
+			return false
+		}
+	}
+}
 
 // wait returns when the position is reached, or at once with ErrBehind when the projection has stopped before it.
 func (p *progress) wait(ctx context.Context, position uint64) error {

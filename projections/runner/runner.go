@@ -25,7 +25,7 @@ type Config struct {
 	DB     *postgres.DB
 	Clock  clock.Clock
 	Logger *slog.Logger
-	// FollowOnly never writes: views wait for what another program's projections have done.
+	// FollowOnly fills no tables: views wait for what another program's projections have done.
 	FollowOnly bool
 }
 

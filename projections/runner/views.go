@@ -53,7 +53,7 @@ func (v *Views) WaitFor(ctx context.Context, projection string, position uint64)
 	return err
 }
 
-// WaitUntil waits until cond holds, which is tried at once and again at each advance of the projection, 2 s at most. It
+// WaitUntil waits until cond holds, which is tried at once and again whenever the projection wrote rows, 2 s at most. It
 // tells whether it held.
 func (v *Views) WaitUntil(ctx context.Context, projection string, cond func(ctx context.Context) (bool, error)) (bool, error) {
 	e := v.entry(projection)
@@ -61,16 +61,12 @@ func (v *Views) WaitUntil(ctx context.Context, projection string, cond func(ctx 
 	defer cancel()
 	defer v.hurry()()
 	for {
-		_, changed := e.progress.watch() // before cond, so that no advance is missed
+		before := e.progress.look() // before cond, so that nothing is missed
 		if ok, err := cond(ctx); ok || err != nil {
 			return ok, err
 		}
-		select {
-		case <-ctx.Done():
+		if !e.progress.written(wait, before) {
 			return false, ctx.Err()
-		case <-wait.Done():
-			return false, nil
-		case <-changed:
 		}
 	}
 }

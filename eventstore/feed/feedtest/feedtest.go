@@ -45,6 +45,19 @@ func (l *Log) Append(meta events.Metadata, list ...events.Event) uint64 {
 	return l.headLocked()
 }
 
+// AppendAs appends one event with its stream and revision, and gives its position.
+func (l *Log) AppendAs(stream string, revision uint64, meta events.Metadata, e events.Event) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	meta.EventID = id.New[id.Event]()
+	l.events = append(l.events, events.Envelope{
+		ID: meta.EventID, Stream: stream, Revision: revision, Position: uint64(10 * (len(l.events) + 1)), Type: e.EventType(), Event: e, Meta: meta,
+	})
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return l.headLocked()
+}
+
 // Events gives what was appended.
 func (l *Log) Events() []events.Envelope {
 	l.mu.Lock()
