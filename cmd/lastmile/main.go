@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // organizations' time zones, also on a machine that has none installed
 )
 
 // main runs the command of the arguments. A second signal ends the program at once.
