@@ -75,7 +75,7 @@ func (i *Inbox) run(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if i.workers.handleDue(ctx) > 0 {
+		if i.workers.HandleDue(ctx) > 0 {
 			continue
 		}
 		select {
@@ -86,8 +86,8 @@ func (i *Inbox) run(ctx context.Context) {
 	}
 }
 
-// handleDue handles a page of callbacks and tells how many there were.
-func (w *Workers) handleDue(ctx context.Context) int {
+// HandleDue handles a page of callbacks that are due, and tells how many there were.
+func (w *Workers) HandleDue(ctx context.Context) int {
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
 	if err != nil {
 		if ctx.Err() == nil {
