@@ -288,24 +288,73 @@ func TestSubscribe_PoisonComesInItsPlaceAndStays(t *testing.T) {
 	}
 }
 
+func TestSubscribe_EndsWithTheSubscriptionAndWithTheStore(t *testing.T) {
+	t.Parallel()
+	kit := storetest.New(t)
+	for name, end := range map[string]func(*eventstore.Store, *eventstore.Subscription){
+		"subscription": func(_ *eventstore.Store, sub *eventstore.Subscription) { sub.Close() },
+		"store":        func(store *eventstore.Store, _ *eventstore.Subscription) { store.Close() },
+	} {
+		store := kit.Open()
+		sub := store.Subscribe(t.Context(), 0, nil)
+		for !next(t, sub).CaughtUp {
+		}
+		end(store, sub)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		for {
+			_, err := sub.Next(ctx)
+			if errors.Is(err, context.Canceled) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("end of the %s: %v", name, err)
+			}
+		}
+		cancel()
+	}
+}
+
+func TestRead_ATombstoneIsTold(t *testing.T) {
+	t.Parallel()
+	kit, name := storetest.New(t), stream()
+	if _, err := kit.Store.Append(t.Context(), name, eventstore.NoStream, several(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client(t, kit).TombstoneStream(t.Context(), name, esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kit.Store.Read(t.Context(), name, 0); !errors.Is(err, eventstore.ErrStreamDeleted) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := kit.Store.Append(t.Context(), name, eventstore.At(0), several(1)); !errors.Is(err, eventstore.ErrStreamDeleted) {
+		t.Errorf("append: %v", err)
+	}
+}
+
 // appendForeign writes an event of no type of ours, past the façade.
 func appendForeign(t *testing.T, kit *storetest.Kit, name string) {
+	t.Helper()
+	_, err := client(t, kit).AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{ExpectedRevision: esdb.StreamExists{}},
+		esdb.EventData{EventType: "nobody.Knows.v1", ContentType: esdb.ContentTypeJson, Data: []byte("{}"), Metadata: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// client is the stock client, past the façade.
+func client(t *testing.T, kit *storetest.Kit) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString(kit.Node.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	config.Logger = esdb.NoopLogging()
-	client, err := esdb.NewClient(config)
+	c, err := esdb.NewClient(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = client.Close() }()
-	_, err = client.AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{ExpectedRevision: esdb.StreamExists{}},
-		esdb.EventData{EventType: "nobody.Knows.v1", ContentType: esdb.ContentTypeJson, Data: []byte("{}"), Metadata: []byte("{}")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // next waits for an item.

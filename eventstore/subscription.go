@@ -181,6 +181,8 @@ func (s *Subscription) attempt(ctx context.Context, live bool) (bool, error) {
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
+	case <-s.store.link.closed:
+		s.cancel()
 	}
 	timer := time.NewTimer(endPatience)
 	defer timer.Stop()

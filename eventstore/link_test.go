@@ -1,0 +1,97 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// connectedLink is a link whose connection is taken to stand; nobody answers.
+func connectedLink(t *testing.T) *link {
+	t.Helper()
+	l, err := newLink("esdb://127.0.0.1:1?tls=false", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := esdb.NewClient(&l.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.now = &session{client: client, ready: make(chan struct{})}
+	close(l.now.ready)
+	t.Cleanup(l.close)
+	return l
+}
+
+// A call's context ends with it. The caller, who sees both ends at once, must not take one for the other.
+func TestCall_AFinishedOneIsNeverTakenForCancelled(t *testing.T) {
+	t.Parallel()
+	l := connectedLink(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 5000 {
+				got, err := call(t.Context(), l, func(context.Context, *esdb.Client) (int, error) { return i, nil })
+				if err != nil || got != i {
+					t.Errorf("call %d: %d, %v", i, got, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestCall_APanicOfTheClientIsAnError(t *testing.T) {
+	t.Parallel()
+	l := connectedLink(t)
+	_, err := call(t.Context(), l, func(context.Context, *esdb.Client) (int, error) { panic("unreachable code") })
+	if err == nil || l.now == nil || l.now.users != 0 {
+		t.Errorf("call: %v, link %+v", err, l.now)
+	}
+}
+
+func TestCall_ACallerWhoLeavesIsLetGoAtOnce(t *testing.T) {
+	t.Parallel()
+	l := connectedLink(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := make(chan struct{})
+	defer close(stuck)
+	_, err := call(ctx, l, func(context.Context, *esdb.Client) (int, error) {
+		cancel()
+		<-stuck
+		return 0, nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("call: %v", err)
+	}
+}
+
+func TestLink_ALostSessionGetsNoNewUsersAndIsClosedByItsLast(t *testing.T) {
+	t.Parallel()
+	l := connectedLink(t)
+	first := l.now
+	for range 3 {
+		if s, err := l.acquire(t.Context()); err != nil || s != first {
+			t.Fatalf("acquire: %v", err)
+		}
+	}
+	l.release(first, context.DeadlineExceeded)
+	if first.lost || l.now != first {
+		t.Error("a deadline of one caller cost all the connection")
+	}
+	l.release(first, status.Error(codes.Unavailable, "gone"))
+	if !first.lost || l.now != nil {
+		t.Error("a lost connection is still handed out")
+	}
+	l.release(first, nil)
+	if _, err := first.client.GetServerVersion(); err == nil {
+		t.Error("the last user left the client open")
+	}
+}
