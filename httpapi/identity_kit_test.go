@@ -235,7 +235,7 @@ func (k *ispKit) admin(t *testing.T) string { return k.signIn(t, apitest.Acme, a
 func (k *ispKit) want(t *testing.T, status int, code string, r apitest.Request) apitest.Answer {
 	t.Helper()
 	a := k.Do(t, r)
-	if a.Status != status || a.Code() != code {
+	if a.Status != status || status >= 400 && a.Code() != code { // a plan has a code too
 		t.Fatalf("%s %s at %s: %d %s, want %d %q", r.Method, r.Path, r.Host, a.Status, a.Body, status, code)
 	}
 	return a

@@ -98,7 +98,11 @@ func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max i
 	if f.Tag != "" {
 		where = append(where, `exists (select from {schema}.tags g where g.org_id = $1 and g.tag = `+arg(f.Tag)+` and g.subscriber_id = s.subscriber_id)`)
 	}
-	for _, word := range searchWords(f.Search) {
+	words := searchWords(f.Search)
+	if len(words) == 0 && f.Search != "" { // signs alone begin no word
+		where = append(where, `false`)
+	}
+	for _, word := range words {
 		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t where t.org_id = $1 and t.term >= %s and t.term < %s)`,
 			arg(word), arg(prefixEnd(word))))
 	}

@@ -1,0 +1,267 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// client is a subscriber as the API shows it.
+type client struct {
+	ID, AccountNumber, FirstName, LastName, Phone, Status, Currency string
+	Email, ExternalRef                                              *string
+	Tags                                                            []string
+	Balance, Credit                                                 json.Number
+	Location                                                        *struct{ Latitude, Longitude float64 }
+}
+
+// register adds a subscriber to Acme.
+func (k *ispKit) register(t *testing.T, as string, body map[string]any) client {
+	t.Helper()
+	var c client
+	k.want(t, 201, "", post(as, "/subscribers", body)).Into(t, &c)
+	return c
+}
+
+// amina is a subscriber's body.
+func amina() map[string]any {
+	return map[string]any{"firstName": "Amina", "lastName": "Wanjiru Otieno", "phone": "0712345678", "email": "Amina@Mail.test",
+		"tags": []string{"vip", " vip", "estate 4"}, "location": map[string]any{"latitude": -1.28, "longitude": 36.82}}
+}
+
+// searched lists the first names that a query finds.
+func (k *ispKit) searched(t *testing.T, as, query string) []string {
+	t.Helper()
+	var page struct{ Data []client }
+	k.want(t, 200, "", get(as, "/subscribers?"+query)).Into(t, &page)
+	names := []string{}
+	for _, c := range page.Data {
+		names = append(names, c.FirstName)
+	}
+	return names
+}
+
+func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin, support := k.admin(t), k.signIn(t, apitest.Acme, supportEmail).AccessToken
+	c := k.register(t, admin, amina())
+	if !commands.ValidAccountNumber(c.AccountNumber) || c.Phone != "+254712345678" || *c.Email != "amina@mail.test" || c.Status != "active" || c.Balance != "0.00" || c.Currency != "KES" {
+		t.Errorf("%+v", c)
+	}
+	if diff := cmp.Diff([]string{"vip", "estate 4"}, c.Tags); diff != "" {
+		t.Errorf("tags %s", diff)
+	}
+	k.register(t, admin, map[string]any{"firstName": "Brian", "phone": "+254712345678"}) // one phone, two houses
+	for query, want := range map[string][]string{
+		"": {"Brian", "Amina"}, "q=ami": {"Amina"}, "q=OTIENO+ami": {"Amina"}, "q=0712": {"Brian", "Amina"}, "q=%2B254+712": {"Brian", "Amina"},
+		"q=" + c.AccountNumber: {"Amina"}, "q=amina%40mail": {"Amina"}, "q=ina": {}, "q=%25": {}, "q=_mina": {}, "tag=vip": {"Amina"}, "tag=nobody": {},
+		"status=blocked": {}, "status=active&tag=vip&q=wanj": {"Amina"},
+	} {
+		if diff := cmp.Diff(want, k.searched(t, support, query)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", query, diff)
+		}
+	}
+	path := "/subscribers/" + c.ID
+	a := k.want(t, 200, "", patch(admin, path, map[string]any{"lastName": "", "email": "", "tags": []string{}, "phone": "0733 000 111"}))
+	var changed client
+	a.Into(t, &changed)
+	if changed.FirstName != "Amina" || changed.LastName != "" || changed.Email != nil || len(changed.Tags) != 0 || changed.Phone != "+254733000111" || changed.Location == nil {
+		t.Errorf("%s", a.Body)
+	}
+	if diff := cmp.Diff([]string{"Brian"}, k.searched(t, support, "q=0712")); diff != "" {
+		t.Errorf("the old phone still finds: %s", diff)
+	}
+	if read := k.want(t, 200, "", get(support, path)); read.Header.Get("ETag") != a.Header.Get("ETag") || string(read.Body) != string(a.Body) {
+		t.Errorf("read %s %s, written %s %s", read.Header.Get("ETag"), read.Body, a.Header.Get("ETag"), a.Body)
+	}
+	again := k.want(t, 200, "", patch(admin, path, map[string]any{}))
+	if again.Header.Get("ETag") != a.Header.Get("ETag") {
+		t.Error("an empty change made a revision")
+	}
+	stale := patch(admin, path, map[string]any{"firstName": "X"})
+	stale.Header = map[string]string{"If-Match": `"0"`}
+	k.want(t, 412, "stale_revision", stale)
+}
+
+func TestSubscribers_BlockAndAccess(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.admin(t)
+	c := k.register(t, admin, amina())
+	path := "/subscribers/" + c.ID
+	access := func() string {
+		var a struct {
+			Entitled, Observed string
+			Reasons            []struct {
+				Code  string
+				Cause struct{ Type, ID string }
+			}
+			Services []struct{ Entitled string }
+		}
+		k.want(t, 200, "", get(admin, path+"/access")).Into(t, &a)
+		codes := []string{a.Entitled, a.Observed}
+		for _, r := range a.Reasons {
+			codes = append(codes, r.Code)
+			if r.Cause.ID == "" {
+				t.Errorf("%s without a cause", r.Code)
+			}
+		}
+		return strings.Join(codes, " ")
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := access(); got != want {
+			t.Errorf("access %q, want %q", got, want)
+		}
+	}
+	expect("none unknown no_subscription")
+	s := k.subscribe(t, admin, c.ID, k.plan(t, admin, "p1", "prepaid", "month"), nil)
+	expect("none unknown awaiting_payment")
+	k.pay(t, s)
+	expect("full unknown paid")
+	k.want(t, 400, "missing_field", post(admin, path+"/block", nil))
+	var blocked client
+	k.want(t, 200, "", post(admin, path+"/block", map[string]string{"reason": "fraud"})).Into(t, &blocked)
+	if blocked.Status != "blocked" {
+		t.Errorf("status %s", blocked.Status)
+	}
+	expect("none unknown blocked paid")
+	k.want(t, 200, "", post(admin, path+"/block", map[string]string{"reason": "fraud"}))
+	k.want(t, 200, "", post(admin, path+"/unblock", map[string]string{"reason": "cleared"}))
+	expect("full unknown paid")
+	k.want(t, 200, "", post(admin, "/subscriptions/"+s.ID+"/pause", map[string]string{"reason": "travels"}))
+	expect("none unknown paused")
+	k.want(t, 200, "", post(admin, "/subscriptions/"+s.ID+"/resume", map[string]string{"reason": "is back"}))
+	k.clock.Advance(40 * 24 * time.Hour)
+	admin = k.admin(t)
+	expect("none unknown expired")
+	k.want(t, 200, "", post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
+	expect("none unknown no_subscription")
+}
+
+func TestSubscribers_FormAndRoles(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin, support, cleo := k.admin(t), k.signIn(t, apitest.Acme, supportEmail).AccessToken, k.signIn(t, apitest.Acme, clientEmail).AccessToken
+	for field, value := range map[string]any{"firstName": "", "phone": "123", "email": "x", "tags": []string{"<b>"}, "location": map[string]any{"latitude": 91, "longitude": 0},
+		"balance": 5, "notes": strings.Repeat("x", 5001)} {
+		body := amina()
+		body[field] = value
+		if a := k.Do(t, post(admin, "/subscribers", body)); a.Status != 422 || !strings.Contains(string(a.Body), field) {
+			t.Errorf("%s: %d %s", field, a.Status, a.Body)
+		}
+	}
+	k.want(t, 400, "missing_field", post(admin, "/subscribers", map[string]any{"firstName": "X"}))
+	k.want(t, 400, "malformed_body", post(admin, "/subscribers", `{"firstName":`))
+	for _, query := range []string{"status=gone", "limit=0", "limit=101", "limit=x"} {
+		k.want(t, 422, "invalid_input", get(support, "/subscribers?"+query))
+	}
+	k.want(t, 400, "bad_cursor", get(support, "/subscribers?cursor=x"))
+	c := k.register(t, admin, amina())
+	for _, path := range []string{"/subscribers", "/plans", "/subscriptions"} {
+		k.want(t, 403, "role_required", post(support, path, map[string]any{}))
+		k.want(t, 403, "role_required", get(cleo, path))
+		k.want(t, 401, "unauthenticated", get("", path))
+		k.want(t, 404, "not_found", at(apitest.Domain, get(admin, path)))
+	}
+	k.want(t, 403, "role_required", patch(support, "/subscribers/"+c.ID, map[string]any{}))
+	k.want(t, 403, "role_required", get(cleo, "/subscribers/"+c.ID))
+}
+
+func TestSubscribers_AnotherTenantsAreNotThere(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin, olga := k.admin(t), k.signIn(t, apitest.Other, olgaEmail).AccessToken
+	c := k.register(t, admin, amina())
+	plan := k.plan(t, admin, "p1", "prepaid", "month")
+	s := k.subscribe(t, admin, c.ID, plan, nil)
+	reason := map[string]string{"reason": "x"}
+	for _, r := range []apitest.Request{
+		get(olga, "/subscribers/"+c.ID), get(olga, "/subscribers/"+c.ID+"/access"), patch(olga, "/subscribers/"+c.ID, map[string]any{"firstName": "X"}),
+		post(olga, "/subscribers/"+c.ID+"/block", reason), post(olga, "/subscribers/"+c.ID+"/unblock", reason),
+		get(olga, "/plans/"+plan), patch(olga, "/plans/"+plan, map[string]any{"name": "X"}), post(olga, "/plans/"+plan+"/archive", nil),
+		get(olga, "/subscriptions/"+s.ID), post(olga, "/subscriptions/"+s.ID+"/pause", reason), post(olga, "/subscriptions/"+s.ID+"/end", reason),
+		post(olga, "/subscriptions/"+s.ID+"/resume", reason),
+	} {
+		kind := strings.TrimSuffix(strings.Split(r.Path, "/")[1], "s")
+		k.want(t, 404, kind+"_not_found", at(apitest.Other, r))
+	}
+	mine := k.Do(t, at(apitest.Other, post(olga, "/plans", planBody("p1", "prepaid", "month")))) // the same code, another tenant
+	var p struct{ ID string }
+	mine.Into(t, &p)
+	k.want(t, 404, "subscriber_not_found", at(apitest.Other, post(olga, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": p.ID})))
+	k.want(t, 404, "plan_not_found", post(admin, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": p.ID}))
+	for _, path := range []string{"/subscribers", "/subscriptions", "/subscriptions?subscriberId=" + c.ID} {
+		var page struct{ Data []any }
+		k.want(t, 200, "", at(apitest.Other, get(olga, path))).Into(t, &page)
+		if len(page.Data) != 0 {
+			t.Errorf("%s shows %v", path, page.Data)
+		}
+	}
+}
+
+func TestSubscribers_PagesVisitEachOnceWhileRowsAreAdded(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.admin(t)
+	for i := range 7 { // at one instant: the id decides
+		k.register(t, admin, map[string]any{"firstName": fmt.Sprintf("N%d", i), "phone": "0712345678"})
+	}
+	seen := map[string]int{}
+	for cursor := ""; ; {
+		var page struct {
+			Data       []client
+			NextCursor *string
+			HasMore    bool
+		}
+		k.want(t, 200, "", get(admin, "/subscribers?limit=2"+cursor)).Into(t, &page)
+		for _, c := range page.Data {
+			seen[c.FirstName]++
+		}
+		if page.HasMore != (page.NextCursor != nil) {
+			t.Errorf("hasMore %v", page.HasMore)
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = "&cursor=" + *page.NextCursor
+		k.clock.Advance(time.Second)
+		k.register(t, admin, map[string]any{"firstName": "Late", "phone": "0712345678"})
+	}
+	for i := range 7 {
+		if n := seen[fmt.Sprintf("N%d", i)]; n != 1 {
+			t.Errorf("N%d seen %d times", i, n)
+		}
+	}
+}
+
+func TestSubscribers_RepeatWithAKeyRegistersOnce(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.admin(t)
+	r := post(admin, "/subscribers", amina())
+	r.Header = map[string]string{"Idempotency-Key": "k1"}
+	first, second := k.want(t, 201, "", r), k.want(t, 201, "", r)
+	if string(first.Body) != string(second.Body) || len(k.searched(t, admin, "")) != 1 {
+		t.Errorf("%s, then %s", first.Body, second.Body)
+	}
+	r.Body = map[string]any{"firstName": "Another", "phone": "0712345678"}
+	k.want(t, 422, "idempotency_key_reused", r)
+}
+
+// pay lets the first invoice of a subscription be paid now.
+func (k *ispKit) pay(t *testing.T, s subscribed) {
+	t.Helper()
+	sub := id.Must[id.Subscription](s.ID)
+	done := k.do(t, commands.ExtendSubscription{SubscriptionID: sub, InvoiceID: id.Must[id.Invoice](*s.OpenInvoiceID), PaidAt: k.clock.Now()})
+	k.settle(t, done.Position)
+}
