@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 )
 
+// nairobi is the zone of the tests.
 func nairobi(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("Africa/Nairobi")

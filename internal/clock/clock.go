@@ -12,6 +12,7 @@ type Clock interface{ Now() time.Time }
 // System is the machine's clock.
 func System() Clock { return system{} }
 
+// system is the machine's clock.
 type system struct{}
 
 func (system) Now() time.Time { return time.Now().UTC() }

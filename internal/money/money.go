@@ -71,6 +71,7 @@ func Parse(text string, c Currency) (Amount, error) {
 	return Amount{minor, c}, nil
 }
 
+// allDigits tells whether a text has nothing but ASCII digits.
 func allDigits(s string) bool {
 	for _, r := range s {
 		if r < '0' || r > '9' {

@@ -236,14 +236,18 @@ func (p place) stopOrphan(logger *slog.Logger) error {
 	logger.Warn("stopping a database server left behind", "pid", pid)
 	for _, step := range stopSteps {
 		_ = syscall.Kill(pid, step.signal)
-		for end := time.Now().Add(step.limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for range step.limit / stopPoll {
 			if !p.isOurServer(pid) {
 				return nil
 			}
+			time.Sleep(stopPoll)
 		}
 	}
 	return fmt.Errorf("database server %d of another run does not stop", pid)
 }
+
+// stopPoll is the time between two looks at a server that is to stop.
+const stopPoll = 20 * time.Millisecond
 
 // isOurServer tells whether a process is the server of this data directory.
 func (p place) isOurServer(pid int) bool {

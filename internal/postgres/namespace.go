@@ -14,6 +14,7 @@ const maxIdentifier = 63
 // so that many of them share a database. The zero value is not valid.
 type Namespace string
 
+// Shapes of names that need no quoting in SQL.
 var (
 	namespaceShape = regexp.MustCompile(`^[a-z][a-z0-9]{0,23}$`)
 	partShape      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
