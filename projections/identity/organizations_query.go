@@ -32,6 +32,7 @@ type OrganizationKey struct {
 	ID        id.Organization `json:"i"`
 }
 
+// organizationColumns are the columns that a row's struct takes.
 const organizationColumns = `org_id, slug, name, billing, suspended, created_at, revision`
 
 // Get is one tenant, nil when there is none. It reads as the platform: the caller has checked whose it is.

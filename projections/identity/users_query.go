@@ -47,6 +47,7 @@ type MemberKey struct {
 // UsersQuery reads users.
 type UsersQuery struct{ Views *runner.Views }
 
+// Columns that the rows' structs take.
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password`
 	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since, revision,

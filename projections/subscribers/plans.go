@@ -86,6 +86,7 @@ type PlanKey struct {
 // PlansQuery reads plans.
 type PlansQuery struct{ Views *runner.Views }
 
+// planColumns are the columns that a row's struct takes.
 const planColumns = `plan_id, org_id, code, version, terms, archived, created_at, revision`
 
 // Get is one plan of an organization, nil without one.

@@ -58,6 +58,7 @@ type SubscriberFilter struct {
 // SubscribersQuery reads customers.
 type SubscribersQuery struct{ Views *runner.Views }
 
+// subscriberColumns are the columns that a row's struct takes.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email, s.address, s.notes,
 	s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor, s.created_at, s.revision`
 

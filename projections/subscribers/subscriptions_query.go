@@ -62,6 +62,7 @@ type SubscriptionKey struct {
 // SubscriptionsQuery reads subscriptions.
 type SubscriptionsQuery struct{ Views *runner.Views }
 
+// subscriptionSelect reads subscriptions with what their rows show.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms, s.state, s.reason,
 	s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
