@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	accounts "github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -16,6 +17,11 @@ import (
 // payer's account exactly once, and every account's balance is that of its events. payers maps phones to subscribers.
 func (k *kit) sameBooks(payers map[string]string) {
 	k.t.Helper()
+	defer func() {
+		if k.t.Failed() {
+			k.explain()
+		}
+	}()
 	k.eventually("books to equal the provider's", func(ctx context.Context) (bool, error) {
 		want := map[string]int64{}
 		for _, tx := range k.sim.Transactions() {
@@ -120,5 +126,28 @@ func (k *kit) creditedInLog() []string {
 			return list
 		}
 		after = next
+	}
+}
+
+// explain logs what the books know of each of the provider's transactions that stands on no account.
+func (k *kit) explain() {
+	known := map[string]answer{}
+	for _, r := range append(k.all(k.admin, "/receipts"), k.all(k.root, "/receipts?state=suspense")...) {
+		known[r.text("receiptNumber")] = r
+	}
+	for _, tx := range k.sim.Transactions() {
+		if r := known[tx.ReceiptNumber]; r == nil || r.text("subscriberId") == "" {
+			k.t.Logf("%s %s %d checkout %s: receipt %v", tx.Channel, tx.ReceiptNumber, tx.Amount.Minor, tx.CheckoutRequestID, r)
+			for _, d := range k.sim.Deliveries() {
+				if d.ID == tx.ReceiptNumber || d.ID == tx.CheckoutRequestID {
+					k.t.Logf("  %s %s status %d %s", d.At.Format(time.TimeOnly), d.Kind, d.Status, d.Error)
+				}
+			}
+		}
+	}
+	for _, p := range k.all(k.admin, "/payments") {
+		if p.text("status") != "SUCCESS" {
+			k.t.Logf("payment %v", p)
+		}
 	}
 }

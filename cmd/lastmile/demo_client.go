@@ -96,14 +96,18 @@ func (c apiClient) login(ctx context.Context, email, password string) (apiClient
 func until(ctx context.Context, what string, check func(ctx context.Context) (bool, error)) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	var last error
 	for {
 		ok, err := check(ctx)
 		if ok {
 			return nil
 		}
+		if ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w (%w)", what, ctx.Err(), orNothing(err))
+			return fmt.Errorf("%s: %w (%w)", what, ctx.Err(), orNothing(last))
 		case <-tick.C:
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // seededName is the mark in DATA_DIR of a complete demo.
@@ -210,7 +212,7 @@ func (s *demoSeed) find(ctx context.Context, as apiClient, text string) (string,
 // payBill lets somebody pay the platform's paybill; it is tried until the addresses of the shortcode are registered.
 func (s *demoSeed) payBill(ctx context.Context, phone, ref string, amount int) (receipt string, err error) {
 	err = until(ctx, "the paybill's registration", func(ctx context.Context) (bool, error) {
-		return s.registered(ctx)
+		return paybillRegistered(ctx, s.app.storage.db, s.app.startedAt.Add(-time.Second))
 	})
 	if err != nil {
 		return "", err
@@ -224,11 +226,12 @@ func (s *demoSeed) payBill(ctx context.Context, phone, ref string, amount int) (
 	return out.text("receiptNumber"), err
 }
 
-// registered tells whether the paybill's callback addresses have reached the provider: a job does it after the start.
-func (s *demoSeed) registered(ctx context.Context) (bool, error) {
+// paybillRegistered tells whether the paybill's callback addresses have reached the provider since an instant: a job does
+// it after the start.
+func paybillRegistered(ctx context.Context, db *postgres.DB, since time.Time) (bool, error) {
 	var done bool
-	err := s.app.storage.db.Owner.QueryRow(ctx, `select exists (select from `+s.app.storage.db.Namespace.Schema("river")+`.river_job
-		where kind = 'payments_register_platform' and state = 'completed' and finalized_at >= $1)`, s.app.startedAt.Add(-time.Second)).Scan(&done)
+	err := db.Owner.QueryRow(ctx, `select exists (select from `+db.Namespace.Schema("river")+`.river_job
+		where kind = $1 and state = 'completed' and finalized_at >= $2)`, commands.RegisterPlatform{}.Kind(), since).Scan(&done)
 	return done, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -50,7 +51,8 @@ type kit struct {
 	sim     *provider.Simulator
 	environ []string
 	log     *logBuffer
-	clock   clock.Clock // nil = the machine's
+	db      *postgres.DB // of the installation, when it is not private
+	clock   clock.Clock  // nil = the machine's
 	app     *App
 	addr    string
 
@@ -67,7 +69,7 @@ func newKit(t *testing.T, settings ...string) *kit {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
-	k := &kit{t: t, sim: sim, log: &logBuffer{}}
+	k := &kit{t: t, sim: sim, db: db, log: &logBuffer{}}
 	k.environ = append([]string{
 		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10", "DATA_DIR=" + t.TempDir(),
 		"HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0", "SERVICE_DOMAIN=lastmile.test", "LOG_LEVEL=info",
@@ -77,7 +79,7 @@ func newKit(t *testing.T, settings ...string) *kit {
 	}, settings...)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("log of the service:\n%s", k.log)
+			t.Logf("end of the service's log:\n%s", k.log.last(40))
 		}
 	})
 	return k
@@ -219,8 +221,13 @@ func (k *kit) subscriber(phone string) (id, account string) {
 // paybillReady waits until the platform's paybill has its callback addresses: a job sees to it after the start.
 func (k *kit) paybillReady() {
 	k.t.Helper()
-	s := &demoSeed{app: k.app}
-	k.eventually("registration of the paybill", s.registered)
+	db := k.db
+	if k.app != nil {
+		db = k.app.storage.db
+	}
+	k.eventually("registration of the paybill", func(ctx context.Context) (bool, error) {
+		return paybillRegistered(ctx, db, time.Time{})
+	})
 }
 
 // pay lets a customer pay the paybill and gives the receipt number.
@@ -298,6 +305,12 @@ func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
+}
+
+// last is the last lines.
+func (b *logBuffer) last(count int) string {
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
 }
 
 // number is a field that is a JSON number, as the API wrote it.

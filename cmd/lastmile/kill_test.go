@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// Size of the storm: bounded, so that the test stays under a minute.
+const (
+	stormKills   = 5
+	stormPayers  = 8
+	stormBetween = 6 // payments that must have happened between two kills
+)
+
+// TestKill9_PaymentStorm kills the service again and again while customers pay and the provider repeats and reorders. In
+// the end every receipt of the provider is credited exactly once, and every balance equals its events.
+func TestKill9_PaymentStorm(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	child := k.spawn(freePort(t))
+	k.signIn()
+	payers, accounts := map[string]string{}, map[string]string{}
+	for n := range stormPayers {
+		phone := fmt.Sprintf("2547110001%02d", n)
+		payers[phone], accounts[phone] = k.subscriber(phone)
+	}
+	k.faults(provider.Faults{DuplicateCallbacks: 1, ReorderCallbacks: true, CallbackBeforeResponse: true, LoseResponse: 0.1, C2BAlso: true})
+	k.paybillReady()
+
+	ctx, stop := context.WithCancel(t.Context())
+	var storm sync.WaitGroup
+	var asked atomic.Int64
+	for phone, account := range accounts {
+		storm.Go(func() { k.payOnAndOn(ctx, phone, account, payers[phone], &asked) })
+	}
+	for range stormKills {
+		before := len(k.sim.Transactions())
+		k.eventually("payments between two kills", func(context.Context) (bool, error) {
+			return len(k.sim.Transactions()) >= before+stormBetween, nil
+		})
+		child.kill9()
+		child = k.spawn(child.addr)
+	}
+	stop()
+	storm.Wait()
+	k.settled()
+	child.kill9()
+
+	k.minutesPass()
+	k.start() // the last start is in this process, so that the log itself can be read
+	k.faults(provider.Faults{C2BAlso: true})
+	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
+	k.root, _ = k.login("", testRootEmail, testPassword)
+	k.repeatEverything(child.addr)
+	t.Logf("%d payments, %d attempts, %d kills", len(k.sim.Transactions()), asked.Load(), stormKills)
+	k.sameBooks(payers)
+}
+
+// payOnAndOn lets a customer pay by prompt (three at most: rules.md 5) and by paybill until ctx ends. Errors are part of it.
+func (k *kit) payOnAndOn(ctx context.Context, phone, account, subscriber string, asked *atomic.Int64) {
+	pace := time.NewTicker(50 * time.Millisecond)
+	defer pace.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pace.C:
+		}
+		if n%4 == 0 {
+			_, _ = k.admin.call(ctx, http.MethodPost, "/payments/initiate", "", map[string]any{"subscriberId": subscriber, "amount": 100 + n})
+			asked.Add(1)
+		}
+		addr := k.sim.URL()[len("http://"):]
+		_, _ = apiClient{addr: addr, host: addr}.call(ctx, http.MethodPost, "/sim/paybill", "", map[string]any{
+			"shortCode": testShortcode, "msisdn": phone, "amount": n, "billRefNumber": account,
+		})
+	}
+}
+
+// minutesPass puts the time forward for a service that does not run: leases of what was at hand at a kill come to their end
+// (rules.md 27) without the test waiting for it.
+func (k *kit) minutesPass() {
+	k.t.Helper()
+	forward := &shiftedClock{}
+	forward.shift(5 * time.Minute)
+	k.clock = forward
+	river := k.db.Namespace.Schema("river")
+	for _, sql := range []string{
+		"update " + river + ".river_job set attempted_at = attempted_at - interval '5 minutes' where state = 'running'",
+		"delete from " + river + ".river_leader",
+	} {
+		if _, err := k.db.Owner.Exec(k.t.Context(), sql); err != nil {
+			k.t.Fatalf("put the time forward: %v", err)
+		}
+	}
+}
+
+// repeatEverything lets the provider tell about every payment once more, now at the address of the service as it runs:
+// what was lost while it was dead arrives, and what had arrived arrives again.
+func (k *kit) repeatEverything(was string) {
+	k.t.Helper()
+	forward, err := net.Listen("tcp", was)
+	if err != nil {
+		k.t.Fatalf("take over the address: %v", err)
+	}
+	server := &http.Server{Handler: k.app.door, ReadHeaderTimeout: patience} // the same service at the registered address
+	go func() { _ = server.Serve(forward) }()
+	k.t.Cleanup(func() { _ = server.Close() })
+	for _, tx := range k.sim.Transactions() {
+		k.sim.Resend(tx.ReceiptNumber)
+		if tx.CheckoutRequestID != "" {
+			k.sim.Resend(tx.CheckoutRequestID)
+		}
+	}
+	k.settled()
+}
+
+// child is the service in a process of its own.
+type child struct {
+	t    *testing.T
+	addr string
+	cmd  *exec.Cmd
+}
+
+// spawn starts the service in a process of its own at an address and waits until it is ready.
+func (k *kit) spawn(addr string) *child {
+	k.t.Helper()
+	c := &child{t: k.t, addr: addr, cmd: exec.Command(os.Args[0])}
+	c.cmd.Env = append(append(os.Environ(), k.environ...), childVariable+"=1", "HTTP_ADDR="+addr, "LOG_LEVEL=warn")
+	c.cmd.Stderr, c.cmd.Stdout = k.log, k.log
+	if err := c.cmd.Start(); err != nil {
+		k.t.Fatalf("start the service: %v", err)
+	}
+	k.t.Cleanup(c.kill9)
+	k.addr = addr
+	k.eventually("service to be ready", func(context.Context) (bool, error) {
+		status := k.statusOf(k.client(""), "/readyz")
+		return status == http.StatusOK, &apiError{Status: status}
+	})
+	return c
+}
+
+// kill9 ends the process as a power cut would, and waits until it is gone. Repeating it is harmless.
+func (c *child) kill9() {
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait() // says that it was killed
+}
+
+// freePort is a loopback address that nobody listens at now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("find a free port: %v", err)
+	}
+	defer func() { _ = l.Close() }()
+	return "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}

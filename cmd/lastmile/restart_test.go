@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// TestPostgres_KilledAndRestartedUnderLoad: the private server is killed hard while customers pay; the service starts it
+// again, no acknowledged payment is lost and none is credited twice.
+func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).privately().start().signIn()
+	payers, accounts := map[string]string{}, map[string]string{}
+	for n := range 4 {
+		phone := fmt.Sprintf("2547110002%02d", n)
+		payers[phone], accounts[phone] = k.subscriber(phone)
+	}
+	k.paybillReady()
+	ctx, stop := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	var asked atomic.Int64
+	for phone, account := range accounts {
+		load.Go(func() { k.payOnAndOn(ctx, phone, account, payers[phone], &asked) })
+	}
+	for range 2 {
+		before := len(k.sim.Transactions())
+		k.eventually("payments before the kill", func(context.Context) (bool, error) { return len(k.sim.Transactions()) >= before+8, nil })
+		pid := k.app.storage.cluster.PID()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatalf("kill PostgreSQL: %v", err)
+		}
+		k.eventually("service to be ready again", func(context.Context) (bool, error) {
+			now := k.app.storage.cluster.PID()
+			return now != 0 && now != pid && k.statusOf(k.client(""), "/readyz") == 200, nil
+		})
+	}
+	stop()
+	load.Wait()
+	k.settled()
+	for _, tx := range k.sim.Transactions() { // what was refused while the database was away comes again
+		k.sim.Resend(tx.ReceiptNumber)
+		k.sim.Resend(tx.CheckoutRequestID)
+	}
+	k.settled()
+	k.sameBooks(payers)
+}
+
+// TestStop_EndsWithinFiveSecondsUnderLoad: Ctrl-C while customers pay, on a private cluster.
+func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).privately().start().signIn()
+	k.faults(provider.Faults{LatencyMs: 20_000, C2BAlso: true}) // a provider that hangs must not hold the stop up
+	subscriber, _ := k.subscriber("254711000301")
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		_, _ = k.admin.call(context.WithoutCancel(t.Context()), "POST", "/payments/initiate", "", map[string]any{"subscriberId": subscriber, "amount": 100})
+	}()
+	k.eventually("a prompt under way", func(ctx context.Context) (bool, error) {
+		var n int
+		err := k.app.storage.db.Owner.QueryRow(ctx, `select count(*) from `+k.app.storage.db.Namespace.Schema("river")+`.river_job
+			where kind = 'payments_submit_prompt' and state = 'running'`).Scan(&n)
+		return n > 0, err
+	})
+	begun := time.Now()
+	k.app.Stop()
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	<-asked
+}
+
+// TestStart_SecondProgramIsRefusedAndCommandsAttach: one program serves a data directory; commands use what it runs.
+func TestStart_SecondProgramIsRefusedAndCommandsAttach(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).privately()
+	k.command("admin", "create", "--email", "first@lastmile.test", "--password", testPassword) // before anything runs
+	k.start()
+	k.command("admin", "create", "--email", "second@lastmile.test", "--password", testPassword)
+	k.login("", "first@lastmile.test", testPassword)
+	k.login("", "second@lastmile.test", testPassword)
+
+	var out, errs logBuffer
+	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(), []string{"serve"}); code != exitFailed {
+		t.Errorf("a second program on the same data ended with code %d", code)
+	}
+	if text := errs.String(); !strings.Contains(text, "in use") && !strings.Contains(text, "serves this data") {
+		t.Errorf("a second program does not say what is wrong: %s", text)
+	}
+	if list := k.command("projections", "list"); !strings.Contains(list, "identity_users") {
+		t.Errorf("projections list shows no identity_users:\n%s", list)
+	}
+	k.command("projections", "rebuild", "identity_users")
+	if report := k.command("projections", "verify"); strings.Contains(report, "DIFFERENT") {
+		t.Errorf("read models differ from the log:\n%s", report)
+	}
+}
+
+// privately takes the database away from the kit's configuration: the service runs a cluster of its own.
+func (k *kit) privately() *kit {
+	k.environ = slices.DeleteFunc(k.environ, func(v string) bool { return strings.HasPrefix(v, "DATABASE_") })
+	return k
+}
