@@ -21,15 +21,17 @@ const (
 
 // Channels of money. Source: api.md, GET /receipts.
 const (
-	ChannelPrompt  = "stk"
-	ChannelPaybill = "c2b"
-	ChannelCash    = "cash"
+	ChannelPrompt      = "stk"
+	ChannelPaybill     = "c2b"
+	ChannelCash        = "cash"
+	ChannelBillManager = "bill_manager"
 )
 
 // Ways in which money was seen.
 const (
 	SightingCallback     = "stk_callback"
 	SightingConfirmation = "c2b_confirmation"
+	SightingBillManager  = "bill_manager"
 	SightingQuery        = "query"
 	SightingCash         = "cash"
 )

@@ -259,6 +259,25 @@ func TestWebhook_MalformedBytesAre400ButKept(t *testing.T) {
 	}
 }
 
+func TestBillManager_TellsOfTheSameMoneyAsThePaybill(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	account := commands.AccountNumber(1_000_000)
+	told := fmt.Sprintf(`{"transactionId":"SJK4X7Q2P5","paidAmount":"75","msisdn":254733000000,"dateCreated":"2026-03-02","accountReference":%q,"shortCode":%s}`,
+		account, platformShortcode)
+	a := k.post(t, apitest.Unknown, "", "/webhooks/billmanager/payment", told, 200)
+	if !strings.Contains(string(a.Body), `"rescode":"200"`) {
+		t.Errorf("answer %s", a.Body)
+	}
+	k.quiet(t)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P5", platformShortcode, account, "75.00"), 200)
+	k.quiet(t)
+	k.expectCredited(t, 75, 1)
+	if r := k.receipt(t, commands.ReceiptID("SJK4X7Q2P5").String()); len(r.Sightings) != 2 || r.Disputed {
+		t.Errorf("receipt %+v", r)
+	}
+}
+
 func TestLogs_NeverHoldACallbackToken(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})

@@ -31,6 +31,12 @@ type validationAnswer struct {
 	ThirdPartyTransID string `json:",omitempty"`
 }
 
+// billManagerAnswer is what the bill manager wants to hear.
+type billManagerAnswer struct {
+	Message string `json:"resmsg"`
+	Code    string `json:"rescode"`
+}
+
 // Routes lists the addresses: spec.md's bare ones, and those with a secret.
 func (a MobileMoneyWebhooks) Routes() []Route {
 	var routes []Route
@@ -43,7 +49,9 @@ func (a MobileMoneyWebhooks) Routes() []Route {
 	add("/webhooks/mobile-money/stk", "stk", "Result of a payment prompt", callbackAnswer{})
 	add("/webhooks/mobile-money/c2b/validation", "c2b_validation", "May this paybill payment go through?", validationAnswer{})
 	add("/webhooks/mobile-money/c2b/confirmation", "c2b_confirmation", "A paybill payment went through", callbackAnswer{})
-	return routes
+	return append(routes, Route{Method: "POST", Path: "/webhooks/billmanager/payment", Hosts: OnEvery, Access: AccessPublic,
+		Summary: "A payment reported by the bill manager", BodyLimit: callbackBodyLimit, Response: billManagerAnswer{},
+		Handle: a.receive("billmanager_payment")})
 }
 
 // receive keeps a callback and answers at once.

@@ -85,10 +85,10 @@ func orReceived(at time.Time, t vault.TakenCallback) time.Time {
 	return at
 }
 
-// readConfirmation handles a paybill payment. It belongs to the organization of the shortcode, on a platform shortcode to
+// readPaybill handles a paybill payment, told by the provider or the bill manager. It belongs to the organization of the shortcode, on a platform shortcode to
 // nobody yet (rules.md 9). An unverified one only makes us ask about the prompt that it may belong to.
-func (w *Workers) readConfirmation(ctx context.Context, t vault.TakenCallback) error {
-	c, err := mobilemoney.ParseC2B(t.Body)
+func (w *Workers) readPaybill(ctx context.Context, t vault.TakenCallback, parse func([]byte) (mobilemoney.C2B, error)) error {
+	c, err := parse(t.Body)
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
 		return nil // kept for the record
@@ -120,10 +120,14 @@ func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organizatio
 	}
 	name := strings.Join(strings.Fields(c.FirstName+" "+c.MiddleName+" "+c.LastName), " ")
 	number := strings.ToUpper(c.ReceiptNumber)
+	channel, sighting := commands.ChannelPaybill, commands.SightingConfirmation
+	if t.Kind == CallbackBillManager {
+		channel, sighting = commands.ChannelBillManager, commands.SightingBillManager
+	}
 	return commands.RecordReceipt{
 		ReceiptID: commands.ReceiptID(number), OrgID: org, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
-		Channel: commands.ChannelPaybill, Shortcode: c.ShortCode, Amount: c.Amount, PaidAt: orReceived(c.PaidAt, t),
-		PayerPhone: personal.Of(phone), PayerName: personal.Of(name), BillRef: personal.Of(c.BillRef), Sighting: commands.SightingConfirmation,
+		Channel: channel, Shortcode: c.ShortCode, Amount: c.Amount, PaidAt: orReceived(c.PaidAt, t),
+		PayerPhone: personal.Of(phone), PayerName: personal.Of(name), BillRef: personal.Of(c.BillRef), Sighting: sighting,
 	}
 }
 

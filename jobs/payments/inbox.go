@@ -7,6 +7,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -146,7 +147,9 @@ func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (time.Duratio
 	case CallbackPrompt:
 		return w.readPrompt(ctx, t)
 	case CallbackConfirmation:
-		return 0, w.readConfirmation(ctx, t)
+		return 0, w.readPaybill(ctx, t, mobilemoney.ParseC2B)
+	case CallbackBillManager:
+		return 0, w.readPaybill(ctx, t, parseBillManager)
 	}
 	return 0, nil // kept for the record
 }

@@ -79,8 +79,11 @@ func (r Receiver) Receive(ctx context.Context, kind, token, ip string, body []by
 		return r.validate(ctx, s, callback, body)
 	}
 	r.Inbox.Wake()
-	if over != nil {
+	switch {
+	case over != nil:
 		return nil, over
+	case kind == CallbackBillManager:
+		return billManagerAnswer{Message: "Success", Code: "200"}, nil
 	}
 	return accepted{ResultDesc: "Accepted"}, nil
 }

@@ -24,7 +24,7 @@ func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *Pa
 			return attempt, false, err
 		}
 	}
-	if r.BillRef == nil || r.Channel != "c2b" {
+	if r.BillRef == nil || r.Channel != "c2b" && r.Channel != "bill_manager" {
 		return nil, false, nil
 	}
 	attempt, err = q.ByReference(ctx, referenceKey(*r.BillRef))
