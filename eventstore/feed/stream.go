@@ -3,6 +3,8 @@ package feed
 import (
 	"context"
 	"fmt"
+	"iter"
+	"sync"
 
 	"github.com/lastmile-isp/lastmile/events"
 )
@@ -35,49 +37,68 @@ func (w Wanted) Has(eventType string) bool {
 }
 
 // Stream gives pages of what is wanted after a position, read ahead of their use, until memory reaches back to where they
-// end: Read goes on from there. It is how much of the log is read at once. The channel is closed at the end, on an error,
-// which fail is told before, and when ctx ends.
-func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int, fail func(error)) <-chan Page {
-	pages := make(chan Page, 2)
-	if f.reaches(after) {
-		close(pages)
-		return pages
-	}
-	go func() {
-		defer close(pages)
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		cursor := f.log.Follow(ctx, after, want.list)
-		skipped := 0 // items without an event since the last page
-		for page := (Page{From: after, UpTo: after}); ; {
-			item, err := cursor.Next(ctx)
-			if err != nil {
-				fail(fmt.Errorf("read log after %d: %w", page.UpTo, err))
-				return
-			}
-			page.UpTo = max(page.UpTo, item.Position)
-			if item.Event != nil {
-				page.Events = append(page.Events, item.Event)
-			} else {
-				skipped++
-			}
-			near := f.reaches(page.UpTo)
-			if len(page.Events) < limit && skipped < skipLimit && !near {
-				continue
-			}
-			skipped = 0
-			select {
-			case pages <- page:
-			case <-ctx.Done():
-				return
-			}
-			if near {
-				return
-			}
-			page = Page{From: page.UpTo, UpTo: page.UpTo, Events: make([]*events.Envelope, 0, limit)}
+// end: Read goes on from there. It is how much of the log is read at once. An error is the last thing it gives.
+func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		if f.reaches(after) {
+			return
 		}
-	}()
-	return pages
+		ctx, cancel := context.WithCancel(ctx)
+		pages := make(chan streamed, 2)
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			defer close(pages)
+			f.stream(ctx, after, want, limit, pages)
+		})
+		defer reader.Wait()
+		defer cancel()
+		for p := range pages {
+			if !yield(p.page, p.err) {
+				return
+			}
+		}
+	}
+}
+
+// streamed is a page on its way, or the error in its place.
+type streamed struct {
+	page Page
+	err  error
+}
+
+// stream reads pages until memory reaches back.
+func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) {
+	cursor := f.log.Follow(ctx, after, want.list)
+	page, skipped := Page{From: after, UpTo: after}, 0 // items without an event since the last page
+	for {
+		item, err := cursor.Next(ctx)
+		if err != nil {
+			select {
+			case pages <- streamed{err: fmt.Errorf("read log after %d: %w", page.UpTo, err)}:
+			case <-ctx.Done():
+			}
+			return
+		}
+		page.UpTo = max(page.UpTo, item.Position)
+		if item.Event != nil {
+			page.Events = append(page.Events, item.Event)
+		} else {
+			skipped++
+		}
+		near := f.reaches(page.UpTo)
+		if len(page.Events) < limit && skipped < skipLimit && !near {
+			continue
+		}
+		select {
+		case pages <- streamed{page: page}:
+		case <-ctx.Done():
+			return
+		}
+		if near {
+			return
+		}
+		page, skipped = Page{From: page.UpTo, UpTo: page.UpTo, Events: make([]*events.Envelope, 0, limit)}, 0
+	}
 }
 
 // reaches tells whether memory reaches back to a position.

@@ -124,6 +124,7 @@ type office struct {
 	acts    []act
 	byID    map[id.Command]bool
 	answer  func(deliver) error
+	before  func(ctx context.Context, step string) error // called at "job" and "execute", and after it at "executed"
 	jobs    map[id.Any]ring
 	causes  []jobs.Cause
 }
@@ -140,7 +141,29 @@ func newOffice() *office {
 }
 
 // execute is the runner's Execute.
-func (o *office) execute(_ context.Context, cmd commands.Command, meta commands.Meta) error {
+func (o *office) execute(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
+	if err := o.step(ctx, "execute"); err != nil {
+		return err
+	}
+	if err := o.act(cmd, meta); err != nil {
+		return err
+	}
+	return o.step(ctx, "executed")
+}
+
+// step calls the hook.
+func (o *office) step(ctx context.Context, name string) error {
+	o.mu.Lock()
+	before := o.before
+	o.mu.Unlock()
+	if before == nil {
+		return nil
+	}
+	return before(ctx, name)
+}
+
+// act executes.
+func (o *office) act(cmd commands.Command, meta commands.Meta) error {
 	d, _ := cmd.(deliver)
 	o.mu.Lock()
 	answer := o.answer
@@ -162,7 +185,10 @@ func (o *office) execute(_ context.Context, cmd commands.Command, meta commands.
 }
 
 // InsertTx takes a job.
-func (o *office) InsertTx(_ context.Context, _ pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
+func (o *office) InsertTx(ctx context.Context, _ pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
+	if err := o.step(ctx, "job"); err != nil {
+		return err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r, _ := job.(ring)

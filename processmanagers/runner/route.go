@@ -109,9 +109,11 @@ func (s *source) Close() error { return nil }
 func (s *source) give(ctx context.Context, out chan<- *message.Message) {
 	window := make(chan struct{}, pageLimit)
 	for ctx.Err() == nil {
-		var failed error // set before the channel is closed
-		for page := range s.r.cfg.Feed.Stream(ctx, s.after, s.want, pageLimit, func(err error) { failed = err }) {
-			s.pass(ctx, out, window, page)
+		var failed error
+		for page, err := range s.r.cfg.Feed.Stream(ctx, s.after, s.want, pageLimit) {
+			if failed = err; err == nil {
+				s.pass(ctx, out, window, page)
+			}
 		}
 		if failed == nil {
 			var page feed.Page

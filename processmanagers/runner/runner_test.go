@@ -3,7 +3,6 @@ package runner_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
-	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
 func TestRunner_CommandsAndJobsOfAnEventCarryItsStory(t *testing.T) {
@@ -259,67 +256,6 @@ func TestCommand_LeftByAStoppedProgramIsExecutedByTheNext(t *testing.T) {
 	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2 })
 }
 
-func TestPoison_StopsOneProcessVisibly(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	r := b.start(t, "courier", "forgiving")
-	b.happen("p1", "on")
-	bad := b.happen("p1", "bad")
-	taken(t, r, "forgiving", b.happen("p1", "after"))
-	var s runner.Status
-	poll(t, "stopped", func() bool { s = r.Status()[0]; return s.State == runner.StateStopped })
-	if !strings.Contains(s.Error, "no such parcel") || s.Position >= bad {
-		t.Errorf("got %+v", s)
-	}
-	if diff := cmp.Diff([]string{"on"}, b.seen(t, "courier", "p1")); diff != "" {
-		t.Error(diff)
-	}
-	r.Retry("courier")
-	poll(t, "stopped again", func() bool { return r.Status()[0].State == runner.StateStopped })
-}
-
-func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	r := b.start(t, "courier")
-	var want []string
-	for i := range 5 {
-		b.log.SetAway(true)
-		b.log.SetAway(false)
-		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`, string(b.db.Namespace))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, fmt.Sprint("step ", i))
-		taken(t, r, "courier", b.happen("p1", want[i]))
-	}
-	if diff := cmp.Diff(want, b.seen(t, "courier", "p1")); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestRunner_OneProgramDrivesAndAnotherTakesOver(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	first := b.open(t, "courier")
-	if err := first.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	second := *b
-	second.db = pgtest.Open(t, b.db.URL, b.db.Namespace)
-	next := second.start(t, "courier")
-	taken(t, first, "courier", b.happen("p1", "on"))
-	if s := next.Status()[0]; s.State != runner.StateWaiting {
-		t.Errorf("both drive: %+v", s)
-	}
-	first.Stop()
-	taken(t, next, "courier", b.happen("p1", "off"))
-	if diff := cmp.Diff([]string{"on", "off"}, b.seen(t, "courier", "p1")); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestRunner_EventToCommandTakesMilliseconds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -335,37 +271,5 @@ func TestRunner_EventToCommandTakesMilliseconds(t *testing.T) {
 	t.Logf("median %v, slowest %v", slowest[len(slowest)/2], slowest[len(slowest)-1])
 	if slowest[len(slowest)/2] > 250*time.Millisecond { // a poll somewhere would cost more
 		t.Errorf("median %v", slowest[len(slowest)/2])
-	}
-}
-
-func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	first := b.start(t, "courier")
-	second := *b
-	second.db = pgtest.Open(t, b.db.URL, b.db.Namespace)
-	second.start(t, "courier")
-	taken(t, first, "courier", b.happen("p0", "on"))
-	var want []string
-	for round := range 4 {
-		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("processes"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for step := range 20 {
-			want = append(want, fmt.Sprint(round, " ", step))
-			b.happen("p1", want[len(want)-1])
-		}
-		b.happen("p2", "deliver", "ring")
-		poll(t, "taken", func() bool { return len(b.seenMaybe(t, "courier", "p1")) == len(want) })
-	}
-	if diff := cmp.Diff(want, b.seenMaybe(t, "courier", "p1")); diff != "" {
-		t.Error(diff)
-	}
-	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 8 && len(b.office.jobs) == 4 })
-	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
-	if len(b.office.acts) != 8 || len(b.office.jobs) != 4 {
-		t.Errorf("%d commands and %d jobs, want 8 and 4", len(b.office.acts), len(b.office.jobs))
 	}
 }

@@ -26,6 +26,7 @@ func (t *tracker) reset(position uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open, t.seen, t.done = nil, position, position
+	t.announce()
 }
 
 // begin notes an event.
@@ -63,7 +64,14 @@ func (t *tracker) settle() {
 	if len(t.open) == 0 {
 		t.done = max(t.done, t.seen)
 	}
-	if t.done != before && t.changed != nil {
+	if t.done != before {
+		t.announce()
+	}
+}
+
+// announce wakes who waits; the lock is held.
+func (t *tracker) announce() {
+	if t.changed != nil {
 		close(t.changed)
 		t.changed = nil
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,16 +102,16 @@ func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
 
 // replay applies pages until memory reaches back to the position. The next page is read and decoded while one is written.
 func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *generation, done func()) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var failed error // set before the channel is closed
-	for page := range r.cfg.Feed.Stream(ctx, g.Position, want, buildLimit, func(err error) { failed = err }) {
-		if err := r.apply(ctx, p, g, page); err != nil {
+	for page, err := range r.cfg.Feed.Stream(ctx, g.Position, want, buildLimit) {
+		if err == nil {
+			err = r.apply(ctx, p, g, page)
+		}
+		if err != nil {
 			return err
 		}
 		done()
 	}
-	return cmp.Or(failed, ctx.Err())
+	return ctx.Err()
 }
 
 // takeOver makes new tables the active ones, at a position that is not before the one shown so far.

@@ -81,15 +81,14 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 			}
 			continue
 		}
-		var failed error // set before the channel is closed
-		for page := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit, func(err error) { failed = err }) {
-			if err := r.take(ctx, e, page); err != nil {
+		for page, err := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit) {
+			if err == nil {
+				err = r.take(ctx, e, page)
+			}
+			if err != nil {
 				return began, err
 			}
 			began, position = true, page.UpTo
-		}
-		if failed != nil {
-			return began, failed
 		}
 		page, err := r.cfg.Feed.Next(ctx, position, e.want, batchLimit)
 		if err != nil {
