@@ -62,6 +62,7 @@ type moneyKit struct {
 	org      id.Organization
 	amina    id.Subscriber
 	brian    id.Subscriber // of the other organization
+	chege    id.Subscriber // Amina's neighbour
 }
 
 // moneyOptions are what tests choose.
@@ -78,7 +79,7 @@ type late struct{ jobs.Receiver }
 func newMoneyKit(t *testing.T, o moneyOptions) *moneyKit {
 	t.Helper()
 	k := &moneyKit{store: storetest.New(t), clock: clock.NewManual(time.Now()), sim: provider.New(provider.Config{Seed: 7}),
-		amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber]()}
+		amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](), chege: id.New[id.Subscriber]()}
 	if err := k.sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
@@ -239,6 +240,13 @@ func (k *moneyKit) populateMoney(t *testing.T) {
 		k.run(t, commands.RegisterSubscriber{SubscriberID: who.id, OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
 			Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of(who.phone)}}, org)
 	}
+}
+
+// neighbour registers Chege, a second subscriber of Amina's organization.
+func (k *moneyKit) neighbour(t *testing.T) {
+	t.Helper()
+	k.run(t, commands.RegisterSubscriber{SubscriberID: k.chege, OrgID: k.org, AccountNumber: commands.AccountNumber(1_000_009),
+		Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Chege"), Phone: personal.Of("+254744000000")}}, k.org)
 }
 
 // until looks again and again at something that cannot be waited for, with a deadline.

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -281,4 +282,50 @@ func TestRecheck_PeriodicQueryFindsTheSuccess(t *testing.T) {
 	k.until(t, "the re-check", func() bool { return k.payment(t, p.PaymentID).Status == "SUCCESS" })
 	k.quiet(t)
 	k.expectCredited(t, 300, 1)
+}
+
+// The books and the provider agree in the end, whatever was lost, repeated or reordered on the way.
+func TestStorm_TheBooksEqualTheProvidersTransactions(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.behave(t, "pay", provider.Faults{DuplicateCallbacks: 2, DropCallbacks: 0.4, LoseResponse: 0.3, ReorderCallbacks: true, C2BAlso: true, ErrorRate: 0.1})
+	var asked sync.WaitGroup
+	payments := make([]string, 24)
+	for n := range payments {
+		asked.Go(func() {
+			a := k.Do(t, apitest.Request{Method: "POST", Path: "/payments/initiate", As: apitest.Admin,
+				Body: map[string]any{"subscriberId": k.amina, "amount": 100 + n, "phone": fmt.Sprintf("07130000%02d", n)}})
+			var p initiated
+			a.Into(t, &p)
+			payments[n] = p.PaymentID
+		})
+	}
+	asked.Wait()
+	k.quiet(t)
+	if err := k.sim.SetFaults(provider.Faults{C2BAlso: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range payments {
+		if p != "" {
+			k.Do(t, apitest.Request{Method: "POST", Path: "/payments/query", As: apitest.Admin, Body: map[string]any{"paymentId": p}})
+		}
+	}
+	k.quiet(t)
+	var sum int64
+	moved := k.sim.Transactions()
+	for _, tx := range moved {
+		sum += tx.Amount.Minor / 100
+		k.sim.Resend(tx.ReceiptNumber)
+	}
+	for _, p := range k.sim.Prompts() {
+		k.sim.Resend(p.CheckoutRequestID)
+	}
+	k.quiet(t)
+	k.expectCredited(t, sum, len(moved))
+	if list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense"); len(list) != 0 {
+		t.Errorf("in suspense: %+v", list)
+	}
+	if list := k.receipts(t, apitest.Domain, apitest.Super, ""); len(list) != 0 {
+		t.Errorf("nobody's: %+v", list)
+	}
 }

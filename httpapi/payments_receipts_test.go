@@ -158,6 +158,29 @@ func TestMistakes_ReversedAndReattributedMoneyLeavesTheAccount(t *testing.T) {
 	}
 }
 
+func TestMistakes_ReattributedThereAndBack(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.neighbour(t)
+	r := k.paybill(t, platformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
+	id := commands.ReceiptID(r.ReceiptNumber).String()
+	move := func(to any) {
+		t.Helper()
+		k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute", map[string]any{"subscriberId": to, "reason": "typing error"}, 200)
+		k.quiet(t)
+	}
+	move(k.chege)
+	k.expectCredited(t, 0, 1)
+	if sum, _ := k.credited(t, k.chege); sum != 400 {
+		t.Errorf("the neighbour has %d", sum)
+	}
+	move(k.amina)
+	k.expectCredited(t, 400, 2)
+	if sum, _ := k.credited(t, k.chege); sum != 0 {
+		t.Errorf("the neighbour still has %d", sum)
+	}
+}
+
 func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
