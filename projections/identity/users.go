@@ -39,7 +39,8 @@ func (Users) Handles() []string {
 }
 
 // Apply queues the statements for one event. A member's personal columns are what the organization knows of the user, so
-// that a tenant's list reads one table under its policy and a pending member gives nothing away.
+// that a tenant's list reads one table under its policy and a pending member gives nothing away. A member's row takes each
+// event once: what it does may depend on the row.
 func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.UserRegistered:
@@ -49,7 +50,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.UserDetailsCorrected:
 		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
-		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5 where user_id = $1 and not pending`,
+		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5
+				where user_id = $1 and not pending and revision <= $5`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
 	case events.MembershipGranted:
 		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, member_since, revision)
@@ -57,16 +59,21 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 			from {schema}.users where user_id = $2 on conflict (org_id, user_id) do nothing`,
 			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), string(v.Role), v.Pending, v.At, int64(e.Revision))
 	case events.MembershipDetailsCorrected:
-		w.Exec(`update {schema}.members set phone = $3, first_name = $4, last_name = $5, revision = $6 where org_id = $1 and user_id = $2`,
+		w.Exec(`update {schema}.members set phone = $3, first_name = $4, last_name = $5, revision = $6
+				where org_id = $1 and user_id = $2 and revision <= $6`,
 			v.OrgID, v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
 	case events.MembershipAccepted:
-		w.Exec(`update {schema}.members set pending = false, revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+		w.Exec(`update {schema}.members set pending = false, revision = $3
+				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipRoleAssigned:
-		w.Exec(`update {schema}.members set role = $3, revision = $4 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, string(v.Role), int64(e.Revision))
+		w.Exec(`update {schema}.members set role = $3, revision = $4
+				where org_id = $1 and user_id = $2 and revision <= $4`, v.OrgID, v.UserID, string(v.Role), int64(e.Revision))
 	case events.MembershipDisabled:
-		w.Exec(`update {schema}.members set disabled = true, revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+		w.Exec(`update {schema}.members set disabled = true, revision = $3
+				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipEnabled:
-		w.Exec(`update {schema}.members set disabled = false, revision = $3 where org_id = $1 and user_id = $2`, v.OrgID, v.UserID, int64(e.Revision))
+		w.Exec(`update {schema}.members set disabled = false, revision = $3
+				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.UserForgotten:
 		w.Exec(`update {schema}.users set email = '', super_admin = false, phone = '', first_name = '', last_name = '' where user_id = $1`, v.UserID)
 		w.Exec(`update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2 where user_id = $1`,

@@ -1,0 +1,112 @@
+package identity_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+)
+
+// told is a directory that knows some events.
+func told(list ...events.Event) *identity.Directory {
+	d := identity.NewDirectory()
+	for _, e := range list {
+		d.Apply(events.Envelope{Event: e})
+	}
+	return d
+}
+
+// stands checks what somebody may do; "" for nothing.
+func stands(t *testing.T, d *identity.Directory, user id.User, org id.Organization, session id.Session, role events.Role) {
+	t.Helper()
+	got, known := d.Standing(user, org, session)
+	if got.Role != role || known != (role != "") {
+		t.Errorf("standing %+v %v, want %q", got, known, role)
+	}
+}
+
+func TestDirectory_HandlesWhatItApplies(t *testing.T) {
+	t.Parallel()
+	handled := map[string]bool{}
+	for _, name := range identity.NewDirectory().Handles() {
+		handled[name] = true
+	}
+	for _, e := range []events.Event{events.UserForgotten{}, events.SessionEnded{}, events.MembershipAccepted{}, events.OrganizationSuspended{}, events.PasswordChanged{}} {
+		if !handled[e.EventType()] {
+			t.Errorf("%s is not asked for", e.EventType())
+		}
+	}
+}
+
+func TestDirectory_TenantsBySlug(t *testing.T) {
+	t.Parallel()
+	d := told(organizations()...)
+	for slug, want := range map[string]identity.Tenant{
+		"acme": {ID: acme, Slug: "acme", Name: "Acme Networks"}, "other": {ID: other, Slug: "other", Name: "Other", Suspended: true},
+	} {
+		if got, found := d.BySlug(slug); !found || got != want {
+			t.Errorf("%s: %+v", slug, got)
+		}
+	}
+	if _, found := d.BySlug("nobody"); found {
+		t.Error("an unknown slug is found")
+	}
+}
+
+func TestDirectory_RoleDisabledAndEnabledAtOnce(t *testing.T) {
+	t.Parallel()
+	var session id.Session
+	life := adas()
+	stands(t, told(), ada, acme, session, "")
+	stands(t, told(life[:1]...), ada, acme, session, "")
+	d := told(life[:2]...)
+	stands(t, d, ada, acme, session, events.RoleAdmin)
+	stands(t, d, ada, other, session, "")
+	stands(t, d, ada, id.Organization{}, session, "")
+	if s, _ := d.Standing(ada, acme, session); !s.MustChangePassword {
+		t.Error("the temporary password is good for ever")
+	}
+	d = told(life[:3]...)
+	if s, _ := d.Standing(ada, acme, session); s.MustChangePassword {
+		t.Error("the password was changed")
+	}
+	stands(t, told(life[:4]...), ada, acme, session, "")
+	stands(t, told(life[:5]...), ada, acme, session, events.RoleAdmin)
+	stands(t, told(life[:6]...), ada, acme, session, events.RoleSupport)
+}
+
+func TestDirectory_APendingMembershipOpensWithTheAcceptanceAlone(t *testing.T) {
+	t.Parallel()
+	var session id.Session
+	d := told(olgas()...) // granted, disabled, enabled, but not accepted
+	stands(t, d, olga, acme, session, "")
+	stands(t, d, olga, other, session, events.RoleAdmin)
+	d.Apply(events.Envelope{Event: events.MembershipAccepted{UserID: olga, OrgID: acme}})
+	stands(t, d, olga, acme, session, events.RoleSupport)
+}
+
+func TestDirectory_ASuperAdminStandsEverywhere(t *testing.T) {
+	t.Parallel()
+	d := told(events.UserRegistered{UserID: ada, SuperAdmin: true})
+	for _, org := range []id.Organization{acme, other, {}} {
+		stands(t, d, ada, org, id.Session{}, events.RoleSuperAdmin)
+	}
+	d.Apply(events.Envelope{Event: events.UserForgotten{UserID: ada}})
+	stands(t, d, ada, acme, id.Session{}, "")
+}
+
+func TestDirectory_AnEndedSessionIsOverWhileItsTokensLive(t *testing.T) {
+	t.Parallel()
+	d := told(adas()[:2]...)
+	session, later := id.Derive[id.Session]("test", "1"), id.Derive[id.Session]("test", "2")
+	stands(t, d, ada, acme, session, events.RoleAdmin)
+	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: session, UserID: ada, At: began}})
+	stands(t, d, ada, acme, session, "")
+	stands(t, d, ada, acme, later, events.RoleAdmin)
+	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(16 * time.Minute)}})
+	stands(t, d, ada, acme, session, "") // its last token may live a moment longer
+	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(time.Hour)}})
+	stands(t, d, ada, acme, later, "")
+}

@@ -1,0 +1,187 @@
+package identity_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// The people and organizations of these tests.
+var (
+	began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	acme  = id.Derive[id.Organization]("test", "acme")
+	other = id.Derive[id.Organization]("test", "other")
+	ada   = id.Derive[id.User]("test", "ada")
+	olga  = id.Derive[id.User]("test", "olga")
+	gone  = id.Derive[id.User]("test", "gone")
+	gone2 = id.Derive[id.User]("test", "gone2")
+	text  = personal.Of
+)
+
+// billing is what an organization begins with.
+func billing(prefix string) events.BillingSettings {
+	return events.BillingSettings{Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: prefix}
+}
+
+// organizations is the life of two tenants.
+func organizations() []events.Event {
+	return []events.Event{
+		events.OrganizationCreated{OrgID: acme, Slug: "acme", Name: "Acme", Billing: billing("ACME"), CreatedAt: began},
+		events.OrganizationCreated{OrgID: other, Slug: "other", Name: "Other", Billing: billing("OTHER"), CreatedAt: began.Add(time.Hour)},
+		events.OrganizationRenamed{OrgID: acme, Name: "Acme Networks"},
+		events.BillingSettingsAdopted{OrgID: acme, Billing: billing("NET")},
+		events.OrganizationSuspended{OrgID: acme, Reason: "unpaid"},
+		events.OrganizationResumed{OrgID: acme, Reason: "paid"},
+		events.OrganizationSuspended{OrgID: other, Reason: "unpaid"},
+	}
+}
+
+// adas is the life of Ada, who works for Acme.
+func adas() []events.Event {
+	return []events.Event{
+		events.UserRegistered{UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"), MustChangePassword: true, RegisteredAt: began},
+		events.MembershipGranted{UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"), FirstName: text("Ada"), At: began},
+		events.PasswordChanged{UserID: ada, At: began},
+		events.MembershipDisabled{UserID: ada, OrgID: acme, Reason: "left"},
+		events.MembershipEnabled{UserID: ada, OrgID: acme},
+		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport},
+		events.UserDetailsCorrected{UserID: ada, Phone: text("+254700000002"), FirstName: text("Adah"), LastName: text("Lovelace")},
+	}
+}
+
+// olgas is the life of Olga, of Other, whom Acme adds under a name of its own.
+func olgas() []events.Event {
+	return []events.Event{
+		events.UserRegistered{UserID: olga, Email: text("olga@other.test"), FirstName: text("Olga"), RegisteredAt: began},
+		events.MembershipGranted{UserID: olga, OrgID: other, Role: events.RoleAdmin, Email: text("olga@other.test"), FirstName: text("Olga"), At: began},
+		events.MembershipGranted{UserID: olga, OrgID: acme, Role: events.RoleSupport, Pending: true, Email: text("olga@other.test"), FirstName: text("Helga"), At: began.Add(time.Hour)},
+		events.MembershipDetailsCorrected{UserID: olga, OrgID: acme, FirstName: text("Helge")},
+		events.UserDetailsCorrected{UserID: olga, FirstName: text("Olga Maria")},
+		events.MembershipDisabled{UserID: olga, OrgID: acme, Reason: "a slip"},
+		events.MembershipEnabled{UserID: olga, OrgID: acme},
+	}
+}
+
+// forgotten are two people who were erased: their keys are gone, so that a replay reads nothing of them from the start.
+func forgotten(user id.User) []events.Event {
+	return []events.Event{
+		events.UserRegistered{UserID: user, RegisteredAt: began},
+		events.MembershipGranted{UserID: user, OrgID: acme, Role: events.RoleSupport, At: began},
+		events.UserForgotten{UserID: user, Reason: "asked for it"},
+	}
+}
+
+// story is all of it.
+func story() *projectiontest.Story {
+	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1", adas()...).Add("user-2", olgas()...).
+		Add("user-3", forgotten(gone)...).Add("user-4", forgotten(gone2)...)
+}
+
+func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
+	t.Parallel()
+	for _, p := range []runner.Projection{identity.Organizations{}, identity.Users{}} {
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			projectiontest.Check(t, p, story())
+		})
+	}
+}
+
+// started is both read models after the story.
+func started(t *testing.T) (identity.OrganizationsQuery, identity.UsersQuery) {
+	t.Helper()
+	log := feedtest.New()
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
+	r.Register(identity.Organizations{}, identity.Users{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	for _, list := range [][]events.Event{organizations(), adas(), olgas(), forgotten(gone), forgotten(gone2)} {
+		log.Append(events.Metadata{OrgID: acme, At: began}, list...)
+	}
+	head, _ := log.Head(t.Context())
+	for _, name := range []string{identity.OrganizationsName, identity.UsersName} {
+		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return identity.OrganizationsQuery{Views: r.Views()}, identity.UsersQuery{Views: r.Views()}
+}
+
+func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
+	t.Parallel()
+	orgs, users := started(t)
+	ctx := t.Context()
+	names := map[id.Organization][]string{}
+	for _, org := range []id.Organization{acme, other} {
+		rows, err := users.Members(ctx, org, identity.MemberKey{}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if r.OrgID != org {
+				t.Errorf("%s sees a row of %s", org, r.OrgID)
+			}
+			names[org] = append(names[org], r.FirstName+" "+r.Status)
+		}
+	}
+	if len(names[acme]) != 4 || names[acme][0] != "Helge pending" || len(names[other]) != 1 || names[other][0] != "Olga Maria active" {
+		t.Errorf("members %v", names)
+	}
+	if row, err := users.Member(ctx, other, ada); row != nil || err != nil {
+		t.Errorf("another organization's member: %+v, %v", row, err)
+	}
+	if row, err := users.Member(ctx, acme, id.User{}); row != nil || err != nil {
+		t.Errorf("nobody: %+v, %v", row, err)
+	}
+	if _, err := users.Members(ctx, id.Organization{}, identity.MemberKey{}, 1); err == nil {
+		t.Error("a read without an organization must fail")
+	}
+	for email, want := range map[string]id.User{"ada@acme.test": ada, "Ada@acme.test": {}, "": {}, "nobody@acme.test": {}} {
+		row, err := users.ByEmail(ctx, email)
+		if err != nil || (row == nil) != want.IsZero() || row != nil && row.ID != want {
+			t.Errorf("%q: %+v, %v", email, row, err)
+		}
+	}
+	list, err := orgs.List(ctx, identity.OrganizationKey{}, 1)
+	if err != nil || len(list) != 1 || list[0].ID != other || !list[0].Suspended {
+		t.Fatalf("newest: %+v, %v", list, err)
+	}
+	list, err = orgs.List(ctx, identity.OrganizationKey{CreatedAt: list[0].CreatedAt, ID: other}, 10)
+	if err != nil || len(list) != 1 || list[0].ID != acme || list[0].Billing.InvoicePrefix != "NET" {
+		t.Errorf("next page: %+v, %v", list, err)
+	}
+}
+
+func TestMembers_PagesVisitEachOnce(t *testing.T) {
+	t.Parallel()
+	_, users := started(t)
+	seen := map[id.User]int{}
+	for after := (identity.MemberKey{}); ; {
+		rows, err := users.Members(t.Context(), acme, after, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		seen[rows[0].ID]++
+		after = identity.MemberKey{MemberSince: rows[0].MemberSince, ID: rows[0].ID}
+	}
+	if diff := cmp.Diff(map[id.User]int{ada: 1, olga: 1, gone: 1, gone2: 1}, seen); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
