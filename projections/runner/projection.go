@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lastmile-isp/lastmile/events"
 )
@@ -48,8 +49,8 @@ func (w *Writes) Exec(sql string, args ...any) {
 	w.batch.Queue(text, args...)
 }
 
-// plain turns an id into the array that pgx encodes directly; as a driver.Valuer it would take the way over text, which
-// is most of a rebuild's own time.
+// plain turns an id into a form that pgx encodes directly; as a driver.Valuer it would take the way over text, which is
+// most of a rebuild's own time.
 func plain(arg any) any {
 	v, ok := arg.(interface {
 		UUID() uuid.UUID
@@ -61,7 +62,18 @@ func plain(arg any) any {
 	case v.IsZero():
 		return nil
 	}
-	return [16]byte(v.UUID())
+	return idValue(v.UUID())
+}
+
+// idValue is an id for a column of type uuid or text.
+type idValue [16]byte
+
+// UUIDValue serves columns of type uuid.
+func (v idValue) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: v, Valid: true}, nil }
+
+// TextValue serves columns of type text.
+func (v idValue) TextValue() (pgtype.Text, error) {
+	return pgtype.Text{String: uuid.UUID(v).String(), Valid: true}, nil
 }
 
 // schemaMark stands in statements for the schema of a projection's tables.

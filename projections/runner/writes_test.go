@@ -1,0 +1,46 @@
+package runner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// idsIn writes ids into columns of every type that they are kept in.
+type idsIn struct{ sales }
+
+// DDL has a column of each type.
+func (idsIn) DDL() string {
+	return `create table {schema}.sales (org_id uuid, as_uuid uuid, as_text text, many uuid[], none uuid, none_text text)`
+}
+
+// Apply writes the event's organization everywhere.
+func (idsIn) Apply(w *runner.Writes, e events.Envelope) error {
+	var none id.Organization
+	org := e.Meta.OrgID
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5, $6)`, org, org.UUID(), org, []id.Organization{org}, none, none)
+	return nil
+}
+
+func TestWrites_TakeIdsForColumnsOfEveryType(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	scratch, err := runner.NewScratch(t.Context(), db, idsIn{}, "ids")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scratch.Apply(t.Context(), projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}).Events()); err != nil {
+		t.Fatal(err)
+	}
+	a := `"` + orgA.String() + `"`
+	want := "== sales (1)\n{\"org_id\":" + a + ",\"as_uuid\":" + a + ",\"as_text\":" + a + ",\"many\":[" + a + "],\"none\":null,\"none_text\":null}\n"
+	if diff := cmp.Diff(want, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
+		t.Error(diff)
+	}
+}
