@@ -45,8 +45,9 @@ func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode
 	if err != nil || base.Host == "" {
 		return mobilemoney.URLs{}, fmt.Errorf("callback address is not a URL")
 	}
-	owner := id.Derive[id.Shortcode]("shortcode", org.String(), shortcode)
-	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{Kind: TokenPaybill, Ref: owner.UUID(), OrgID: org, Shortcode: shortcode})
+	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{
+		Kind: TokenPaybill, Ref: shortcodeOf(org, shortcode).UUID(), OrgID: org, Shortcode: shortcode,
+	})
 	if err != nil {
 		return mobilemoney.URLs{}, err
 	}
@@ -54,4 +55,9 @@ func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode
 	return mobilemoney.URLs{
 		Confirmation: root + confirmationPath + "/" + token.Reveal(), Validation: root + validationPath + "/" + token.Reveal(),
 	}, nil
+}
+
+// shortcodeOf is a shortcode in the hands of one organization, zero for the platform: what a paybill token belongs to.
+func shortcodeOf(org id.Organization, shortcode string) id.Shortcode {
+	return id.Derive[id.Shortcode]("shortcode", org.String(), shortcode)
 }

@@ -96,20 +96,30 @@ func (w *Workers) readPaybill(ctx context.Context, t vault.TakenCallback, parse 
 	if !t.Verified || t.Shortcode != "" && t.Shortcode != c.ShortCode {
 		return w.unverifiedConfirmation(ctx, t, c)
 	}
-	var org id.Organization
-	if c.ShortCode != w.cfg.Access.Platform.ShortCode {
-		owner, err := w.gateways.Shortcode(ctx, c.ShortCode)
-		if err != nil {
-			return err
-		}
-		switch {
-		case owner != nil:
-			org = owner.OrgID
-		case t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-			return failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0, nil)
-		}
+	org, err := w.ownerOf(ctx, t, c.ShortCode)
+	if err != nil {
+		return err
 	}
 	return w.fromProvider(ctx, t, paybillReceipt(t, c, org))
+}
+
+// ownerOf is whose money a paybill payment on a shortcode is; zero for nobody's yet. A token that was made for a former
+// owner of the shortcode proves the money, but not whose it is.
+func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode string) (id.Organization, error) {
+	none := id.Organization{}
+	if shortcode == w.cfg.Access.Platform.ShortCode {
+		return none, nil
+	}
+	owner, err := w.gateways.Shortcode(ctx, shortcode)
+	switch {
+	case err != nil:
+		return none, err
+	case owner == nil && t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
+		return none, failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0, nil)
+	case owner == nil, t.Ref != uuid.Nil && t.Ref != shortcodeOf(owner.OrgID, shortcode).UUID():
+		return none, nil
+	}
+	return owner.OrgID, nil
 }
 
 // paybillReceipt is the money of a paybill payment.

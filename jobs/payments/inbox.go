@@ -24,7 +24,7 @@ const (
 // How the inbox is worked. The sweep finds what a crash left behind, and what is to be tried again.
 const (
 	inboxWorkers = 8
-	inboxPage    = 8
+	inboxPage    = 4
 	sweepEvery   = time.Second
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
@@ -49,8 +49,8 @@ func NewInbox(w *Workers) *Inbox {
 func (i *Inbox) Start(ctx context.Context) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	i.cancel = cancel
-	for range inboxWorkers {
-		i.done.Go(func() { i.run(run) })
+	for n := range inboxWorkers {
+		i.done.Go(func() { i.run(run, n == 0) })
 	}
 	return nil
 }
@@ -71,30 +71,39 @@ func (i *Inbox) Wake() {
 	}
 }
 
-// run is one worker.
-func (i *Inbox) run(ctx context.Context) {
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
+// run is one worker; one of them also sweeps. Who finds a full page wakes another.
+func (i *Inbox) run(ctx context.Context, sweeps bool) {
+	var sweep <-chan time.Time
+	if sweeps {
+		ticker := time.NewTicker(sweepEvery)
+		defer ticker.Stop()
+		sweep = ticker.C
+	}
 	for ctx.Err() == nil {
-		if i.workers.HandleDue(ctx) > 0 {
+		n := i.workers.HandleDue(ctx, i.Wake)
+		if n > 0 {
 			continue
 		}
 		select {
 		case <-ctx.Done():
 		case <-i.wake:
-		case <-ticker.C:
+		case <-sweep:
 		}
 	}
 }
 
-// HandleDue handles a page of callbacks that are due, and tells how many there were.
-func (w *Workers) HandleDue(ctx context.Context) int {
+// HandleDue handles a page of callbacks that are due, and tells how many there were. more is called before a full page:
+// others may go on with the next; nil = nobody else is there.
+func (w *Workers) HandleDue(ctx context.Context, more func()) int {
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
 	if err != nil {
 		if ctx.Err() == nil {
 			w.cfg.Logger.WarnContext(ctx, "callbacks are not taken", "error", err)
 		}
 		return 0
+	}
+	if len(taken) == inboxPage && more != nil {
+		more()
 	}
 	for _, t := range taken {
 		w.handle(ctx, t)

@@ -159,7 +159,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	k := newKit(t)
 	p, _ := k.initiate(t, "PEARLY")
 	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Verified: true, Body: success("ws_CO_early", "SJK4X7Q2P1")})
-	if n := k.workers.HandleDue(t.Context()); n != 1 {
+	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled", n)
 	}
 	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P1"))); len(list) != 0 {
@@ -167,7 +167,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	}
 	k.execute(t, commands.AcceptPrompt{PaymentID: p, CheckoutRequestID: "ws_CO_early"})
 	k.clock.Advance(10 * time.Second)
-	if n := k.workers.HandleDue(t.Context()); n != 1 {
+	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled again", n)
 	}
 	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P1"))); len(list) != 1 {
@@ -182,9 +182,9 @@ func TestCallback_OfAPromptThatNobodySentBecomesSuspenseMoney(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Verified: true, Body: success("ws_CO_foreign", "SJK4X7Q2P2")})
-	k.workers.HandleDue(t.Context())
+	k.workers.HandleDue(t.Context(), nil)
 	k.clock.Advance(3 * time.Minute)
-	k.workers.HandleDue(t.Context())
+	k.workers.HandleDue(t.Context(), nil)
 	r := commands.ReceiptID("SJK4X7Q2P2")
 	head, err := k.store.Store.Head(t.Context())
 	if err != nil {
@@ -213,7 +213,7 @@ func TestCallback_WithoutReceiptNumberOnlyMakesUsAsk(t *testing.T) {
 	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: body})
 	// At another attempt's address, the token proves nothing about this prompt.
 	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: success("ws_CO_2", "SJK4X7Q2P3")})
-	k.workers.HandleDue(t.Context())
+	k.workers.HandleDue(t.Context(), nil)
 	want := []string{"payments.PaymentInitiated.v1", "payments.PromptAccepted.v1", "payments.PromptCheckRequested.v1", "payments.PromptCheckRequested.v1"}
 	if diff := cmp.Diff(want, k.history(t, commands.PaymentCategory, id.Any(p))); diff != "" {
 		t.Error(diff)
