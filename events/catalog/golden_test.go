@@ -215,6 +215,9 @@ func fillSample(v reflect.Value, path string) {
 		for i := range 2 {
 			fillSample(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
 		}
+	case reflect.Map: // of texts
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("name"), reflect.ValueOf(path))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fillSample(v.Elem(), path)

@@ -8,7 +8,7 @@ var upcasters []Upcaster
 // all lists one value of every event type. A test compares it with the source of package events.
 func all() []events.Event {
 	var list []events.Event
-	for _, area := range [][]events.Event{identity(), subscribers(), billing(), payments(), claims(), audit()} {
+	for _, area := range [][]events.Event{identity(), subscribers(), billing(), payments(), network(), claims(), audit()} {
 		list = append(list, area...)
 	}
 	return list
@@ -60,6 +60,24 @@ func payments() []events.Event {
 		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
 		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptAssigned{},
 		events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+	}
+}
+
+// network lists the events of routers, services, address plans and runs of writes.
+func network() []events.Event {
+	return []events.Event{
+		events.DeviceRegistered{}, events.DeviceDetailsCorrected{}, events.DeviceCredentialsReplaced{}, events.DeviceTransportLearned{},
+		events.DeviceUnreachable{}, events.DeviceRecovered{}, events.DeviceBootstrapReported{}, events.DeviceRebootRequested{},
+		events.DeviceRebootStarted{}, events.DeviceRebootAccepted{}, events.DeviceRebootConfirmed{}, events.DeviceRebootFailed{},
+		events.DeviceDecommissioned{}, events.DevicePeriodClosed{},
+		events.ServiceRequested{}, events.ServiceAddressingChanged{}, events.ServiceWalledGardenChanged{},
+		events.ServiceRecreationConfirmed{}, events.ServiceTornDown{}, events.ServiceReconcileRequested{}, events.ServiceApplied{},
+		events.ServiceApplyFailed{}, events.ServiceDriftDetected{}, events.ServiceDriftCleared{}, events.ServiceRemovalRequested{},
+		events.ServiceRemoved{}, events.ServicePeriodClosed{},
+		events.ReconcileRequested{}, events.ReconcileStarted{}, events.ReconcilePlanned{}, events.RouterWritten{},
+		events.ReconcileFinished{}, events.ReconcilePeriodClosed{},
+		events.AddressesAllocated{}, events.AddressesSettled{}, events.AddressesReleased{}, events.AddressingDeviceClosed{},
+		events.AddressingPeriodClosed{},
 	}
 }
 

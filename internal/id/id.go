@@ -28,6 +28,9 @@ type (
 	series       struct{}
 	shortcode    struct{}
 	secret       struct{}
+	device       struct{}
+	service      struct{}
+	run          struct{}
 	command      struct{}
 	event        struct{}
 	request      struct{}
@@ -46,7 +49,10 @@ type (
 	Receipt      = Of[receipt] // derived from provider and receipt number: rules.md 1
 	Series       = Of[series]  // derived from organization and document type
 	Shortcode    = Of[shortcode]
-	Secret       = Of[secret] // a row of the vault
+	Secret       = Of[secret]  // a row of the vault
+	Device       = Of[device]  // a router (NAS)
+	Service      = Of[service] // one customer-facing service on a router
+	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]

@@ -1,0 +1,270 @@
+package commands
+
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// DeviceCategory is the category of the streams of routers.
+const DeviceCategory = "device"
+
+// Protocols that a router may speak.
+const (
+	ProtocolREST = "rest"
+	ProtocolAPI  = "api"
+)
+
+// Defaults and ports of routers. Source: spec.md, NAS device inputs and Protocol by port.
+const (
+	DefaultCoAPort = 3799
+	DefaultAPIPort = 80
+)
+
+// Who told the version of the bootstrap script.
+const (
+	BootstrapByReport = "report" // the script called the platform
+	BootstrapByRouter = "router" // read from the router
+)
+
+// TunnelPlan is where the tunnel addresses of routers come from. Source: spec.md, Router IP plans.
+var TunnelPlan = netip.MustParsePrefix("10.99.0.0/16")
+
+// TunnelGateway is the concentrator's own address in the tunnel plan.
+var TunnelGateway = netip.MustParseAddr("10.99.0.1")
+
+// DeviceCommand is a command to one router.
+//
+//sumtype:decl
+type DeviceCommand interface {
+	Command
+	deviceCommand()
+}
+
+// RegisterDevice makes a router known. Fails: device_exists, tunnel_address_taken and tunnel_user_taken (try the next).
+type RegisterDevice struct {
+	DeviceID      id.Device
+	OrgID         id.Organization
+	Details       events.DeviceDetails
+	TunnelAddress string
+	TunnelUser    string
+	APIRef        id.Secret // zero = no API credentials yet
+	RadiusRef     id.Secret
+	TunnelRef     id.Secret
+	ReportRef     id.Secret
+}
+
+// CorrectDevice replaces the details, whole. Fails: device_not_found.
+type CorrectDevice struct {
+	DeviceID id.Device
+	Details  events.DeviceDetails
+}
+
+// ReplaceDeviceCredentials adopts other credentials, in the vault already. Fails: device_not_found.
+type ReplaceDeviceCredentials struct {
+	DeviceID id.Device
+	Kind     events.CredentialKind
+	Ref      id.Secret
+}
+
+// LearnDeviceTransport remembers how the router answers. Fails: device_not_found.
+type LearnDeviceTransport struct {
+	DeviceID  id.Device
+	Transport events.DeviceTransport
+}
+
+// MarkDeviceUnreachable reports that its breaker opened. Fails: device_not_found.
+type MarkDeviceUnreachable struct {
+	DeviceID id.Device
+	Error    string
+}
+
+// MarkDeviceRecovered reports that a health check succeeded. Fails: device_not_found.
+type MarkDeviceRecovered struct{ DeviceID id.Device }
+
+// ReportBootstrap reports the version of the script that the router is on. Fails: device_not_found.
+type ReportBootstrap struct {
+	DeviceID id.Device
+	Version  int
+	By       string
+}
+
+// RequestReboot asks for a reboot; RunID names the attempt. Fails: device_not_found, reboot_in_progress.
+type RequestReboot struct {
+	DeviceID id.Device
+	RunID    id.Run
+}
+
+// BeginReboot takes the right to send the command: who gets no change must not send it. Fails: device_not_found.
+type BeginReboot struct {
+	DeviceID id.Device
+	RunID    id.Run
+}
+
+// AcceptReboot reports that the router took it, or dropped the connection after it. Fails: device_not_found.
+type AcceptReboot struct {
+	DeviceID id.Device
+	RunID    id.Run
+}
+
+// ConfirmReboot reports an uptime that shows the reboot. Fails: device_not_found.
+type ConfirmReboot struct {
+	DeviceID      id.Device
+	RunID         id.Run
+	UptimeSeconds int64
+}
+
+// FailReboot reports that the router refused, in its words, or did not come back. Fails: device_not_found.
+type FailReboot struct {
+	DeviceID id.Device
+	RunID    id.Run
+	Message  string
+}
+
+// DecommissionDevice ends it. The address plan must have let it go first (CloseAddressingDevice). Fails: device_not_found.
+type DecommissionDevice struct{ DeviceID id.Device }
+
+func (RegisterDevice) CommandName() string           { return "network.RegisterDevice" }
+func (CorrectDevice) CommandName() string            { return "network.CorrectDevice" }
+func (ReplaceDeviceCredentials) CommandName() string { return "network.ReplaceDeviceCredentials" }
+func (LearnDeviceTransport) CommandName() string     { return "network.LearnDeviceTransport" }
+func (MarkDeviceUnreachable) CommandName() string    { return "network.MarkDeviceUnreachable" }
+func (MarkDeviceRecovered) CommandName() string      { return "network.MarkDeviceRecovered" }
+func (ReportBootstrap) CommandName() string          { return "network.ReportBootstrap" }
+func (RequestReboot) CommandName() string            { return "network.RequestReboot" }
+func (BeginReboot) CommandName() string              { return "network.BeginReboot" }
+func (AcceptReboot) CommandName() string             { return "network.AcceptReboot" }
+func (ConfirmReboot) CommandName() string            { return "network.ConfirmReboot" }
+func (FailReboot) CommandName() string               { return "network.FailReboot" }
+func (DecommissionDevice) CommandName() string       { return "network.DecommissionDevice" }
+
+func (c RegisterDevice) Target() Target           { return At(DeviceCategory, c.DeviceID) }
+func (c CorrectDevice) Target() Target            { return At(DeviceCategory, c.DeviceID) }
+func (c ReplaceDeviceCredentials) Target() Target { return At(DeviceCategory, c.DeviceID) }
+func (c LearnDeviceTransport) Target() Target     { return At(DeviceCategory, c.DeviceID) }
+func (c MarkDeviceUnreachable) Target() Target    { return At(DeviceCategory, c.DeviceID) }
+func (c MarkDeviceRecovered) Target() Target      { return At(DeviceCategory, c.DeviceID) }
+func (c ReportBootstrap) Target() Target          { return At(DeviceCategory, c.DeviceID) }
+func (c RequestReboot) Target() Target            { return At(DeviceCategory, c.DeviceID) }
+func (c BeginReboot) Target() Target              { return At(DeviceCategory, c.DeviceID) }
+func (c AcceptReboot) Target() Target             { return At(DeviceCategory, c.DeviceID) }
+func (c ConfirmReboot) Target() Target            { return At(DeviceCategory, c.DeviceID) }
+func (c FailReboot) Target() Target               { return At(DeviceCategory, c.DeviceID) }
+func (c DecommissionDevice) Target() Target       { return At(DeviceCategory, c.DeviceID) }
+
+// Validate checks form.
+func (c RegisterDevice) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
+	checkDevice(&f, c.Details)
+	address, err := netip.ParseAddr(c.TunnelAddress)
+	f.Check(err == nil && TunnelPlan.Contains(address) && address.Compare(TunnelGateway) > 0, "tunnelAddress", "must be a router's address in %s", TunnelPlan)
+	f.Check(c.TunnelUser != "", "tunnelUser", "is required")
+	f.Check(!c.RadiusRef.IsZero(), "radiusSecret", "is required")
+	f.Check(!c.TunnelRef.IsZero(), "tunnelPassword", "is required")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c CorrectDevice) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	checkDevice(&f, c.Details)
+	return f.Err()
+}
+
+// Validate checks form: API credentials alone may be taken away.
+func (c ReplaceDeviceCredentials) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	switch c.Kind {
+	case events.CredentialAPI:
+	case events.CredentialRadius, events.CredentialTunnel, events.CredentialReport:
+		f.Check(!c.Ref.IsZero(), string(c.Kind), "is required")
+	default:
+		f.Add("kind", "must be api, radius, tunnel or report")
+	}
+	return f.Err()
+}
+
+// Validate checks form.
+func (c LearnDeviceTransport) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	f.Check(c.Transport.Protocol == ProtocolREST || c.Transport.Protocol == ProtocolAPI, "protocol", "must be rest or api")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c ReportBootstrap) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	f.Check(c.Version > 0 && c.Version < 1_000_000, "version", "must be a whole number from 1")
+	return f.Err()
+}
+
+func (c MarkDeviceUnreachable) Validate() error { return deviceNamed(c.DeviceID) }
+func (c MarkDeviceRecovered) Validate() error   { return deviceNamed(c.DeviceID) }
+func (c RequestReboot) Validate() error         { return rebootNamed(c.DeviceID, c.RunID) }
+func (c BeginReboot) Validate() error           { return rebootNamed(c.DeviceID, c.RunID) }
+func (c AcceptReboot) Validate() error          { return rebootNamed(c.DeviceID, c.RunID) }
+func (c ConfirmReboot) Validate() error         { return rebootNamed(c.DeviceID, c.RunID) }
+func (c FailReboot) Validate() error            { return rebootNamed(c.DeviceID, c.RunID) }
+func (c DecommissionDevice) Validate() error    { return deviceNamed(c.DeviceID) }
+
+// deviceNamed checks that a router is named.
+func deviceNamed(d id.Device) error {
+	var f failure.Faults
+	f.Check(!d.IsZero(), "deviceId", "is required")
+	return f.Err()
+}
+
+// rebootNamed checks that a router and an attempt are named.
+func rebootNamed(d id.Device, run id.Run) error {
+	var f failure.Faults
+	f.Check(!d.IsZero(), "deviceId", "is required")
+	f.Check(!run.IsZero(), "runId", "is required")
+	return f.Err()
+}
+
+// Longest texts of a device.
+const (
+	maxDeviceName        = 64
+	maxManagementAddress = 255
+)
+
+// checkDevice checks the form of what an operator says about a router.
+func checkDevice(f *failure.Faults, d events.DeviceDetails) {
+	f.Check(strings.TrimSpace(d.Name) != "" && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name", "must have 1 to %d characters", maxDeviceName)
+	address, err := netip.ParseAddr(d.IPAddress)
+	f.Check(err == nil && address.Zone() == "" && !address.IsUnspecified() && !address.IsMulticast(), "ipAddress", "must be an IP address")
+	f.Check(isPort(d.CoAPort), "coaPort", "must be from 1 to 65535")
+	f.Check(isPort(d.APIPort), "apiPort", "must be from 1 to 65535")
+	f.Check(len(d.ManagementAddress) <= maxManagementAddress && !strings.ContainsAny(d.ManagementAddress, "/?#@ ") && !hasControl(d.ManagementAddress),
+		"managementAddress", "must be a host, or host:port")
+}
+
+// isPort tells whether a number is a port of TCP or UDP.
+func isPort(n int) bool { return n > 0 && n <= 65535 }
+
+// hasControl tells whether a text has control characters, which do harm in scripts and comments of a router.
+func hasControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
+
+func (RegisterDevice) deviceCommand()           {}
+func (CorrectDevice) deviceCommand()            {}
+func (ReplaceDeviceCredentials) deviceCommand() {}
+func (LearnDeviceTransport) deviceCommand()     {}
+func (MarkDeviceUnreachable) deviceCommand()    {}
+func (MarkDeviceRecovered) deviceCommand()      {}
+func (ReportBootstrap) deviceCommand()          {}
+func (RequestReboot) deviceCommand()            {}
+func (BeginReboot) deviceCommand()              {}
+func (AcceptReboot) deviceCommand()             {}
+func (ConfirmReboot) deviceCommand()            {}
+func (FailReboot) deviceCommand()               {}
+func (DecommissionDevice) deviceCommand()       {}

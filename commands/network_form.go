@@ -1,0 +1,186 @@
+package commands
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Limits of a service.
+const (
+	maxInterfaceName = 63
+	maxVlanID        = 4094
+	maxGarden        = 250 // entries of each list: a domain is two resources on the router
+	minSubnetBits    = 8   // the largest subnet
+	maxSubnetBits    = 30  // the smallest one with room for a gateway and a customer
+)
+
+// domainShape is a host name with an optional leading wildcard, lower case.
+var domainShape = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// CheckBinding notes what is wrong with type, interface and VLAN.
+func CheckBinding(f *failure.Faults, b events.ServiceBinding) {
+	f.Check(b.Type == events.ServicePPPoE || b.Type == events.ServiceHotspot || b.Type == events.ServiceCPEManagement,
+		"type", "must be pppoe, hotspot or cpe-management")
+	f.Check(b.ParentInterface != "" && len(b.ParentInterface) <= maxInterfaceName && !hasControl(b.ParentInterface) &&
+		strings.TrimFunc(b.ParentInterface, unicode.IsSpace) == b.ParentInterface, "parentInterface", "must be the name of an interface")
+	f.Check(b.VlanID >= 0 && b.VlanID <= maxVlanID, "vlanId", "must be from 1 to %d", maxVlanID)
+}
+
+// CheckAddressing notes what is wrong with an IPv4 plan whose fields are all set.
+func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
+	subnet, err := netip.ParsePrefix(a.Subnet)
+	switch {
+	case err != nil || !subnet.Addr().Is4():
+		f.Add("subnet", "must be an IPv4 subnet such as 10.50.1.0/24")
+		return
+	case subnet.Masked() != subnet:
+		f.Add("subnet", "has host bits set, did you mean %s", subnet.Masked())
+		return
+	case subnet.Bits() < minSubnetBits || subnet.Bits() > maxSubnetBits:
+		f.Add("subnet", "must be from /%d to /%d", minSubnetBits, maxSubnetBits)
+		return
+	case !isUsable(subnet):
+		f.Add("subnet", "must not overlap loopback, link-local, multicast or the tunnel's %s", TunnelPlan)
+		return
+	}
+	gateway := checkHost(f, "gateway", a.Gateway, subnet)
+	start, end := checkHost(f, "poolStart", a.PoolStart, subnet), checkHost(f, "poolEnd", a.PoolEnd, subnet)
+	if !start.IsValid() || !end.IsValid() {
+		return
+	}
+	f.Check(start.Compare(end) <= 0, "poolEnd", "must not be before poolStart")
+	inside := gateway.IsValid() && start.Compare(gateway) <= 0 && gateway.Compare(end) <= 0
+	f.Check(!inside, "gateway", "must not be inside the pool")
+}
+
+// checkHost reads an address and notes when it is not one of the subnet's hosts.
+func checkHost(f *failure.Faults, field, text string, subnet netip.Prefix) netip.Addr {
+	address, err := netip.ParseAddr(text)
+	switch {
+	case err != nil || !address.Is4():
+		f.Add(field, "must be an IPv4 address")
+		return netip.Addr{}
+	case !subnet.Contains(address) || address == subnet.Addr() || address == Broadcast(subnet):
+		f.Add(field, "must be a host of the subnet %s", subnet)
+		return netip.Addr{}
+	}
+	return address
+}
+
+// unusable are the subnets that no service may overlap.
+var unusable = []netip.Prefix{
+	TunnelPlan, netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"),
+	netip.MustParsePrefix("224.0.0.0/3"),
+}
+
+// isUsable tells whether customers may be in a subnet.
+func isUsable(subnet netip.Prefix) bool {
+	return !slices.ContainsFunc(unusable, subnet.Overlaps)
+}
+
+// Broadcast is the last address of an IPv4 subnet.
+func Broadcast(subnet netip.Prefix) netip.Addr {
+	b := subnet.Masked().Addr().As4()
+	n := binary.BigEndian.Uint32(b[:]) | uint32(uint64(1)<<(32-subnet.Bits())-1)
+	binary.BigEndian.PutUint32(b[:], n)
+	return netip.AddrFrom4(b)
+}
+
+// CompleteAddressing fills what is empty from the subnet: the first host as gateway, the longer side of it as pool. Without
+// a valid subnet it gives back what it got.
+func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
+	subnet, err := netip.ParsePrefix(a.Subnet)
+	if err != nil || !subnet.Addr().Is4() || subnet.Bits() > maxSubnetBits || subnet.Masked() != subnet {
+		return a
+	}
+	first, last := subnet.Addr().Next(), Broadcast(subnet).Prev()
+	if a.Gateway == "" {
+		a.Gateway = first.String()
+		if a.PoolStart == first.String() && a.PoolEnd != last.String() {
+			a.Gateway = last.String() // the pool was given from the first host on
+		}
+	}
+	gateway, err := netip.ParseAddr(a.Gateway)
+	if err != nil || !subnet.Contains(gateway) {
+		return a
+	}
+	from, to := gateway.Next(), last
+	if below(first, gateway) > below(gateway, last) {
+		from, to = first, gateway.Prev()
+	}
+	if a.PoolStart == "" {
+		a.PoolStart = from.String()
+	}
+	if a.PoolEnd == "" {
+		a.PoolEnd = to.String()
+	}
+	return a
+}
+
+// below is how many addresses b is above a.
+func below(a, b netip.Addr) uint32 {
+	x, y := a.As4(), b.As4()
+	return binary.BigEndian.Uint32(y[:]) - binary.BigEndian.Uint32(x[:])
+}
+
+// CheckWalledGarden notes what is wrong with a walled garden; only a hotspot has one.
+func CheckWalledGarden(f *failure.Faults, t events.ServiceType, w events.WalledGarden) {
+	if t != events.ServiceHotspot {
+		f.Check(len(w.Domains) == 0 && len(w.Addresses) == 0, "walledGarden", "belongs to type hotspot")
+		return
+	}
+	f.Check(len(w.Domains) <= maxGarden, "walledGarden.domains", "must have at most %d entries", maxGarden)
+	f.Check(len(w.Addresses) <= maxGarden, "walledGarden.addresses", "must have at most %d entries", maxGarden)
+	for _, d := range w.Domains {
+		f.Check(len(d) <= 253 && domainShape.MatchString(d), "walledGarden.domains", "%q is not a domain such as example.com or *.example.com", d)
+	}
+	for _, a := range w.Addresses {
+		normal, ok := normalAddress(a)
+		f.Check(ok && normal == a, "walledGarden.addresses", "%q is not an IPv4 address or subnet", a)
+	}
+	f.Check(isSortedSet(w.Domains) && isSortedSet(w.Addresses), "walledGarden", "has entries twice")
+}
+
+// isSortedSet tells whether a list is sorted and has nothing twice.
+func isSortedSet(list []string) bool {
+	return slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list)
+}
+
+// NormalWalledGarden is the form that commands want: trimmed, lower case, sorted, once each.
+func NormalWalledGarden(w events.WalledGarden) events.WalledGarden {
+	var out events.WalledGarden
+	for _, d := range w.Domains {
+		out.Domains = append(out.Domains, strings.TrimSuffix(strings.ToLower(strings.TrimSpace(d)), "."))
+	}
+	for _, a := range w.Addresses {
+		normal, _ := normalAddress(strings.TrimSpace(a))
+		out.Addresses = append(out.Addresses, normal)
+	}
+	slices.Sort(out.Domains)
+	slices.Sort(out.Addresses)
+	out.Domains, out.Addresses = slices.Compact(out.Domains), slices.Compact(out.Addresses)
+	return out
+}
+
+// normalAddress writes an IPv4 address or prefix as a router does: a /32 is bare, host bits are gone. What is neither comes
+// back as it was.
+func normalAddress(text string) (normal string, ok bool) {
+	if address, err := netip.ParseAddr(text); err == nil && address.Is4() {
+		return address.String(), true
+	}
+	prefix, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil || !prefix.Addr().Is4() || prefix.Bits() == 0:
+		return text, false
+	case prefix.Bits() == 32:
+		return prefix.Addr().String(), true
+	}
+	return prefix.Masked().String(), true
+}
