@@ -22,10 +22,12 @@ type AuthAPI struct {
 	Directory *identity.Directory
 	// DirectoryShows waits until the directory has a position: access begins and ends with the answer, not soon after.
 	DirectoryShows *runner.Memory
-	Tokens         Tokens
-	Passwords      *vault.Passwords
-	Lockouts       *vault.Lockouts
-	Refresh        *vault.RefreshTokens
+	// Head is the newest position of the log: signing in sees what was registered a moment ago, also by another program.
+	Head      func(ctx context.Context) (uint64, error)
+	Tokens    Tokens
+	Passwords *vault.Passwords
+	Lockouts  *vault.Lockouts
+	Refresh   *vault.RefreshTokens
 }
 
 // Routes lists the endpoints of signing in.
@@ -183,6 +185,18 @@ func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password sec
 		return nil, nil, errWrongLogin()
 	}
 	return user, member, nil
+}
+
+// catchUp waits until the read model of users shows the whole log; one that is far behind is read as it is.
+func (a AuthAPI) catchUp(ctx context.Context) error {
+	head, err := a.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.Users.Views.WaitFor(ctx, identity.UsersName, head); err != nil && !errors.Is(err, runner.ErrBehind) {
+		return err
+	}
+	return nil
 }
 
 // mayEnter is the role in which a proven user enters the host. The first sign-in at an organization that added a user of

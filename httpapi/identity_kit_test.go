@@ -42,6 +42,7 @@ const (
 // ispKit is the platform without money: log, bus, directory, read models, vault, and the endpoints of identity and
 // subscribers, with two organizations and their people. Time is moved by hand.
 type ispKit struct {
+	head func(context.Context) (uint64, error)
 	*apitest.Kit
 	clock *clock.Manual
 	bus   *bus.Bus
@@ -73,6 +74,7 @@ func newISPKit(t *testing.T) *ispKit {
 	}
 	k.bus = bus.New(bus.Config{Store: store.Store, Claims: k.vault.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
 	registerISP(k.bus)
+	k.head = store.Store.Head
 	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatalf("start feed: %v", err)
@@ -126,7 +128,7 @@ func (k *ispKit) serve(t *testing.T, f *feed.Feed) {
 		c.Organizations, c.Authenticator, c.Visibility = httpapi.OrganizationDirectory{Directory: directory}, tokens, k
 		c.Idempotency, c.Clock, c.Refusals = k.vault.Idempotency, k.clock, httpapi.BusRefusals{Bus: k.bus}
 	},
-		httpapi.AuthAPI{Bus: k.bus, Users: users, Directory: directory, DirectoryShows: k.shows, Tokens: tokens,
+		httpapi.AuthAPI{Bus: k.bus, Users: users, Directory: directory, DirectoryShows: k.shows, Head: k.head, Tokens: tokens,
 			Passwords: k.vault.Passwords, Lockouts: k.vault.Lockouts, Refresh: k.vault.RefreshTokens}.Routes(),
 		httpapi.OrganizationsAPI{Bus: k.bus, Organizations: orgs, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords}.Routes(),
 		httpapi.UsersAPI{Bus: k.bus, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords, Refresh: k.vault.RefreshTokens}.Routes(),

@@ -46,7 +46,7 @@ func (a *App) identityRoutes() [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
 	users := identity.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.AuthAPI{Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Tokens: a.tokens(),
+		httpapi.AuthAPI{Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Head: a.storage.store.Head, Tokens: a.tokens(),
 			Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens}.Routes(),
 		httpapi.OrganizationsAPI{Bus: e.bus, Organizations: identity.OrganizationsQuery{Views: e.views}, Users: users,
 			DirectoryShows: e.shows, Passwords: v.Passwords}.Routes(),
