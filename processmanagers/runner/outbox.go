@@ -211,7 +211,7 @@ func (o *outbox) refused(ctx context.Context, key string, cmd commands.Command, 
 		},
 	})
 	if err != nil && !passing(err) && ctx.Err() == nil {
-		d.fail(&poison{err})
+		d.fail(&poison{error: err})
 	}
 	return err
 }

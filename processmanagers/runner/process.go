@@ -45,7 +45,10 @@ type stepped struct {
 }
 
 // poison marks an input that a process cannot take.
-type poison struct{ error }
+type poison struct {
+	error
+	stack string // of a panic
+}
 
 // Unwrap gives the cause.
 func (p *poison) Unwrap() error { return p.error }
@@ -67,24 +70,39 @@ func Register[S any](r *Runner, def processmanagers.Process[S]) {
 func step[S any](def processmanagers.Process[S], state []byte, in processmanagers.Input, now time.Time) (next stepped, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &poison{fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+			err = &poison{error: fmt.Errorf("panic: %v", v), stack: string(debug.Stack())}
 		}
 	}()
 	var s S
 	if len(state) > 0 {
 		if err := json.Unmarshal(state, &s); err != nil {
-			return stepped{}, &poison{fmt.Errorf("read state: %w", err)}
+			return stepped{}, &poison{error: fmt.Errorf("read state: %w", err)}
 		}
 	}
 	if next.out, err = def.Decide(s, in, now); err != nil {
-		return stepped{}, &poison{err}
+		return stepped{}, &poison{error: err}
 	}
 	s = def.Evolve(s, in)
 	next.ended = def.Ended != nil && def.Ended(s)
 	if next.state, err = json.Marshal(s); err != nil {
-		return stepped{}, &poison{fmt.Errorf("write state: %w", err)}
+		return stepped{}, &poison{error: fmt.Errorf("write state: %w", err)}
 	}
 	return next, nil
+}
+
+// stackOf is the stack of the panic in an error's chain, "" without one.
+func stackOf(err error) string {
+	for err != nil {
+		var bad *poison
+		if !errors.As(err, &bad) {
+			return ""
+		}
+		if bad.stack != "" {
+			return bad.stack
+		}
+		err = bad.error
+	}
+	return ""
 }
 
 // drive runs the process while this program leads. A poisonous input stops it until a retry.
@@ -100,7 +118,7 @@ func (p *process) drive(ctx context.Context) {
 			sleep(ctx, time.Second)
 			continue
 		}
-		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err)
+		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err, "stack", stackOf(err))
 		p.show(StateStopped, err.Error())
 		_, _ = p.r.cfg.DB.Owner.Exec(ctx, p.r.sql(`update {schema}.processes set error = $2 where name = $1`), p.name, err.Error())
 		select {

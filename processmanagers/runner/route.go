@@ -48,7 +48,7 @@ func (d *round) stopOnError(next message.HandlerFunc) message.HandlerFunc {
 	return func(msg *message.Message) ([]*message.Message, error) {
 		out, err := next(msg)
 		if err != nil && msg.Context().Err() == nil {
-			d.fail(&poison{err})
+			d.fail(&poison{error: err})
 		}
 		return out, err
 	}
@@ -78,7 +78,7 @@ func (d *round) takeEvent(ctx context.Context, v *delivery) error {
 		return err
 	}
 	if v.fault != nil {
-		return &poison{fmt.Errorf("%s at position %d: %w", v.event.Type, v.event.Position, v.fault)}
+		return &poison{error: fmt.Errorf("%s at position %d: %w", v.event.Type, v.event.Position, v.fault)}
 	}
 	return d.take(ctx, input{
 		Input: processmanagers.Input{Event: v.event}, key: v.key, id: v.event.ID.String(), position: v.event.Position,

@@ -36,7 +36,7 @@ func (d *round) schedule(ctx context.Context) error {
 	for {
 		full, err := d.fireDue(ctx)
 		if err != nil && !passing(err) {
-			return &poison{err}
+			return &poison{error: err}
 		}
 		var next *time.Time
 		if err == nil && !full {

@@ -175,7 +175,7 @@ func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []comma
 	for i, cmd := range list {
 		body, err := json.Marshal(cmd)
 		if err != nil {
-			return &poison{fmt.Errorf("store %s: %w", cmd.CommandName(), err)}
+			return &poison{error: fmt.Errorf("store %s: %w", cmd.CommandName(), err)}
 		}
 		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
 		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, cmd.CommandName(), body, cause)
