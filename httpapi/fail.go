@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -18,6 +19,21 @@ type ErrorBody struct {
 	Message    any    `json:"message" doc:"text, or a list of texts when the input is at fault"`
 	Error      string `json:"error" doc:"text of the HTTP status"`
 	Code       string `json:"code" doc:"stable and machine-readable, see docs/errors.md"`
+}
+
+// text is the body as JSON with further fields, which never replace its own.
+func (b ErrorBody) text(details map[string]any) []byte {
+	text, _ := json.Marshal(b) // texts and a number always marshal
+	if len(details) == 0 {
+		return text
+	}
+	own, more := map[string]any{}, maps.Clone(details)
+	_ = json.Unmarshal(text, &own) // just written
+	maps.Copy(more, own)
+	if whole, err := json.Marshal(more); err == nil {
+		return whole
+	}
+	return text
 }
 
 // statuses gives the HTTP status of each kind. Source: STYLE.md 9.
@@ -90,7 +106,7 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	case f.Message == "":
 		body.Message = http.StatusText(status)
 	}
-	text, _ := json.Marshal(body) // texts and a number always marshal
+	text := body.text(f.Details)
 	h.Set("Content-Type", contentJSON)
 	c.Writer.WriteHeader(status)
 	_, _ = c.Writer.Write(text) // a reader that went away is no failure of ours

@@ -45,6 +45,9 @@ type Error struct {
 	Code    string   // snake_case, stable, part of the API
 	Message string   // safe for customers
 	Faults  []string // Invalid and Malformed only: one entry for each fault, naming its field
+	// Details are further fields of the answer, by their names in it: what a program needs to go on, such as the number of
+	// sessions that a change disconnects. Safe for customers; nil = none.
+	Details map[string]any
 	// RetryAfter is set on Limited and Unavailable when the time to wait is known.
 	RetryAfter time.Duration
 	Cause      error // for the log only
@@ -121,6 +124,18 @@ func NewUnavailable(code, message string, retryAfter time.Duration, cause error)
 // NewLimited is a 429.
 func NewLimited(code, message string, retryAfter time.Duration) *Error {
 	return &Error{Kind: Limited, Code: code, Message: message, RetryAfter: retryAfter}
+}
+
+// With is the failure with a further field in its answer.
+func (e *Error) With(field string, value any) *Error {
+	out := *e
+	out.Details = map[string]any{field: value}
+	for name, known := range e.Details {
+		if name != field {
+			out.Details[name] = known
+		}
+	}
+	return &out
 }
 
 // KindOf is the kind of the first Error in the chain, Internal without one.
