@@ -98,7 +98,7 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 // forget nulls what identified the person (rules.md 31).
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
-			latitude = null, longitude = null, status = 'forgotten', revision = $2 where subscriber_id = $1`, subscriber, revision)
+			latitude = null, longitude = null, external_ref = '', status = 'forgotten', revision = $2 where subscriber_id = $1`, subscriber, revision)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
 }

@@ -1,0 +1,4 @@
+package subscribers
+
+// ListSQL is the statement of a list, for its plan to be read.
+var ListSQL = listSQL

@@ -1,0 +1,75 @@
+package subscribers_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// rowText reads a row of one text.
+func rowText(row pgx.CollectableRow) (string, error) { return pgx.RowTo[string](row) }
+
+// fillSQL makes 100,000 customers of Acme and 10,000 of Other, with their words, as the projection would.
+var fillSQL = []string{
+	`insert into {schema}.subscribers (subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status, currency, created_at, revision)
+	select (left(o, 24) || lpad(to_hex(n), 12, '0'))::uuid, o::uuid, lpad(n::text, 8, '0'), 'First' || n % 1000, 'Last' || n, '+2547' || lpad(n::text, 8, '0'), '', '', '',
+		case when n % 1000 = 0 then '{vip}'::text[] else '{}'::text[] end, case when n % 500 = 0 then 'blocked' else 'active' end, 'KES',
+		timestamptz '2026-01-01' + n * interval '1 second', 0
+	from generate_series(1, 100000) n, unnest(array[$1::text, $2::text]) o where o = $1 or n <= 10000`,
+	`insert into {schema}.terms select s.org_id, t, s.subscriber_id from {schema}.subscribers s, unnest(array[account_number, lower(first_name), lower(last_name), '0' || substr(phone, 5)]) t where s.first_name is not null on conflict do nothing`,
+	`insert into {schema}.tags select org_id, unnest(tags), subscriber_id from {schema}.subscribers on conflict do nothing`,
+	`analyze {schema}.subscribers`, `analyze {schema}.terms`, `analyze {schema}.tags`,
+}
+
+// scanned finds a large table that is read whole.
+var scanned = regexp.MustCompile(`Seq Scan on (subscribers|terms)`)
+
+// removed finds how many rows a plan's nodes read for nothing.
+var removed = regexp.MustCompile(`Rows Removed by (Join )?Filter: [0-9]{4,}`)
+
+func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
+	t.Parallel()
+	v, db := views(t, told())
+	for i, sql := range fillSQL {
+		var args []any
+		if i == 0 {
+			args = []any{acme.String(), other.String()}
+		}
+		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribers.SubscribersName, sql), args...); err != nil {
+			t.Fatalf("fill: %v\n%s", err, sql)
+		}
+	}
+	key := subscribers.SubscriberKey{CreatedAt: began.AddDate(0, -1, 0), ID: amina}
+	for name, c := range map[string]struct {
+		filter subscribers.SubscriberFilter
+		after  subscribers.SubscriberKey
+		index  string
+	}{
+		"newest":         {index: "subscribers_newest"},
+		"a later page":   {after: key, index: "subscribers_newest"},
+		"status":         {filter: subscribers.SubscriberFilter{Status: "blocked"}, index: "subscribers_status"},
+		"a rare word":    {filter: subscribers.SubscriberFilter{Search: "last77777"}, index: "terms_pkey"},
+		"two words":      {filter: subscribers.SubscriberFilter{Search: "first7 last777"}, index: "terms_pkey"},
+		"a phone":        {filter: subscribers.SubscriberFilter{Search: "0700077777"}, index: "terms_pkey"},
+		"account number": {filter: subscribers.SubscriberFilter{Search: "00077777"}, index: "terms_pkey"},
+		"tag":            {filter: subscribers.SubscriberFilter{Tag: "vip"}, index: "subscribers_pkey"},
+	} {
+		sql, args := subscribers.ListSQL(acme, c.filter, c.after, 26)
+		plan := explain(t, db, acme, v.SQL(subscribers.SubscribersName, sql), args...)
+		if !strings.Contains(plan, c.index) || scanned.MatchString(plan) || removed.MatchString(plan) {
+			t.Errorf("%s:\n%s", name, plan)
+		}
+	}
+	var n []int // the query role sees its tenant's rows alone, whatever the statement says
+	err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &n, pgx.RowTo[int], v.SQL(subscribers.SubscribersName, `select count(*)::int from {schema}.terms where org_id = $1`), other)
+	})
+	if err != nil || n[0] != 0 {
+		t.Errorf("another tenant's words: %v, %v", n, err)
+	}
+}

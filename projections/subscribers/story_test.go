@@ -1,0 +1,280 @@
+package subscribers_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// The customers of these tests: Amina and Omar are Acme's, Brian is Other's.
+var (
+	began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	acme  = id.Derive[id.Organization]("test", "acme")
+	other = id.Derive[id.Organization]("test", "other")
+	amina = id.Derive[id.Subscriber]("test", "amina")
+	omar  = id.Derive[id.Subscriber]("test", "omar")
+	brian = id.Derive[id.Subscriber]("test", "brian")
+	home  = id.Derive[id.Plan]("test", "home")
+	line  = id.Derive[id.Subscription]("test", "line")
+	line2 = id.Derive[id.Subscription]("test", "line2")
+	inv1  = id.Derive[id.Invoice]("test", "1")
+	inv2  = id.Derive[id.Invoice]("test", "2")
+	text  = personal.Of
+	kes   = func(major int64) money.Amount { return money.Major(major, money.KES) }
+)
+
+// terms of the plan.
+func terms(mode events.BillingMode) events.PlanTerms {
+	return events.PlanTerms{Name: "Home 10", Kind: "pppoe", Price: kes(1500), Mode: mode, Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 5_000}}
+}
+
+// details of somebody.
+func details(first, last, phone string, tags ...string) events.SubscriberDetails {
+	return events.SubscriberDetails{FirstName: text(first), LastName: text(last), Phone: text(phone), Tags: tags}
+}
+
+// registered makes somebody a customer.
+func registered(who id.Subscriber, org id.Organization, number string, d events.SubscriberDetails) events.Event {
+	return events.SubscriberRegistered{SubscriberID: who, OrgID: org, AccountNumber: number, Currency: money.KES, Details: d, RegisteredAt: began}
+}
+
+// plans is the life of a plan.
+func plans() []events.Event {
+	second := terms(events.Prepaid)
+	second.Price = kes(1800)
+	return []events.Event{
+		events.PlanCreated{PlanID: home, OrgID: acme, Code: "home-10", Terms: terms(events.Prepaid)},
+		events.PlanRevised{PlanID: home, Version: 2, Terms: second},
+		events.PlanArchived{PlanID: home, Reason: "old"},
+	}
+}
+
+// aminas is her life as a customer; omars, that of somebody who was forgotten.
+func aminas() []events.Event {
+	return []events.Event{
+		registered(amina, acme, "10000016", details("Amina", "Wanjiru", "+254712345678", "vip", "north")),
+		events.SubscriberBlocked{SubscriberID: amina, Reason: "fraud"},
+		events.SubscriberUnblocked{SubscriberID: amina, Reason: "cleared"},
+		events.SubscriberDetailsCorrected{SubscriberID: amina, Details: events.SubscriberDetails{FirstName: text("Amina"), LastName: text("O'Tieno"),
+			Phone: text("+254733000111"), Email: text("Amina@Mail.test"), Tags: []string{"north"}, Location: &events.Location{Latitude: -1, Longitude: 36}}},
+	}
+}
+
+func omars() []events.Event {
+	return []events.Event{
+		registered(omar, acme, "10000024", details("Omar", "Ali", "+254700000001", "vip")),
+		events.SubscriberBlocked{SubscriberID: omar, Reason: "asked for it"},
+		events.SubscriptionCreated{SubscriptionID: line2, OrgID: acme, SubscriberID: omar, PlanID: home, PlanVersion: 2, Terms: terms(events.Postpaid), StartsAt: began, Username: text("omar"), CreatedAt: began},
+		events.SubscriberForgotten{SubscriberID: omar},
+	}
+}
+
+// account is Amina's money.
+func account() []events.Event {
+	return []events.Event{
+		events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Total: kes(1500)},
+		events.ReceiptCredited{SubscriberID: amina, OrgID: acme, Amount: kes(2000)},
+		events.ReceiptWithdrawn{SubscriberID: amina, OrgID: acme, Amount: kes(2000)},
+		events.InvoiceVoided{SubscriberID: amina, InvoiceID: inv2, Total: kes(100)}, // a draft: never owed
+		events.CreditNoteIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Amount: kes(400)},
+	}
+}
+
+// lines is Amina's subscription: the money of its first period is taken back while the second waits for its own.
+func lines() []events.Event {
+	return []events.Event{
+		events.SubscriptionCreated{SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: home, PlanVersion: 1, Terms: terms(events.Prepaid),
+			StartsAt: began, Username: text("amina"), CreatedAt: began},
+		events.PeriodDue{SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv1, DueAt: began},
+		events.SubscriptionActivated{SubscriptionID: line, SubscriberID: amina, At: began},
+		events.SubscriptionExtended{SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, From: began, PaidUntil: began.AddDate(0, 1, 0)},
+		events.SubscriptionPaused{SubscriptionID: line, SubscriberID: amina, Reason: "travels", At: began.Add(time.Hour)},
+		events.SubscriptionResumed{SubscriptionID: line, SubscriberID: amina, Reason: "is back", PaidUntil: began.AddDate(0, 1, 1), At: began.Add(25 * time.Hour)},
+		events.PeriodDue{SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv2, DueAt: began.AddDate(0, 1, 1)},
+		events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, PaidUntil: began, Reason: "reversed"},
+	}
+}
+
+// story is all of it.
+func story() *projectiontest.Story {
+	return projectiontest.NewStory(acme, began).Add("plan-1", plans()...).Add("subscriber-1", aminas()...).Add("subscription-1", lines()...).
+		Add("account-1", account()...).Add("subscriber-2", omars()...).
+		With(func(m *events.Metadata) { m.OrgID = other }).
+		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")), events.SubscriberBlocked{SubscriberID: brian, Reason: "x"})
+}
+
+func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
+	t.Parallel()
+	for _, p := range []runner.Projection{subscribers.Plans{}, subscribers.Subscribers{}, subscribers.Subscriptions{}} {
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			db, tables := projectiontest.Check(t, p, story())
+			forgets(t, projectiontest.Dump(t, db, tables.Schema()))
+		})
+	}
+}
+
+// forgets looks for what is left of Omar (rules.md 31).
+func forgets(t *testing.T, dump string) {
+	t.Helper()
+	for _, word := range []string{"Omar", "omar", "Ali\"", "254700000001"} {
+		if strings.Contains(dump, word) {
+			t.Errorf("%q is still there", word)
+		}
+	}
+}
+
+// views is the read models after events, each in its organization.
+func views(t *testing.T, log *feedtest.Log) (*runner.Views, *postgres.DB) {
+	t.Helper()
+	db := pgtest.New(t)
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: db, Clock: clock.NewManual(began)})
+	r.Register(subscribers.Plans{}, subscribers.Subscribers{}, subscribers.Subscriptions{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	head, _ := log.Head(t.Context())
+	for _, name := range []string{subscribers.PlansName, subscribers.SubscribersName, subscribers.SubscriptionsName} {
+		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return r.Views(), db
+}
+
+// told is the log of the story.
+func told() *feedtest.Log {
+	log := feedtest.New()
+	for _, e := range story().Events() {
+		log.Append(e.Meta, e.Event)
+	}
+	return log
+}
+
+func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
+	t.Parallel()
+	v, _ := views(t, told())
+	people, owned, sold := subscribers.SubscribersQuery{Views: v}, subscribers.SubscriptionsQuery{Views: v}, subscribers.PlansQuery{Views: v}
+	ctx := t.Context()
+	for org, want := range map[id.Organization]struct{ people, plans, lines int }{acme: {2, 1, 2}, other: {1, 0, 0}} {
+		a, err := people.List(ctx, org, subscribers.SubscriberFilter{}, subscribers.SubscriberKey{}, 100)
+		b, err2 := sold.List(ctx, org, subscribers.PlanKey{}, 100)
+		c, err3 := owned.List(ctx, org, id.Subscriber{}, "", subscribers.SubscriptionKey{}, 100)
+		if err != nil || err2 != nil || err3 != nil || len(a) != want.people || len(b) != want.plans || len(c) != want.lines {
+			t.Errorf("%d people, %d plans, %d lines, want %+v; %v %v %v", len(a), len(b), len(c), want, err, err2, err3)
+		}
+	}
+	if row, err := people.Get(ctx, other, amina); row != nil || err != nil {
+		t.Errorf("subscriber of another: %+v, %v", row, err)
+	}
+	if row, err := sold.Get(ctx, other, home); row != nil || err != nil {
+		t.Errorf("plan of another: %+v, %v", row, err)
+	}
+	if row, err := owned.Get(ctx, other, line); row != nil || err != nil {
+		t.Errorf("subscription of another: %+v, %v", row, err)
+	}
+	rows, block, err := owned.OfSubscriber(ctx, acme, brian)
+	if len(rows) != 0 || block != nil || err != nil {
+		t.Errorf("another's block: %+v %+v %v", rows, block, err)
+	}
+	for _, word := range []string{"amin", "254712", "10000032"} { // Brian's
+		if found := names(t, people, acme, subscribers.SubscriberFilter{Search: word}); strings.Contains(strings.Join(found, " "), "Brian") {
+			t.Errorf("%s finds %v", word, found)
+		}
+	}
+	if found := names(t, people, acme, subscribers.SubscriberFilter{Tag: "vip"}); len(found) != 1 { // Omar, without a name
+		t.Errorf("tag finds %v", found)
+	}
+}
+
+// names lists whom a filter finds.
+func names(t *testing.T, q subscribers.SubscribersQuery, org id.Organization, f subscribers.SubscriberFilter) []string {
+	t.Helper()
+	rows, err := q.List(t.Context(), org, f, subscribers.SubscriberKey{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := []string{}
+	for _, r := range rows {
+		name := "?"
+		if r.FirstName != nil {
+			name = *r.FirstName
+		}
+		found = append(found, name)
+	}
+	return found
+}
+
+func TestSearch_WordsBeginNamesPhonesAndNumbers(t *testing.T) {
+	t.Parallel()
+	v, _ := views(t, told())
+	q := subscribers.SubscribersQuery{Views: v}
+	for search, want := range map[string][]string{
+		"AMI": {"Amina"}, "tien": {"Amina"}, "o'tieno amina": {"Amina"}, "0733": {"Amina"}, "+254 733-000": {"Amina"}, "733000111": {"Amina"}, "10000016": {"Amina"},
+		"amina@mail.TEST": {"Amina"}, "wanjiru": {}, "0712": {}, "mina": {}, "%": {}, "a_": {"Amina"}, "10000024": {"?"}, "omar": {}, "' or 1=1 --": {},
+		strings.Repeat("x", 300): {}, "ami amin amina o fifth": {"Amina"},
+	} {
+		if diff := cmp.Diff(want, names(t, q, acme, subscribers.SubscriberFilter{Search: search})); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", search, diff)
+		}
+	}
+}
+
+func TestSubscriptions_AccessFollowsPaymentPauseAndBlock(t *testing.T) {
+	t.Parallel()
+	until := began.Add(time.Hour)
+	row := func(edit func(*subscribers.SubscriptionRow)) subscribers.SubscriptionRow {
+		r := subscribers.SubscriptionRow{State: "active", Terms: terms(events.Prepaid), StartsAt: began, PaidUntil: &until}
+		edit(&r)
+		return r
+	}
+	for name, c := range map[string]struct {
+		row  subscribers.SubscriptionRow
+		at   time.Time
+		want string
+	}{
+		"paid":            {row(func(*subscribers.SubscriptionRow) {}), began, "full"},
+		"at its end":      {row(func(*subscribers.SubscriptionRow) {}), until, "none"},
+		"never paid":      {row(func(r *subscribers.SubscriptionRow) { r.PaidUntil = nil }), began, "none"},
+		"pending":         {row(func(r *subscribers.SubscriptionRow) { r.State = "pending" }), began, "none"},
+		"paused":          {row(func(r *subscribers.SubscriptionRow) { r.State = "paused" }), began, "none"},
+		"blocked":         {row(func(r *subscribers.SubscriptionRow) { r.Blocked = true }), began, "none"},
+		"before its day":  {row(func(*subscribers.SubscriptionRow) {}), began.Add(-time.Second), "none"},
+		"postpaid":        {row(func(r *subscribers.SubscriptionRow) { r.Terms.Mode, r.PaidUntil = events.Postpaid, nil }), until.AddDate(1, 0, 0), "full"},
+		"postpaid, ended": {row(func(r *subscribers.SubscriptionRow) { r.Terms.Mode, r.State = events.Postpaid, "ended" }), began, "none"},
+	} {
+		if got := c.row.Access(c.at); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// explain is the plan of a list as a tenant's query role gets it.
+func explain(t *testing.T, db *postgres.DB, org id.Organization, sql string, args ...any) string {
+	t.Helper()
+	var lines []string
+	err := db.TenantRead(context.WithoutCancel(t.Context()), org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &lines, rowText, "explain (analyze, costs off, timing off, summary off) "+sql, args...)
+	})
+	if err != nil {
+		t.Fatalf("explain: %v\n%s", err, sql)
+	}
+	return strings.Join(lines, "\n")
+}
