@@ -209,6 +209,24 @@ func TestPrompt_ThreeInTenMinutesForOnePhone(t *testing.T) {
 	}
 }
 
+func TestPrompt_TheSameIdempotencyKeyAsksOnce(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.behave(t, "silent", provider.Faults{})
+	var first []byte
+	for n := range 3 {
+		a := k.Do(t, apitest.Request{Method: "POST", Path: "/payments/initiate", As: apitest.Admin,
+			Body: map[string]any{"subscriberId": k.amina, "amount": 70}, Header: map[string]string{"Idempotency-Key": "one"}})
+		if a.Status != http.StatusAccepted || n > 0 && (string(a.Body) != string(first) || a.Header.Get("Idempotency-Replayed") != "true") {
+			t.Errorf("try %d: %d %s", n, a.Status, a.Body)
+		}
+		first = a.Body
+	}
+	if n := len(k.sim.Prompts()); n != 1 {
+		t.Errorf("%d prompts", n)
+	}
+}
+
 func TestPrompt_WhoMayAskWhom(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})

@@ -243,6 +243,11 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 	if err != nil || kept != 3 {
 		t.Errorf("%d kept, %v", kept, err)
 	}
+	k.paybill(t, platformShortcode, "254733000000", commands.AccountNumber(1_000_000), 90) // at the secret addresses
+	k.behave(t, "pay", provider.Faults{})
+	k.prompt(t, 10)
+	k.quiet(t)
+	k.expectCredited(t, 100, 2)
 }
 
 func TestWebhook_DisallowedSourceIs403(t *testing.T) {
