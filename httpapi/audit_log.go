@@ -48,6 +48,16 @@ type auditDetail struct {
 	Reason        string   `json:"reason,omitempty"`
 	Code          string   `json:"code,omitempty" doc:"of the failure, when the write did not happen"`
 	Status        int      `json:"status,omitempty" doc:"of the failure, when the write did not happen"`
+
+	// Of a write to a router.
+	Path      string            `json:"path,omitempty" doc:"menu of the router that was written"`
+	Operation string            `json:"operation,omitempty" enum:"add,set,remove,move"`
+	Name      string            `json:"name,omitempty" doc:"of the resource on the router"`
+	Before    map[string]string `json:"before,omitempty" doc:"what changed, as it was; all of it when removed"`
+	After     map[string]string `json:"after,omitempty"`
+	Found     bool              `json:"found,omitempty" doc:"the answer was lost, the router was found to have it"`
+	ServiceID *id.Service       `json:"serviceId,omitempty"`
+	RunID     *id.Run           `json:"runId,omitempty"`
 }
 
 // Routes lists the endpoints.
@@ -110,10 +120,15 @@ func auditTargetFilter(f *Filters) (kind string, target id.Any) {
 
 // showAuditEntry is an entry as the API shows it.
 func showAuditEntry(e audit.Entry) auditEntry {
+	detail := auditDetail{Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status}
+	if d := e.Detail; d != nil {
+		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation, d.Name, d.Before, d.After, d.Found
+		detail.ServiceID, detail.RunID = idOrNil(d.ServiceID), idOrNil(d.RunID)
+	}
 	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: textOrNull(e.OrgID.String()),
 		Actor: auditActor{ID: textOrNull(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: textOrNull(e.ActorRole)},
 		IP:    e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: textOrNull(e.TargetID.String())}, Outcome: e.Outcome,
-		RequestID: e.RequestID, Detail: auditDetail{Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status}}
+		RequestID: e.RequestID, Detail: detail}
 }
 
 // textOrNull is null for an empty text.

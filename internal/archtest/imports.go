@@ -19,9 +19,10 @@ var kits = []string{
 
 // Third-party modules that some rules name.
 const (
-	uuidModule  = "github.com/google/uuid"
-	pgxModule   = "github.com/jackc/pgx/v5"
-	storeModule = "github.com/EventStore/EventStore-Client-Go/v4"
+	uuidModule      = "github.com/google/uuid"
+	pgxModule       = "github.com/jackc/pgx/v5"
+	watermillModule = "github.com/ThreeDotsLabs/watermill"
+	storeModule     = "github.com/EventStore/EventStore-Client-Go/v4"
 )
 
 // impure are the parts of the standard library that decide nothing: context, I/O, randomness and logs.
@@ -66,6 +67,7 @@ var layers = []layer{
 	},
 	{folders: []string{"processmanagers", "processmanagers/*"}, own: with(leaves, "events", "commands", "processmanagers"), foreign: []string{uuidModule}, pure: true},
 	{folders: []string{"projections/runner"}, own: []string{"internal/...", "events", "events/catalog", "eventstore", "eventstore/feed"}, never: kits},
+	{folders: []string{"projections/outbox"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule, watermillModule}},
 	{folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule}},
 	{folders: []string{"eventstore"}, own: with(leaves, "events", "events/catalog")},
 	{folders: []string{"eventstore/subscriptions", "eventstore/feed"}, own: with(leaves, "events", "events/catalog", "eventstore")},

@@ -4,6 +4,7 @@ package audit
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -28,7 +29,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version is raised when tables or Apply change.
-func (Log) Version() int { return 1 }
+func (Log) Version() int { return 2 }
 
 // Handles is every event.
 func (Log) Handles() []string { return nil }
@@ -38,6 +39,9 @@ func (Log) DDL() string { return logDDL }
 
 // TenantTables are under row-level security; people is the platform's alone.
 func (Log) TenantTables() []string { return []string{"entries", "actors"} }
+
+// RouterWriteAction is the action of entries about writes to routers.
+const RouterWriteAction = "router.write"
 
 // The outcomes.
 const (
@@ -53,6 +57,11 @@ const (
 		values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		on conflict (id) do update set last_position = excluded.last_position, events = e.events || excluded.events
 		where e.last_position < excluded.last_position`
+	routerSQL = `insert into {schema}.entries (id, position, last_position, org_id, at, actor_kind, actor_id, actor_user, actor_role, ip,
+		action, target_type, target_id, outcome, request_id, correlation_id, reason, code, status, events, detail)
+		values ($1, $2, $2, $3, $4, $5, $6, $7, $8, coalesce($9, (select o.ip from {schema}.entries o
+			where o.correlation_id = $15 and o.ip is not null and o.actor_user is not distinct from $7 order by o.position limit 1)),
+			$10, $11, $12, $13, $14, $15, $16, '', 0, $17, $18) on conflict (id) do nothing`
 	actorSQL = `insert into {schema}.actors (org_id, user_id, name) select $1, user_id, name from {schema}.people where user_id = $2
 		on conflict do nothing`
 	memberSQL = `insert into {schema}.actors (org_id, user_id, name) values ($1, $2, $3)
@@ -73,8 +82,11 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		return err
 	}
 	row := entry{action: e.Meta.Action, targetType: category, targetID: target, outcome: Succeeded}
-	if v, refused := e.Event.(events.RequestRefused); refused {
+	switch v := e.Event.(type) {
+	case events.RequestRefused:
 		row = refusal(v)
+	case events.RouterWritten:
+		return writeRouter(w, e, v)
 	}
 	write(w, e, row)
 	learnNames(w, e.Event)
@@ -91,6 +103,27 @@ func write(w *runner.Writes, e events.Envelope, row entry) {
 	if !user.IsZero() && !m.OrgID.IsZero() {
 		w.Exec(actorSQL, m.OrgID, user)
 	}
+}
+
+// writeRouter queues the entry of one write to a router: one for each, however many a command recorded. Who asked acted, and
+// from the address of that request, also when a job wrote minutes later: it is found by the correlation.
+func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) error {
+	detail, err := json.Marshal(RouterWrite{Path: v.Step.Path, Operation: v.Step.Operation, Name: v.Step.Name, Before: v.Step.Before,
+		After: v.Step.After, Found: v.Found, ServiceID: v.ServiceID, RunID: v.RunID})
+	if err != nil {
+		return fmt.Errorf("audit a router's write: %w", err)
+	}
+	m, actor := e.Meta, v.By
+	if actor.Kind == "" {
+		actor = m.Actor
+	}
+	user := actingUser(actor)
+	w.Exec(routerSQL, id.Derive[id.Any]("audit", e.ID.String()), int64(e.Position), m.OrgID, m.At, string(actor.Kind), actor.ID, user, actor.Role, //nolint:gosec // fits
+		plain(m.IP), RouterWriteAction, "device", v.DeviceID, Succeeded, m.RequestID, m.CorrelationID, m.Reason, []string{e.Type}, string(detail))
+	if !user.IsZero() && !m.OrgID.IsZero() {
+		w.Exec(actorSQL, m.OrgID, user)
+	}
+	return nil
 }
 
 // learnNames keeps the names of people who can sign in: the platform's, and the one that each organization knows.

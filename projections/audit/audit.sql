@@ -19,7 +19,8 @@ create table {schema}.entries (
   reason text not null,
   code text not null,
   status int not null,
-  events text[] not null
+  events text[] not null,
+  detail jsonb                    -- of a write to a router: path, before, after
 );
 create index entries_newest on {schema}.entries (org_id, position desc, id desc);
 create index entries_actor on {schema}.entries (org_id, actor_id, position desc, id desc);
@@ -27,6 +28,7 @@ create index entries_action on {schema}.entries (org_id, action, position desc, 
 create index entries_target on {schema}.entries (org_id, target_id, position desc, id desc);
 create index entries_at on {schema}.entries (org_id, at);
 create index entries_all on {schema}.entries (position desc, id desc);
+create index entries_correlation on {schema}.entries (correlation_id, position) where ip is not null;
 create index entries_places on {schema}.entries (actor_user) where ip is not null;
 
 -- Names of people who can sign in, for the platform.

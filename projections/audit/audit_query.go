@@ -34,6 +34,19 @@ type Entry struct {
 	Code          string          `db:"code"`   // of a refusal
 	Status        int             `db:"status"` // of a refusal, else 0
 	Events        []string        `db:"events"`
+	Detail        *RouterWrite    `db:"detail"` // of a write to a router, else nil
+}
+
+// RouterWrite is one write to a router. Secret values are masked.
+type RouterWrite struct {
+	Path      string            `json:"path"` // menu, "ip/pool"
+	Operation string            `json:"operation"`
+	Name      string            `json:"name"`
+	Before    map[string]string `json:"before"`
+	After     map[string]string `json:"after"`
+	Found     bool              `json:"found"` // its answer was lost; the router was found to have it
+	ServiceID id.Service        `json:"serviceId"`
+	RunID     id.Run            `json:"runId"`
 }
 
 // Key is the place of an entry in the log, newest first.
@@ -58,7 +71,7 @@ type LogQuery struct{ Views *runner.Views }
 // SQL of the lists: of one organization, under its policy, and of everything. The conditions of the filter follow.
 const (
 	columns = `e.id, e.position, e.org_id, e.at, e.actor_kind, e.actor_id, e.actor_role, a.name as actor_name, e.ip, e.action,
-		e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status, e.events`
+		e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status, e.events, e.detail`
 	tenantSQL = `select ` + columns + ` from {schema}.entries e
 		left join {schema}.actors a on a.org_id = e.org_id and a.user_id = e.actor_user
 		where (e.position, e.id) < ($1, $2)`

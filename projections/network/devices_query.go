@@ -1,0 +1,95 @@
+package network
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Reboot is the newest reboot of a router.
+type Reboot struct {
+	RunID         id.Run    `json:"runId"`
+	Stage         string    `json:"stage"`
+	Message       string    `json:"message"` // of a failed one, the router's words
+	UptimeSeconds int64     `json:"uptimeSeconds"`
+	At            time.Time `json:"at"`
+}
+
+// DeviceRow is one router.
+type DeviceRow struct {
+	ID               id.Device               `db:"device_id"`
+	OrgID            id.Organization         `db:"org_id"`
+	Details          events.DeviceDetails    `db:"details"`
+	TunnelAddress    string                  `db:"tunnel_address"`
+	TunnelUser       string                  `db:"tunnel_user"`
+	APIRef           id.Secret               `db:"api_ref"`
+	RadiusRef        id.Secret               `db:"radius_ref"`
+	TunnelRef        id.Secret               `db:"tunnel_ref"`
+	ReportRef        id.Secret               `db:"report_ref"`
+	Transport        *events.DeviceTransport `db:"transport"`
+	UnreachableSince *time.Time              `db:"unreachable_since"`
+	UnreachableError string                  `db:"unreachable_error"`
+	BootstrapVersion int                     `db:"bootstrap_version"`
+	BootstrapAt      *time.Time              `db:"bootstrap_at"`
+	Reboot           *Reboot                 `db:"reboot"`
+	CreatedAt        time.Time               `db:"created_at"`
+	Revision         int64                   `db:"revision"`
+}
+
+// DeviceKey is the place of a row in the list, newest first. The zero value is before all.
+type DeviceKey struct {
+	CreatedAt time.Time `json:"c"`
+	ID        id.Device `json:"i"`
+}
+
+// DevicesQuery reads routers.
+type DevicesQuery struct{ Views *runner.Views }
+
+// deviceSelect reads routers that are not decommissioned.
+const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref, report_ref, transport,
+	unreachable_since, unreachable_error, bootstrap_version, bootstrap_at, reboot, created_at, revision
+	from {schema}.devices where removed_at is null and `
+
+// Get is one router of an organization, nil without one.
+func (q DevicesQuery) Get(ctx context.Context, org id.Organization, device id.Device) (*DeviceRow, error) {
+	var row *DeviceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
+	})
+	return row, err
+}
+
+// List gives up to max routers of an organization after a key, newest first.
+func (q DevicesQuery) List(ctx context.Context, org id.Organization, after DeviceKey, max int) ([]DeviceRow, error) {
+	var rows []DeviceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`org_id = $1
+			and ($2::timestamptz is null or (created_at, device_id) < ($2, $3)) order by created_at desc, device_id desc limit $4`),
+			org, postgres.NullTime(after.CreatedAt), after.ID, max)
+	})
+	return rows, err
+}
+
+// Any is one router of any organization, nil without one: for jobs.
+func (q DevicesQuery) Any(ctx context.Context, device id.Device) (*DeviceRow, error) {
+	var row *DeviceRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
+	})
+	return row, err
+}
+
+// Every is all routers of all organizations: for polls and drift checks.
+func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
+	var rows []DeviceRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`true order by device_id`))
+	})
+	return rows, err
+}

@@ -1,0 +1,198 @@
+package network
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// HistoryName is the projection's durable name.
+const HistoryName = "network_history"
+
+// History is the timeline of each service and router: what was asked, what was written, drift and repairs.
+type History struct{}
+
+//go:embed history.sql
+var historyDDL string
+
+// Name is the durable name.
+func (History) Name() string { return HistoryName }
+
+// Version is raised when tables or Apply change.
+func (History) Version() int { return 1 }
+
+// DDL creates the tables.
+func (History) DDL() string { return historyDDL }
+
+// TenantTables are under row-level security.
+func (History) TenantTables() []string { return []string{"entries"} }
+
+// Handles lists the events.
+func (History) Handles() []string {
+	return []string{
+		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(), events.ServiceWalledGardenChanged{}.EventType(),
+		events.ServiceRecreationConfirmed{}.EventType(), events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(),
+		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(), events.ServiceDriftDetected{}.EventType(),
+		events.ServiceDriftCleared{}.EventType(), events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
+		events.RouterWritten{}.EventType(), events.ReconcileFinished{}.EventType(),
+		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(), events.DeviceBootstrapReported{}.EventType(),
+		events.DeviceRebootRequested{}.EventType(), events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
+	}
+}
+
+// insertEntrySQL makes a row.
+const insertEntrySQL = `insert into {schema}.entries (position, org_id, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id)
+	values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (position) do nothing`
+
+// Apply queues the statement for one event.
+func (History) Apply(w *runner.Writes, e events.Envelope) error {
+	device, service := subjects(e.Event)
+	if device.IsZero() || e.Meta.OrgID.IsZero() {
+		return nil
+	}
+	kind, summary := tell(e.Event)
+	actor := e.Meta.Actor
+	if v, written := e.Event.(events.RouterWritten); written && v.By.Kind != "" {
+		actor = v.By
+	}
+	w.Exec(insertEntrySQL, int64(e.Position), e.Meta.OrgID, device, service, e.Meta.At, kind, summary, asJSON(e.Event), //nolint:gosec // fits
+		string(actor.Kind), actor.ID)
+	return nil
+}
+
+// subjects are the router and the service that an event is about.
+func subjects(e events.Event) (device id.Device, service id.Service) {
+	var about struct {
+		DeviceID  id.Device  `json:"deviceId"`
+		ServiceID id.Service `json:"serviceId"`
+	}
+	_ = json.Unmarshal([]byte(asJSON(e)), &about) // every event of the area names them so
+	return about.DeviceID, about.ServiceID
+}
+
+// tell says what happened, in a word and in a sentence.
+func tell(e events.Event) (kind, summary string) {
+	switch v := e.(type) {
+	case events.ServiceRequested:
+		return "requested", fmt.Sprintf("%s on %s requested", v.Binding.Type, place(v.Binding))
+	case events.ServiceAddressingChanged:
+		return "changed", "addresses changed to " + v.Addressing.Subnet
+	case events.ServiceWalledGardenChanged:
+		return "changed", fmt.Sprintf("walled garden changed: %d domains, %d addresses", len(v.WalledGarden.Domains), len(v.WalledGarden.Addresses))
+	case events.ServiceRecreationConfirmed:
+		return "recreation_confirmed", fmt.Sprintf("re-creation on %s confirmed, %d sessions affected", place(v.To), v.AffectedSessions)
+	case events.ServiceTornDown:
+		return "torn_down", "old resources removed from the router"
+	case events.ServiceReconcileRequested:
+		return "reconcile_requested", "reconcile requested"
+	case events.ServiceApplied:
+		if v.Repaired {
+			return "repaired", "drift repaired: the router was read back and is as desired"
+		}
+		return "applied", "the router was read back and is as desired"
+	case events.ServiceApplyFailed:
+		return "failed", fmt.Sprintf("%s %s: %s", v.Operation, v.Path, v.Message)
+	case events.ServiceDriftDetected:
+		return "drift_detected", fmt.Sprintf("%d resources differ from what was applied", len(v.Resources))
+	case events.ServiceDriftCleared:
+		return "drift_cleared", "the difference went away without the platform writing"
+	case events.ServiceRemovalRequested:
+		return "removal_requested", fmt.Sprintf("removal requested, %d sessions affected", v.AffectedSessions)
+	case events.ServiceRemoved:
+		return "removed", "nothing of the service is left on the router"
+	}
+	return tellRouter(e)
+}
+
+// tellRouter is tell for what happened to a router.
+func tellRouter(e events.Event) (kind, summary string) {
+	switch v := e.(type) {
+	case events.RouterWritten:
+		return "written", fmt.Sprintf("%s %s %s", v.Step.Operation, v.Step.Path, v.Step.Name)
+	case events.ReconcileFinished:
+		if v.Message != "" {
+			return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes: %s", v.Kind, v.Outcome, v.Writes, v.Message)
+		}
+		return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes", v.Kind, v.Outcome, v.Writes)
+	case events.DeviceUnreachable:
+		return "unreachable", v.Error
+	case events.DeviceRecovered:
+		return "recovered", "the router answers again"
+	case events.DeviceBootstrapReported:
+		return "bootstrap_reported", fmt.Sprintf("bootstrap script of version %d is in place", v.Version)
+	case events.DeviceRebootRequested:
+		return "reboot_requested", "reboot requested"
+	case events.DeviceRebootConfirmed:
+		return "reboot_confirmed", "the router is back: its uptime shows the reboot"
+	case events.DeviceRebootFailed:
+		return "reboot_failed", v.Message
+	}
+	return "", ""
+}
+
+// place is where a service is bound.
+func place(b events.ServiceBinding) string {
+	if b.VlanID != 0 {
+		return fmt.Sprintf("VLAN %d of %s", b.VlanID, b.ParentInterface)
+	}
+	return b.ParentInterface
+}
+
+// HistoryRow is one thing that happened.
+type HistoryRow struct {
+	Position  int64           `db:"position"`
+	DeviceID  id.Device       `db:"device_id"`
+	ServiceID id.Service      `db:"service_id"`
+	At        time.Time       `db:"at"`
+	Kind      string          `db:"kind"`
+	Summary   string          `db:"summary"`
+	Detail    json.RawMessage `db:"detail"`
+	ActorKind string          `db:"actor_kind"`
+	ActorID   string          `db:"actor_id"`
+}
+
+// HistoryKey is the place of a row in the list, newest first. The zero value is before all.
+type HistoryKey struct {
+	Position int64 `json:"p"`
+}
+
+// HistoryQuery reads timelines.
+type HistoryQuery struct{ Views *runner.Views }
+
+// historySelect reads entries; the condition on the subject follows.
+const historySelect = `select position, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id from {schema}.entries
+	where org_id = $1 and position < $2 and `
+
+// OfService gives up to max entries of a service after a key, newest first.
+func (q HistoryQuery) OfService(ctx context.Context, org id.Organization, service id.Service, after HistoryKey, max int) ([]HistoryRow, error) {
+	return q.read(ctx, org, `service_id = $3`, service, after, max)
+}
+
+// OfDevice gives up to max entries of a router and its services after a key, newest first.
+func (q HistoryQuery) OfDevice(ctx context.Context, org id.Organization, device id.Device, after HistoryKey, max int) ([]HistoryRow, error) {
+	return q.read(ctx, org, `device_id = $3`, device, after, max)
+}
+
+// read is one page.
+func (q HistoryQuery) read(ctx context.Context, org id.Organization, subject string, who any, after HistoryKey, max int) ([]HistoryRow, error) {
+	before := after.Position
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	var rows []HistoryRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[HistoryRow],
+			q.Views.SQL(HistoryName, historySelect+subject+` order by position desc limit $4`), org, before, who, max)
+	})
+	return rows, err
+}

@@ -1,0 +1,22 @@
+-- One row for each service, kept after it is removed.
+create table {schema}.services (
+  service_id uuid primary key,
+  org_id uuid not null,
+  device_id uuid not null,
+  binding jsonb not null,        -- as desired
+  addressing jsonb not null,
+  walled_garden jsonb not null,
+  state text not null,           -- pending, active, failed, degraded
+  removing boolean not null default false,
+  generation int not null,       -- of the desired state
+  applied_generation int not null default 0,
+  last_error jsonb,              -- null: none since it was applied
+  drift jsonb,                   -- the present difference
+  applied_at timestamptz,
+  created_at timestamptz not null,
+  removed_at timestamptz,
+  revision bigint not null,
+  position bigint not null
+);
+create index services_of_device on {schema}.services (device_id, created_at, service_id) where removed_at is null;
+create index services_of_organization on {schema}.services (org_id, created_at desc) where removed_at is null;

@@ -1,0 +1,103 @@
+package network
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// ServiceError is the newest error of work on a service, in the router's words.
+type ServiceError struct {
+	At        time.Time `json:"at"`
+	Phase     string    `json:"phase"`
+	Path      string    `json:"path"`
+	Operation string    `json:"operation"`
+	Message   string    `json:"message"`
+	Refused   bool      `json:"refused"`
+}
+
+// Drift is the present difference between a service and its router.
+type Drift struct {
+	Hash        string                   `json:"hash"`
+	FirstSeenAt time.Time                `json:"firstSeenAt"`
+	Resources   []events.DriftedResource `json:"resources"`
+}
+
+// ServiceRow is one service.
+type ServiceRow struct {
+	ID                id.Service               `db:"service_id"`
+	OrgID             id.Organization          `db:"org_id"`
+	DeviceID          id.Device                `db:"device_id"`
+	Binding           events.ServiceBinding    `db:"binding"`
+	Addressing        events.ServiceAddressing `db:"addressing"`
+	WalledGarden      events.WalledGarden      `db:"walled_garden"`
+	State             string                   `db:"state"`
+	Removing          bool                     `db:"removing"`
+	Generation        int                      `db:"generation"`
+	AppliedGeneration int                      `db:"applied_generation"`
+	LastError         *ServiceError            `db:"last_error"`
+	Drift             *Drift                   `db:"drift"`
+	AppliedAt         *time.Time               `db:"applied_at"`
+	CreatedAt         time.Time                `db:"created_at"`
+	RemovedAt         *time.Time               `db:"removed_at"`
+	Revision          int64                    `db:"revision"`
+	Position          int64                    `db:"position"`
+}
+
+// ServiceKey is the place of a row in the list, newest first. The zero value is before all.
+type ServiceKey struct {
+	CreatedAt time.Time  `json:"c"`
+	ID        id.Service `json:"i"`
+}
+
+// ServicesQuery reads services.
+type ServicesQuery struct{ Views *runner.Views }
+
+// serviceSelect reads services, removed ones too.
+const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, removing, generation, applied_generation,
+	last_error, drift, applied_at, created_at, removed_at, revision, position from {schema}.services where `
+
+// Get is one service of an organization, nil without one; removed ones too.
+func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.Service) (*ServiceRow, error) {
+	var row *ServiceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
+	})
+	return row, err
+}
+
+// List gives up to max services of a router after a key, newest first; of all routers when device is zero.
+func (q ServicesQuery) List(ctx context.Context, org id.Organization, device id.Device, after ServiceKey, max int) ([]ServiceRow, error) {
+	var rows []ServiceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`org_id = $1 and removed_at is null
+			and ($2::uuid is null or device_id = $2) and ($3::timestamptz is null or (created_at, service_id) < ($3, $4))
+			order by created_at desc, service_id desc limit $5`), org, device, postgres.NullTime(after.CreatedAt), after.ID, max)
+	})
+	return rows, err
+}
+
+// OfDevice is every service of a router that is not removed, oldest first: for jobs.
+func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]ServiceRow, error) {
+	var rows []ServiceRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`device_id = $1 and removed_at is null
+			order by created_at, service_id`), device)
+	})
+	return rows, err
+}
+
+// Any is one service of any organization, nil without one: for jobs.
+func (q ServicesQuery) Any(ctx context.Context, service id.Service) (*ServiceRow, error) {
+	var row *ServiceRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
+	})
+	return row, err
+}
