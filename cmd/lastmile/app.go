@@ -105,10 +105,31 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.startMetrics(ctx); err != nil {
 		return err
 	}
+	a.awaitReadModels(ctx)
 	if err := a.serve(areas); err != nil {
 		return err
 	}
 	return a.announce(ctx)
+}
+
+// catchUpPatience is how long the start waits for read models that are behind; longer ones are served as they are.
+const catchUpPatience = 10 * time.Second
+
+// awaitReadModels waits until what was written before the start is shown.
+func (a *App) awaitReadModels(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, catchUpPatience)
+	defer cancel()
+	head := a.engines.feed.Head()
+	for _, s := range a.engines.projections.Status() {
+		for ctx.Err() == nil && a.engines.views.WaitFor(ctx, s.Name, head) != nil {
+			if a.probeProjection(s.Name) != nil {
+				break // it has stopped: readyz tells
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		a.logger.WarnContext(ctx, "read models are behind", "head", head)
+	}
 }
 
 // refuseSecond fails when another program serves the same data.

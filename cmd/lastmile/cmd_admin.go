@@ -94,8 +94,9 @@ func (u superAdmin) create(ctx context.Context, b *bus.Bus, v *vault.Vault) erro
 	meta := commands.Meta{
 		CommandID: id.Derive[id.Command]("admin create", u.ID.String()), Actor: events.Actor{Kind: events.ActorOperator, ID: "admin create"},
 	}
-	if _, err := b.Execute(ctx, register, meta); err != nil {
-		return errors.Join(err, v.Passwords.Delete(ctx, u.ID))
+	_, err := b.Execute(ctx, register, meta)
+	if err != nil && failure.CodeOf(err) != "user_exists" { // then the password is an existing user's
+		err = errors.Join(err, v.Passwords.Delete(ctx, u.ID))
 	}
-	return nil
+	return err
 }

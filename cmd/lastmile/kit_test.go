@@ -43,7 +43,7 @@ const (
 )
 
 // patience bounds every wait of a test: a condition that does not come is a failure, not a slow machine.
-const patience = 40 * time.Second
+const patience = 90 * time.Second
 
 // kit is a running service with its provider, and people who are signed in.
 type kit struct {

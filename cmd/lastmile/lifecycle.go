@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// How long the phases of stopping may take; together less than the 5 s that a stop has (issue: set-up).
+// How long the phases of stopping may take; together less than the 5 s that a stop has.
 const (
-	stopServing = 1500 * time.Millisecond // requests under way
+	stopServing = 1200 * time.Millisecond // requests under way
 	stopEngines = 1500 * time.Millisecond // jobs, processes, read models
-	stopStorage = 600 * time.Millisecond  // connections, event store node, pools: each
-	stopCluster = 1200 * time.Millisecond // the private PostgreSQL
-	stopProgram = 4800 * time.Millisecond // all of it
+	stopStorage = 500 * time.Millisecond  // connections, event store node, pools: each
+	stopProgram = 3900 * time.Millisecond // all of it; then PostgreSQL is told to stop at once, which takes up to 1 s
 )
 
 // part is something that was started and has to be stopped.
@@ -23,8 +22,10 @@ type part struct {
 	name  string
 	limit time.Duration
 	stop  func(ctx context.Context)
-	// with the part before: both stop at the same time.
+	// beside tells that it stops at the same time as the part before it.
 	beside bool
+	// kept tells that it is never left behind: it minds its context and would outlive the program.
+	kept bool
 }
 
 // lifecycle remembers what was started, stops it in reverse order, and hears of parts that fail for good.
@@ -43,6 +44,11 @@ func newLifecycle(logger *slog.Logger) *lifecycle {
 // started notes a running part.
 func (l *lifecycle) started(name string, limit time.Duration, stop func(ctx context.Context)) {
 	l.parts = append(l.parts, part{name: name, limit: limit, stop: stop})
+}
+
+// startedKept notes a part that has until the end of the whole stop, and is waited for.
+func (l *lifecycle) startedKept(name string, stop func(ctx context.Context)) {
+	l.parts = append(l.parts, part{name: name, limit: stopProgram, stop: stop, kept: true})
 }
 
 // startedBeside notes a part that stops at the same time as the one noted before it.
@@ -103,6 +109,10 @@ func (l *lifecycle) stopPart(ctx context.Context, p part) {
 	case <-done:
 		return
 	case <-ctx.Done():
+	}
+	if p.kept {
+		<-done
+		return
 	}
 	grace := time.NewTimer(50 * time.Millisecond) // one that minds its context is just finishing
 	defer grace.Stop()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,12 +26,16 @@ func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
 	k.paybillReady()
 	ctx, stop := context.WithCancel(t.Context())
 	var load sync.WaitGroup
-	var asked atomic.Int64
+	const kills, round = 2, 60
+	turns := make(chan int, kills*round)
 	for phone, account := range accounts {
-		load.Go(func() { k.payOnAndOn(ctx, phone, account, payers[phone], &asked) })
+		load.Go(func() { k.payInTurn(ctx, phone, account, payers[phone], turns) })
 	}
-	for range 2 {
+	for kill := range kills {
 		before := len(k.sim.Transactions())
+		for n := range round {
+			turns <- kill*round + n + 1
+		}
 		k.eventually("payments before the kill", func(context.Context) (bool, error) { return len(k.sim.Transactions()) >= before+8, nil })
 		pid := k.app.storage.cluster.PID()
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

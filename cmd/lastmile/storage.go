@@ -107,7 +107,7 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 		s.cluster = cluster
 		done := make(chan struct{})
 		go superviseCluster(cluster, l, done)
-		l.started("private PostgreSQL", stopCluster, func(ctx context.Context) {
+		l.startedKept("private PostgreSQL", func(ctx context.Context) {
 			close(done)
 			if err := cluster.Stop(ctx); err != nil {
 				l.logger.Warn("private PostgreSQL did not stop cleanly", slog.String("error", err.Error()))

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestDemo_SecondStartReusesTheData: the first start makes the demo ISP, the second finds it and makes nothing twice; serve
+// refuses the data, whose passwords are public.
+func TestDemo_SecondStartReusesTheData(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).privately()
+	first := k.demo(func() {
+		admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)
+		if n := len(k.all(admin, "/subscribers")); n != len(demoCustomers) {
+			t.Errorf("%d subscribers, want %d", n, len(demoCustomers))
+		}
+		states := map[string]int{}
+		for _, s := range k.all(admin, "/subscriptions") {
+			states[s.text("state")]++
+		}
+		if states["active"] == 0 || states["pending"] == 0 || states["paused"] == 0 {
+			t.Errorf("subscriptions are not in several states: %v", states)
+		}
+		if n := len(k.all(admin, "/receipts?state=suspense")); n != 1 {
+			t.Errorf("%d receipts in suspense, want 1", n)
+		}
+	})
+	second := k.demo(func() {
+		admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)
+		if n := len(k.all(admin, "/subscribers")); n != len(demoCustomers) {
+			t.Errorf("%d subscribers after the second start, want %d", n, len(demoCustomers))
+		}
+	})
+	for _, screen := range []string{first, second} {
+		for _, part := range []string{"http://demo.lastmile.test:", demoAdminEmail, demoPassword.Reveal(), "curl -s"} {
+			if !strings.Contains(screen, part) {
+				t.Errorf("the demo does not print %q", part)
+			}
+		}
+	}
+	var out, errs logBuffer
+	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(), []string{"serve"}); code != exitFailed || !strings.Contains(errs.String(), "demo") {
+		t.Errorf("serve on the demo's data: exit code %d: %s", code, errs.last(2))
+	}
+}
+
+// demo runs `lastmile demo` until it is ready, then does something and stops it. It gives what was printed.
+func (k *kit) demo(look func()) string {
+	k.t.Helper()
+	ctx, stop := context.WithCancel(k.t.Context())
+	defer stop()
+	var out, errs logBuffer
+	ended := make(chan int, 1)
+	go func() { ended <- program{environ: k.environ, out: &out, err: &errs}.run(ctx, []string{"demo"}) }()
+	k.eventually("demo to be ready", func(context.Context) (bool, error) {
+		select {
+		case code := <-ended:
+			k.t.Fatalf("the demo ended with code %d: %s", code, errs.String())
+		default:
+		}
+		return strings.Contains(out.String(), "is running"), nil
+	})
+	running, ok := readRuntimeFile(k.config().DataDir)
+	if !ok {
+		k.t.Fatal("the demo has no runtime file")
+	}
+	k.addr = running.HTTP
+	look()
+	stop()
+	if code := <-ended; code != exitOK {
+		k.t.Errorf("the demo ended with code %d: %s", code, errs.String())
+	}
+	return out.String()
+}
+
+// loginAt signs somebody of the demo in at a host.
+func (k *kit) loginAt(host, email string) (apiClient, bool) {
+	k.t.Helper()
+	c, must, err := apiClient{addr: k.addr, host: host}.login(k.t.Context(), email, demoPassword.Reveal())
+	if err != nil {
+		k.t.Fatalf("sign in as %s: %v", email, err)
+	}
+	return c, must
+}
