@@ -1,0 +1,125 @@
+package subscribers_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// pauseFor pauses at an instant and gives what the resume after some days decides.
+func pauseFor(s *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent], at time.Time, days int) events.SubscriptionResumed {
+	s.At(at).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
+	made := s.At(at.AddDate(0, 0, days)).When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "is back"}).ThenEvents()
+	resumed, _ := made[0].(events.SubscriptionResumed)
+	return resumed
+}
+
+func TestPausePostpaid_ThePauseIsNotBilled(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC)
+	s := decidertest.For(t, aggregate(), now).When(create(events.Postpaid))
+	s.ThenEvents()
+	resumed := pauseFor(s, now.AddDate(0, 0, 10), 90) // over three ends of periods
+	next := end.AddDate(0, 0, 90)
+	if !resumed.NextFrom.Equal(next) {
+		t.Fatalf("next period begins %s, want %s", resumed.NextFrom, next)
+	}
+	due := commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}
+	s.When(due).ThenNothing() // the rest of the billed period is still to come
+	made := s.At(next).When(due).ThenEvents()
+	if p, _ := made[0].(events.PeriodDue); !p.From.Equal(next) || p.To.Sub(p.From) < 28*24*time.Hour {
+		t.Errorf("period %s to %s", p.From, p.To)
+	}
+}
+
+func TestPausePrepaid_TheNextMonthIsWholeAfterTheShift(t *testing.T) {
+	t.Parallel()
+	s := prepaid(t).When(paid(first, now))
+	s.ThenEvents()
+	until := pauseFor(s, now.AddDate(0, 0, 5), 10).PaidUntil // 28 February to 10 March
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+	s.When(paid(second, until.Add(-time.Hour))).Then(extended(second, until, until.AddDate(0, 1, 0)))
+}
+
+func TestPausePrepaid_MoneyThatComesMeanwhileBuysAWholePeriod(t *testing.T) {
+	t.Parallel()
+	for name, payDays := range map[string]int{"before the end stood": 10, "after it would have passed": 60} {
+		s := prepaid(t).When(paid(first, now))
+		s.ThenEvents()
+		end := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC)
+		s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+		s.At(now.AddDate(0, 0, 5)).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
+		made := s.When(paid(second, now.AddDate(0, 0, payDays))).ThenEvents()
+		if e, _ := made[0].(events.SubscriptionExtended); !e.From.Equal(end) {
+			t.Errorf("%s: the second period begins %s, want %s", name, e.From, end)
+		}
+	}
+}
+
+func TestReopened_BothOpenInvoicesKeepAThirdAway(t *testing.T) {
+	t.Parallel()
+	s := prepaid(t).When(paid(first, now))
+	s.ThenEvents()
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+	s.When(commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: first, Reason: "reversed"}).ThenEvents()
+	s.When(paid(first, now.Add(time.Hour))).ThenEvents()
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenNothing() // the second is still open
+	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
+	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenEvents(); len(made) != 1 {
+		t.Errorf("made %d events", len(made))
+	}
+}
+
+// TestExtend_EveryPaymentBuysAWholeMonth plays random lives of a monthly prepaid subscription: whatever was paused, withdrawn
+// or paid late, a paid month is 28 to 31 days, give or take an hour where clocks change, and PaidUntil never falls by paying.
+func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		s, at := subscribers.Subscription{}, now
+		do := func(c commands.SubscriptionCommand) (made []events.SubscriptionEvent) {
+			made, _ = subscribers.DecideSubscription(s, c, at)
+			for _, e := range made {
+				s = subscribers.EvolveSubscription(s, e)
+			}
+			return made
+		}
+		command := create(events.Prepaid)
+		command.Timezone = rapid.SampledFrom([]string{"Africa/Nairobi", "Europe/Berlin", "Pacific/Auckland"}).Draw(r, "zone")
+		do(command)
+		var bought []id.Invoice
+		for i := range rapid.IntRange(1, 40).Draw(r, "steps") {
+			at = at.Add(time.Duration(rapid.IntRange(0, 20*24).Draw(r, "hours")) * time.Hour)
+			switch rapid.IntRange(0, 6).Draw(r, "step") {
+			case 0:
+				do(commands.PauseSubscription{SubscriptionID: subscription, Reason: "x"})
+			case 1:
+				do(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "x"})
+			case 2:
+				if len(bought) > 0 {
+					do(commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: rapid.SampledFrom(bought).Draw(r, "withdrawn"), Reason: "x"})
+				}
+			default:
+				do(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("test", fmt.Sprint(i))})
+				if len(s.Open) == 0 {
+					continue
+				}
+				before := s.PaidUntil
+				bought = append(bought, s.Open[0])
+				for _, e := range do(paid(s.Open[0], at)) {
+					e, ok := e.(events.SubscriptionExtended)
+					if length := e.PaidUntil.Sub(e.From); ok && (length < 28*24*time.Hour-time.Hour || length > 31*24*time.Hour+time.Hour || e.PaidUntil.Before(before)) {
+						r.Fatalf("from %s to %s (%s), before %s", e.From, e.PaidUntil, length, before)
+					}
+				}
+			}
+		}
+	})
+}
