@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLifecycle_StopsInReverseAndLeavesTheStuckBehind(t *testing.T) {
+	t.Parallel()
+	l := newLifecycle(slog.New(slog.DiscardHandler))
+	var mu sync.Mutex
+	var stopped []string
+	note := func(name string) func(context.Context) {
+		return func(context.Context) {
+			mu.Lock()
+			defer mu.Unlock()
+			stopped = append(stopped, name)
+		}
+	}
+	stuck := make(chan struct{})
+	defer close(stuck)
+	l.started("first", time.Second, note("first"))
+	l.started("stuck", 20*time.Millisecond, func(context.Context) { <-stuck })
+	l.started("second", time.Second, note("second"))
+	l.startedBeside("stuck too", 20*time.Millisecond, func(context.Context) { <-stuck })
+	l.started("third", time.Second, note("third"))
+	l.stop()
+	l.stop()
+	mu.Lock()
+	defer mu.Unlock()
+	if diff := cmp.Diff([]string{"third", "second", "first"}, stopped); diff != "" {
+		t.Errorf("order of stopping (-want +got):\n%s", diff)
+	}
+}
+
+func TestLifecycle_FatalFailureEndsTheWait(t *testing.T) {
+	t.Parallel()
+	l := newLifecycle(slog.New(slog.DiscardHandler))
+	lost := errors.New("lost the right to write")
+	failures := make(chan error, 1)
+	failures <- lost
+	l.watch("event store node", failures, nil)
+	if err := l.wait(t.Context()); !errors.Is(err, lost) {
+		t.Errorf("wait gave %v, want the failure", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := newLifecycle(l.logger).wait(ctx); err != nil {
+		t.Errorf("a signal is no failure, wait gave %v", err)
+	}
+}
