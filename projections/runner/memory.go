@@ -63,8 +63,11 @@ func (m *Memory) Start(ctx context.Context) error {
 	}
 }
 
-// Stop ends filling.
+// Stop ends filling; without a Start before it does nothing.
 func (m *Memory) Stop() {
+	if m.stop == nil {
+		return
+	}
 	m.stop()
 	<-m.done
 }
@@ -116,16 +119,20 @@ func (m *Memory) Fault() string {
 	return m.fault
 }
 
-// WaitFor waits until the model shows everything up to a position, 2 s at most, then it fails with ErrBehind.
+// WaitFor waits until the model shows everything up to a position, 2 s at most, then it fails with ErrBehind; at once when
+// the model has stopped.
 func (m *Memory) WaitFor(ctx context.Context, position uint64) error {
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for {
 		m.mu.Lock()
-		reached, changed := m.position >= position, m.changed
+		reached, stopped, changed := m.position >= position, m.fault != "", m.changed
 		m.mu.Unlock()
-		if reached {
+		switch {
+		case reached:
 			return nil
+		case stopped:
+			return ErrBehind
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,105 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// till is a model in memory: how much was sold.
+type till struct{ sum atomic.Int64 }
+
+func (*till) Name() string      { return "till" }
+func (*till) Handles() []string { return []string{"test.Sold.v1"} }
+
+// Apply adds, so that an event applied twice shows.
+func (m *till) Apply(e events.Envelope) {
+	if s, ok := e.Event.(sold); ok {
+		m.sum.Add(int64(s.N))
+	}
+}
+
+// memory makes a keeper over a log.
+func memory(t *testing.T, log *feedtest.Log) (*runner.Memory, *till) {
+	t.Helper()
+	model := &till{}
+	m := runner.NewMemory(model, feedtest.Start(t, log), slog.New(slog.DiscardHandler))
+	t.Cleanup(m.Stop)
+	return m, model
+}
+
+func TestMemory_StartReturnsWhenTheLogIsTold(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	for range 1500 { // more than one page
+		log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, noise{})
+	}
+	m, model := memory(t, log)
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := model.sum.Load(); got != 1500 {
+		t.Errorf("started at %d of 1500", got)
+	}
+	position := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 7})
+	if err := m.WaitFor(t.Context(), position); err != nil || model.sum.Load() != 1507 {
+		t.Errorf("%d, %v", model.sum.Load(), err)
+	}
+	if err := m.WaitFor(t.Context(), log.Append(events.Metadata{OrgID: orgA}, noise{})); err != nil { // an event it does not take
+		t.Error(err)
+	}
+}
+
+func TestMemory_GoesOnAfterALostLog(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	m, model := memory(t, log)
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log.SetAway(true)
+	position := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	log.SetAway(false)
+	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for m.WaitFor(deadline, position) != nil && deadline.Err() == nil {
+	}
+	if model.sum.Load() != 1 || m.Fault() != "" {
+		t.Errorf("sum %d, fault %q", model.sum.Load(), m.Fault())
+	}
+}
+
+func TestMemory_AnUnreadableEventStopsItVisibly(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	m, model := memory(t, log)
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, feed.Undecodable{Type: "test.Sold.v1", Cause: errors.New("rubbish")})
+	position := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	if err := m.WaitFor(t.Context(), position); !errors.Is(err, runner.ErrBehind) {
+		t.Errorf("wait: %v", err)
+	}
+	if m.Fault() == "" || model.sum.Load() != 1 {
+		t.Errorf("fault %q, sum %d: nothing may be skipped", m.Fault(), model.sum.Load())
+	}
+	again, _ := memory(t, log)
+	if err := again.Start(t.Context()); err == nil {
+		t.Error("it starts in front of an event that it cannot read")
+	}
+}
+
+func TestMemory_StopWithoutAStart(t *testing.T) {
+	t.Parallel()
+	m, _ := memory(t, feedtest.New())
+	m.Stop()
+}
