@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -38,4 +39,26 @@ func amend[S any, I ~[16]byte](ctx context.Context, c *Call, b *bus.Bus, categor
 			return done, failure.NewConflict("concurrent_change", "This was changed by somebody else at the same time. Please try again.")
 		}
 	}
+}
+
+// nulls names the fields that a body gives as null: in a PATCH that takes the value away (RFC 7396), where Decode sees no
+// difference to a field that is not given.
+func (c *Call) nulls() map[string]bool {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(c.body, &fields) // Decode has told what is wrong with it
+	out := map[string]bool{}
+	for name, value := range fields {
+		if string(value) == "null" {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// emptied is the text of a patch, an empty one when the field is given as null.
+func emptied(text *string, null bool) *string {
+	if null {
+		return new(string)
+	}
+	return text
 }

@@ -53,7 +53,7 @@ type userRequest struct {
 	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"to be changed at the first sign-in; ignored for somebody who has a password already"`
 }
 
-// userPatch changes what is given.
+// userPatch changes what is given; null takes a value away.
 type userPatch struct {
 	Phone     *string `json:"phone,omitempty"`
 	FirstName *string `json:"firstName,omitempty"`
@@ -255,6 +255,8 @@ func (a UsersAPI) change(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	null := c.nulls()
+	in.Phone, in.FirstName, in.LastName = emptied(in.Phone, null["phone"]), emptied(in.FirstName, null["firstName"]), emptied(in.LastName, null["lastName"])
 	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
 	set := func(to **personal.Text, from *string, normal func(string) string) {
 		if from != nil {

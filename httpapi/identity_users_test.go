@@ -150,6 +150,12 @@ func TestUsers_DisabledOrDemotedEndsAtOnce(t *testing.T) {
 	k.want(t, 401, "unauthenticated", get(sue.AccessToken, "/auth/me")) // the old session stays ended
 	k.signIn(t, apitest.Acme, supportEmail)
 	own := "/users/" + k.users[adminEmail].String()
+	var me member
+	k.want(t, 200, "", patch(admin, own, map[string]any{"phone": "0712345678"})).Into(t, &me)
+	k.want(t, 200, "", patch(admin, own, `{"phone":null}`)).Into(t, &me)
+	if me.Phone != nil {
+		t.Errorf("phone %s", *me.Phone)
+	}
 	k.want(t, 409, "own_role", patch(admin, own, map[string]any{"role": "support"}))
 	k.want(t, 409, "own_account", post(admin, own+"/disable", nil))
 }

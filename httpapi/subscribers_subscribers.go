@@ -81,7 +81,7 @@ type subscriberRequest struct {
 	ExternalRef string    `json:"externalRef,omitempty"`
 }
 
-// subscriberPatch changes what is given.
+// subscriberPatch changes what is given; null takes a value away.
 type subscriberPatch struct {
 	FirstName   *string   `json:"firstName,omitempty"`
 	LastName    *string   `json:"lastName,omitempty"`
@@ -92,6 +92,8 @@ type subscriberPatch struct {
 	Tags        *[]string `json:"tags,omitempty"`
 	Notes       *string   `json:"notes,omitempty"`
 	ExternalRef *string   `json:"externalRef,omitempty"`
+
+	nowhere bool // location is given as null
 }
 
 // reasonRequest is the body of actions that somebody will have to explain.
@@ -285,6 +287,7 @@ func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	in = in.cleared(c.nulls())
 	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber, func(present aggregate.Subscriber) (commands.Command, error) {
 		if present.Owner != c.Org.ID || present.Forgotten {
 			return nil, errNoSubscriber()
@@ -295,6 +298,21 @@ func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
 		return err
 	}
 	return a.show(ctx, c, 200, subscriber, done)
+}
+
+// cleared is the patch with the fields emptied that are given as null; what is required is refused when it is empty.
+func (p subscriberPatch) cleared(null map[string]bool) subscriberPatch {
+	for name, field := range map[string]**string{
+		"firstName": &p.FirstName, "lastName": &p.LastName, "phone": &p.Phone, "email": &p.Email, "address": &p.Address,
+		"notes": &p.Notes, "externalRef": &p.ExternalRef,
+	} {
+		*field = emptied(*field, null[name])
+	}
+	if null["tags"] {
+		p.Tags = &[]string{}
+	}
+	p.nowhere = null["location"]
+	return p
 }
 
 // onto is the details with what the patch gives.
@@ -311,7 +329,7 @@ func (p subscriberPatch) onto(d events.SubscriberDetails) events.SubscriberDetai
 	set(&d.Email, p.Email, commands.NormalizeEmail)
 	set(&d.Address, p.Address, asIs)
 	set(&d.Notes, p.Notes, asIs)
-	if p.Location != nil {
+	if p.Location != nil || p.nowhere {
 		d.Location = p.Location.event()
 	}
 	if p.Tags != nil {

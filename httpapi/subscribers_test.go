@@ -87,6 +87,14 @@ func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
 	if again.Header.Get("ETag") != a.Header.Get("ETag") {
 		t.Error("an empty change made a revision")
 	}
+	var cleared client
+	k.want(t, 200, "", patch(admin, path, `{"location":null,"notes":null,"tags":null,"lastName":null}`)).Into(t, &cleared)
+	if cleared.Location != nil || cleared.FirstName != "Amina" {
+		t.Errorf("null took nothing away: %+v", cleared)
+	}
+	for _, required := range []string{`{"phone":null}`, `{"firstName":null}`} {
+		k.want(t, 422, "invalid_input", patch(admin, path, required))
+	}
 	stale := patch(admin, path, map[string]any{"firstName": "X"})
 	stale.Header = map[string]string{"If-Match": `"0"`}
 	k.want(t, 412, "stale_revision", stale)
