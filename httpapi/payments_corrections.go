@@ -92,7 +92,7 @@ func (a ReceiptsAPI) takes(ctx context.Context, org id.Organization, subscriber 
 	if err != nil {
 		return err
 	}
-	row, _, err := a.Receipts.Get(ctx, org, receipt)
+	row, err := a.Receipts.Get(ctx, org, receipt)
 	if err != nil || row == nil {
 		return orNotFound(err, errNoReceipt())
 	}

@@ -60,13 +60,7 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 	if err := a.Ready(command.Environment); err != nil {
 		return err
 	}
-	if err := a.countPrompt(ctx, command.Phone); err != nil {
-		return err
-	}
-	_, err = a.Bus.Execute(ctx, commands.ReservePrompt{
-		SubscriberID: command.SubscriberID, OrgID: c.Org.ID, PaymentID: command.PaymentID, InvoiceID: command.InvoiceID, Amount: command.Amount,
-	}, c.MetaFor("reserve"))
-	if err != nil {
+	if err := a.reserve(ctx, c, command); err != nil {
 		return err
 	}
 	begun, err := a.Bus.Execute(ctx, command, c.Meta())
@@ -80,6 +74,23 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 		return err
 	}
 	return c.Send(202, showInitiated(command, row))
+}
+
+// reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses asks
+// no phone, so it does not count; one over the limit is given back.
+func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.InitiatePayment) error {
+	reserved, err := a.Bus.Execute(ctx, commands.ReservePrompt{
+		SubscriberID: command.SubscriberID, OrgID: c.Org.ID, PaymentID: command.PaymentID, InvoiceID: command.InvoiceID, Amount: command.Amount,
+	}, c.MetaFor("reserve"))
+	if err != nil || !reserved.Changed {
+		return err // a retry of a request that has reserved and counted before
+	}
+	over := a.countPrompt(ctx, command.Phone)
+	if over == nil {
+		return nil
+	}
+	_, err = a.Bus.Execute(ctx, commands.ReleasePrompt{SubscriberID: command.SubscriberID, PaymentID: command.PaymentID}, c.MetaFor("release"))
+	return errors.Join(over, err)
 }
 
 // showInitiated is the attempt as it is known; nil when the read side does not show it yet.

@@ -33,6 +33,8 @@ type PaymentsAPI struct {
 type PlatformGateway struct {
 	Shortcode   string
 	Environment string // "sandbox" or "production"
+	// Live calls real providers. A live sandbox takes callbacks on trust, so real money has no place on it (rules.md 3).
+	Live bool
 }
 
 // Routes lists the endpoints of payments.

@@ -23,9 +23,9 @@ func (a ReceiptsAPI) Routes() []Route {
 	state := Param{Name: "state", Type: "string", Enum: payments.ReceiptStates, Doc: "suspense is the inbox of money that nobody could be found for"}
 	return []Route{
 		{Method: "GET", Path: "/receipts", Hosts: OnOrganization, Access: AccessSupport, Summary: "List receipts",
-			Row: receiptResponse{}, Query: []Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list},
+			Row: receiptDetailResponse{}, Query: []Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list},
 		{Method: "GET", Path: "/receipts", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "List money of no organization",
-			Row: receiptResponse{}, Query: []Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned},
+			Row: receiptDetailResponse{}, Query: []Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned},
 		{Method: "GET", Path: "/receipts/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a receipt",
 			Response: receiptDetailResponse{}, Handle: a.get},
 		{Method: "POST", Path: "/receipts/:id/attribute", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give money in suspense to a subscriber",
@@ -45,7 +45,7 @@ type receiptPayer struct {
 	Name  *string `json:"name"`
 }
 
-// receiptResponse is a receipt in a list.
+// receiptResponse is what the receipt itself says.
 type receiptResponse struct {
 	ID               id.Receipt       `json:"id"`
 	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
@@ -130,7 +130,11 @@ func (a ReceiptsAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, receiptKey, showReceipt)
+	details, err := a.detail(ctx, c.Org.ID, rows)
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, receiptKey, details)
 }
 
 // listUnowned answers with a page of money that belongs to no organization.
@@ -148,7 +152,7 @@ func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, receiptKey, showReceipt)
+	return SendPage(c, page, rows, receiptKey, func(r payments.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
 }
 
 // get answers with one receipt.
@@ -165,27 +169,60 @@ func (a ReceiptsAPI) get(ctx context.Context, c *Call) error {
 	return c.Send(200, out)
 }
 
-// read puts a receipt together; suggestions only where a person has to choose.
+// read puts one receipt together.
 func (a ReceiptsAPI) read(ctx context.Context, org id.Organization, receipt id.Receipt) (receiptDetailResponse, uint64, error) {
 	none := receiptDetailResponse{}
-	row, pays, err := a.Receipts.Get(ctx, org, receipt)
+	row, err := a.Receipts.Get(ctx, org, receipt)
 	if err != nil || row == nil {
 		return none, 0, orNotFound(err, errNoReceipt())
 	}
+	detail, err := a.detail(ctx, org, []payments.ReceiptRow{*row})
+	if err != nil {
+		return none, 0, err
+	}
+	return detail(*row), uint64(row.Revision), nil //nolint:gosec // revisions are not negative
+}
+
+// detail reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person has to
+// choose.
+func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []payments.ReceiptRow) (func(payments.ReceiptRow) receiptDetailResponse, error) {
+	var ids []id.Receipt
+	var open []payments.Reference
+	place := map[id.Receipt]int{} // of a receipt's suggestions
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+		if r.State == "suspense" {
+			place[r.ID] = len(open)
+			open = append(open, r.Reference())
+		}
+	}
+	pays, err := a.Receipts.Allocations(ctx, org, ids)
+	if err != nil {
+		return nil, err
+	}
+	near, err := a.Matching.Suggest(ctx, open...)
+	if err != nil {
+		return nil, err
+	}
+	return func(r payments.ReceiptRow) receiptDetailResponse {
+		var meant []payments.Payer
+		if i, found := place[r.ID]; found {
+			meant = near[i]
+		}
+		return showDetail(r, pays[r.ID], meant)
+	}, nil
+}
+
+// showDetail is a receipt with what belongs to it.
+func showDetail(r payments.ReceiptRow, pays []payments.AllocationRow, near []payments.Payer) receiptDetailResponse {
 	out := receiptDetailResponse{
-		receiptResponse: showReceipt(*row), Sightings: row.Sightings, Allocations: []receiptAllocation{}, Suggestions: []receiptSuggestions{},
+		receiptResponse: showReceipt(r), Sightings: r.Sightings, Allocations: []receiptAllocation{}, Suggestions: []receiptSuggestions{},
 	}
 	for _, p := range pays {
-		out.Allocations = append(out.Allocations, receiptAllocation{InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, row.Currency).Number()})
+		out.Allocations = append(out.Allocations, receiptAllocation{InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, r.Currency).Number()})
 	}
-	if row.State == "suspense" {
-		near, err := a.Matching.Suggest(ctx, row.Reference())
-		if err != nil {
-			return none, 0, err
-		}
-		for _, p := range near {
-			out.Suggestions = append(out.Suggestions, receiptSuggestions{SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By})
-		}
+	for _, p := range near {
+		out.Suggestions = append(out.Suggestions, receiptSuggestions{SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By})
 	}
-	return out, uint64(row.Revision), nil //nolint:gosec // revisions are not negative
+	return out
 }

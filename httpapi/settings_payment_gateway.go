@@ -111,6 +111,9 @@ func (a PaymentGatewayAPI) put(ctx context.Context, c *Call) error {
 	if command.Environment == "" {
 		command.Environment = a.Platform.Environment
 	}
+	if a.Platform.Live && a.Platform.Environment == "sandbox" && command.Environment == "production" {
+		return failure.NewInvalid("invalid_input", "environment must be sandbox: this platform runs in the provider's sandbox")
+	}
 	if in.Mode == modeDirect {
 		if in.Shortcode == a.Platform.Shortcode && in.Shortcode != "" {
 			return failure.NewConflict("shortcode_taken", "This shortcode is the platform's.")

@@ -203,11 +203,15 @@ func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]ev
 	return []events.ReceiptEvent{s.matched(c.OrgID, c.SubscriberID, c.InvoiceID, c.PaymentID, c.By, now)}, nil
 }
 
-// matched is the fact that the money is a subscriber's.
+// matched is the fact that the money is a subscriber's. Money of a prompt came by prompt, whoever told about it first.
 func (s Receipt) matched(org id.Organization, subscriber id.Subscriber, invoice id.Invoice, payment id.Payment, by string, now time.Time) events.ReceiptMatched {
+	channel := s.Channel
+	if by == commands.MatchedByPrompt && channel == commands.ChannelPaybill {
+		channel = commands.ChannelPrompt
+	}
 	return events.ReceiptMatched{
 		ReceiptID: s.ID, OrgID: org, SubscriberID: subscriber, InvoiceID: invoice, PaymentID: payment, ReceiptNumber: s.Number,
-		Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, By: by, At: now,
+		Channel: channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, By: by, At: now,
 	}
 }
 

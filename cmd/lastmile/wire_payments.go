@@ -45,6 +45,11 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 	})
 	workers.Register(a.engines.jobs)
 	inbox := payments.NewInbox(workers)
+	if a.storage.sole(a.roles) {
+		if err := a.storage.vault.Inbox.TakeOver(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if a.roles.has(roleJobs) {
 		if err := inbox.Start(ctx); err != nil {
 			return nil, err
@@ -84,7 +89,7 @@ func (a *App) paymentAccess() (payments.Access, error) {
 // paymentRoutes are the endpoints of payments, receipts and gateway settings.
 func (a *App) paymentRoutes(access payments.Access) [][]httpapi.Route {
 	e := a.engines
-	platform := httpapi.PlatformGateway{Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv}
+	platform := httpapi.PlatformGateway{Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive}
 	gateways := models.GatewaysQuery{Views: e.views}
 	return [][]httpapi.Route{
 		httpapi.PaymentsAPI{Bus: e.bus, Payments: models.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,

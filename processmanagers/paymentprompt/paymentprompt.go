@@ -6,6 +6,7 @@
 //	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ─► expired ──► ReleasePrompt
 //	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
 //	reserved on the account, but not initiated within 5 minutes (timer abandoned): a crash in between ──► ReleasePrompt
+//	no answer on the handset (1019, 1025, 1037): stays open, but ──► ReleasePrompt, so that the customer can be asked again
 //	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
 package paymentprompt
 
@@ -32,6 +33,11 @@ const abandonedAfter = 5 * time.Minute
 var rechecks = []time.Duration{
 	30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour,
 }
+
+// offHandset are the codes with which the provider says that the prompt is no longer on the handset, though the payment stays
+// PENDING (spec.md, Payment status): the customer may be asked again for the same amount. Should both be paid after all, both
+// are credited: they are two receipts.
+var offHandset = map[string]bool{"1019": true, "1025": true, "1037": true}
 
 // State is what is known of one attempt.
 type State struct {
@@ -137,8 +143,12 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case events.PromptCheckRequested:
 		out.Jobs = []commands.Job{commands.QueryPrompt{PaymentID: e.PaymentID, Position: in.Event.Position}}
 	case events.PromptChecked:
-		if !s.PaymentID.IsZero() && e.Answered && !e.At.Before(s.ExpiresAt) {
+		switch {
+		case s.PaymentID.IsZero():
+		case e.Answered && !e.At.Before(s.ExpiresAt):
 			out.Commands = []commands.Command{commands.ExpirePayment{PaymentID: s.PaymentID}}
+		case offHandset[e.Code]:
+			out.Commands = []commands.Command{commands.ReleasePrompt{SubscriberID: s.SubscriberID, PaymentID: s.PaymentID}}
 		}
 	case events.PaymentSucceeded:
 		out = release(e.PaymentID, e.SubscriberID)

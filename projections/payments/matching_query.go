@@ -97,15 +97,20 @@ func decide(all []candidate) Found {
 // maxSuggestions bounds the candidates offered to a person.
 const maxSuggestions = 5
 
-// Suggest lists subscribers of one organization that the reference may mean, for a person to choose from.
-func (q MatchingQuery) Suggest(ctx context.Context, ref Reference) ([]Payer, error) {
-	key := referenceKey(ref.BillRef)
-	var list []Payer
+// Suggest lists, for each reference, subscribers of its organization that it may mean, for a person to choose from: one
+// round trip for all.
+func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Payer, error) {
+	lists := make([][]Payer, len(refs))
+	if len(refs) == 0 {
+		return lists, nil
+	}
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &list, pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, suggestSQL), pgx.NamedArgs{
-			"org": ref.OrgID, "key": key, "phone": phoneKey(ref.BillRef), "payer": phoneKey(ref.Phone),
-			"username": usernameKey(ref.BillRef), "max": maxSuggestions,
-		})
+		for i, ref := range refs {
+			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, suggestSQL), pgx.NamedArgs{
+				"org": ref.OrgID, "key": referenceKey(ref.BillRef), "phone": phoneKey(ref.BillRef), "payer": phoneKey(ref.Phone),
+				"username": usernameKey(ref.BillRef), "max": maxSuggestions,
+			})
+		}
 	})
-	return list, err
+	return lists, err
 }

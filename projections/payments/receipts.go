@@ -71,7 +71,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 		return err
 	case events.ReceiptMatched:
 		change(v.ReceiptID, `state = case when $3 = 'operator' then 'attributed' else 'matched' end, matched_by = $3, org_id = $4, subscriber_id = $5,
-			payment_id = coalesce(payment_id, $6), reason = '', disputed = false`, v.By, v.OrgID, v.SubscriberID, v.PaymentID)
+			payment_id = coalesce(payment_id, $6), channel = $7, reason = '', disputed = false`, v.By, v.OrgID, v.SubscriberID, v.PaymentID, v.Channel)
 	case events.ReceiptHeld:
 		change(v.ReceiptID, `state = 'suspense', reason = $3`, v.Reason)
 	case events.ReceiptClaimed:

@@ -64,6 +64,7 @@ func (r ReceiptRow) Reference() Reference {
 
 // AllocationRow is what a receipt pays of one invoice.
 type AllocationRow struct {
+	ReceiptID   id.Receipt `db:"receipt_id"`
 	InvoiceID   id.Invoice `db:"invoice_id"`
 	AmountMinor int64      `db:"amount_minor"`
 }
@@ -91,19 +92,30 @@ const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, s
 // SQL of single receipts.
 const (
 	receiptSQL     = `select ` + receiptColumns + ` from {schema}.receipts where receipt_id = $1`
-	allocationsSQL = `select invoice_id, sum(amount_minor)::bigint as amount_minor from {schema}.allocations where receipt_id = $1
-		group by invoice_id having sum(amount_minor) <> 0 order by min(position)`
+	allocationsSQL = `select receipt_id, invoice_id, sum(amount_minor)::bigint as amount_minor from {schema}.allocations
+		where receipt_id = any($1::uuid[]) group by receipt_id, invoice_id having sum(amount_minor) <> 0 order by min(position)`
 )
 
-// Get is one receipt of an organization with what it pays, nil without one.
-func (q ReceiptsQuery) Get(ctx context.Context, org id.Organization, receipt id.Receipt) (*ReceiptRow, []AllocationRow, error) {
+// Get is one receipt of an organization, nil without one.
+func (q ReceiptsQuery) Get(ctx context.Context, org id.Organization, receipt id.Receipt) (*ReceiptRow, error) {
 	var row *ReceiptRow
-	var pays []AllocationRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL), receipt)
-		postgres.Collect(r, &pays, pgx.RowToStructByName[AllocationRow], q.Views.SQL(ReceiptsName, allocationsSQL), receipt)
 	})
-	return row, pays, err
+	return row, err
+}
+
+// Allocations are what some receipts of an organization pay.
+func (q ReceiptsQuery) Allocations(ctx context.Context, org id.Organization, receipts []id.Receipt) (map[id.Receipt][]AllocationRow, error) {
+	var rows []AllocationRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[AllocationRow], q.Views.SQL(ReceiptsName, allocationsSQL), texts(receipts))
+	})
+	byReceipt := make(map[id.Receipt][]AllocationRow, len(receipts))
+	for _, row := range rows {
+		byReceipt[row.ReceiptID] = append(byReceipt[row.ReceiptID], row)
+	}
+	return byReceipt, err
 }
 
 // Any is one receipt whoever's it is, nil without one: for jobs and the root host.
