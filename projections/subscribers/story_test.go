@@ -65,7 +65,7 @@ func plans() []events.Event {
 	}
 }
 
-// aminas is her life as a customer; omars, that of somebody who was forgotten.
+// aminas is her life as a customer.
 func aminas() []events.Event {
 	return []events.Event{
 		registered(amina, acme, "10000016", details("Amina", "Wanjiru", "+254712345678", "vip", "north")),
@@ -76,6 +76,7 @@ func aminas() []events.Event {
 	}
 }
 
+// omars is the life of somebody who was forgotten.
 func omars() []events.Event {
 	return []events.Event{
 		registered(omar, acme, "10000024", details("Omar", "Ali", "+254700000001", "vip")),
