@@ -74,7 +74,7 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 		return nil, err
 	}
 	l.startedBeside("directory", stopEngines, func(context.Context) { e.shows.Stop() })
-	e.jobs = jobs.New(jobs.Config{DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs)})
+	e.jobs = jobs.New(jobs.Config{DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles)})
 	e.processes = processes.New(processes.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Decode: e.bus.DecodeStored, Jobs: e.jobs,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {

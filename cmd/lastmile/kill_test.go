@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -60,7 +59,6 @@ func TestKill9_PaymentStorm(t *testing.T) {
 	k.settled()
 	child.kill9()
 
-	k.minutesPass()
 	k.start() // the last start is in this process, so that the log itself can be read
 	k.faults(provider.Faults{C2BAlso: true})
 	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
@@ -91,24 +89,6 @@ func (k *kit) payInTurn(ctx context.Context, phone, account, subscriber string, 
 	}
 }
 
-// minutesPass puts the time forward for a service that does not run: leases of what was at hand at a kill come to their end
-// (rules.md 27) without the test waiting for it.
-func (k *kit) minutesPass() {
-	k.t.Helper()
-	forward := &shiftedClock{}
-	forward.shift(5 * time.Minute)
-	k.clock = forward
-	river := k.db.Namespace.Schema("river")
-	for _, sql := range []string{
-		"update " + river + ".river_job set attempted_at = attempted_at - interval '5 minutes' where state = 'running'",
-		"delete from " + river + ".river_leader",
-	} {
-		if _, err := k.db.Owner.Exec(k.t.Context(), sql); err != nil {
-			k.t.Fatalf("put the time forward: %v", err)
-		}
-	}
-}
-
 // repeatEverything lets the provider tell about every payment once more, now at the address of the service as it runs:
 // what was lost while it was dead arrives, and what had arrived arrives again.
 func (k *kit) repeatEverything(was string) {
@@ -131,7 +111,7 @@ func (k *kit) repeatEverything(was string) {
 
 // child is the service in a process of its own.
 type child struct {
-	t    *testing.T
+	t    testing.TB
 	addr string
 	cmd  *exec.Cmd
 }
@@ -161,7 +141,7 @@ func (c *child) kill9() {
 }
 
 // freePort is a loopback address that nobody listens at now.
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -40,8 +40,8 @@ func (r roles) check(cfg Config) error {
 	return nil
 }
 
-// alone tells whether one process does everything: then limits are counted in memory.
-func (r roles) alone() bool {
+// all tells whether there is nothing that this program does not do.
+func (r roles) all() bool {
 	for _, role := range allRoles {
 		if !r.has(role) {
 			return false

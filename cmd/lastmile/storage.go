@@ -34,6 +34,10 @@ type storage struct {
 	nodeURL string
 }
 
+// sole tells that one process does everything: it has every role, and the node that it runs admits no second one. What is
+// found under way at its start belongs to a program that died.
+func (s *storage) sole(r roles) bool { return s.node != nil && r.all() }
+
 // storageMode says how a command comes to its storage.
 type storageMode struct {
 	// node starts the embedded node if EVENTSTORE_URL is unset.

@@ -79,7 +79,7 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 		return err
 	}
 	var limiter vault.Limiter = a.storage.vault.Limits
-	if a.roles.alone() {
+	if a.storage.sole(a.roles) { // else other replicas count with us
 		limiter = vault.NewLocalLimits(a.clock)
 	}
 	server, err := httpapi.New(httpapi.Config{

@@ -73,9 +73,10 @@ from (select id from {schema}.callbacks where done_at is null and due_at <= $3
 	order by due_at, id limit $4 for update skip locked) as due
 where c.id = due.id
 returning c.id, c.kind, c.ref, c.shortcode, c.verified, c.sealed, c.received_at, c.attempts`
-	doneCallbackSQL = `update {schema}.callbacks set done_at = $3, lease = null, last_failure = '' where id = $1 and lease = $2 and done_at is null`
-	failCallbackSQL = `update {schema}.callbacks set due_at = $3, lease = null, last_failure = $4 where id = $1 and lease = $2 and done_at is null`
-	pendingSQL      = `
+	doneCallbackSQL  = `update {schema}.callbacks set done_at = $3, lease = null, last_failure = '' where id = $1 and lease = $2 and done_at is null`
+	failCallbackSQL  = `update {schema}.callbacks set due_at = $3, lease = null, last_failure = $4 where id = $1 and lease = $2 and done_at is null`
+	releaseLeasesSQL = `update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
+	pendingSQL       = `
 select id, kind, shortcode, verified, received_at, attempts, last_failure
 from {schema}.callbacks where done_at is null order by received_at, id limit $1`
 	purgeCallbacksSQL = `delete from {schema}.callbacks where done_at <= $1`
@@ -154,6 +155,15 @@ func (i *Inbox) open(row callbackRow, lease uuid.UUID) (TakenCallback, error) {
 		Kind: row.Kind, Ref: row.Ref.UUID, Shortcode: row.Shortcode, Verified: row.Verified,
 		SourceIP: c.SourceIP, Body: c.Body, ReceivedAt: row.ReceivedAt,
 	}}, nil
+}
+
+// TakeOver frees the callbacks that a dead program had taken, instead of waiting for InboxLease. Only for a program that is
+// sure to be the only one, before it takes any.
+func (i *Inbox) TakeOver(ctx context.Context) error {
+	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(releaseLeasesSQL), i.core.now()); err != nil {
+		return fmt.Errorf("take callbacks over: %w", err)
+	}
+	return nil
 }
 
 // Done marks a callback as processed. Fails with callback_lease_lost when somebody else has taken it meanwhile.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,6 +45,9 @@ type Config struct {
 	InsertOnly bool
 	// Workers is how many jobs of each queue run at once; zero means 16.
 	Workers int
+	// Sole tells that no other program works this queue: what is found running at the start was left by one that died, and
+	// is due at once instead of after rescueAfter.
+	Sole bool
 }
 
 // Runner is the queue and its workers.
@@ -76,6 +80,11 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 	if err := r.migrate(ctx); err != nil {
 		return fmt.Errorf("migrate job queue: %w", err)
+	}
+	if r.cfg.Sole {
+		if err := r.takeOver(ctx); err != nil {
+			return fmt.Errorf("take over job queue: %w", err)
+		}
 	}
 	cfg := &river.Config{
 		Schema:               r.schema(),
@@ -138,6 +147,25 @@ func (r *Runner) migrate(ctx context.Context) error {
 	}
 	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
+}
+
+// SQL of taking over. The place of a dead leader is free at once, too: it rescues and enqueues periodic work.
+const (
+	releaseJobsSQL = `update {schema}.river_job set state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+		where state = 'running'`
+	freeLeaderSQL = `delete from {schema}.river_leader`
+)
+
+// takeOver frees what a dead program held.
+func (r *Runner) takeOver(ctx context.Context) error {
+	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
+		for _, sql := range []string{releaseJobsSQL, freeLeaderSQL} {
+			if _, err := tx.Exec(ctx, strings.ReplaceAll(sql, "{schema}", r.schema())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // queues are those that the registered kinds name.
