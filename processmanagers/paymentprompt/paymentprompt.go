@@ -6,7 +6,7 @@
 //	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ─► expired ──► ReleasePrompt
 //	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
 //	reserved on the account, but not initiated within 5 minutes (timer abandoned): a crash in between ──► ReleasePrompt
-//	no answer on the handset (1019, 1025, 1037): stays open, but ──► ReleasePrompt, so that the customer can be asked again
+//	no answer on the handset (1019, 1025, 1037), said again by a re-check: stays open, but ──► ReleasePrompt: ask again
 //	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
 package paymentprompt
 
@@ -35,8 +35,8 @@ var rechecks = []time.Duration{
 }
 
 // offHandset are the codes with which the provider says that the prompt is no longer on the handset, though the payment stays
-// PENDING (spec.md, Payment status): the customer may be asked again for the same amount. Should both be paid after all, both
-// are credited: they are two receipts.
+// PENDING (spec.md, Payment status). When the first re-check still says so, the customer may be asked again for the same
+// amount, long before the attempt expires. Should both be paid after all, both are credited: they are two receipts.
 var offHandset = map[string]bool{"1019": true, "1025": true, "1037": true}
 
 // State is what is known of one attempt.
@@ -147,7 +147,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		case s.PaymentID.IsZero():
 		case e.Answered && !e.At.Before(s.ExpiresAt):
 			out.Commands = []commands.Command{commands.ExpirePayment{PaymentID: s.PaymentID}}
-		case offHandset[e.Code]:
+		case offHandset[e.Code] && !e.At.Before(s.StartedAt.Add(rechecks[0])):
 			out.Commands = []commands.Command{commands.ReleasePrompt{SubscriberID: s.SubscriberID, PaymentID: s.PaymentID}}
 		}
 	case events.PaymentSucceeded:

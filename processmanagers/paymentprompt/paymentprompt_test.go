@@ -127,6 +127,22 @@ func TestExpiry_OnlyAfterAnAnsweredQuery(t *testing.T) {
 	expect(t, after(initiated), due("expire"), late, expire)
 }
 
+func TestNoAnswer_SaidAgainByARecheckFreesTheAccount(t *testing.T) {
+	t.Parallel()
+	free := processmanagers.Output{Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}}}
+	for _, code := range []string{"1019", "1025", "1037"} {
+		first := events.PromptChecked{PaymentID: attempt, Code: code, Answered: true, At: start.Add(29 * time.Second)}
+		expect(t, after(initiated, accepted), of(first), start, processmanagers.Output{})
+		again := first
+		again.At = start.Add(30 * time.Second)
+		expect(t, after(initiated, accepted, first), of(again), start, free)
+		if paymentprompt.Process().Ended(after(initiated, accepted, first, again)) {
+			t.Errorf("%s ends the watching", code)
+		}
+	}
+	expect(t, after(initiated, accepted), of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: start.Add(time.Hour)}), start, processmanagers.Output{})
+}
+
 func TestEnd_FreesTheAccountAndStopsAsking(t *testing.T) {
 	t.Parallel()
 	for _, end := range []events.Event{
