@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -50,6 +51,7 @@ type ispKit struct {
 	shows *runner.Memory
 	vault *vault.Vault
 	key   []byte
+	db    *postgres.DB
 	acme  id.Organization
 	other id.Organization
 	users map[string]id.User // by e-mail
@@ -64,7 +66,7 @@ func (k *ispKit) WaitFor(ctx context.Context, projection string, position uint64
 func newISPKit(t *testing.T) *ispKit {
 	t.Helper()
 	store := storetest.New(t)
-	k := &ispKit{clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), key: bytes.Repeat([]byte{9}, 32), users: map[string]id.User{}}
+	k := &ispKit{db: store.DB, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), key: bytes.Repeat([]byte{9}, 32), users: map[string]id.User{}}
 	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
 	if err == nil {
 		k.vault, err = vault.Open(t.Context(), vault.Config{DB: store.DB, Keyring: ring, Clock: k.clock, Argon2: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}})
