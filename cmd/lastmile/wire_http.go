@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	models "github.com/lastmile-isp/lastmile/projections/payments"
 	projections "github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -94,7 +95,7 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 	if err != nil {
 		return err
 	}
-	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates))
+	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(models.ReceiptsQuery{Views: a.engines.views}.Attention))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
 		a.metrics.MustRegister(c)
 	}

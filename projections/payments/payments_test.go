@@ -232,6 +232,9 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	if hidden, err := q.Allocations(t.Context(), other, []id.Receipt{receipt("M")}); err != nil || len(hidden) != 0 {
 		t.Errorf("another organization sees %v, %v", hidden, err)
 	}
+	if count, err := q.Attention(t.Context()); err != nil || count.Suspense < 2 || count.Disputed < 1 {
+		t.Errorf("attention %+v, %v", count, err)
+	}
 	suspense, err := q.List(t.Context(), acme, payments.ReceiptFilter{State: "suspense"}, payments.ReceiptKey{}, 100)
 	if err != nil || len(suspense) != 1 || suspense[0].ID != receipt("D") {
 		t.Errorf("suspense %v, %v", suspense, err)

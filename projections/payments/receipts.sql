@@ -30,6 +30,7 @@ create index receipts_newest on {schema}.receipts (org_id, recorded_at desc, rec
 create index receipts_state on {schema}.receipts (org_id, state, recorded_at desc, receipt_id desc);
 create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, recorded_at desc, receipt_id desc);
 create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
+create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
 create index receipts_forget on {schema}.receipts (subscriber_id) where subscriber_id is not null;
 
 -- What a receipt pays; negative when it was taken back. One row for each event.

@@ -166,3 +166,23 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 	return `select ` + receiptColumns + ` from {schema}.receipts where ` + strings.Join(where, " and ") +
 		` order by recorded_at desc, receipt_id desc limit $1`, args
 }
+
+// Attention is how many receipts of the whole platform wait for a person.
+type Attention struct {
+	Suspense  int64 `db:"suspense"`  // money that nobody could be found for
+	Disputed  int64 `db:"disputed"`  // two reports contradict each other
+	Unclaimed int64 `db:"unclaimed"` // a success known by query only, for more than 48 hours
+}
+
+// attentionSQL reads the small index of such receipts.
+const attentionSQL = `select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
+	count(*) filter (where unclaimed) as unclaimed from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
+
+// Attention counts what an operator should be alarmed about.
+func (q ReceiptsQuery) Attention(ctx context.Context) (Attention, error) {
+	var a Attention
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &a, pgx.RowToStructByName[Attention], q.Views.SQL(ReceiptsName, attentionSQL))
+	})
+	return a, err
+}
