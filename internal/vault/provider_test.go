@@ -202,6 +202,26 @@ func TestInbox_ACrashedWorkersCallbackIsTakenByAnother(t *testing.T) {
 	}
 }
 
+func TestInbox_TheOnlyProgramTakesOverAtOnce(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	c := callback()
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
+	dead := take(t, k, c)[0]
+	if err := k.Inbox.TakeOver(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	live := take(t, k, c)[0]
+	wantCode(t, k.Inbox.Done(t.Context(), dead), "callback_lease_lost")
+	if err := k.Inbox.Done(t.Context(), live); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Inbox.TakeOver(t.Context()); err != nil { // what is done stays done
+		t.Fatal(err)
+	}
+	take(t, k)
+}
+
 func TestInbox_ManyWorkersNeverShareACallback(t *testing.T) {
 	t.Parallel()
 	k := open(t)

@@ -371,3 +371,33 @@ func TestStart_OfSeveralProgramsAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestStart_SoleProgramTakesOverWhatADeadOneHeld: nobody else works the queue, so a job found running is due at once.
+func TestStart_SoleProgramTakesOverWhatADeadOneHeld(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	dead := runner.New(runner.Config{DB: db, InsertOnly: true})
+	runner.AddWorker(dead, newDesk(nil).work, fast)
+	if err := dead.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Insert(t.Context(), call{8}, id.New[id.Any](), cause, 0); err != nil {
+		t.Fatal(err)
+	}
+	// what a program leaves that is killed during the last attempt
+	_, err := db.Owner.Exec(t.Context(), `update `+db.Namespace.Schema("river")+`.river_job
+		set state = 'running', attempted_at = now(), attempt = max_attempts, attempted_by = '{dead}'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(nil)
+	r := runner.New(runner.Config{DB: db, Workers: 4, Sole: true})
+	runner.AddWorker(r, d.work, fast)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	if got := d.next(t); got.Args != (call{8}) {
+		t.Errorf("took over %v", got.Args)
+	}
+}
