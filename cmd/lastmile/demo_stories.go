@@ -56,7 +56,7 @@ var demoCustomers = []demoCustomer{
 	{"Grevillea", "Clinic", "market", "business-50", []demoAct{paysByPrompt}},
 	{"Hibiscus", "House", "south", "home-10", nil},                        // never paid: pending
 	{"Ironwood", "House", "south", "home-10", []demoAct{cancelsPrompt}},   // pressed cancel on the phone
-	{"Jacaranda", "House", "north", "home-20", []demoAct{paysPart}},       // a part is credit, service waits
+	{"Jacaranda", "House", "north", "home-20", []demoAct{paysPart}},       // a part of the invoice is paid, service waits for the rest
 	{"Kapok", "Lodge", "north", "home-10", []demoAct{paysByPrompt, rest}}, // paused while away
 	{"Lantana", "Shop", "market", "home-10", []demoAct{paysByPrompt, isBlocked}},
 }

@@ -34,13 +34,15 @@ What to try (curl resolves *.localhost by itself):
   ID=$(curl -s "{{.ISP}}/subscribers?q=hibiscus" -H "Authorization: Bearer $TOKEN" | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
   curl -s {{.ISP}}/payments/initiate -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
     -d "{\"subscriberId\":\"$ID\",\"amount\":1500}"
+  sleep 1   # the customer enters the PIN, the provider calls back
   curl -s "{{.ISP}}/subscribers/$ID/statement" -H "Authorization: Bearer $TOKEN"
 
   # money that matched nobody
   curl -s "{{.ISP}}/receipts?state=suspense" -H "Authorization: Bearer $TOKEN"
 
-  # somebody pays the paybill (put an account number of the list in)
-  curl -s {{.Provider}}/sim/paybill -d '{"shortCode":"{{.Shortcode}}","msisdn":"254700000008","amount":1500,"billRefNumber":"ACCOUNT"}'
+  # the same customer pays the paybill, with the account number as reference
+  ACCOUNT=$(curl -s "{{.ISP}}/subscribers/$ID" -H "Authorization: Bearer $TOKEN" | sed 's/.*"accountNumber":"\([^"]*\)".*/\1/')
+  curl -s {{.Provider}}/sim/paybill -d "{\"shortCode\":\"{{.Shortcode}}\",\"msisdn\":\"254700000008\",\"amount\":1500,\"billRefNumber\":\"$ACCOUNT\"}"
 
   # who did what
   curl -s "{{.ISP}}/audit-log?limit=5" -H "Authorization: Bearer $TOKEN"
