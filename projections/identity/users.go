@@ -20,7 +20,7 @@ var usersDDL string
 func (Users) Name() string { return UsersName }
 
 // Version is raised when tables or Apply change.
-func (Users) Version() int { return 1 }
+func (Users) Version() int { return 2 }
 
 // DDL creates the tables.
 func (Users) DDL() string { return usersDDL }

@@ -23,7 +23,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version is raised when tables or Apply change.
-func (Subscribers) Version() int { return 1 }
+func (Subscribers) Version() int { return 2 }
 
 // DDL creates the tables.
 func (Subscribers) DDL() string { return subscribersDDL }

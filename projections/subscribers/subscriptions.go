@@ -23,7 +23,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version is raised when tables or Apply change.
-func (Subscriptions) Version() int { return 1 }
+func (Subscriptions) Version() int { return 2 }
 
 // DDL creates the tables.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
