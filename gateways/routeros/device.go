@@ -1,0 +1,284 @@
+package routeros
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// Device is one router over whichever protocol it speaks. Safe for concurrent use; calls beyond the limit wait.
+type Device struct{ *link }
+
+var _ Router = (*Device)(nil)
+
+// request is one operation, in words that both protocols can carry.
+type request struct {
+	menu, command string
+	id            string
+	args          map[string]string
+	where         map[string]string
+	props         []string
+}
+
+// writes tells whether the router may be changed by it.
+func (r request) writes() bool { return r.command != "print" && r.command != "monitor-traffic" }
+
+// protocol is one way of speaking.
+type protocol interface {
+	// do makes one exchange. Its error is a *Refusal, errNotSpoken, a *Lost or a failure.
+	do(ctx context.Context, r request) ([]Item, error)
+	// close drops idle connections.
+	close()
+}
+
+// errNotSpoken tells that the other side does not speak the protocol at all; nothing was done.
+var errNotSpoken = errors.New("the device does not speak this protocol")
+
+// link is what the gateway keeps of a device.
+type link struct {
+	g      *Gateway
+	target Target
+	slots  chan struct{} // one for each call under way
+
+	mu      sync.Mutex
+	speech  Speech
+	spoken  map[Speech]protocol
+	byPost  bool // ids in paths were refused: quirks.go
+	retired bool
+}
+
+// newLink makes the record of a device.
+func newLink(g *Gateway, t Target) *link {
+	return &link{g: g, target: t, slots: make(chan struct{}, g.cfg.Connections), speech: t.Speaks, spoken: map[Speech]protocol{}}
+}
+
+// retire closes what is idle; calls under way end by themselves.
+func (l *link) retire() {
+	l.mu.Lock()
+	l.retired = true
+	all := l.spoken
+	l.spoken = map[Speech]protocol{}
+	l.mu.Unlock()
+	for _, p := range all {
+		p.close()
+	}
+}
+
+// Speaks is what the device was found to speak so far, to be kept with it.
+func (l *link) Speaks() Speech {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.speech
+}
+
+// Forms of what goes into a path: anything else is a fault of ours, refused before it is sent.
+var (
+	menuForm    = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)*$`)
+	commandForm = regexp.MustCompile(`^[a-z0-9-]+$`)
+	idForm      = regexp.MustCompile(`^\*[0-9A-F]{1,16}$`)
+)
+
+// ValidID tells whether a text is an id as routers give them: "*1A".
+func ValidID(id string) bool { return idForm.MatchString(id) }
+
+// check refuses what cannot be sent safely.
+func (r request) check(needsID bool) error {
+	if !menuForm.MatchString(r.menu) || !commandForm.MatchString(r.command) || needsID && !ValidID(r.id) || r.id != "" && !ValidID(r.id) {
+		return fmt.Errorf("router request /%s %s with id %q is malformed", r.menu, r.command, r.id)
+	}
+	for _, list := range []map[string]string{r.args, r.where} {
+		for name := range list {
+			if name == "" || strings.ContainsAny(name, "=\x00 ") {
+				return fmt.Errorf("router property %q is malformed", name)
+			}
+		}
+	}
+	return nil
+}
+
+// Print lists the items of a menu; a menu of one item gives one.
+func (l *link) Print(ctx context.Context, menu string, q Query) ([]Item, error) {
+	return l.call(ctx, request{menu: menu, command: "print", where: q.Where, props: q.Props}, false)
+}
+
+// Add makes an item and gives its id.
+func (l *link) Add(ctx context.Context, menu string, props map[string]string) (string, error) {
+	items, err := l.call(ctx, request{menu: menu, command: "add", args: props}, false)
+	if err != nil {
+		return "", err
+	}
+	if len(items) == 0 || !ValidID(items[0].ID()) {
+		return "", nil // the router gave no id; the caller reads it back
+	}
+	return items[0].ID(), nil
+}
+
+// Set changes an item, or the one item of a menu when id is empty.
+func (l *link) Set(ctx context.Context, menu, id string, props map[string]string) error {
+	_, err := l.call(ctx, request{menu: menu, command: "set", id: id, args: props}, false)
+	return err
+}
+
+// Remove deletes an item; one that is not there gives an error that IsMissing knows.
+func (l *link) Remove(ctx context.Context, menu, id string) error {
+	_, err := l.call(ctx, request{menu: menu, command: "remove", id: id}, true)
+	return err
+}
+
+// Move puts an item before another one, or at the end.
+func (l *link) Move(ctx context.Context, menu, id, before string) error {
+	args := map[string]string{"numbers": id}
+	if before != "" {
+		args["destination"] = before
+	}
+	if !ValidID(id) || before != "" && !ValidID(before) {
+		return fmt.Errorf("move of %q before %q in /%s is malformed", id, before, menu)
+	}
+	_, err := l.call(ctx, request{menu: menu, command: "move", args: args}, false)
+	return err
+}
+
+// Run executes any other command and gives its rows; done-data is an item with "ret".
+func (l *link) Run(ctx context.Context, menu, command string, args map[string]string) ([]Item, error) {
+	return l.call(ctx, request{menu: menu, command: command, args: args}, false)
+}
+
+// Reboot restarts the router. A connection that breaks after the command was sent is a success, to be checked by uptime.
+func (l *link) Reboot(ctx context.Context) error {
+	_, err := l.call(ctx, request{menu: "system", command: "reboot"}, false)
+	if err != nil && MayHaveApplied(err) {
+		return nil
+	}
+	return err
+}
+
+// call passes a request through the breaker. An answer in the router's own words counts as alive; a credential or an
+// address that is refused does, too.
+func (l *link) call(ctx context.Context, r request, needsID bool) ([]Item, error) {
+	if err := r.check(needsID); err != nil {
+		return nil, err
+	}
+	var items []Item
+	began := l.g.cfg.Clock.Now()
+	err := l.g.cfg.Guard.Do(ctx, BreakerKind, l.target.ID, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, l.g.cfg.Timeout)
+		defer cancel()
+		select {
+		case l.slots <- struct{}{}:
+			defer func() { <-l.slots }()
+		case <-ctx.Done():
+			return breaker.Answered(lost(false, ctx.Err())) // our own queue says nothing about the router
+		}
+		var err error
+		items, err = l.exchange(ctx, r)
+		var refusal *Refusal
+		if errors.As(err, &refusal) || errors.Is(err, errForbidden) {
+			return breaker.Answered(err)
+		}
+		return err
+	})
+	err = l.outcome(ctx, err)
+	l.g.cfg.Logger.InfoContext(ctx, "router call", "system", "routeros", "operation", r.command, "menu", r.menu, "target", l.target.ID,
+		"duration", l.g.cfg.Clock.Now().Sub(began), "speaks", string(l.Speaks()), "outcome", word(err))
+	return items, err
+}
+
+// outcome is the error that callers see.
+func (l *link) outcome(ctx context.Context, err error) error {
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refusal):
+		return refused(refusal)
+	case errors.Is(err, errForbidden):
+		return &failure.Error{Kind: failure.Denied, Code: "device_address_refused", Message: "The router's address is not one that may be called.", Cause: err}
+	}
+	return unavailable(ctx, err)
+}
+
+// word names an outcome for the log.
+func word(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case RefusalOf(err) != nil:
+		return "refused"
+	}
+	return "failed"
+}
+
+// exchange speaks as the device was heard to, or finds out how.
+func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
+	ways := places(l.target.Port)
+	known := l.Speaks()
+	for _, p := range ways {
+		if p.speech != known {
+			continue
+		}
+		items, err := l.speak(p).do(ctx, r)
+		if !errors.Is(err, errNotSpoken) {
+			return items, err
+		}
+	}
+	var firsts []error
+	for _, p := range ways {
+		if p.speech == known {
+			continue
+		}
+		items, err := l.first(ctx, p, r)
+		if !errors.Is(err, errNotSpoken) {
+			l.learn(p.speech, err)
+			return items, err
+		}
+		firsts = append(firsts, err)
+	}
+	return nil, lost(false, errors.Join(firsts...))
+}
+
+// first speaks in a way that was not tried before. Over REST it asks for something harmless, since a page for browsers
+// answers a write, too.
+func (l *link) first(ctx context.Context, p place, r request) ([]Item, error) {
+	if p.speech == REST && (r.command != "print" || r.menu != "system/resource") {
+		probe := request{menu: "system/resource", command: "print"}
+		if _, err := l.speak(p).do(ctx, probe); err != nil {
+			return nil, err
+		}
+	}
+	return l.speak(p).do(ctx, r)
+}
+
+// learn keeps what a device speaks: it has when it answered, even with a refusal.
+func (l *link) learn(s Speech, err error) {
+	var refusal *Refusal
+	if err != nil && !errors.As(err, &refusal) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.speech = s
+}
+
+// speak gives the protocol of a place, made at first use.
+func (l *link) speak(p place) protocol {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	way, ok := l.spoken[p.speech]
+	if !ok {
+		if p.speech == REST {
+			way = newREST(l, p)
+		} else {
+			way = newAPI(l, p)
+		}
+		if !l.retired {
+			l.spoken[p.speech] = way
+		}
+	}
+	return way
+}

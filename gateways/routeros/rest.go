@@ -1,0 +1,219 @@
+package routeros
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// maxAnswer bounds an answer, in bytes: a full table of some thousand sessions is about 2 MB.
+const maxAnswer = 32 << 20
+
+// rest speaks REST to one device. Connections are the gateway's.
+type rest struct {
+	l    *link
+	base string
+}
+
+// newREST makes the speaker of a place.
+func newREST(l *link, p place) *rest {
+	scheme := "http"
+	if p.secure {
+		scheme = "https"
+	}
+	return &rest{l: l, base: scheme + "://" + netip.AddrPortFrom(l.target.Address, p.port).String() + "/rest/"}
+}
+
+// close does nothing: the gateway's transport closes what is idle.
+func (c *rest) close() {}
+
+// do makes one exchange in the form that the request and the device need.
+func (c *rest) do(ctx context.Context, r request) ([]Item, error) {
+	switch {
+	case r.command == "print" && len(r.args) == 0:
+		return c.print(ctx, r)
+	case r.command == "add":
+		return c.send(ctx, http.MethodPut, r.menu, r.args)
+	case r.id == "":
+		return c.send(ctx, http.MethodPost, r.menu+"/"+r.command, r.args)
+	case c.l.postsIDs():
+		return c.post(ctx, r)
+	}
+	method := http.MethodPatch
+	if r.command == "remove" {
+		method = http.MethodDelete
+	}
+	items, err := c.send(ctx, method, r.menu+"/"+r.id, r.args)
+	if refusesIDs(err) {
+		c.l.postIDs()
+		return c.post(ctx, r)
+	}
+	return items, err
+}
+
+// post sends the command form with the id in the body.
+func (c *rest) post(ctx context.Context, r request) ([]Item, error) {
+	args := map[string]string{".id": r.id}
+	for name, value := range r.args {
+		args[name] = value
+	}
+	return c.send(ctx, http.MethodPost, r.menu+"/"+r.command, args)
+}
+
+// plainValue are values that need no escape in a query.
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9.:_/-]*$`)
+
+// print reads. Values that need an escape go in the body, since it is not documented how a router reads them in a URL.
+func (c *rest) print(ctx context.Context, r request) ([]Item, error) {
+	query := url.Values{}
+	plain := true
+	words := []string{}
+	for name, value := range r.where {
+		query.Set(name, value)
+		words = append(words, name+"="+value)
+		plain = plain && plainValue.MatchString(value)
+	}
+	if !plain {
+		body := map[string]any{".query": words}
+		if r.props != nil {
+			body[".proplist"] = r.props
+		}
+		return c.send(ctx, http.MethodPost, r.menu+"/print", body)
+	}
+	path := r.menu
+	raw := query.Encode()
+	if r.props != nil {
+		raw = strings.TrimPrefix(raw+"&.proplist="+strings.Join(r.props, ","), "&")
+	}
+	if raw != "" {
+		path += "?" + strings.ReplaceAll(raw, "%2F", "/")
+	}
+	return c.send(ctx, http.MethodGet, path, nil)
+}
+
+// send makes one HTTP exchange and reads its answer.
+func (c *rest) send(ctx context.Context, method, path string, body any) ([]Item, error) {
+	var payload []byte
+	if method != http.MethodGet && method != http.MethodDelete {
+		payload = []byte("{}")
+		if args, ok := body.(map[string]string); !ok || args != nil {
+			var err error
+			if payload, err = json.Marshal(body); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var wrote atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { wrote.Store(true) }})
+	// A text keeps the "*" of an id, which url.URL would escape and the router then not know.
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(payload))
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(c.l.target.Credentials.User, c.l.target.Credentials.Password)
+	req.Header.Set("Accept", "application/json")
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	} else {
+		req.Body, req.GetBody = http.NoBody, nil
+	}
+	w, err := c.l.g.http.Do(req)
+	if err != nil {
+		return nil, broken(wrote.Load(), err)
+	}
+	defer w.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
+	if err == nil && len(text) > maxAnswer {
+		err = errors.New("answer is too large")
+	}
+	if err != nil {
+		return nil, lost(true, fmt.Errorf("read answer: %w", err))
+	}
+	return read(w, text, method == http.MethodGet || method == http.MethodPost && strings.HasSuffix(path, "/print"))
+}
+
+// broken tells a closed port, which may speak something else, from a router that is away.
+func broken(wrote bool, err error) error {
+	var op *net.OpError
+	var e *url.Error
+	if errors.As(err, &e) {
+		err = e.Err // without the URL
+	}
+	if errors.Is(err, errForbidden) {
+		return err
+	}
+	if errors.As(err, &op) && op.Op == "dial" && (errors.Is(err, syscall.ECONNREFUSED) || strings.Contains(err.Error(), "refused")) {
+		return fmt.Errorf("%w: %w", errNotSpoken, err)
+	}
+	return lost(wrote, err)
+}
+
+// read makes an answer out of a response. What is no JSON is not a router's REST.
+func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
+	if w.StatusCode == http.StatusNoContent || w.StatusCode < 300 && len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	clean := sanitise(text)
+	if !json.Valid(clean) {
+		if !reading {
+			return nil, lost(true, fmt.Errorf("answer with status %d is no JSON", w.StatusCode))
+		}
+		return nil, fmt.Errorf("%w: answer with status %d is no JSON", errNotSpoken, w.StatusCode)
+	}
+	if w.StatusCode >= http.StatusMultipleChoices {
+		var body struct {
+			Message string `json:"message"`
+			Detail  string `json:"detail"`
+		}
+		if err := json.Unmarshal(clean, &body); err != nil || body.Message == "" && body.Detail == "" {
+			return nil, fmt.Errorf("%w: answer with status %d is not in the router's shape", errNotSpoken, w.StatusCode)
+		}
+		if body.Detail == "" {
+			body.Detail = body.Message
+		}
+		return nil, &Refusal{Status: w.StatusCode, Message: body.Detail}
+	}
+	items, err := decode(clean)
+	if err != nil {
+		return nil, lost(true, err)
+	}
+	return items, nil
+}
+
+// decode reads an item or a list of them.
+func decode(text []byte) ([]Item, error) {
+	var raw []map[string]any
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
+		raw = make([]map[string]any, 1)
+		if err := json.Unmarshal(text, &raw[0]); err != nil {
+			return nil, fmt.Errorf("read item: %w", err)
+		}
+	} else if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("read items: %w", err)
+	}
+	items := make([]Item, 0, len(raw))
+	for _, one := range raw {
+		item := make(Item, len(one))
+		for name, value := range one {
+			if s, ok := value.(string); ok {
+				item[name] = printable(s)
+			} else if value != nil {
+				item[name] = fmt.Sprint(value)
+			}
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}

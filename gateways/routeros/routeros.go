@@ -1,0 +1,162 @@
+// Package routeros speaks to MikroTik routers: REST or the older API protocol, whichever a device really has, behind one
+// interface with menu paths and property maps. A refusal keeps the router's own words; a lost connection says whether a
+// write may have been applied; nothing here repeats a write. Source: spec.md, Router calls; facts/routeros.md;
+// rules.md 23.
+package routeros
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// BreakerKind is the kind under which calls pass the breaker. Wiring gives it the code device_unreachable.
+const BreakerKind = "device"
+
+// Item is one item of a menu by property; the id is under ".id". Values are the router's own texts.
+type Item map[string]string
+
+// ID is the item's id.
+func (i Item) ID() string { return i[".id"] }
+
+// Query narrows a print; the zero value gives everything.
+type Query struct {
+	Where map[string]string // all of them equal
+	Props []string          // only these; .id must be named, too
+}
+
+// Router is a router as its users see it. Menus are written "ip/hotspot/profile". Set with an empty id is for menus of
+// one item. Move puts an item before another one, or at the end when before is empty.
+type Router interface {
+	Print(ctx context.Context, menu string, q Query) ([]Item, error)
+	Add(ctx context.Context, menu string, props map[string]string) (id string, err error)
+	Set(ctx context.Context, menu, id string, props map[string]string) error
+	Remove(ctx context.Context, menu, id string) error
+	Move(ctx context.Context, menu, id, before string) error
+	Run(ctx context.Context, menu, command string, args map[string]string) ([]Item, error)
+}
+
+// Guard is the circuit breaker that every call passes. gateways/breaker has it.
+type Guard interface {
+	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the target.
+	Do(ctx context.Context, kind, target string, call func(ctx context.Context) error) error
+}
+
+// DialFunc connects. It gets an address whose host is a literal IP.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Config of a gateway.
+type Config struct {
+	Guard   Guard         // required
+	Policy  Policy        // required: which addresses may be dialled
+	Dial    DialFunc      // the machine's network when nil
+	Clock   clock.Clock   // the machine's when nil
+	Logger  *slog.Logger  // silent when nil
+	Timeout time.Duration // of one call with its connection; 15 s when 0
+	Idle    time.Duration // unused connections are closed after it; 60 s when 0
+	// Connections is how many calls a router gets at a time, each over a connection of its own; 2 when 0.
+	Connections int
+}
+
+// Gateway holds the connections to all routers. Safe for concurrent use.
+type Gateway struct {
+	cfg  Config
+	http *http.Client
+
+	mu      sync.Mutex
+	devices map[string]*link
+}
+
+// New makes a gateway; nothing is dialled yet.
+func New(cfg Config) (*Gateway, error) {
+	if cfg.Guard == nil || cfg.Policy == nil {
+		return nil, errors.New("router gateway needs a breaker and an address policy")
+	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 15*time.Second)
+	cfg.Idle = cmp.Or(cfg.Idle, time.Minute)
+	cfg.Connections = cmp.Or(cfg.Connections, 2)
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+	}
+	g := &Gateway{cfg: cfg, devices: map[string]*link{}}
+	g.http = &http.Client{
+		Transport: &http.Transport{
+			DialContext: g.dial, TLSClientConfig: acceptAny(), MaxConnsPerHost: cfg.Connections, MaxIdleConnsPerHost: cfg.Connections,
+			IdleConnTimeout: cfg.Idle, TLSHandshakeTimeout: cfg.Timeout, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
+			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}, // routers speak HTTP/1.1
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return g, nil
+}
+
+// acceptAny is a TLS configuration that takes self-signed certificates, as spec.md, Router calls, asks: the tunnel has
+// authenticated the router.
+func acceptAny() *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // self-signed by design
+}
+
+// dial connects to an address that the policy admits.
+func (g *Gateway) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	place, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.cfg.Policy(place.Addr()); err != nil {
+		return nil, err
+	}
+	return g.cfg.Dial(ctx, network, place.String())
+}
+
+// Device gives the router of a target. It costs nothing until it is used; all devices of one ID share connections, and
+// a target with another address, port or credentials drops those of the former.
+func (g *Gateway) Device(t Target) *Device {
+	t.Port = cmp.Or(t.Port, PortHTTP)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.devices[t.ID]
+	if l == nil || l.target.Address != t.Address || l.target.Port != t.Port || l.target.Credentials != t.Credentials {
+		if l != nil {
+			l.retire()
+		}
+		l = newLink(g, t)
+		g.devices[t.ID] = l
+	}
+	return &Device{l}
+}
+
+// Forget drops the connections of a device that no longer exists.
+func (g *Gateway) Forget(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := g.devices[id]; l != nil {
+		l.retire()
+		delete(g.devices, id)
+	}
+}
+
+// Close drops all idle connections.
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id, l := range g.devices {
+		l.retire()
+		delete(g.devices, id)
+	}
+	g.http.CloseIdleConnections()
+}

@@ -1,0 +1,112 @@
+package routeros
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+)
+
+// Speech is what a router was found to speak: the caller keeps it with the device and gives it back in Target.
+type Speech string
+
+// The ways to speak to a router; the zero value is not known yet.
+const (
+	Unknown Speech = ""
+	REST    Speech = "rest" // at the target's port
+	API     Speech = "api"  // at port 8728
+	APITLS  Speech = "api-tls"
+)
+
+// The ports of spec.md, Router calls.
+const (
+	PortHTTP   = 80
+	PortHTTPS  = 443
+	PortAPI    = 8728
+	PortAPITLS = 8729
+)
+
+// Credentials of the API user. They hide themselves from logs and from fmt.
+type Credentials struct {
+	User     string
+	Password string
+}
+
+// LogValue shows the user only.
+func (c Credentials) LogValue() slog.Value { return slog.GroupValue(slog.String("user", c.User)) }
+
+// String shows the user only.
+func (c Credentials) String() string { return "credentials of " + c.User }
+
+// GoString shows the user only.
+func (c Credentials) GoString() string { return c.String() }
+
+// MarshalJSON refuses: credentials are not written anywhere by accident.
+func (c Credentials) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("router credentials are not written as JSON")
+}
+
+// Target is a router to be spoken to.
+type Target struct {
+	// ID names the device: the breaker's target and the key of kept connections.
+	ID          string
+	Address     netip.Addr // the tunnel address
+	Port        uint16     // 80 when 0
+	Credentials Credentials
+	Speaks      Speech // as learned before
+}
+
+// Policy judges an address before it is dialled. Source: rules.md 23.
+type Policy func(netip.Addr) error
+
+// errForbidden is the refusal of an address, before anything is sent.
+var errForbidden = errors.New("address is not one of a router")
+
+// Outside refuses this machine, link-local and multicast addresses, and the platform's own ranges: for production.
+func Outside(platform ...netip.Prefix) Policy {
+	return func(ip netip.Addr) error {
+		ip = ip.Unmap()
+		own := slices.ContainsFunc(platform, func(p netip.Prefix) bool { return p.Contains(ip) })
+		if !ip.IsValid() || ip.Zone() != "" || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || own ||
+			ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+			return fmt.Errorf("%s: %w", ip, errForbidden)
+		}
+		return nil
+	}
+}
+
+// Within admits only some ranges, such as the tunnel's.
+func Within(ranges ...netip.Prefix) Policy {
+	return func(ip netip.Addr) error {
+		if !slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) }) {
+			return fmt.Errorf("%s: %w", ip, errForbidden)
+		}
+		return nil
+	}
+}
+
+// Anywhere admits all addresses: for development.
+func Anywhere(netip.Addr) error { return nil }
+
+// place is one way of reaching a router.
+type place struct {
+	speech Speech
+	port   uint16
+	secure bool
+}
+
+// places lists the ways to try at a port, best first. HTTP is never sent to the API's ports; a port that was chosen for
+// its encryption never falls back to plain text. Source: spec.md, Router calls; facts/routeros.md 0.
+func places(port uint16) []place {
+	plain, secure := place{API, PortAPI, false}, place{APITLS, PortAPITLS, true}
+	switch port {
+	case PortAPI:
+		return []place{plain}
+	case PortAPITLS:
+		return []place{secure}
+	case PortHTTPS:
+		return []place{{REST, port, true}, secure}
+	}
+	return []place{{REST, port, false}, plain, secure}
+}

@@ -1,0 +1,137 @@
+package router
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/netip"
+)
+
+// Summary is a router as GET /sim/routers lists it.
+type Summary struct {
+	Name        string            `json:"name"`
+	Version     string            `json:"version"`
+	Tunnel      string            `json:"tunnel,omitempty"`
+	Addresses   map[string]string `json:"addresses"` // of the services
+	On          bool              `json:"on"`
+	Writes      int               `json:"writes"`
+	Connections int               `json:"connections"`
+	Sessions    int               `json:"sessions"`
+}
+
+// Summary describes the router now.
+func (r *Router) Summary() Summary {
+	s := Summary{Name: r.cfg.Name, Version: r.cfg.Version, Addresses: map[string]string{}, Connections: r.Connections()}
+	if r.cfg.Tunnel.IsValid() {
+		s.Tunnel = r.cfg.Tunnel.String()
+	}
+	for service, l := range r.door.listeners {
+		s.Addresses[service] = l.Addr().String()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.On, s.Writes = !r.off, int(r.writes)
+	s.Sessions = len(r.tableOf("ppp/active").rows) + len(r.tableOf("ip/hotspot/active").rows)
+	return s
+}
+
+// controls are the paths that drive the simulator. Faults do not touch them. {name} is a router's.
+func (s *Simulator) controls() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /sim/routers", func(w http.ResponseWriter, _ *http.Request) {
+		list := []Summary{}
+		for _, r := range s.routers {
+			list = append(list, r.Summary())
+		}
+		answer(w, http.StatusOK, list)
+	})
+	mux.HandleFunc("GET /sim/routers/{name}/config", control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
+		return r.Snapshot(req.URL.Query().Get("dynamic") == "true"), nil
+	}))
+	mux.HandleFunc("GET /sim/routers/{name}/log", control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) { return r.Log(), nil }))
+	mux.HandleFunc("GET /sim/routers/{name}/faults", control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) { return r.Faults(), nil }))
+	mux.HandleFunc("PUT /sim/routers/{name}/faults", control(s, func(r *Router, _ *http.Request, f Faults) (any, error) {
+		r.SetFaults(f)
+		return f, nil
+	}))
+	mux.HandleFunc("POST /sim/routers/{name}/edit", control(s, func(r *Router, _ *http.Request, e Edit) (any, error) {
+		return r.Do(e.Menu, e.Command, e.Args)
+	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/sessions/{user}", control(s, func(r *Router, req *http.Request, session Session) (any, error) {
+		session.User = req.PathValue("user")
+		id, err := r.Connect(session)
+		return map[string]string{"id": id}, err
+	}))
+	mux.HandleFunc("DELETE /sim/routers/{name}/sessions/{user}", control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
+		return map[string]int{"ended": r.Disconnect(req.PathValue("user"))}, nil
+	}))
+	s.controlHardware(mux)
+	return mux
+}
+
+// controlHardware adds what a hand at the router does.
+func (s *Simulator) controlHardware(mux *http.ServeMux) {
+	mux.HandleFunc("POST /sim/routers/{name}/reboot", control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) {
+		r.Reboot()
+		return r.Summary(), nil
+	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/power", control(s, func(r *Router, _ *http.Request, body struct {
+		On bool `json:"on"`
+	}) (any, error) {
+		r.SetPower(body.On)
+		return r.Summary(), nil
+	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/links/{interface}", control(s, func(r *Router, req *http.Request, body struct {
+		Up bool `json:"up"`
+	}) (any, error) {
+		r.SetLink(req.PathValue("interface"), body.Up)
+		return body, nil
+	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/traffic/{interface}", control(s, func(r *Router, req *http.Request, body struct {
+		RxBytes uint64 `json:"rxBytes"` // added to the counters
+		TxBytes uint64 `json:"txBytes"`
+		RxRate  uint64 `json:"rxRate"` // bytes a second from now on
+		TxRate  uint64 `json:"txRate"`
+	}) (any, error) {
+		return body, r.AddTraffic(req.PathValue("interface"), body.RxBytes, body.TxBytes, body.RxRate, body.TxRate)
+	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/seen-from", control(s, func(r *Router, _ *http.Request, body struct {
+		Address netip.Addr `json:"address"`
+	}) (any, error) {
+		r.SetSeenFrom(body.Address)
+		return body, nil
+	}))
+}
+
+// control finds the router, reads a body where there is one, acts and answers; an error of act is the caller's fault.
+func control[T any](s *Simulator, act func(*Router, *http.Request, T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		r := s.byName[req.PathValue("name")]
+		if r == nil {
+			answer(w, http.StatusNotFound, map[string]string{"error": "there is no such router"})
+			return
+		}
+		var body T
+		var err error
+		if req.ContentLength != 0 {
+			decoder := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxRequest))
+			decoder.DisallowUnknownFields()
+			err = decoder.Decode(&body)
+		}
+		var result any
+		if err == nil {
+			result, err = act(r, req, body)
+		}
+		if err != nil {
+			answer(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+			return
+		}
+		answer(w, http.StatusOK, result)
+	}
+}
+
+// answer writes JSON.
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}

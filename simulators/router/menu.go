@@ -1,0 +1,125 @@
+package router
+
+import "slices"
+
+// blank is the default of a property that is shown empty when unset.
+const blank = "\x00"
+
+// prop is a property that can be written.
+type prop struct {
+	name  string
+	def   string // filled in on add; "" leaves it absent, blank shows it empty
+	need  bool   // add refuses to go without
+	check check  // any text when nil
+	ref   string // table whose names it holds
+	// secret values are left out for a user without the policy sensitive.
+	secret bool
+	// fixed values are known when a script is read, so a wrong one is a fault of the script.
+	fixed        bool
+	since, until version
+}
+
+// menu is one menu of the console.
+type menu struct {
+	path     string
+	table    string // where the rows are; the path when empty
+	kind     string // only rows of this interface type
+	single   bool   // one item without an id
+	ordered  bool   // place-before and move
+	named    bool   // items are found by name
+	comment  bool
+	closed   bool // nothing is added or removed
+	free     bool // dynamic items may be removed
+	admin    bool // writes need the policy policy
+	unique   []string
+	dup      string
+	props    []prop
+	state    []string // shown, never written
+	commands []string // besides the usual ones
+	// show adds computed state to what is printed.
+	show func(r *Router, w *row, out Item)
+	// added may fill in state or refuse; the row is in its table.
+	added func(r *Router, w *row) *Trap
+	// changed follows a write; before holds the old values.
+	changed func(r *Router, w *row, before Item)
+	since   version
+	until   version
+}
+
+// prop finds a property that this release knows.
+func (m *menu) prop(v version, name string) *prop {
+	for i := range m.props {
+		if p := &m.props[i]; p.name == name && v.within(p.since, p.until) {
+			return p
+		}
+	}
+	return nil
+}
+
+// shows tells whether print gives a property.
+func (m *menu) shows(v version, name string) bool {
+	return m.prop(v, name) != nil || slices.Contains(m.state, name) || name == "disabled" || name == "dynamic"
+}
+
+// has tells whether a command exists in the menu.
+func (m *menu) has(command string) bool {
+	switch command {
+	case "print":
+		return true
+	case "set":
+		return len(m.props) > 0 || m.comment
+	case "add":
+		return !m.single && !m.closed
+	case "remove":
+		return !m.single && (!m.closed || m.free)
+	case "enable", "disable":
+		return slices.ContainsFunc(m.props, func(p prop) bool { return p.name == "disabled" })
+	case "move":
+		return m.ordered
+	}
+	return slices.Contains(m.commands, command)
+}
+
+// Common properties.
+var (
+	offByDefault = prop{name: "disabled", def: "true", check: boolean}
+	onByDefault  = prop{name: "disabled", def: "false", check: boolean}
+	onUntilSet   = prop{name: "disabled", check: boolean} // absent until written
+	nameProp     = prop{name: "name", need: true}
+)
+
+// ifaceProp is a property that names an interface.
+func ifaceProp(name, def string, need bool, words ...string) prop {
+	return prop{name: name, def: def, need: need, check: existing("interface", words...), ref: "interface"}
+}
+
+// text is a property of any text.
+func text(name, def string) prop { return prop{name: name, def: def} }
+
+// yes is a boolean property that is on by default.
+func yes(name string) prop { return prop{name: name, def: "true", check: boolean} }
+
+// no is a boolean property that is off by default.
+func no(name string) prop { return prop{name: name, def: "false", check: boolean} }
+
+// word is a property of fixed words, the first being the default.
+func word(name string, words ...string) prop {
+	return prop{name: name, def: words[0], check: oneOf(words...), fixed: true}
+}
+
+// menusOf lists what a release has.
+func menusOf(v version) map[string]*menu {
+	all := map[string]*menu{}
+	for _, list := range [][]menu{interfaceMenus(), pppMenus(), addressMenus(), hotspotMenus(), firewallMenus(), systemMenus()} {
+		for _, m := range list {
+			if !v.within(m.since, m.until) {
+				continue
+			}
+			if m.table == "" {
+				m.table = m.path
+			}
+			all[m.path] = &m
+		}
+	}
+	return all
+}

@@ -1,0 +1,347 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// webFig is what www shows to a browser.
+const webFig = "<!DOCTYPE html><html><head><title>RouterOS</title></head><body>WebFig</body></html>"
+
+// badIdentifier is the refusal of a missing or wrong id in a path.
+const badIdentifier = "missing or invalid resource identifier"
+
+// maxRequest bounds a request, in bytes.
+const maxRequest = 1 << 20
+
+// exchange is one REST request under way.
+type exchange struct {
+	r   *Router
+	ctx context.Context //nolint:containedctx // lives as long as the request
+	w   http.ResponseWriter
+	who *caller
+}
+
+// rest is the handler of www or www-ssl.
+func (r *Router) rest(secure bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		path, isREST := strings.CutPrefix(strings.SplitN(req.RequestURI, "?", 2)[0], "/rest")
+		if since := v7PlainREST; !isREST || r.version < v7 || r.version < since && !secure {
+			w.Header().Set("Content-Type", "text/html")
+			if isREST && r.version < v7 {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			_, _ = io.WriteString(w, webFig)
+			return
+		}
+		name, password, _ := req.BasicAuth()
+		who := r.authenticate(name, password, "rest-api")
+		x := &exchange{r: r, ctx: req.Context(), w: w, who: who}
+		if who == nil {
+			w.Header().Set("WWW-Authenticate", `Basic realm="RouterOS"`)
+			x.fail(http.StatusUnauthorized, "")
+			return
+		}
+		if req.Method == http.MethodHead {
+			w.WriteHeader(http.StatusNotImplemented)
+			return
+		}
+		x.route(req, strings.Trim(path, "/"))
+	})
+}
+
+// fail answers with the router's error shape.
+func (x *exchange) fail(status int, detail string) {
+	body := map[string]any{"error": status, "message": http.StatusText(status)}
+	if detail != "" {
+		body["detail"] = detail
+	}
+	x.w.Header().Set("Content-Type", "application/json")
+	x.w.WriteHeader(status)
+	_ = json.NewEncoder(x.w).Encode(body)
+}
+
+// refuse answers with a trap.
+func (x *exchange) refuse(t *Trap) {
+	if t.Status == http.StatusNotFound {
+		x.fail(t.Status, "")
+		return
+	}
+	x.fail(t.Status, t.Message)
+}
+
+// do runs a command; false when the answer was given or the connection broke.
+func (x *exchange) do(c call) (reply, bool) {
+	c.who = x.who
+	out, trap, answered := x.r.handle(x.ctx, c)
+	if !answered {
+		panic(http.ErrAbortHandler)
+	}
+	if trap != nil {
+		x.refuse(trap)
+		return reply{}, false
+	}
+	return out, true
+}
+
+// route reads method and path.
+func (x *exchange) route(req *http.Request, path string) {
+	parent, last := "", path
+	if at := strings.LastIndex(path, "/"); at >= 0 {
+		parent, last = path[:at], path[at+1:]
+	}
+	if req.Method == http.MethodPost {
+		x.post(req, parent, last)
+		return
+	}
+	m, word := x.r.menus[path], ""
+	if m == nil {
+		if m, word = x.r.menus[parent], last; m == nil || word == "" {
+			x.fail(http.StatusBadRequest, "no such command or directory ("+last+")")
+			return
+		}
+		if !x.identified(m, word, req.Method) {
+			return
+		}
+	}
+	switch req.Method {
+	case http.MethodGet:
+		x.get(req, m, word)
+	case http.MethodPut:
+		x.put(req, m, word)
+	case http.MethodPatch, http.MethodDelete:
+		x.change(req, m, word)
+	default:
+		x.fail(http.StatusNotAcceptable, "no such command or directory ("+strings.ToLower(req.Method)+")")
+	}
+}
+
+// identified checks the last part of a path as an id or a name.
+func (x *exchange) identified(m *menu, word, method string) bool {
+	_, isID := parseID(word)
+	switch {
+	case strings.Contains(word, "%") || strings.HasPrefix(word, "*") && !isID,
+		isID && method != http.MethodGet && x.r.Faults().RefuseIDs:
+		x.fail(http.StatusBadRequest, badIdentifier)
+	case !isID && !m.named:
+		x.fail(http.StatusBadRequest, "no such command prefix")
+	default:
+		return true
+	}
+	return false
+}
+
+// get prints.
+func (x *exchange) get(req *http.Request, m *menu, word string) {
+	c := call{menu: m.path, command: "print", args: Item{}}
+	if word != "" {
+		c.args[".id"] = word
+	}
+	values, err := url.ParseQuery(req.URL.RawQuery)
+	if err != nil {
+		x.fail(http.StatusBadRequest, "invalid query")
+		return
+	}
+	for name, list := range values {
+		if name == ".proplist" {
+			c.proplist = splitList(list[0])
+			continue
+		}
+		c.query = append(c.query, name+"="+list[0])
+	}
+	out, ok := x.do(c)
+	if !ok {
+		return
+	}
+	if word != "" || m.single {
+		x.object(http.StatusOK, out.rows)
+		return
+	}
+	x.list(out.rows)
+}
+
+// put adds one item and shows it.
+func (x *exchange) put(req *http.Request, m *menu, word string) {
+	c, ok := x.body(req)
+	if !ok {
+		return
+	}
+	if word != "" || !m.has("add") {
+		x.fail(http.StatusBadRequest, "no such command")
+		return
+	}
+	c.menu, c.command = m.path, "add"
+	out, ok := x.do(c)
+	if ok {
+		x.show(http.StatusCreated, m, out.row)
+	}
+}
+
+// show answers with one item as it is now.
+func (x *exchange) show(status int, m *menu, w *row) {
+	x.r.mu.Lock()
+	item := x.r.shown(m, w, x.who)
+	x.r.mu.Unlock()
+	x.object(status, []Item{item})
+}
+
+// change sets or removes one item.
+func (x *exchange) change(req *http.Request, m *menu, word string) {
+	c := call{args: Item{}}
+	if req.Method == http.MethodPatch {
+		var ok bool
+		if c, ok = x.body(req); !ok {
+			return
+		}
+	}
+	if word == "" {
+		x.fail(http.StatusBadRequest, badIdentifier)
+		return
+	}
+	c.menu, c.command = m.path, "set"
+	if req.Method == http.MethodDelete {
+		c.command = "remove"
+	}
+	c.args[".id"] = word
+	out, ok := x.do(c)
+	switch {
+	case !ok:
+	case c.command == "remove":
+		x.w.WriteHeader(http.StatusNoContent)
+	default:
+		x.show(http.StatusOK, m, out.row)
+	}
+}
+
+// post runs a console command.
+func (x *exchange) post(req *http.Request, path, command string) {
+	c, ok := x.body(req)
+	if !ok {
+		return
+	}
+	m := x.r.menus[path]
+	if m == nil {
+		x.fail(http.StatusBadRequest, "no such command or directory ("+path[strings.LastIndex(path, "/")+1:]+")")
+		return
+	}
+	c.menu, c.command = path, command
+	if !x.r.endless(x.ctx, c) {
+		x.fail(http.StatusBadRequest, "Session closed")
+		return
+	}
+	out, ok := x.do(c)
+	switch {
+	case !ok:
+	case out.ret != nil:
+		x.object(http.StatusOK, []Item{{"ret": *out.ret}})
+	default:
+		x.list(out.rows)
+	}
+}
+
+// body reads the arguments of a request.
+func (x *exchange) body(req *http.Request) (call, bool) {
+	c := call{args: Item{}}
+	text, err := io.ReadAll(http.MaxBytesReader(x.w, req.Body, maxRequest))
+	if err != nil {
+		x.fail(http.StatusBadRequest, "Bad Request")
+		return c, false
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return c, true
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		x.fail(http.StatusBadRequest, "Bad Request")
+		return c, false
+	}
+	for name, value := range raw {
+		var list []string
+		switch isList := json.Unmarshal(value, &list) == nil; {
+		case name == ".query" && isList:
+			c.query = list
+		case name == ".proplist" && isList:
+			c.proplist = list
+		case name == ".proplist":
+			c.proplist = splitList(plain(value))
+		default:
+			c.args[name] = plain(value)
+		}
+	}
+	return c, true
+}
+
+// plain is a JSON value as text.
+func plain(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+// object answers with one item.
+func (x *exchange) object(status int, rows []Item) {
+	var out bytes.Buffer
+	if len(rows) == 0 {
+		out.WriteString("{}")
+	} else {
+		writeItem(&out, rows[0])
+	}
+	x.answer(status, out.Bytes())
+}
+
+// list answers with all items.
+func (x *exchange) list(rows []Item) {
+	var out bytes.Buffer
+	out.WriteByte('[')
+	for i, item := range rows {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		writeItem(&out, item)
+	}
+	out.WriteByte(']')
+	x.answer(http.StatusOK, out.Bytes())
+}
+
+// answer sends a JSON body.
+func (x *exchange) answer(status int, body []byte) {
+	x.w.Header().Set("Content-Type", "application/json")
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body)
+}
+
+// writeItem writes an item as the router does: control bytes and bytes that are no UTF-8 go out as they are.
+func writeItem(out *bytes.Buffer, item Item) {
+	out.WriteByte('{')
+	for i, name := range slices.Sorted(maps.Keys(item)) {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(out, `"%s":"`, name)
+		for _, c := range []byte(item[name]) {
+			switch c {
+			case '"', '\\':
+				out.WriteByte('\\')
+				out.WriteByte(c)
+			case '\n':
+				out.WriteString(`\n`)
+			case '\r':
+				out.WriteString(`\r`)
+			default:
+				out.WriteByte(c)
+			}
+		}
+		out.WriteByte('"')
+	}
+	out.WriteByte('}')
+}

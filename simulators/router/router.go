@@ -1,0 +1,197 @@
+package router
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// RouterConfig describes one router; Name is required, the rest has a default.
+type RouterConfig struct {
+	Name     string
+	Version  string     // "7.16" when empty
+	Board    string     // board-name
+	Host     string     // loopback address to listen at; 127.0.0.1 when empty
+	Ports    Ports      // 0 takes a free port, negative none
+	Tunnel   netip.Addr // address under which Dial finds it at the usual ports; zero = none
+	User     string     // the full user; admin when empty
+	Password string
+	Empty    bool // without the configuration that a router comes with
+	// DeviceMode lists menus that the device mode forbids, such as "ip/hotspot".
+	DeviceMode []string
+}
+
+// Ports are the listeners of a router.
+type Ports struct {
+	WWW    int `json:"www"`
+	WWWSSL int `json:"www-ssl"`
+	API    int `json:"api"`
+	APISSL int `json:"api-ssl"`
+}
+
+// Router is one router: a configuration store with two protocols in front. Safe for concurrent use.
+type Router struct {
+	sim     *Simulator
+	cfg     RouterConfig
+	version version
+	menus   map[string]*menu
+	seed    uint64
+
+	mu        sync.Mutex // guards all below
+	tables    map[string]*table
+	traffic   map[*row]*flow
+	unplugged map[string]bool
+	booted    time.Time
+	boots     uint64 // restarts so far; a digit of session ids
+	sessions  uint64 // PPP and hotspot sessions since the start
+	macs      uint64
+	writes    uint64 // applied over a protocol
+	memory    uint64
+	seenFrom  netip.Addr // whom a loopback client stands for
+	off       bool
+	faults    Faults
+	lines     []string // log of writes, for tests
+	door      door
+}
+
+// newRouter makes a router with the configuration it comes with.
+func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
+	cfg.Version = cmp.Or(cfg.Version, "7.16")
+	cfg.Board = cmp.Or(cfg.Board, "RB5009UG+S+")
+	cfg.Host = cmp.Or(cfg.Host, "127.0.0.1")
+	cfg.User = cmp.Or(cfg.User, "admin")
+	v, err := parseVersion(cfg.Version)
+	if err != nil {
+		return nil, err
+	}
+	if host, err := netip.ParseAddr(cfg.Host); err != nil || !host.IsLoopback() {
+		return nil, fmt.Errorf("router %s: %q is not a loopback address", cfg.Name, cfg.Host)
+	}
+	r := &Router{
+		sim: sim, cfg: cfg, version: v, menus: menusOf(v), seed: seed, memory: 1 << 30, tables: map[string]*table{},
+		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(), seenFrom: netip.MustParseAddr("10.99.0.1"),
+	}
+	r.factory()
+	return r, nil
+}
+
+// Name is the router's name in the simulator, not its identity.
+func (r *Router) Name() string { return r.cfg.Name }
+
+// now is the simulator's time.
+func (r *Router) now() time.Time { return r.sim.clock.Now() }
+
+// uptime is the time since the last boot.
+func (r *Router) uptime() time.Duration { return r.now().Sub(r.booted) }
+
+// put inserts an item without any check: for what the router comes with.
+func (r *Router) put(path string, w row, props ...string) *row {
+	m := r.menus[path]
+	w.props = Item{}
+	for i := range m.props {
+		p := &m.props[i]
+		if r.version.within(p.since, p.until) && p.def != "" {
+			w.props[p.name] = unblank(p.def)
+		}
+	}
+	for i := 0; i+1 < len(props); i += 2 {
+		w.props[props[i]] = props[i+1]
+	}
+	if m.kind != "" {
+		w.props["type"] = m.kind
+	}
+	if m.single {
+		w.id = 1
+	}
+	kept := r.insert(m.table, &w)
+	if m.added != nil {
+		_ = m.added(r, kept)
+	}
+	return kept
+}
+
+// unblank reads a default.
+func unblank(def string) string {
+	if def == blank {
+		return ""
+	}
+	return def
+}
+
+// factory fills in what every router has, and a plain home configuration.
+func (r *Router) factory() {
+	for path, m := range r.menus {
+		if m.single {
+			r.put(path, row{builtin: true})
+		}
+	}
+	for _, name := range []string{"all", "none", "dynamic", "static"} {
+		if name != "static" || r.version >= v7 {
+			r.put("interface/list", row{builtin: true, dynamic: false}, "name", name)
+		}
+	}
+	full := "local,telnet,ssh,ftp,reboot,read,write,policy,test,winbox,password,web,sniff,sensitive,api,romon"
+	if r.version >= v7 {
+		full += ",rest-api"
+	}
+	for name, policy := range map[string]string{"full": full, "write": "local,telnet,ssh,reboot,read,write,test,winbox,password,web,sniff,sensitive,api,romon", "read": "local,telnet,ssh,reboot,read,test,winbox,password,web,sniff,sensitive,api,romon"} {
+		list, _ := policies(r, "policy", policy)
+		w := row{builtin: true, id: map[string]uint64{"read": 1, "write": 2, "full": 3}[name]}
+		r.put("user/group", w, "name", name, "policy", list)
+	}
+	r.tableOf("user/group").last = 3
+	r.put("user", row{}, "name", r.cfg.User, "group", "full", "password", r.cfg.Password)
+	for _, name := range []string{"default", "default-encryption"} {
+		r.put("ppp/profile", row{builtin: true}, "name", name)
+	}
+	r.put("ip/hotspot/profile", row{builtin: true}, "name", "default")
+	r.put("ip/hotspot/user/profile", row{builtin: true}, "name", "default")
+	for _, s := range []struct{ name, port string }{{"telnet", "23"}, {"ftp", "21"}, {"www", "80"}, {"ssh", "22"}, {"www-ssl", "443"}, {"api", "8728"}, {"winbox", "8291"}, {"api-ssl", "8729"}} {
+		r.put("ip/service", row{builtin: true}, "name", s.name, "port", s.port)
+	}
+	for i := 1; i <= 5; i++ {
+		name := fmt.Sprintf("ether%d", i)
+		r.put("interface/ethernet", row{builtin: true}, "name", name, "default-name", name)
+	}
+	r.put("interface/ethernet", row{builtin: true}, "name", "sfp1", "default-name", "sfp1")
+	if r.version >= v7Loopback {
+		lo := r.insert("interface", &row{dynamic: true, props: Item{"name": "lo", "type": "loopback", "mtu": "65536", "disabled": "false", "mac-address": "00:00:00:00:00:00"}})
+		_ = lo
+	}
+	if !r.cfg.Empty {
+		r.home()
+	}
+}
+
+// home is the configuration that a home router comes with: one WAN port, a bridge over some others, a firewall.
+func (r *Router) home() {
+	r.put("interface/list", row{}, "name", "WAN", "comment", "defconf")
+	r.put("interface/list", row{}, "name", "LAN", "comment", "defconf")
+	r.put("interface/bridge", row{}, "name", "bridge", "comment", "defconf")
+	for _, port := range []string{"ether2", "ether3"} {
+		r.put("interface/bridge/port", row{}, "interface", port, "bridge", "bridge", "comment", "defconf")
+	}
+	r.put("interface/list/member", row{}, "list", "LAN", "interface", "bridge", "comment", "defconf")
+	r.put("interface/list/member", row{}, "list", "WAN", "interface", "ether1", "comment", "defconf")
+	r.put("ip/pool", row{}, "name", "default-dhcp", "ranges", "192.168.88.10-192.168.88.254")
+	r.put("ip/address", row{}, "address", "192.168.88.1/24", "interface", "bridge", "comment", "defconf")
+	r.put("ip/dhcp-server", row{}, "name", "defconf", "interface", "bridge", "address-pool", "default-dhcp")
+	r.put("ip/dhcp-server/network", row{}, "address", "192.168.88.0/24", "gateway", "192.168.88.1", "comment", "defconf")
+	client := r.put("ip/dhcp-client", row{}, "interface", "ether1", "disabled", "false", "comment", "defconf", "status", "bound", "address", "203.0.113.20/24",
+		"gateway", "203.0.113.1", "dhcp-server", "203.0.113.1", "primary-dns", "203.0.113.1", "expires-after", "8m")
+	r.insert("ip/route", &row{dynamic: true, owner: client, props: Item{"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1", "distance": "1", "scope": "30", "target-scope": "10", "dhcp": "true", "disabled": "false"}})
+	r.insert("ip/firewall/filter", &row{dynamic: true, props: Item{"chain": "forward", "action": "passthrough", "comment": "special dummy rule to show fasttrack counters"}})
+	for _, rule := range [][]string{
+		{"chain", "input", "action", "accept", "connection-state", "established,related,untracked", "comment", "defconf: accept established,related,untracked"},
+		{"chain", "input", "action", "drop", "connection-state", "invalid", "comment", "defconf: drop invalid"},
+		{"chain", "input", "action", "accept", "protocol", "icmp", "comment", "defconf: accept ICMP"},
+		{"chain", "input", "action", "drop", "in-interface-list", "!LAN", "comment", "defconf: drop all not coming from LAN"},
+		{"chain", "forward", "action", "accept", "connection-state", "established,related,untracked", "comment", "defconf: accept established,related, untracked"},
+		{"chain", "forward", "action", "drop", "connection-state", "invalid", "comment", "defconf: drop invalid"},
+	} {
+		r.put("ip/firewall/filter", row{}, rule...)
+	}
+	r.put("ip/firewall/nat", row{}, "chain", "srcnat", "action", "masquerade", "out-interface-list", "WAN", "comment", "defconf: masquerade")
+}

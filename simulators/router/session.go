@@ -1,0 +1,212 @@
+package router
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// flow is the traffic of one row.
+type flow struct {
+	rx, tx         uint64 // bytes
+	rxRate, txRate uint64 // bytes a second from since on
+	since          time.Time
+	born           time.Time
+	downs          uint64
+}
+
+// flowOf gives the stored traffic of a row, made at first use.
+func (r *Router) flowOf(w *row) *flow {
+	f, ok := r.traffic[w]
+	if !ok {
+		f = &flow{since: r.now(), born: r.now()}
+		r.traffic[w] = f
+	}
+	return f
+}
+
+// trafficOf is the traffic of a row up to now.
+func (r *Router) trafficOf(w *row) flow {
+	f := *r.flowOf(w)
+	seconds := uint64(max(r.now().Sub(f.since), 0) / time.Second)
+	f.rx += f.rxRate * seconds
+	f.tx += f.txRate * seconds
+	return f
+}
+
+// born stamps a new row.
+func (r *Router) born(w *row) { r.flowOf(w) }
+
+// bornOf is when a row was made.
+func (r *Router) bornOf(w *row) time.Time { return r.flowOf(w).born }
+
+// since is the age of a row.
+func (r *Router) since(w *row) time.Duration { return r.now().Sub(r.bornOf(w)) }
+
+// Session is a customer who is connected.
+type Session struct {
+	Kind    string `json:"kind"` // "pppoe" or "hotspot"
+	User    string `json:"user"`
+	Server  string `json:"server"` // service-name of the PPPoE server, or name of the hotspot
+	MAC     string `json:"mac"`
+	Address string `json:"address"`
+	// Rate is Mikrotik-Rate-Limit's first part, upload/download as "5M/10M"; empty makes no queue.
+	Rate string `json:"rate"`
+	List string `json:"list"` // address list that the customer is put on; empty for none
+	// RxBytes and TxBytes are what the customer uploads and downloads each second.
+	RxBytes uint64 `json:"rxBytes"`
+	TxBytes uint64 `json:"txBytes"`
+}
+
+// Connect starts a session on a server that is enabled; it gives the id in the active list.
+func (r *Router) Connect(s Session) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sessions++
+	s.MAC = strings.ToUpper(s.MAC)
+	if s.MAC == "" {
+		s.MAC = r.newMAC()
+	}
+	if _, err := netip.ParseAddr(s.Address); err != nil {
+		return "", fmt.Errorf("session address: %w", err)
+	}
+	switch s.Kind {
+	case "pppoe":
+		return r.dialIn(s)
+	case "hotspot":
+		return r.login(s)
+	}
+	return "", fmt.Errorf("session kind %q is neither pppoe nor hotspot", s.Kind)
+}
+
+// server finds an enabled server by a property.
+func (r *Router) server(path, prop, value string) (*row, error) {
+	for _, w := range r.tableOf(path).rows {
+		if w.props[prop] == value && w.props["disabled"] != "true" {
+			if port := r.byName("interface", w.props["interface"]); port != nil && port.props["disabled"] != "true" {
+				return w, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s has no enabled server with %s %q", path, prop, value)
+}
+
+// dialIn makes what a PPPoE session leaves on a router.
+func (r *Router) dialIn(s Session) (string, error) {
+	server, err := r.server("interface/pppoe-server/server", "service-name", s.Server)
+	if err != nil {
+		return "", err
+	}
+	name := "<pppoe-" + s.User + ">"
+	for n := 1; r.hasName("interface", name); n++ {
+		name = fmt.Sprintf("<pppoe-%s-%d>", s.User, n)
+	}
+	active := r.insert("ppp/active", &row{id: 0x80000000 + r.sessions, dynamic: true, owner: server, props: Item{
+		"name": s.User, "service": "pppoe", "caller-id": s.MAC, "address": s.Address, "encoding": "", "limit-bytes-in": "0", "limit-bytes-out": "0",
+		"session-id": fmt.Sprintf("0x81%X%05X", r.boots%16, r.sessions), "radius": "true",
+	}})
+	port := r.insert("interface", &row{id: 0xF00000 + r.sessions, dynamic: true, owner: active, props: Item{"name": name, "type": "pppoe-in", "mtu": "1480", "disabled": "false", "mac-address": s.MAC}})
+	r.trickle(active, s)
+	r.trickle(port, s)
+	r.shape(active, name, name, s)
+	address := r.insert("ip/address", &row{dynamic: true, owner: active, props: Item{"address": "10.50.0.1/32", "network": s.Address, "interface": name, "disabled": "false"}})
+	r.insert("ip/route", &row{dynamic: true, owner: address, props: Item{"dst-address": s.Address + "/32", "gateway": name, "distance": "0", "scope": "10", "connect": "true", "disabled": "false"}})
+	return formatID(active.id), nil
+}
+
+// login makes what a hotspot session leaves on a router.
+func (r *Router) login(s Session) (string, error) {
+	server, err := r.server("ip/hotspot", "name", s.Server)
+	if err != nil {
+		return "", err
+	}
+	ip, _ := netip.ParseAddr(s.Address)
+	id := uint64(0)
+	for _, b := range ip.AsSlice() {
+		id = id<<8 | uint64(b)
+	}
+	if r.tableOf("ip/hotspot/active").byID(id) != nil {
+		return "", fmt.Errorf("address %s is in use", s.Address)
+	}
+	active := r.insert("ip/hotspot/active", &row{id: id, dynamic: true, owner: server, props: Item{
+		"server": s.Server, "user": s.User, "address": s.Address, "mac-address": s.MAC, "login-by": "http-chap", "keepalive-timeout": "2m", "radius": "true",
+	}})
+	r.trickle(active, s)
+	r.insert("ip/hotspot/host", &row{dynamic: true, owner: active, props: Item{"mac-address": s.MAC, "address": s.Address, "to-address": s.Address, "server": s.Server, "authorized": "true", "bypassed": "false"}})
+	r.shape(active, "<hotspot-"+s.User+">", s.Address+"/32", s)
+	return formatID(active.id), nil
+}
+
+// trickle starts the traffic of a session.
+func (r *Router) trickle(w *row, s Session) {
+	f := r.flowOf(w)
+	f.rxRate, f.txRate = s.RxBytes, s.TxBytes
+}
+
+// shape makes the dynamic queue and the entry of the address list.
+func (r *Router) shape(active *row, name, target string, s Session) {
+	if s.Rate != "" {
+		if limit, trap := ratePair(r, "max-limit", s.Rate); trap == nil {
+			w := r.put("queue/simple", row{dynamic: true, owner: active}, "name", name, "target", target, "max-limit", limit, "limit-at", limit)
+			r.born(w)
+		}
+	}
+	if s.List != "" {
+		r.put("ip/firewall/address-list", row{owner: active}, "list", s.List, "address", s.Address)
+		last := r.tableOf("ip/firewall/address-list").rows
+		last[len(last)-1].dynamic = true
+	}
+}
+
+// Disconnect ends the sessions of a user and tells how many there were.
+func (r *Router) Disconnect(user string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for path, prop := range map[string]string{"ppp/active": "name", "ip/hotspot/active": "user"} {
+		for _, w := range append([]*row(nil), r.tableOf(path).rows...) {
+			if w.props[prop] == user {
+				r.drop(path, w)
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// AddTraffic adds bytes to an interface's counters and sets its rate from now on.
+func (r *Router) AddTraffic(name string, rx, tx, rxRate, txRate uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.byName("interface", name)
+	if w == nil {
+		return fmt.Errorf("router %s has no interface %s", r.cfg.Name, name)
+	}
+	f := r.trafficOf(w)
+	f.rx, f.tx, f.rxRate, f.txRate, f.since = f.rx+rx, f.tx+tx, rxRate, txRate, r.now()
+	*r.flowOf(w) = f
+	return nil
+}
+
+// restart is what a reboot does to the store: sessions and whatever was dynamic for them are gone, counters and uptime
+// begin anew.
+func (r *Router) restart() {
+	for _, path := range []string{"ppp/active", "ip/hotspot/active", "ip/hotspot/cookie"} {
+		for _, w := range append([]*row(nil), r.tableOf(path).rows...) {
+			r.drop(path, w)
+		}
+	}
+	clear(r.traffic)
+	r.booted = r.now()
+	r.boots++
+	r.sessions = 0
+}
+
+// Reboot restarts the router: connections break.
+func (r *Router) Reboot() {
+	r.mu.Lock()
+	r.restart()
+	r.mu.Unlock()
+	r.door.breakAll()
+}
