@@ -160,6 +160,7 @@ func answers(ctx context.Context, addr string) bool {
 // announce writes the runtime file and tells where the service is.
 func (a *App) announce(ctx context.Context) error {
 	a.runtime = runtimeFile{PID: os.Getpid(), EventStore: a.storage.nodeURL, Installation: installation(a.cfg)}
+	a.storage.guard.note(&a.runtime)
 	attrs := []any{"event_store", a.storage.nodeURL}
 	if a.listener != nil {
 		a.runtime.HTTP = a.listener.Addr()

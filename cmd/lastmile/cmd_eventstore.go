@@ -20,6 +20,9 @@ func (eventstoreCommand) Run(ctx context.Context, p program) error {
 	if cfg.EventStoreURL != "" {
 		return fmt.Errorf("EVENTSTORE_URL: names another event store; this command is one itself")
 	}
+	if cfg.Production() && !cfg.nodeGuarded() {
+		return fmt.Errorf("EVENTSTORE_TLS_CERT_FILE: %s", wantsGuard)
+	}
 	l := newLifecycle(p.logger(cfg))
 	defer l.stop()
 	s := &storage{}

@@ -59,7 +59,8 @@ func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 		{"callbacks from everywhere", []string{"PAYMENT_ALLOWED_IPS="}, []string{"PAYMENT_ALLOWED_IPS"}},
 		{"callbacks in the clear", []string{"PAYMENT_CALLBACK_URL=http://isp.example/x"}, []string{"PAYMENT_CALLBACK_URL"}},
 		{"simulator", []string{"GATEWAY_MODE=test"}, []string{"GATEWAY_MODE"}},
-		{"node without TLS and password", []string{"EVENTSTORE_URL="}, []string{"EVENTSTORE_TLS_CERT_FILE"}},
+		{"node of its own on loopback", []string{"EVENTSTORE_URL="}, nil},
+		{"node for others without TLS and password", []string{"EVENTSTORE_URL=", "EVENTSTORE_ADDR=10.0.0.5:2113"}, []string{"EVENTSTORE_ADDR"}},
 		{"demo credentials", []string{
 			"PAYMENT_CONSUMER_KEY=" + demoConsumerKey, "PAYMENT_CONSUMER_SECRET=" + demoConsumerSecret,
 			"PAYMENT_SHORTCODE=" + demoShortcode, "PAYMENT_PASSKEY=" + demoPasskey,
@@ -98,7 +99,7 @@ func TestCommandLine_ExitCodes(t *testing.T) {
 		args string
 		want int
 	}{
-		{"version", exitOK}, {"--help", exitOK}, {"fly", exitUsage}, {"admin create", exitUsage}, {"serve", exitFailed},
+		{"version", exitOK}, {"--help", exitOK}, {"fly", exitUsage}, {"admin create", exitUsage}, {"serve", exitFailed}, {"eventstore", exitFailed},
 		{"demo", exitFailed}, {"simulate provider", exitFailed},
 	} {
 		var out, errs logBuffer

@@ -14,13 +14,17 @@ import (
 // runtimeName is the file in DATA_DIR by which other commands find the running program.
 const runtimeName = "runtime.json"
 
-// runtimeFile says how to reach what a running program started. It holds the private database's password, so only its owner
-// may read it. It may outlive a killed program: who reads it has to try.
+// runtimeFile says how to reach what a running program started. It holds passwords, so only its owner may
+// read it. It may outlive a killed program: who reads it has to try.
 type runtimeFile struct {
 	PID        int    `json:"pid"`
 	HTTP       string `json:"http,omitempty"`       // address with the port in use
 	EventStore string `json:"eventStore,omitempty"` // of the embedded node, without credentials
-	Database   string `json:"database,omitempty"`   // of the private cluster, with password
+	// Username, Password and CAFile belong to the node when it has made them itself.
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"`
+	CAFile   string `json:"caFile,omitempty"`
+	Database string `json:"database,omitempty"` // of the private cluster, with password
 	// Installation tells which database and namespace the node's log is in, without revealing them.
 	Installation string `json:"installation"`
 }

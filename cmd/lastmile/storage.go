@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,6 +31,7 @@ type storage struct {
 	store   *eventstore.Store
 	// nodeURL is where other programs reach the log, without credentials; "" when it is not ours.
 	nodeURL string
+	guard   nodeGuard // of our node
 }
 
 // sole tells that one process does everything: it has every role, and the node that it runs admits no second one. What is
@@ -155,7 +155,7 @@ func (s *storage) openLog(ctx context.Context, cfg Config, c clock.Clock, l *lif
 	case cfg.EventStoreURL != "":
 		return string(cfg.EventStoreURL), nil
 	case running.EventStore != "":
-		return withCredentials(running.EventStore, cfg), nil
+		return withCredentials(running.EventStore, guardOf(running, cfg)), nil
 	case !mode.node:
 		return "", errors.New("no event store: set EVENTSTORE_URL, or let this program run one (--roles with eventstore)")
 	}
@@ -165,56 +165,44 @@ func (s *storage) openLog(ctx context.Context, cfg Config, c clock.Clock, l *lif
 	if err := s.startNode(ctx, cfg, c, l); err != nil {
 		return "", err
 	}
-	return withCredentials(s.nodeURL, cfg), nil
+	return withCredentials(s.nodeURL, s.guard), nil
 }
 
 // startNode starts the embedded node. Its failure ends the program: without the right to write nothing here works.
 func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle) error {
-	secure, err := nodeTLS(cfg)
+	guard, err := guardNode(cfg, c)
 	if err != nil {
 		return err
 	}
 	s.node, err = embedded.Start(ctx, embedded.Config{
 		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger, Clock: c,
-		TLS: secure, Username: cfg.EventStoreUsername, Password: cfg.EventStorePassword.Reveal(), Production: cfg.Production(),
+		TLS: guard.tls, Username: guard.username, Password: guard.password.Reveal(), Production: cfg.Production(),
 	})
 	if err != nil {
 		return err
 	}
-	s.nodeURL = s.node.URL()
+	s.nodeURL, s.guard = s.node.URL(), guard
 	done := make(chan struct{})
 	l.watch("event store node stopped", s.node.Err(), done)
 	l.started("event store node", stopStorage, func(ctx context.Context) {
 		close(done)
 		_ = s.node.Stop(ctx) // calls that were cut off are told by their callers
 	})
-	return nil
-}
-
-// nodeTLS is the node's certificate, nil without one.
-func nodeTLS(cfg Config) (*tls.Config, error) {
-	if cfg.EventStoreCertFile == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(cfg.EventStoreCertFile, cfg.EventStoreKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("EVENTSTORE_TLS_CERT_FILE: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	return guard.publish()
 }
 
 // withCredentials is a node's address as our client uses it.
-func withCredentials(nodeURL string, cfg Config) string {
+func withCredentials(nodeURL string, g nodeGuard) string {
 	u, err := url.Parse(nodeURL)
 	if err != nil {
 		return nodeURL
 	}
-	if cfg.EventStoreUsername != "" {
-		u.User = url.UserPassword(cfg.EventStoreUsername, cfg.EventStorePassword.Reveal())
+	if g.username != "" {
+		u.User = url.UserPassword(g.username, g.password.Reveal())
 	}
-	if cfg.EventStoreCAFile != "" {
+	if g.caFile != "" {
 		q := u.Query()
-		q.Set("tlsCaFile", cfg.EventStoreCAFile)
+		q.Set("tlsCaFile", g.caFile)
 		u.RawQuery = q.Encode()
 	}
 	return u.String()

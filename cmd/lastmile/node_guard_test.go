@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// TestEventStoreNode_GuardsItselfInProduction: without settings of its own, the node in a production program asks for a
+// password and shows a certificate that it made, and commands beside the program come past both.
+func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
+	t.Parallel()
+	server, err := pgtest.StartScratch(t.Context(), pgtest.ScratchConfig{Durable: true}) // production refuses one without fsync
+	if err != nil {
+		t.Fatalf("start a durable server: %v", err)
+	}
+	t.Cleanup(server.Stop)
+	k := newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32, "JWT_SIGNING_KEY="+strings.Repeat("k", 32),
+		"GATEWAY_MODE=live", "PAYMENT_ALLOWED_IPS=127.0.0.1", "PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk")
+	cfg := k.config()
+	l := newLifecycle(quiet(program{err: k.log}, cfg))
+	t.Cleanup(l.stop)
+	s, err := openStorage(t.Context(), cfg, clock.System(), l, storageMode{node: true})
+	if err != nil {
+		t.Fatalf("open storage: %v", err)
+	}
+	for name, url := range map[string]string{
+		"neither password nor certificate": s.nodeURL,
+		"certificate alone":                withCredentials(s.nodeURL, nodeGuard{caFile: s.guard.caFile}),
+		"password alone":                   withCredentials(s.nodeURL, nodeGuard{username: s.guard.username, password: s.guard.password}),
+		"another password":                 withCredentials(s.nodeURL, nodeGuard{username: s.guard.username, password: "guess", caFile: s.guard.caFile}),
+	} {
+		if err := ping(t.Context(), url); err == nil {
+			t.Errorf("the node answers with %s", name)
+		}
+	}
+	var r runtimeFile
+	s.guard.note(&r)
+	if err := ping(t.Context(), withCredentials(s.nodeURL, guardOf(r, cfg))); err != nil {
+		t.Errorf("the node does not answer to a command beside the program: %v", err)
+	}
+	if strings.Contains(k.log.String(), s.guard.password.Reveal()) || strings.Contains(r.String(), s.guard.password.Reveal()) {
+		t.Error("the node's password is shown")
+	}
+}
+
+// ping asks a log for its head.
+func ping(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	store, err := eventstore.Open(ctx, eventstore.Config{URL: url, Codec: catalog.New(catalog.NewMemoryKeys())})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return store.Ping(ctx)
+}
