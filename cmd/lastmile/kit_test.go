@@ -47,7 +47,7 @@ const patience = 90 * time.Second
 
 // kit is a running service with its provider, and people who are signed in.
 type kit struct {
-	t       *testing.T
+	t       testing.TB
 	sim     *provider.Simulator
 	environ []string
 	log     *logBuffer
@@ -61,7 +61,7 @@ type kit struct {
 }
 
 // newKit prepares a database, a provider and a configuration; nothing of the service runs yet.
-func newKit(t *testing.T, settings ...string) *kit {
+func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
 	db := pgtest.New(t)
 	sim := provider.New(provider.Config{Seed: 7})

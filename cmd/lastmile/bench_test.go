@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+)
+
+// Callers of the benchmarks.
+const (
+	benchReaders = 16
+	benchWriters = 64
+)
+
+// visibleWithin is what the issue wants of the time from a command's answer to its visibility in a read, in 99 of 100 cases.
+const visibleWithin = 50 * time.Millisecond
+
+// newBenchKit starts the whole service as it is installed, with every request logged, and limits that are out of the way.
+func newBenchKit(b *testing.B) *kit {
+	b.Helper()
+	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "RATE_LIMIT_LOGIN=1000000000", "RATE_LIMIT_WEBHOOK=1000000000")
+	app, err := StartApp(b.Context(), k.config(), allRoles, slog.New(slog.NewJSONHandler(io.Discard, nil)), appOptions{})
+	if err != nil {
+		b.Fatalf("start: %v", err)
+	}
+	b.Cleanup(app.Stop)
+	k.app, k.addr = app, app.Addr()
+	return k.signIn()
+}
+
+// appendRate is the events a second that the log of a running service takes from so many writers, each a stream of its own.
+func appendRate(b *testing.B, store *eventstore.Store) float64 {
+	b.Helper()
+	org := id.New[id.Organization]()
+	return benchtest.Rate(b, benchWriters, func(ctx context.Context, _ int) error {
+		plan := id.New[id.Plan]()
+		_, err := store.Append(ctx, "bench-"+plan.String(), eventstore.NoStream, []eventstore.New{{
+			Event: events.PlanArchived{PlanID: plan, Reason: "measured"},
+			Meta: events.Metadata{EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench", At: time.Now().UTC(),
+				Actor: events.Actor{Kind: events.ActorOperator}},
+		}})
+		return err
+	})
+}
+
+// BenchmarkCommands: writes a second over HTTP (sign-in, claims, event, and the answer waits for the read model), against
+// appends a second to the same log.
+func BenchmarkCommands(b *testing.B) {
+	k := newBenchKit(b)
+	lines := dialMany(b, k.addr, benchWriters)
+	var serial atomic.Int64
+	for b.Loop() {
+		benchtest.Compare(b, "commands/s", benchtest.NoAim, func() float64 {
+			return benchtest.Rate(b, benchWriters, func(_ context.Context, caller int) error {
+				body := fmt.Sprintf(`{"firstName":"Bench","phone":"+2547%08d"}`, serial.Add(1))
+				return lines[caller].expect(http.StatusCreated, request(http.MethodPost, "/subscribers", k.admin, body))
+			})
+		}, func() float64 { return appendRate(b, k.app.storage.store) })
+	}
+}
+
+// BenchmarkVisible: with nothing else going on, the time from a command's answer until reads show it: the resource's own list,
+// for which the answer has waited, and the audit log, for which nobody has. The limit is one read that shows it at once.
+func BenchmarkVisible(b *testing.B) {
+	k := newBenchKit(b)
+	subscriber, _ := k.subscriber("254711000777")
+	line := dialMany(b, k.addr, 1)[0]
+	for b.Loop() {
+		var read, shown, audited []time.Duration
+		for n := range benchtest.Size(b, "COMMANDS", 200) {
+			name := fmt.Sprintf("Visible%d", n)
+			requestID := uuid.NewString()
+			change := request(http.MethodPatch, "/subscribers/"+subscriber, k.admin, `{"firstName":"`+name+`"}`, "X-Request-Id: "+requestID)
+			if err := line.expect(http.StatusOK, change); err != nil {
+				b.Fatal(err)
+			}
+			answered := time.Now()
+			line.until(b, request(http.MethodGet, "/subscribers?q="+name, k.admin, ""), `"`+name+`"`)
+			shown = append(shown, time.Since(answered))
+			line.until(b, request(http.MethodGet, "/audit-log?limit=1", k.admin, ""), requestID)
+			audited = append(audited, time.Since(answered))
+			began := time.Now()
+			line.until(b, request(http.MethodGet, "/subscribers?q="+name, k.admin, ""), `"`+name+`"`)
+			read = append(read, time.Since(began))
+		}
+		benchtest.Latencies(b, "shown", shown, visibleWithin)
+		benchtest.Latencies(b, "audited", audited, visibleWithin)
+		benchtest.ReportTime(b, "read", benchtest.Quantile(shown, 50), benchtest.Quantile(read, 50), benchtest.NoAim)
+	}
+}
+
+// BenchmarkCallbacks: the provider's confirmations a second that are accepted, each stored before its answer, while the
+// inbox works on them, against appends a second to the same log.
+func BenchmarkCallbacks(b *testing.B) {
+	k := newBenchKit(b)
+	owner := vault.CallbackOwner{Kind: payments.TokenPaybill, Ref: uuid.New(), Shortcode: testShortcode}
+	token, err := k.app.storage.vault.CallbackSecrets.Issue(b.Context(), owner)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := dialMany(b, k.addr, benchWriters)
+	path := "/webhooks/mobile-money/c2b/confirmation/" + token.Reveal()
+	var serial atomic.Int64
+	for b.Loop() {
+		appends := appendRate(b, k.app.storage.store) // once: after this the inbox is busy
+		var rates []float64
+		for range benchtest.Rounds(b) {
+			rates = append(rates, benchtest.Rate(b, benchWriters, func(_ context.Context, caller int) error {
+				body := fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":"BN%08d","TransTime":"20261120101500","TransAmount":"100.00","BusinessShortCode":%q,`+
+					`"BillRefNumber":"nobody","MSISDN":"254711000001","FirstName":"BENCH"}`, serial.Add(1), testShortcode)
+				return lines[caller].expect(http.StatusOK, request(http.MethodPost, path, apiClient{host: k.admin.host}, body))
+			}))
+		}
+		benchtest.Report(b, "callbacks/s", benchtest.Quantile(rates, 50), appends, benchtest.NoAim)
+	}
+}
+
+// request is a request as it goes over the wire.
+func request(method, path string, c apiClient, body string, headers ...string) []byte {
+	var w bytes.Buffer
+	fmt.Fprintf(&w, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, c.host)
+	if c.token != "" {
+		fmt.Fprintf(&w, "Authorization: Bearer %s\r\n", c.token)
+	}
+	for _, h := range headers {
+		fmt.Fprintf(&w, "%s\r\n", h)
+	}
+	if body != "" {
+		fmt.Fprintf(&w, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	}
+	fmt.Fprintf(&w, "\r\n%s", body)
+	return w.Bytes()
+}
+
+// line is one kept-alive connection of a caller that costs little itself: what is measured is the server.
+type line struct {
+	conn net.Conn
+	in   *bufio.Reader
+	last []byte // the newest body
+}
+
+// dialMany opens connections, closed at the end.
+func dialMany(b *testing.B, addr string, count int) []*line {
+	b.Helper()
+	list := make([]*line, count)
+	for i := range list {
+		conn, err := (&net.Dialer{}).DialContext(b.Context(), "tcp", addr)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = conn.Close() })
+		list[i] = &line{conn: conn, in: bufio.NewReader(conn)}
+	}
+	return list
+}
+
+// send sends a request and gives the status of its answer.
+func (l *line) send(text []byte) (int, error) {
+	if _, err := l.conn.Write(text); err != nil {
+		return 0, err
+	}
+	res, err := http.ReadResponse(l.in, nil)
+	if err != nil {
+		return 0, err
+	}
+	l.last, err = io.ReadAll(res.Body)
+	return res.StatusCode, err
+}
+
+// expect sends a request that must be answered with a status.
+func (l *line) expect(status int, text []byte) error {
+	got, err := l.send(text)
+	if err == nil && got != status {
+		err = fmt.Errorf("status %d, want %d: %s", got, status, l.last)
+	}
+	return err
+}
+
+// until repeats a read until its answer contains a text.
+func (l *line) until(b *testing.B, text []byte, wanted string) {
+	b.Helper()
+	for end := time.Now().Add(patience); ; {
+		if err := l.expect(http.StatusOK, text); err != nil {
+			b.Fatal(err)
+		}
+		if bytes.Contains(l.last, []byte(wanted)) {
+			return
+		}
+		if time.Now().After(end) {
+			b.Fatalf("never showed %s: %s", wanted, l.last)
+		}
+	}
+}

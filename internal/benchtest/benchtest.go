@@ -1,0 +1,133 @@
+// Package benchtest is the common form of the benchmarks: each measures the product and, in turns with it in the same run,
+// the limit that the same machine sets without the product. What is reported is the ratio of the two, so that a figure
+// means the same on every machine. `make bench` puts the ratios together; nothing fails for a figure.
+package benchtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// NoAim stands for a ratio that nothing is promised about.
+const NoAim = 0
+
+// Size is a size of a benchmark: the variable BENCH_<name>, usual without it.
+func Size(b *testing.B, name string, usual int) int {
+	b.Helper()
+	text := os.Getenv("BENCH_" + name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		b.Fatalf("BENCH_%s: %q is not a number above 0", name, text)
+	}
+	return n
+}
+
+// Turn is how long each side is measured at a time: BENCH_TURN_MS milliseconds, 2 s without it.
+func Turn(b *testing.B) time.Duration {
+	b.Helper()
+	return time.Duration(Size(b, "TURN_MS", 2000)) * time.Millisecond
+}
+
+// Rounds is how many turns each side has: BENCH_ROUNDS, 3 without it.
+func Rounds(b *testing.B) int {
+	b.Helper()
+	return Size(b, "ROUNDS", 3)
+}
+
+// Rate calls do from so many callers at once for one turn and gives the calls a second. A caller's number is from 0.
+func Rate(b *testing.B, callers int, do func(ctx context.Context, caller int) error) float64 {
+	b.Helper()
+	turn := Turn(b)
+	var count atomic.Int64
+	var group sync.WaitGroup
+	began := time.Now()
+	for caller := range callers {
+		group.Go(func() {
+			for time.Since(began) < turn {
+				if err := do(b.Context(), caller); err != nil {
+					b.Error(err)
+					return
+				}
+				count.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if b.Failed() {
+		b.FailNow()
+	}
+	return float64(count.Load()) / time.Since(began).Seconds()
+}
+
+// Compare measures a rate and its limit in turns, the limit first, and reports the medians. aim is the ratio wanted.
+func Compare(b *testing.B, unit string, aim float64, got, limit func() float64) {
+	b.Helper()
+	var gots, limits []float64
+	for range Rounds(b) {
+		limits = append(limits, limit())
+		gots = append(gots, got())
+	}
+	Report(b, unit, Quantile(gots, 50), Quantile(limits, 50), aim)
+}
+
+// Report reports a rate, its limit and their ratio.
+func Report(b *testing.B, unit string, got, limit, aim float64) {
+	b.Helper()
+	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(got, unit)
+	b.ReportMetric(limit, "limit_"+unit)
+	report(b, got/limit, aim)
+}
+
+// ReportTime reports a duration, the least one possible, and their ratio, which is 1 when nothing is lost.
+func ReportTime(b *testing.B, what string, got, limit time.Duration, aim float64) {
+	b.Helper()
+	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(milliseconds(got), what+"_ms")
+	b.ReportMetric(milliseconds(limit), "limit_"+what+"_ms")
+	report(b, float64(limit)/float64(got), aim)
+}
+
+// Latencies reports the middle and the slow end of durations, with an upper bound that is wanted for the latter, 0 for none.
+func Latencies(b *testing.B, what string, took []time.Duration, wanted time.Duration) {
+	b.Helper()
+	p50, p99 := Quantile(took, 50), Quantile(took, 99)
+	b.ReportMetric(milliseconds(p50), what+"_p50_ms")
+	b.ReportMetric(milliseconds(p99), what+"_p99_ms")
+	text := ""
+	if wanted > 0 {
+		text = fmt.Sprintf(", aim: p99 under %v", wanted)
+	}
+	b.Logf("%s: p50 %v, p99 %v of %d%s", what, p50, p99, len(took), text)
+}
+
+// report reports a ratio with its aim.
+func report(b *testing.B, ratio, aim float64) {
+	b.Helper()
+	b.ReportMetric(ratio, "ratio")
+	if aim == NoAim {
+		b.Logf("ratio %.2f, no aim", ratio)
+		return
+	}
+	b.ReportMetric(aim, "aim")
+	b.Logf("ratio %.2f, aim %.2f", ratio, aim)
+}
+
+// milliseconds is a duration as a number.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// Quantile is the value that so many percent are not above; the list must not be empty.
+func Quantile[T float64 | time.Duration](list []T, percent int) T {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
+}
