@@ -1,0 +1,182 @@
+package network
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// subnetBits is the size of a subnet that nobody chose: a gateway and 253 customers.
+const subnetBits = 24
+
+// Addressing is who holds which addresses on the routers of one organization. The zero value is a plan that is all free.
+type Addressing struct {
+	Org    id.Organization
+	Held   []Allocation // oldest first
+	Closed []id.Device  // routers that take no more services
+}
+
+// Allocation is what one service holds. During a change it holds two: the later is the one to come.
+type Allocation struct {
+	Service    id.Service
+	Device     id.Device
+	Binding    events.ServiceBinding
+	Addressing events.ServiceAddressing
+}
+
+// OwnerAddressing is the organization.
+func OwnerAddressing(s Addressing) id.Organization { return s.Org }
+
+// Of is the latest allocation of a service.
+func (s Addressing) Of(service id.Service) (Allocation, bool) {
+	for _, a := range slices.Backward(s.Held) {
+		if a.Service == service {
+			return a, true
+		}
+	}
+	return Allocation{}, false
+}
+
+// EvolveAddressing applies one recorded fact.
+func EvolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
+	switch e := e.(type) {
+	case events.AddressesAllocated:
+		s.Org = e.OrgID
+		a := Allocation{Service: e.ServiceID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing}
+		s.Held = append(slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool { return h == a }), a)
+	case events.AddressesSettled:
+		s.Held = slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool {
+			return h.Service == e.ServiceID && (h.Binding != e.Binding || h.Addressing != e.Addressing)
+		})
+	case events.AddressesReleased:
+		s.Held = slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool { return h.Service == e.ServiceID })
+	case events.AddressingDeviceClosed:
+		s.Org, s.Closed = e.OrgID, append(slices.Clone(s.Closed), e.DeviceID)
+	case events.AddressingPeriodClosed:
+		return opened[Addressing](e.Opening)
+	}
+	return s
+}
+
+// CloseAddressing makes the last event of a full period.
+func CloseAddressing(s Addressing) events.AddressingEvent {
+	return events.AddressingPeriodClosed{OrgID: s.Org, Opening: opening(s)}
+}
+
+// DecideAddressing dispatches.
+func DecideAddressing(s Addressing, c commands.AddressingCommand, now time.Time) ([]events.AddressingEvent, error) {
+	switch c := c.(type) {
+	case commands.AllocateAddresses:
+		return decideAllocate(s, c, now)
+	case commands.SettleAddresses:
+		return decideSettle(s, c, now)
+	case commands.ReleaseAddresses:
+		if _, holds := s.Of(c.ServiceID); holds {
+			return only[events.AddressingEvent](events.AddressesReleased{OrgID: s.Org, ServiceID: c.ServiceID, At: now})
+		}
+	case commands.CloseAddressingDevice:
+		switch {
+		case slices.Contains(s.Closed, c.DeviceID):
+			return nil, nil
+		case slices.ContainsFunc(s.Held, func(h Allocation) bool { return h.Device == c.DeviceID }):
+			return nil, failure.NewConflict("device_has_services", "This device has services. Delete them first.")
+		}
+		return only[events.AddressingEvent](events.AddressingDeviceClosed{OrgID: c.OrgID, DeviceID: c.DeviceID, At: now})
+	}
+	return nil, nil
+}
+
+// decideAllocate takes a subnet and a place on the router. What the service holds already, asked for again, is already so.
+func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) ([]events.AddressingEvent, error) {
+	same := func(h Allocation) bool { return h.Device == c.DeviceID && h.Binding == c.Binding }
+	last, holds := s.Of(c.ServiceID)
+	wanted := commands.CompleteAddressing(c.Wanted)
+	switch {
+	case holds && same(last) && (c.Wanted == events.ServiceAddressing{} || wanted == last.Addressing):
+		return nil, nil
+	case slices.Contains(s.Closed, c.DeviceID):
+		return nil, failure.NewConflict("device_closed", "This device is being decommissioned.")
+	}
+	taken := takenBy(c.Occupied)
+	for _, h := range s.Held {
+		if h.Service == c.ServiceID {
+			continue
+		}
+		if h.Device == c.DeviceID && h.Binding.ParentInterface == c.Binding.ParentInterface && h.Binding.VlanID == c.Binding.VlanID {
+			return nil, failure.NewConflict("interface_in_use", "Another service is on this interface.")
+		}
+		taken = append(taken, netip.MustParsePrefix(h.Addressing.Subnet))
+	}
+	if wanted.Subnet == "" {
+		subnet, ok := firstFree(planOf(c.Binding.Type), taken)
+		if !ok {
+			return nil, failure.NewConflict("addresses_exhausted", "No subnet is free. Give one.")
+		}
+		wanted = commands.CompleteAddressing(events.ServiceAddressing{Subnet: subnet.String()})
+	} else if subnet := netip.MustParsePrefix(wanted.Subnet); slices.ContainsFunc(taken, subnet.Overlaps) {
+		return nil, failure.NewInvalid("subnet_overlaps", "subnet overlaps one that is in use on the organization's routers")
+	}
+	return only[events.AddressingEvent](events.AddressesAllocated{
+		OrgID: c.OrgID, ServiceID: c.ServiceID, DeviceID: c.DeviceID, Binding: c.Binding, Addressing: wanted, At: now,
+	})
+}
+
+// takenBy reads the subnets that the router uses itself; they were checked for form.
+func takenBy(occupied []string) []netip.Prefix {
+	var taken []netip.Prefix
+	for _, o := range occupied {
+		if p, err := netip.ParsePrefix(o); err == nil && p.Bits() > 0 {
+			taken = append(taken, p.Masked())
+		}
+	}
+	return taken
+}
+
+// planOf is where a type's subnets come from.
+func planOf(t events.ServiceType) netip.Prefix {
+	if t == events.ServiceCPEManagement {
+		return commands.ManagementPlan
+	}
+	return commands.CustomerPlan
+}
+
+// firstFree is the lowest subnet of a plan that overlaps nothing taken.
+func firstFree(plan netip.Prefix, taken []netip.Prefix) (netip.Prefix, bool) {
+	for at := plan.Addr(); plan.Contains(at); {
+		subnet := netip.PrefixFrom(at, subnetBits)
+		if !slices.ContainsFunc(taken, subnet.Overlaps) {
+			return subnet, true
+		}
+		at = commands.Broadcast(subnet).Next()
+	}
+	return netip.Prefix{}, false
+}
+
+// decideSettle gives back what a service holds beside one allocation.
+func decideSettle(s Addressing, c commands.SettleAddresses, now time.Time) ([]events.AddressingEvent, error) {
+	var keep Allocation
+	held, found := 0, false
+	for _, h := range s.Held {
+		if h.Service != c.ServiceID {
+			continue
+		}
+		held++
+		if h.Binding == c.Binding && h.Addressing.Subnet == c.Subnet {
+			keep, found = h, true
+		}
+	}
+	switch {
+	case !found:
+		return nil, failure.NewConflict("addresses_not_held", "The service does not hold this subnet.")
+	case held == 1:
+		return nil, nil
+	}
+	return only[events.AddressingEvent](events.AddressesSettled{
+		OrgID: s.Org, ServiceID: c.ServiceID, Binding: keep.Binding, Addressing: keep.Addressing, At: now,
+	})
+}

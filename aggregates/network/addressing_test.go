@@ -1,0 +1,203 @@
+package network_test
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// allocate asks for addresses on ether5.
+var allocate = commands.AllocateAddresses{OrgID: org, ServiceID: service, DeviceID: device, Binding: pppoe}
+
+// allocated is what a service gets.
+func allocated(s id.Service, d id.Device, b events.ServiceBinding, a events.ServiceAddressing) events.AddressesAllocated {
+	return events.AddressesAllocated{OrgID: org, ServiceID: s, DeviceID: d, Binding: b, Addressing: a, At: now}
+}
+
+func TestAddresses_AreAllocatedPerTenantAndReleased(t *testing.T) {
+	t.Parallel()
+	other := commands.AllocateAddresses{OrgID: org, ServiceID: service2, DeviceID: device2, Binding: pppoe}
+	s := decidertest.For(t, plans, now).
+		When(allocate).Then(allocated(service, device, pppoe, plan)).When(allocate).ThenNothing().
+		When(other).Then(allocated(service2, device2, pppoe, plan2))
+	survives(t, s)
+	s.When(commands.ReleaseAddresses{OrgID: org, ServiceID: service}).Then(events.AddressesReleased{OrgID: org, ServiceID: service, At: now}).
+		When(commands.ReleaseAddresses{OrgID: org, ServiceID: service}).ThenNothing().
+		When(allocate).Then(allocated(service, device, pppoe, plan))
+}
+
+func TestAddresses_OfManagementComeFromTheirOwnPlan(t *testing.T) {
+	t.Parallel()
+	c := allocate
+	c.Binding.Type = events.ServiceCPEManagement
+	c.Occupied = []string{"10.20.0.0/23", "0.0.0.0/0"}
+	decidertest.For(t, plans, now).When(c).Then(allocated(service, device, c.Binding, events.ServiceAddressing{
+		Subnet: "10.20.2.0/24", Gateway: "10.20.2.1", PoolStart: "10.20.2.2", PoolEnd: "10.20.2.254",
+	}))
+}
+
+func TestAddresses_OverridesAreChecked(t *testing.T) {
+	t.Parallel()
+	given := func(w events.ServiceAddressing) commands.AllocateAddresses {
+		c := allocate
+		c.ServiceID, c.DeviceID, c.Wanted = service2, device2, w
+		return c
+	}
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(given(events.ServiceAddressing{Subnet: "10.50.0.128/25"})).ThenFails("subnet_overlaps").
+		When(given(events.ServiceAddressing{Subnet: "192.168.8.0/22", Gateway: "192.168.11.254"})).
+		Then(allocated(service2, device2, pppoe, events.ServiceAddressing{
+			Subnet: "192.168.8.0/22", Gateway: "192.168.11.254", PoolStart: "192.168.8.1", PoolEnd: "192.168.11.253",
+		}))
+	for want, w := range map[string]events.ServiceAddressing{
+		"subnet must be an IPv4":   {Gateway: "10.50.0.1"},
+		"subnet has host bits":     {Subnet: "10.50.0.1/24"},
+		"subnet must be from":      {Subnet: "10.50.0.0/31"},
+		"subnet must not overlap":  {Subnet: "10.99.0.0/24"},
+		"gateway must be a host":   {Subnet: "10.50.0.0/24", Gateway: "10.50.1.1"},
+		"gateway must not be":      {Subnet: "10.50.0.0/24", Gateway: "10.50.0.9", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.99"},
+		"poolStart must be a host": {Subnet: "10.50.0.0/24", PoolStart: "10.51.0.2"},
+		"poolEnd must be a host":   {Subnet: "10.50.0.0/24", PoolEnd: "10.50.0.255"},
+		"poolEnd must not be":      {Subnet: "10.50.0.0/24", PoolStart: "10.50.0.20", PoolEnd: "10.50.0.10"},
+	} {
+		if !hasFault(given(w).Validate(), want) {
+			t.Errorf("%+v gives %v, want %q", w, given(w).Validate(), want)
+		}
+	}
+}
+
+// hasFault tells whether an error is Invalid with a fault that begins so.
+func hasFault(err error, begin string) bool {
+	var f *failure.Error
+	if !errors.As(err, &f) || f.Kind != failure.Invalid {
+		return false
+	}
+	for _, fault := range f.Faults {
+		if strings.HasPrefix(fault, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestService_FormIsCheckedByField(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*commands.RequestService){
+		"vlanId must be":          func(c *commands.RequestService) { c.Binding.VlanID = 4095 },
+		"type must be":            func(c *commands.RequestService) { c.Binding.Type = "dhcp" },
+		"parentInterface must be": func(c *commands.RequestService) { c.Binding.ParentInterface = "ether1\n" },
+		"walledGarden belongs":    func(c *commands.RequestService) { c.WalledGarden = garden },
+		"walledGarden.domains": func(c *commands.RequestService) {
+			c.Binding.Type, c.WalledGarden.Domains = events.ServiceHotspot, []string{"not a domain"}
+		},
+		"walledGarden.addresses": func(c *commands.RequestService) {
+			c.Binding.Type, c.WalledGarden.Addresses = events.ServiceHotspot, []string{"!1.2.3.4"}
+		},
+		"walledGarden has entries": func(c *commands.RequestService) {
+			c.Binding.Type, c.WalledGarden.Domains = events.ServiceHotspot, []string{"b.com", "a.com"}
+		},
+	} {
+		c := request
+		change(&c)
+		if !hasFault(c.Validate(), want) {
+			t.Errorf("%v, want %q", c.Validate(), want)
+		}
+	}
+	normal := commands.NormalWalledGarden(events.WalledGarden{
+		Domains: []string{" B.com.", "a.com", "b.com"}, Addresses: []string{"192.0.2.9/24", "192.0.2.1/32"},
+	})
+	if fmt.Sprint(normal) != "{[a.com b.com] [192.0.2.0/24 192.0.2.1]}" {
+		t.Errorf("normal form %v", normal)
+	}
+}
+
+func TestAddresses_OnePlaceHasOneService(t *testing.T) {
+	t.Parallel()
+	second := allocate
+	second.ServiceID = service2
+	onVlan := second
+	onVlan.Binding = vlan
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(second).ThenFails("interface_in_use").
+		When(onVlan).Then(allocated(service2, device, vlan, plan2))
+}
+
+func TestAddresses_AChangeHoldsBothUntilSettled(t *testing.T) {
+	t.Parallel()
+	move := allocate
+	move.Binding, move.Wanted = vlan, events.ServiceAddressing{Subnet: plan2.Subnet}
+	third := commands.AllocateAddresses{OrgID: org, ServiceID: service2, DeviceID: device2, Binding: pppoe, Wanted: events.ServiceAddressing{Subnet: plan.Subnet}}
+	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: vlan, Subnet: plan2.Subnet}
+	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(settle).ThenFails("addresses_not_held").
+		When(move).Then(allocated(service, device, vlan, plan2)).
+		When(third).ThenFails("subnet_overlaps").
+		When(settle).Then(events.AddressesSettled{OrgID: org, ServiceID: service, Binding: vlan, Addressing: plan2, At: now}).
+		When(settle).ThenNothing().
+		When(third).Then(allocated(service2, device2, pppoe, plan))
+	if held, ok := s.State().Of(service); !ok || held.Addressing != plan2 {
+		t.Errorf("holds %+v", held)
+	}
+}
+
+func TestAddresses_ADeviceIsClosedWhenItHasNoServices(t *testing.T) {
+	t.Parallel()
+	closing := commands.CloseAddressingDevice{OrgID: org, DeviceID: device}
+	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(closing).ThenFails("device_has_services").
+		Given(events.AddressesReleased{OrgID: org, ServiceID: service, At: now}).
+		When(closing).Then(events.AddressingDeviceClosed{OrgID: org, DeviceID: device, At: now}).When(closing).ThenNothing().
+		When(allocate).ThenFails("device_closed")
+	survives(t, s)
+}
+
+func TestAddresses_RunOut(t *testing.T) {
+	t.Parallel()
+	c := allocate
+	c.Occupied = []string{"10.50.0.0/17", "10.50.128.0/17"}
+	decidertest.For(t, plans, now).When(c).ThenFails("addresses_exhausted")
+}
+
+func TestAddresses_NeverOverlapAcrossTheTenantsRouters(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var s network.Addressing
+		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
+			who := id.Derive[id.Service]("rapid", fmt.Sprint(rapid.IntRange(1, 8).Draw(t, "service")))
+			var c commands.AddressingCommand = commands.ReleaseAddresses{OrgID: org, ServiceID: who}
+			if rapid.IntRange(0, 3).Draw(t, "release") > 0 {
+				a := commands.AllocateAddresses{OrgID: org, ServiceID: who, DeviceID: device, Binding: pppoe}
+				a.Binding.VlanID = rapid.IntRange(1, 4).Draw(t, "vlan")
+				if rapid.Bool().Draw(t, "chosen") {
+					a.Wanted.Subnet = fmt.Sprintf("10.50.%d.0/%d", 4*rapid.IntRange(0, 2).Draw(t, "net"), rapid.IntRange(22, 26).Draw(t, "bits"))
+				}
+				c = a
+			}
+			made, err := network.DecideAddressing(s, c, now)
+			if err != nil && len(made) > 0 {
+				t.Fatalf("step %d: both", i)
+			}
+			for _, e := range made {
+				s = network.EvolveAddressing(s, e)
+			}
+			for i, a := range s.Held {
+				for _, b := range s.Held[:i] {
+					if a.Service != b.Service && netip.MustParsePrefix(a.Addressing.Subnet).Overlaps(netip.MustParsePrefix(b.Addressing.Subnet)) {
+						t.Fatalf("%v overlaps %v", a, b)
+					}
+				}
+			}
+		}
+	})
+}

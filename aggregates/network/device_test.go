@@ -1,0 +1,146 @@
+package network_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+)
+
+// details is what the operator said.
+var details = events.DeviceDetails{Name: "Tower 1", IPAddress: "203.0.113.7", CoAPort: 3799, APIPort: 80}
+
+// register and registered are the beginning of a router.
+var (
+	register = commands.RegisterDevice{
+		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret, RadiusRef: secret,
+		TunnelRef: secret, ReportRef: secret,
+	}
+	registered = events.DeviceRegistered{
+		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret, RadiusRef: secret,
+		TunnelRef: secret, ReportRef: secret, At: now,
+	}
+)
+
+func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
+	t.Parallel()
+	corrected := details
+	corrected.Name, corrected.APIPort = "Tower One", 8728
+	learned := events.DeviceTransport{Protocol: commands.ProtocolREST, Port: 80, Version: "7.16 (stable)", BoardName: "RB5009"}
+	s := decidertest.For(t, devices, now).
+		When(commands.CorrectDevice{DeviceID: device, Details: corrected}).ThenFails("device_not_found").
+		When(register).Then(registered).
+		When(register).ThenFails("device_exists").
+		When(commands.LearnDeviceTransport{DeviceID: device, Transport: learned}).
+		Then(events.DeviceTransportLearned{DeviceID: device, Transport: learned, At: now}).
+		When(commands.LearnDeviceTransport{DeviceID: device, Transport: learned}).ThenNothing().
+		When(commands.CorrectDevice{DeviceID: device, Details: corrected}).
+		Then(events.DeviceDetailsCorrected{DeviceID: device, Details: corrected, At: now}).
+		When(commands.CorrectDevice{DeviceID: device, Details: corrected}).ThenNothing()
+	if s.State().Transport.Protocol != "" {
+		t.Error("another port must be found out again")
+	}
+	s.When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2}).
+		Then(events.DeviceCredentialsReplaced{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2, At: now}).
+		When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2}).ThenNothing().
+		When(commands.ReportBootstrap{DeviceID: device, Version: 2, By: commands.BootstrapByReport}).
+		Then(events.DeviceBootstrapReported{DeviceID: device, Version: 2, By: commands.BootstrapByReport, At: now}).
+		When(commands.ReportBootstrap{DeviceID: device, Version: 2, By: commands.BootstrapByRouter}).ThenNothing()
+	survives(t, s)
+	if s.State().RadiusRef != secret2 || s.State().APIRef != secret || network.OwnerDevice(s.State()) != org {
+		t.Errorf("state %+v", s.State())
+	}
+	s.When(commands.DecommissionDevice{DeviceID: device}).Then(events.DeviceDecommissioned{DeviceID: device, OrgID: org, At: now}).
+		When(commands.DecommissionDevice{DeviceID: device}).ThenNothing().
+		When(commands.MarkDeviceRecovered{DeviceID: device}).ThenFails("device_not_found")
+}
+
+func TestDevice_TunnelPlaceIsClaimedUntilDecommissioned(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, devices, now).Given(registered)
+	claims := network.ClaimsDevice(s.State())
+	if len(claims) != 2 || claims[0].Value != "10.99.3.4" || claims[0].Code != "tunnel_address_taken" || claims[1].Value != "nas-1" {
+		t.Errorf("claims %v", claims)
+	}
+	s.Given(events.DeviceDecommissioned{DeviceID: device, OrgID: org, At: now})
+	if got := network.ClaimsDevice(s.State()); got != nil {
+		t.Errorf("still claims %v", got)
+	}
+}
+
+func TestDevice_BreakerIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	decidertest.For(t, devices, now).Given(registered).
+		When(commands.MarkDeviceRecovered{DeviceID: device}).ThenNothing().
+		When(commands.MarkDeviceUnreachable{DeviceID: device, Error: "i/o timeout"}).
+		Then(events.DeviceUnreachable{DeviceID: device, Error: "i/o timeout", At: now}).
+		When(commands.MarkDeviceUnreachable{DeviceID: device, Error: "refused"}).ThenNothing().
+		When(commands.MarkDeviceRecovered{DeviceID: device}).Then(events.DeviceRecovered{DeviceID: device, At: now})
+}
+
+func TestReboot_IsSentOnceAndCheckedByUptime(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, devices, now).Given(registered).
+		When(commands.BeginReboot{DeviceID: device, RunID: run}).ThenNothing().
+		When(commands.RequestReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootRequested{DeviceID: device, RunID: run, At: now}).
+		When(commands.RequestReboot{DeviceID: device, RunID: run}).ThenNothing().
+		When(commands.RequestReboot{DeviceID: device, RunID: run2}).ThenFails("reboot_in_progress").
+		When(commands.ConfirmReboot{DeviceID: device, RunID: run, UptimeSeconds: 9}).ThenNothing().
+		When(commands.BeginReboot{DeviceID: device, RunID: run2}).ThenNothing().
+		When(commands.BeginReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootStarted{DeviceID: device, RunID: run, At: now}).
+		When(commands.BeginReboot{DeviceID: device, RunID: run}).ThenNothing().
+		When(commands.AcceptReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootAccepted{DeviceID: device, RunID: run, At: now}).
+		When(commands.AcceptReboot{DeviceID: device, RunID: run}).ThenNothing()
+	survives(t, s)
+	s.When(commands.ConfirmReboot{DeviceID: device, RunID: run, UptimeSeconds: 9}).
+		Then(events.DeviceRebootConfirmed{DeviceID: device, RunID: run, UptimeSeconds: 9, At: now}).
+		When(commands.FailReboot{DeviceID: device, RunID: run, Message: "late"}).ThenNothing().
+		When(commands.RequestReboot{DeviceID: device, RunID: run2}).Then(events.DeviceRebootRequested{DeviceID: device, RunID: run2, At: now}).
+		When(commands.FailReboot{DeviceID: device, RunID: run2, Message: "not enough permissions (9)"}).
+		Then(events.DeviceRebootFailed{DeviceID: device, RunID: run2, Message: "not enough permissions (9)", At: now})
+}
+
+func TestReboot_AbandonedOneIsNotInTheWayForEver(t *testing.T) {
+	t.Parallel()
+	later := now.Add(time.Hour)
+	decidertest.For(t, devices, now).Given(registered, events.DeviceRebootRequested{DeviceID: device, RunID: run, At: now}).
+		At(later).When(commands.RequestReboot{DeviceID: device, RunID: run2}).Then(events.DeviceRebootRequested{DeviceID: device, RunID: run2, At: later})
+}
+
+func TestTunnelCandidates_AreRoutersAddressesAndComeOnce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for try := range 65533 {
+		text := network.TunnelCandidate(device, try)
+		address := netip.MustParseAddr(text)
+		if seen[text] || !commands.TunnelPlan.Contains(address) || address.Compare(commands.TunnelGateway) <= 0 || text == "10.99.255.255" {
+			t.Fatalf("try %d gives %s", try, text)
+		}
+		seen[text] = true
+	}
+}
+
+func TestRegisterDevice_FormIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*commands.RegisterDevice){
+		"no name":           func(c *commands.RegisterDevice) { c.Details.Name = " " },
+		"control bytes":     func(c *commands.RegisterDevice) { c.Details.Name = "a\nb" },
+		"no address":        func(c *commands.RegisterDevice) { c.Details.IPAddress = "tower" },
+		"port":              func(c *commands.RegisterDevice) { c.Details.APIPort = 65536 },
+		"concentrator":      func(c *commands.RegisterDevice) { c.TunnelAddress = "10.99.0.1" },
+		"outside":           func(c *commands.RegisterDevice) { c.TunnelAddress = "10.98.0.9" },
+		"no secret":         func(c *commands.RegisterDevice) { c.RadiusRef = secret; c.TunnelRef = [16]byte{} },
+		"management a URL":  func(c *commands.RegisterDevice) { c.Details.ManagementAddress = "http://x/" },
+		"no radius secret ": func(c *commands.RegisterDevice) { c.RadiusRef = [16]byte{} },
+	} {
+		c := register
+		change(&c)
+		if c.Validate() == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package network_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// now is the instant of all decisions in these tests.
+var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// The network of these tests.
+var (
+	org      = id.Derive[id.Organization]("test", "org")
+	device   = id.Derive[id.Device]("test", "device")
+	device2  = id.Derive[id.Device]("test", "device 2")
+	service  = id.Derive[id.Service]("test", "service")
+	service2 = id.Derive[id.Service]("test", "service 2")
+	run      = id.Derive[id.Run]("test", "run")
+	run2     = id.Derive[id.Run]("test", "run 2")
+	secret   = id.Derive[id.Secret]("test", "secret")
+	secret2  = id.Derive[id.Secret]("test", "secret 2")
+)
+
+// The aggregates as the command bus knows them.
+var (
+	devices = bus.Aggregate[network.Device, commands.DeviceCommand, events.DeviceEvent]{
+		Category: commands.DeviceCategory, Evolve: network.EvolveDevice, Decide: network.DecideDevice,
+		Owner: network.OwnerDevice, Claims: network.ClaimsDevice, Close: network.CloseDevice,
+	}
+	services = bus.Aggregate[network.Service, commands.ServiceCommand, events.ServiceEvent]{
+		Category: commands.ServiceCategory, Evolve: network.EvolveService, Decide: network.DecideService,
+		Owner: network.OwnerService, Close: network.CloseService,
+	}
+	plans = bus.Aggregate[network.Addressing, commands.AddressingCommand, events.AddressingEvent]{
+		Category: commands.AddressingCategory, Evolve: network.EvolveAddressing, Decide: network.DecideAddressing,
+		Owner: network.OwnerAddressing, Close: network.CloseAddressing,
+	}
+	runs = bus.Aggregate[network.Run, commands.ReconcileCommand, events.ReconcileEvent]{
+		Category: commands.ReconcileCategory, Evolve: network.EvolveRun, Decide: network.DecideRun,
+		Owner: network.OwnerRun, Close: network.CloseRun,
+	}
+)
+
+// survives checks that a state is carried into the next period; an empty list may come back as none.
+func survives[S any, C commands.Command, E events.Event](t *testing.T, s *decidertest.Scenario[S, C, E]) {
+	t.Helper()
+	s.SurvivesClosing(cmpopts.EquateEmpty())
+}

@@ -1,0 +1,273 @@
+package network
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Standing is what the outside sees of a service. Source: spec.md, Network service.
+type Standing string
+
+// The standings. Removal is no state of spec.md: the service keeps its own until it is gone.
+const (
+	StandingPending  Standing = "pending"
+	StandingActive   Standing = "active"
+	StandingFailed   Standing = "failed"
+	StandingDegraded Standing = "degraded"
+)
+
+// Service is one service on a router. The zero value is "does not exist".
+type Service struct {
+	ID           id.Service
+	Org          id.Organization
+	Device       id.Device
+	Binding      events.ServiceBinding
+	Addressing   events.ServiceAddressing
+	WalledGarden events.WalledGarden
+	Standing     Standing
+	Generation   int    // counts desired states
+	Open         string // phase of the work that is asked for and not done: PhaseApply, ..., "" = none
+	Asked        bool   // that work waits for a report; false after a refusal
+	DriftHash    string
+	DriftSince   time.Time
+	Removed      bool
+}
+
+// OwnerService is the organization.
+func OwnerService(s Service) id.Organization { return s.Org }
+
+// Removing tells that the service is on its way out.
+func (s Service) Removing() bool { return s.Open == events.PhaseRemoval && !s.Removed }
+
+// EvolveService applies one recorded fact.
+func EvolveService(s Service, e events.ServiceEvent) Service {
+	switch e := e.(type) {
+	case events.ServiceRequested:
+		return Service{
+			ID: e.ServiceID, Org: e.OrgID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing, WalledGarden: e.WalledGarden,
+			Standing: StandingPending, Generation: e.Generation, Open: events.PhaseApply, Asked: true,
+		}
+	case events.ServiceAddressingChanged:
+		s.Addressing = e.Addressing
+		return s.asking(e.Generation)
+	case events.ServiceWalledGardenChanged:
+		s.WalledGarden = e.WalledGarden
+		return s.asking(e.Generation)
+	case events.ServiceRecreationConfirmed:
+		s.Binding, s.Addressing, s.WalledGarden = e.To, e.Addressing, e.WalledGarden
+		s.Standing, s.Generation, s.Open, s.Asked = StandingPending, e.Generation, events.PhaseTeardown, true
+		s.DriftHash, s.DriftSince = "", time.Time{}
+	case events.ServiceTornDown:
+		s.Open, s.Asked = events.PhaseApply, true
+	case events.ServiceReconcileRequested:
+		s.Open, s.Asked = e.Phase, true
+	case events.ServiceApplied:
+		s.Standing, s.Open, s.Asked, s.DriftHash, s.DriftSince = StandingActive, "", false, "", time.Time{}
+	case events.ServiceApplyFailed:
+		if e.Refused {
+			s.Standing, s.Asked = StandingFailed, false
+		}
+	case events.ServiceDriftDetected:
+		s.Standing, s.DriftHash, s.DriftSince = StandingDegraded, e.Hash, e.FirstSeenAt
+	case events.ServiceDriftCleared:
+		s.Standing, s.DriftHash, s.DriftSince = StandingActive, "", time.Time{}
+	case events.ServiceRemovalRequested:
+		s.Generation, s.Open, s.Asked = e.Generation, events.PhaseRemoval, true
+	case events.ServiceRemoved:
+		s.Removed, s.Open, s.Asked = true, "", false
+	case events.ServicePeriodClosed:
+		return opened[Service](e.Opening)
+	}
+	return s
+}
+
+// asking is the service with a new desired state to apply; a tear-down that has not ended comes first.
+func (s Service) asking(generation int) Service {
+	s.Generation, s.Asked = generation, true
+	if s.Open == "" {
+		s.Open = events.PhaseApply
+	}
+	return s
+}
+
+// CloseService makes the last event of a full period.
+func CloseService(s Service) events.ServiceEvent {
+	return events.ServicePeriodClosed{ServiceID: s.ID, Opening: opening(s)}
+}
+
+// DecideService dispatches.
+func DecideService(s Service, c commands.ServiceCommand, now time.Time) ([]events.ServiceEvent, error) {
+	if request, ok := c.(commands.RequestService); ok {
+		return decideRequestService(s, request, now)
+	}
+	_, removed := c.(commands.ReportRemoved)
+	if s.ID.IsZero() || s.Removed && !removed {
+		return nil, failure.NewNotFound("service_not_found", "There is no such service.")
+	}
+	switch c := c.(type) {
+	case commands.RequestService:
+	case commands.ChangeService:
+		return decideChangeService(s, c, now)
+	case commands.ReconcileService:
+		return decideReconcileService(s, c, now)
+	case commands.RequestRemoval:
+		return decideRequestRemoval(s, c, now)
+	case commands.ReportApplied:
+		return decideReportApplied(s, c, now)
+	case commands.ReportTornDown:
+		return decideReportTornDown(s, c, now)
+	case commands.ReportServiceFailure:
+		return decideReportFailure(s, c, now)
+	case commands.ReportDrift:
+		return decideReportDrift(s, c, now)
+	case commands.ReportRemoved:
+		return decideReportRemoved(s, c, now)
+	}
+	return nil, nil
+}
+
+// decideRequestService makes the service, to be applied.
+func decideRequestService(s Service, c commands.RequestService, now time.Time) ([]events.ServiceEvent, error) {
+	if !s.ID.IsZero() {
+		return nil, failure.NewConflict("service_exists", "This service exists already.")
+	}
+	return only[events.ServiceEvent](events.ServiceRequested{
+		ServiceID: c.ServiceID, OrgID: c.OrgID, DeviceID: c.DeviceID, Binding: c.Binding, Addressing: c.Addressing,
+		WalledGarden: c.WalledGarden, Generation: 1, At: now,
+	})
+}
+
+// Disruptive tells whether a change of binding disconnects customers.
+func Disruptive(from, to events.ServiceBinding) bool { return from != to }
+
+// confirmationRequired tells the operator to say it again. The number of sessions stands in the message, too.
+func confirmationRequired(sessions int) error {
+	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.", sessions)
+}
+
+// decideChangeService adopts a desired state. What disconnects customers must be confirmed, however few they are.
+func decideChangeService(s Service, c commands.ChangeService, now time.Time) ([]events.ServiceEvent, error) {
+	garden := sameGarden(s.WalledGarden, c.WalledGarden)
+	switch {
+	case s.Removing():
+		return nil, failure.NewConflict("service_removing", "This service is being removed.")
+	case Disruptive(s.Binding, c.Binding) && !c.Confirmed:
+		return nil, confirmationRequired(c.AffectedSessions)
+	case Disruptive(s.Binding, c.Binding):
+		return only[events.ServiceEvent](events.ServiceRecreationConfirmed{
+			ServiceID: s.ID, DeviceID: s.Device, From: s.Binding, To: c.Binding, Addressing: c.Addressing, WalledGarden: c.WalledGarden,
+			AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1, At: now,
+		})
+	}
+	var made []events.ServiceEvent
+	generation := s.Generation
+	if s.Addressing != c.Addressing {
+		generation++
+		made = append(made, events.ServiceAddressingChanged{ServiceID: s.ID, DeviceID: s.Device, Addressing: c.Addressing, Generation: generation, At: now})
+	}
+	if !garden {
+		generation++
+		made = append(made, events.ServiceWalledGardenChanged{ServiceID: s.ID, DeviceID: s.Device, WalledGarden: c.WalledGarden, Generation: generation, At: now})
+	}
+	return made, nil
+}
+
+// sameGarden compares walled gardens.
+func sameGarden(a, b events.WalledGarden) bool {
+	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Addresses, b.Addresses)
+}
+
+// decideReconcileService goes on with what is unfinished, else applies again.
+func decideReconcileService(s Service, c commands.ReconcileService, now time.Time) ([]events.ServiceEvent, error) {
+	phase := s.Open
+	if phase == "" {
+		phase = events.PhaseApply
+	}
+	return only[events.ServiceEvent](events.ServiceReconcileRequested{
+		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Phase: phase, Generation: s.Generation, At: now,
+	})
+}
+
+// decideRequestRemoval starts the removal. While sessions are up it must be confirmed.
+func decideRequestRemoval(s Service, c commands.RequestRemoval, now time.Time) ([]events.ServiceEvent, error) {
+	switch {
+	case s.Removing() && s.Asked:
+		return nil, nil
+	case c.AffectedSessions > 0 && !c.Confirmed && !s.Removing():
+		return nil, confirmationRequired(c.AffectedSessions)
+	}
+	return only[events.ServiceEvent](events.ServiceRemovalRequested{
+		ServiceID: s.ID, DeviceID: s.Device, AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1, At: now,
+	})
+}
+
+// decideReportApplied makes the service active, unless another desired state has come meanwhile or nothing has changed.
+func decideReportApplied(s Service, c commands.ReportApplied, now time.Time) ([]events.ServiceEvent, error) {
+	switch {
+	case c.Generation != s.Generation, s.Open != "" && s.Open != events.PhaseApply:
+		return nil, nil
+	case s.Standing == StandingActive && s.Open == "":
+		return nil, nil
+	}
+	return only[events.ServiceEvent](events.ServiceApplied{
+		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Generation: s.Generation, Repaired: s.DriftHash != "", At: now,
+	})
+}
+
+// decideReportTornDown lets the new resources come. A report from before the latest change says nothing: what was applied in
+// between may stand on the router.
+func decideReportTornDown(s Service, c commands.ReportTornDown, now time.Time) ([]events.ServiceEvent, error) {
+	if s.Open != events.PhaseTeardown || c.Generation != s.Generation {
+		return nil, nil
+	}
+	return only[events.ServiceEvent](events.ServiceTornDown{ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Generation: s.Generation, At: now})
+}
+
+// decideReportFailure records the router's words, unless the work is done or another desired state has come meanwhile.
+func decideReportFailure(s Service, c commands.ReportServiceFailure, now time.Time) ([]events.ServiceEvent, error) {
+	if c.Phase != s.Open || c.Generation != s.Generation {
+		return nil, nil
+	}
+	return only[events.ServiceEvent](events.ServiceApplyFailed{
+		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Phase: c.Phase, Path: c.Path, Operation: c.Operation, Message: c.Message,
+		Refused: c.Refused, Generation: s.Generation, At: now,
+	})
+}
+
+// decideReportDrift records a difference once for each hash, and its end. A service that is being worked on does not drift.
+func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]events.ServiceEvent, error) {
+	watched := s.Open == "" && (s.Standing == StandingActive || s.Standing == StandingDegraded)
+	switch {
+	case !watched || c.Generation != s.Generation:
+		return nil, nil
+	case len(c.Resources) == 0 && s.Standing == StandingDegraded:
+		return only[events.ServiceEvent](events.ServiceDriftCleared{ServiceID: s.ID, DeviceID: s.Device, At: now})
+	case len(c.Resources) == 0 || c.Hash == s.DriftHash:
+		return nil, nil
+	}
+	since := s.DriftSince
+	if since.IsZero() {
+		since = now
+	}
+	return only[events.ServiceEvent](events.ServiceDriftDetected{
+		ServiceID: s.ID, OrgID: s.Org, DeviceID: s.Device, FirstSeenAt: since, Hash: c.Hash, Resources: c.Resources, At: now,
+	})
+}
+
+// decideReportRemoved ends the service.
+func decideReportRemoved(s Service, c commands.ReportRemoved, now time.Time) ([]events.ServiceEvent, error) {
+	switch {
+	case s.Removed:
+		return nil, nil
+	case !s.Removing():
+		return nil, failure.NewConflict("removal_not_requested", "Nobody asked for the removal of this service.")
+	}
+	return only[events.ServiceEvent](events.ServiceRemoved{
+		ServiceID: s.ID, OrgID: s.Org, DeviceID: s.Device, RunID: c.RunID, Abandoned: c.Abandoned, At: now,
+	})
+}
