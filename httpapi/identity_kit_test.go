@@ -52,6 +52,7 @@ type ispKit struct {
 	vault *vault.Vault
 	key   []byte
 	db    *postgres.DB
+	feed  *feed.Feed
 	acme  id.Organization
 	other id.Organization
 	users map[string]id.User // by e-mail
@@ -78,6 +79,7 @@ func newISPKit(t *testing.T) *ispKit {
 	registerISP(k.bus)
 	k.head = store.Store.Head
 	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
+	k.feed = f
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatalf("start feed: %v", err)
 	}
