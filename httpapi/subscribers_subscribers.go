@@ -371,5 +371,9 @@ func (a SubscribersAPI) act(ctx context.Context, c *Call, command func(id.Subscr
 	if err != nil {
 		return err
 	}
+	// A block shows in the access of subscriptions too; when that is far behind, so is what show waits for.
+	if _, err := c.WaitVisible(ctx, subscribers.SubscriptionsName, done.Position); err != nil {
+		return err
+	}
 	return a.show(ctx, c, 200, subscriber, done)
 }
