@@ -162,7 +162,7 @@ func broken(wrote bool, err error) error {
 
 // read makes an answer out of a response. What is no JSON is not a router's REST.
 func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
-	if w.StatusCode == http.StatusNoContent || w.StatusCode < 300 && len(bytes.TrimSpace(text)) == 0 {
+	if !reading && (w.StatusCode == http.StatusNoContent || w.StatusCode < 300 && len(bytes.TrimSpace(text)) == 0) {
 		return nil, nil
 	}
 	clean := sanitise(text)
