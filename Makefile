@@ -44,9 +44,10 @@ check: bin/withpg ## format, vet, lint, complete switches, import rules, race
 	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
 
 .PHONY: bench
-bench: bin/withpg ## measure, each figure against a limit of the same run
+bench: bin/withpg ## measure, each figure against a limit of the same run; a table of all ratios at the end
 	@scripts/install-deps postgresql
-	bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 60m $(PKG)
+	@status=0; timeout --kill-after=20 1200 bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 15m $(PKG) | tee bin/bench.txt || status=$$?; \
+	echo; scripts/bench-summary bin/bench.txt; exit $$status
 
 .PHONY: verify
 verify: ## fail when generated files or module sums differ from what is committed

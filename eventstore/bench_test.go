@@ -4,10 +4,15 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
+
+// benchWriters is how many write at once.
+const benchWriters = 64
 
 // logged fills a log with n events, 100 to a stream.
 func logged(b *testing.B, store *eventstore.Store, n int) {
@@ -26,11 +31,23 @@ func logged(b *testing.B, store *eventstore.Store, n int) {
 	wg.Wait()
 }
 
+// reading measures the reading of a whole log, decoded, against a paged SELECT of the same rows.
+func reading(b *testing.B, read func(store *eventstore.Store, n int)) {
+	kit, n := storetest.New(b), benchtest.Size(b, "READ_EVENTS", 300_000)
+	logged(b, kit.Store, n)
+	bare := benchtest.NewBare(b, kit.DB.Owner, kit.DB.Namespace.Schema("log"))
+	for b.Loop() {
+		benchtest.Compare(b, "events/s", benchtest.NoAim, func() float64 {
+			began := time.Now()
+			read(kit.Store, n)
+			return float64(n) / time.Since(began).Seconds()
+		}, func() float64 { return bare.ReadRate(b) })
+	}
+}
+
 // BenchmarkReadAll reads and decodes the log page by page.
 func BenchmarkReadAll(b *testing.B) {
-	store, n := storetest.New(b).Store, 100_000
-	logged(b, store, n)
-	for b.Loop() {
+	reading(b, func(store *eventstore.Store, n int) {
 		read, after := 0, uint64(0)
 		for read < n {
 			page, next, err := store.ReadAll(b.Context(), after, 1000, nil)
@@ -39,16 +56,14 @@ func BenchmarkReadAll(b *testing.B) {
 			}
 			read, after = read+len(page), next
 		}
-	}
-	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "events/s")
+	})
 }
 
 // BenchmarkSubscribe reads and decodes the log as a projection does that is rebuilt.
 func BenchmarkSubscribe(b *testing.B) {
-	store, n := storetest.New(b).Store, 100_000
-	logged(b, store, n)
-	for b.Loop() {
+	reading(b, func(store *eventstore.Store, n int) {
 		sub := store.Subscribe(b.Context(), 0, nil)
+		defer sub.Close()
 		for read := 0; read < n; {
 			item, err := sub.Next(b.Context())
 			if err != nil {
@@ -58,23 +73,19 @@ func BenchmarkSubscribe(b *testing.B) {
 				read++
 			}
 		}
-		sub.Close()
-	}
-	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "events/s")
+	})
 }
 
-// BenchmarkAppend writes single events with 64 writers.
+// BenchmarkAppend writes single events with 64 writers, encoded, against PostgreSQL committing as many rows in groups.
 func BenchmarkAppend(b *testing.B) {
-	store := storetest.New(b).Store
-	b.SetParallelism(32)
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := store.Append(b.Context(), stream(), eventstore.NoStream, several(1)); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
+	kit := storetest.New(b)
+	bare := benchtest.NewBare(b, kit.DB.Owner, kit.DB.Namespace.Schema("log"))
+	for b.Loop() {
+		benchtest.Compare(b, "events/s", benchtest.NoAim, func() float64 {
+			return benchtest.Rate(b, benchWriters, func(ctx context.Context, _ int) error {
+				_, err := kit.Store.Append(ctx, stream(), eventstore.NoStream, several(1))
+				return err
+			})
+		}, func() float64 { return bare.AppendRate(b, benchWriters) })
+	}
 }

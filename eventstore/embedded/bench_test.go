@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,16 +18,13 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
 // Each benchmark measures the node and, in turns with it, the same work done by the same PostgreSQL without a node; it reports both and their
-// ratio. Run with -benchtime=1x.
-const (
-	benchRounds  = 3
-	benchTurn    = 2 * time.Second
-	benchWriters = 64
-)
+// ratio.
+const benchWriters = 64
 
 // benchData is an event body of 400 bytes.
 var benchData = fmt.Appendf(nil, `{"text":%q}`, make([]byte, 96))[:400]
@@ -99,7 +95,7 @@ func (s *bench) bareRate(b *testing.B, group int) float64 {
 	}
 	defer conn.Release()
 	events, began := 0, time.Now()
-	for time.Since(began) < benchTurn {
+	for time.Since(began) < benchtest.Turn(b) {
 		if err := s.insertGroup(b.Context(), conn.Conn(), group); err != nil {
 			b.Fatal(err)
 		}
@@ -113,11 +109,11 @@ func (s *bench) nodeRate(b *testing.B, writers int) float64 {
 	b.Helper()
 	var count atomic.Int64
 	var group sync.WaitGroup
-	began := time.Now()
+	began, turn := time.Now(), benchtest.Turn(b)
 	for range writers {
 		stream := "bench-" + uuid.NewString()
 		group.Go(func() {
-			for time.Since(began) < benchTurn {
+			for time.Since(began) < turn {
 				if err := s.append(b.Context(), stream); err != nil {
 					b.Error(err)
 					return
@@ -138,44 +134,23 @@ func (s *bench) append(ctx context.Context, stream string) error {
 	return err
 }
 
-// report prints medians and their ratio, greater being better.
-func report(b *testing.B, unit string, node, bare []float64) {
-	b.Helper()
-	slices.Sort(node)
-	slices.Sort(bare)
-	n, p := node[len(node)/2], bare[len(bare)/2]
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(n, "node_"+unit)
-	b.ReportMetric(p, "postgres_"+unit)
-	b.ReportMetric(n/p, "ratio")
-}
-
 // BenchmarkAppend64Writers: durable appends a second, 64 concurrent writers, against PostgreSQL committing the same bytes in groups of 64. Aim 0.5.
 func BenchmarkAppend64Writers(b *testing.B) {
 	s := newBench(b)
-	var node, bare []float64
-	for range benchRounds {
-		bare = append(bare, s.bareRate(b, benchWriters))
-		node = append(node, s.nodeRate(b, benchWriters))
-	}
-	report(b, "events/s", node, bare)
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, benchWriters) }, func() float64 { return s.bareRate(b, benchWriters) })
 }
 
 // BenchmarkAppendOneWriter: appends a second of a lone writer, against PostgreSQL committing single events. Aim 0.5, that is twice the latency.
 func BenchmarkAppendOneWriter(b *testing.B) {
 	s := newBench(b)
-	var node, bare []float64
-	for range benchRounds {
-		bare = append(bare, s.bareRate(b, 1))
-		node = append(node, s.nodeRate(b, 1))
-	}
-	report(b, "events/s", node, bare)
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, 1) }, func() float64 { return s.bareRate(b, 1) })
 }
 
 // BenchmarkReadAll: events a second reading the whole log through the stock client, against a paged SELECT of the same rows. Aim 0.5.
 func BenchmarkReadAll(b *testing.B) {
 	s := newBench(b)
-	const events, batch = 300_000, 1000
+	const batch = 1000
+	events := benchtest.Size(b, "READ_EVENTS", 300_000)
 	for i := 0; i < events; i += batch {
 		given := make([]esdb.EventData, batch)
 		for j := range given {
@@ -186,12 +161,8 @@ func BenchmarkReadAll(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	var node, bare []float64
-	for range benchRounds {
-		bare = append(bare, s.selectRate(b))
-		node = append(node, s.readRate(b))
-	}
-	report(b, "events/s", node, bare)
+	bare := benchtest.NewBare(b, s.pool, "bench")
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.readRate(b) }, func() float64 { return bare.ReadRate(b) })
 }
 
 // readRate reads $all once.
@@ -212,31 +183,5 @@ func (s *bench) readRate(b *testing.B) float64 {
 			b.Fatal(err)
 		}
 		count++
-	}
-}
-
-// selectRate reads the node's table once, in pages of 1,000 rows.
-func (s *bench) selectRate(b *testing.B) float64 {
-	b.Helper()
-	began, count, last := time.Now(), 0, int64(0)
-	for {
-		rows, err := s.pool.Query(b.Context(), `select position, stream, revision, event_id, type, is_json, created, metadata, data
-			from bench.events where position > $1 order by position limit 1000`, last)
-		if err != nil {
-			b.Fatal(err)
-		}
-		var stream, kind string
-		var revision, created int64
-		var id [16]byte
-		var json bool
-		var metadata, data []byte
-		tag, err := pgx.ForEachRow(rows, []any{&last, &stream, &revision, &id, &kind, &json, &created, &metadata, &data}, func() error { return nil })
-		if err != nil {
-			b.Fatal(err)
-		}
-		if tag.RowsAffected() == 0 {
-			return float64(count) / time.Since(began).Seconds()
-		}
-		count += int(tag.RowsAffected())
 	}
 }

@@ -3,7 +3,6 @@ package feed_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
@@ -122,20 +122,22 @@ func TestFromStore_AnEventThatCannotBeReadStopsOnlyWhoWantsIt(t *testing.T) {
 	}
 }
 
-// BenchmarkLatency is the time from an append's answer until a live consumer has the event.
+// BenchmarkLatency is the time from an append's beginning until a live consumer has the event, against that until the
+// append is answered, and how long the consumer waits after the answer.
 func BenchmarkLatency(b *testing.B) {
 	kit := storetest.New(b)
 	f := feedtest.Start(b, feed.FromStore(kit.Store))
-	var took []time.Duration
+	var answered, seen, after []time.Duration
 	for b.Loop() {
+		began := time.Now()
 		position := archive(b, kit.Store, 1)
-		began := time.Now() //nolint:forbidigo // measures
+		answered = append(answered, time.Since(began))
 		if err := f.Wait(b.Context(), position-1); err != nil {
 			b.Fatal(err)
 		}
-		took = append(took, time.Since(began)) //nolint:forbidigo // measures
+		seen = append(seen, time.Since(began))
+		after = append(after, seen[len(seen)-1]-answered[len(answered)-1])
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+	benchtest.Latencies(b, "after", after, 0)
+	benchtest.ReportTime(b, "seen", benchtest.Quantile(seen, 50), benchtest.Quantile(answered, 50), benchtest.NoAim)
 }
