@@ -74,6 +74,12 @@ var layers = []layer{
 	{folders: []string{"eventstore/..."}, own: []string{"internal/...", "eventstore/embedded/..."}, never: kits},
 	{folders: []string{"jobs"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
 	{folders: []string{"jobs/runner"}, own: []string{"internal/...", "events", "commands", "commands/bus", "jobs"}, never: kits},
+	{ // what a router should have is decided by pure rules; a job compares and carries out
+		folders: []string{"jobs/network"}, never: kits,
+		own: []string{
+			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs", "jobs/runner", "aggregates/network/...",
+		},
+	},
 	{
 		folders: []string{"jobs/*"}, never: kits,
 		own: []string{"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs", "jobs/runner"},

@@ -69,7 +69,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(registerDeviceSQL, v.DeviceID, v.OrgID, asJSON(v.Details), v.TunnelAddress, v.TunnelUser, v.APIRef, v.RadiusRef, v.TunnelRef,
 			v.ReportRef, v.At, int64(e.Revision), int64(e.Position)) //nolint:gosec // both fit
 	case events.DeviceDetailsCorrected:
-		d.set(v.DeviceID, `details = $4::jsonb`, asJSON(v.Details))
+		d.set(v.DeviceID, `details = $4::jsonb, transport = case when details->'apiPort' = $4::jsonb->'apiPort'
+			and details->'managementAddress' = $4::jsonb->'managementAddress' then transport end`, asJSON(v.Details))
 	case events.DeviceCredentialsReplaced:
 		column, known := credentialColumns[v.Kind]
 		if !known {
@@ -122,6 +123,10 @@ func (d deviceWrites) reboot(e events.Event) {
 	case events.DeviceRebootFailed:
 		device, r = v.DeviceID, Reboot{RunID: v.RunID, Stage: RebootFailed, Message: v.Message, At: v.At}
 	default:
+		return
+	}
+	if r.Stage == RebootConfirmed {
+		d.set(device, `reboot = $4::jsonb, unreachable_since = null, unreachable_error = ''`, asJSON(r))
 		return
 	}
 	d.set(device, `reboot = $4::jsonb`, asJSON(r))

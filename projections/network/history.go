@@ -35,7 +35,7 @@ func (History) Version() int { return 1 }
 func (History) DDL() string { return historyDDL }
 
 // TenantTables are under row-level security.
-func (History) TenantTables() []string { return []string{"entries"} }
+func (History) TenantTables() []string { return []string{"entries", "runs"} }
 
 // Handles lists the events.
 func (History) Handles() []string {
@@ -59,6 +59,10 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 	device, service := subjects(e.Event)
 	if device.IsZero() || e.Meta.OrgID.IsZero() {
 		return nil
+	}
+	if v, finished := e.Event.(events.ReconcileFinished); finished {
+		w.Exec(`insert into {schema}.runs (run_id, org_id, device_id, kind, outcome, writes, message, at) values ($1, $2, $3, $4, $5, $6, $7, $8)
+			on conflict (run_id) do nothing`, v.RunID, v.OrgID, v.DeviceID, string(v.Kind), string(v.Outcome), v.Writes, v.Message, v.At)
 	}
 	kind, summary := tell(e.Event)
 	actor := e.Meta.Actor
@@ -195,4 +199,23 @@ func (q HistoryQuery) read(ctx context.Context, org id.Organization, subject str
 			q.Views.SQL(HistoryName, historySelect+subject+` order by position desc limit $4`), org, before, who, max)
 	})
 	return rows, err
+}
+
+// RunRow is how a run ended.
+type RunRow struct {
+	ID      id.Run `db:"run_id"`
+	Kind    string `db:"kind"`
+	Outcome string `db:"outcome"`
+	Writes  int    `db:"writes"`
+	Message string `db:"message"` // the router's words
+}
+
+// Run is the end of a run of an organization, nil while it has not ended.
+func (q HistoryQuery) Run(ctx context.Context, org id.Organization, run id.Run) (*RunRow, error) {
+	var row *RunRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[RunRow],
+			q.Views.SQL(HistoryName, `select run_id, kind, outcome, writes, message from {schema}.runs where run_id = $1`), run)
+	})
+	return row, err
 }

@@ -13,3 +13,15 @@ create table {schema}.entries (
 );
 create index entries_of_service on {schema}.entries (service_id, position desc) where service_id is not null;
 create index entries_of_device on {schema}.entries (device_id, position desc);
+
+-- How runs over a whole router ended.
+create table {schema}.runs (
+  run_id uuid primary key,
+  org_id uuid not null,
+  device_id uuid not null,
+  kind text not null,
+  outcome text not null,
+  writes int not null,
+  message text not null,
+  at timestamptz not null
+);

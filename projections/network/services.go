@@ -49,8 +49,8 @@ const (
 )
 
 // requestServiceSQL makes a row.
-const requestServiceSQL = `insert into {schema}.services (service_id, org_id, device_id, binding, addressing, walled_garden, state, generation,
-	created_at, revision, position) values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $10) on conflict (service_id) do nothing`
+const requestServiceSQL = `insert into {schema}.services (service_id, org_id, device_id, binding, addressing, walled_garden, state, open,
+	generation, created_at, revision, position) values ($1, $2, $3, $4, $5, $6, 'pending', 'apply', $7, $8, $9, $10) on conflict (service_id) do nothing`
 
 // Apply queues the statements for one event.
 func (Services) Apply(w *runner.Writes, e events.Envelope) error {
@@ -60,18 +60,20 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(requestServiceSQL, v.ServiceID, v.OrgID, v.DeviceID, asJSON(v.Binding), asJSON(v.Addressing), asJSON(v.WalledGarden), v.Generation,
 			v.At, int64(e.Revision), int64(e.Position)) //nolint:gosec // both fit
 	case events.ServiceAddressingChanged:
-		s.set(v.ServiceID, `addressing = $4::jsonb, generation = $5::int`, asJSON(v.Addressing), v.Generation)
+		s.set(v.ServiceID, `addressing = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.Addressing), v.Generation)
 	case events.ServiceWalledGardenChanged:
-		s.set(v.ServiceID, `walled_garden = $4::jsonb, generation = $5::int`, asJSON(v.WalledGarden), v.Generation)
+		s.set(v.ServiceID, `walled_garden = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.WalledGarden), v.Generation)
 	case events.ServiceRecreationConfirmed:
-		s.set(v.ServiceID, `binding = $4::jsonb, addressing = $5::jsonb, walled_garden = $6::jsonb, generation = $7::int, state = 'pending', drift = null`,
+		s.set(v.ServiceID, `binding = $4::jsonb, addressing = $5::jsonb, walled_garden = $6::jsonb, generation = $7::int, state = 'pending',
+			drift = null, open = 'teardown'`,
 			asJSON(v.To), asJSON(v.Addressing), asJSON(v.WalledGarden), v.Generation)
 	case events.ServiceTornDown:
-		s.touch(v.ServiceID)
+		s.set(v.ServiceID, `open = 'apply'`)
 	case events.ServiceReconcileRequested:
-		s.touch(v.ServiceID)
+		s.set(v.ServiceID, `open = $4::text`, v.Phase)
 	case events.ServiceApplied:
-		s.set(v.ServiceID, `state = 'active', applied_generation = $4::int, applied_at = $5::timestamptz, last_error = null, drift = null`, v.Generation, v.At)
+		s.set(v.ServiceID, `state = 'active', open = '', applied_generation = $4::int, applied_at = $5::timestamptz, last_error = null,
+			drift = null, outcome_position = $3`, v.Generation, v.At)
 	case events.ServiceApplyFailed:
 		s.failed(v)
 	case events.ServiceDriftDetected:
@@ -80,9 +82,9 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ServiceDriftCleared:
 		s.set(v.ServiceID, `state = 'active', drift = null`)
 	case events.ServiceRemovalRequested:
-		s.set(v.ServiceID, `removing = true, generation = $4::int`, v.Generation)
+		s.set(v.ServiceID, `open = 'removal', generation = $4::int`, v.Generation)
 	case events.ServiceRemoved:
-		s.set(v.ServiceID, `removed_at = $4::timestamptz, drift = null`, v.At)
+		s.set(v.ServiceID, `removed_at = $4::timestamptz, open = '', drift = null, outcome_position = $3`, v.At)
 	case events.ServicePeriodClosed:
 		s.touch(v.ServiceID)
 	}
@@ -104,9 +106,11 @@ func (s serviceWrites) set(service id.Service, columns string, args ...any) {
 // touch notes the revision alone.
 func (s serviceWrites) touch(service id.Service) { s.set(service, `generation = generation`) }
 
-// failed keeps the router's error. A refusal of what is pending is final until somebody acts; an active service stays what
-// it is, since the router still has what was applied.
+// openApply is the work that a new desired state opens; a tear-down that has not ended comes first.
+const openApply = `open = case when open = '' then 'apply' else open end`
+
+// failed keeps the router's error. A refusal waits for somebody; the rest is tried again.
 func (s serviceWrites) failed(v events.ServiceApplyFailed) {
-	s.set(v.ServiceID, `last_error = $4::jsonb, state = case when $5::bool and state = 'pending' then 'failed' else state end`,
+	s.set(v.ServiceID, `last_error = $4::jsonb, state = case when $5::bool then 'failed' else state end, outcome_position = $3`,
 		asJSON(ServiceError{At: v.At, Phase: v.Phase, Path: v.Path, Operation: v.Operation, Message: v.Message, Refused: v.Refused}), v.Refused)
 }

@@ -7,11 +7,12 @@ create table {schema}.services (
   addressing jsonb not null,
   walled_garden jsonb not null,
   state text not null,           -- pending, active, failed, degraded
-  removing boolean not null default false,
+  open text not null,            -- work asked for and not done: apply, teardown, removal; '' = none
   generation int not null,       -- of the desired state
   applied_generation int not null default 0,
   last_error jsonb,              -- null: none since it was applied
   drift jsonb,                   -- the present difference
+  outcome_position bigint not null default 0, -- of the newest report about work: a waiting request looks for it
   applied_at timestamptz,
   created_at timestamptz not null,
   removed_at timestamptz,

@@ -38,7 +38,8 @@ type ServiceRow struct {
 	Addressing        events.ServiceAddressing `db:"addressing"`
 	WalledGarden      events.WalledGarden      `db:"walled_garden"`
 	State             string                   `db:"state"`
-	Removing          bool                     `db:"removing"`
+	Open              string                   `db:"open"` // work asked for and not done, "" = none
+	OutcomePosition   int64                    `db:"outcome_position"`
 	Generation        int                      `db:"generation"`
 	AppliedGeneration int                      `db:"applied_generation"`
 	LastError         *ServiceError            `db:"last_error"`
@@ -60,7 +61,7 @@ type ServiceKey struct {
 type ServicesQuery struct{ Views *runner.Views }
 
 // serviceSelect reads services, removed ones too.
-const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, removing, generation, applied_generation,
+const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, open, outcome_position, generation, applied_generation,
 	last_error, drift, applied_at, created_at, removed_at, revision, position from {schema}.services where `
 
 // Get is one service of an organization, nil without one; removed ones too.

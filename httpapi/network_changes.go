@@ -1,0 +1,416 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// How long requests wait for a router. A new or changed service is shown as it stands after a short while; who asks for a
+// reconcile or a reboot wants to know how it went.
+const (
+	changeWait = 2 * time.Second
+	actionWait = 25 * time.Second
+)
+
+// garden is a walled garden in the form of commands.
+func (g *gardenShape) garden() events.WalledGarden {
+	if g == nil {
+		return events.WalledGarden{}
+	}
+	return commands.NormalWalledGarden(events.WalledGarden{Domains: g.Domains, Addresses: g.Addresses})
+}
+
+// createService checks everything, takes addresses, and asks for the service; a process has it applied.
+func (a NetworkAPI) createService(ctx context.Context, c *Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	in, err := Decode[serviceRequest](c)
+	if err != nil {
+		return err
+	}
+	binding := events.ServiceBinding{Type: events.ServiceType(in.Type), ParentInterface: in.ParentInterface}
+	wanted := events.ServiceAddressing{Subnet: in.Subnet, Gateway: in.Gateway, PoolStart: in.PoolStart, PoolEnd: in.PoolEnd}
+	garden := in.WalledGarden.garden()
+	if err := checkServiceForm(&binding, in.VlanID, wanted, garden); err != nil {
+		return err
+	}
+	service := newServiceID(c)
+	occupied, err := a.Routers.Placement(ctx, device, service, binding)
+	if err != nil {
+		return err
+	}
+	addressing, err := a.allocate(ctx, c, commands.AllocateAddresses{
+		OrgID: c.Org.ID, ServiceID: service, DeviceID: device, Binding: binding, Wanted: wanted, Occupied: occupied,
+	})
+	if err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, commands.RequestService{
+		ServiceID: service, OrgID: c.Org.ID, DeviceID: device, Binding: binding, Addressing: addressing, WalledGarden: garden,
+	}, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.sendChanged(ctx, c, 201, service, done)
+}
+
+// checkServiceForm notes all faults that need no router, and puts the VLAN in.
+func checkServiceForm(b *events.ServiceBinding, vlan *int, wanted events.ServiceAddressing, garden events.WalledGarden) error {
+	var f failure.Faults
+	if vlan != nil {
+		b.VlanID = *vlan
+		f.Check(*vlan >= 1 && *vlan <= 4094, "vlanId", "must be from 1 to 4094")
+	}
+	if len(f) == 0 {
+		commands.CheckBinding(&f, *b)
+	}
+	if wanted != (events.ServiceAddressing{}) {
+		commands.CheckAddressing(&f, commands.CompleteAddressing(wanted))
+	}
+	commands.CheckWalledGarden(&f, b.Type, garden)
+	return f.Err()
+}
+
+// allocate takes addresses and gives what was taken.
+func (a NetworkAPI) allocate(ctx context.Context, c *Call, command commands.AllocateAddresses) (events.ServiceAddressing, error) {
+	if _, err := a.Bus.Execute(ctx, command, c.MetaFor("allocate")); err != nil {
+		return events.ServiceAddressing{}, err
+	}
+	plan, _, err := bus.Load[rules.Addressing](ctx, a.Bus, commands.AddressingCategory, c.Org.ID)
+	if err != nil {
+		return events.ServiceAddressing{}, err
+	}
+	held, ok := plan.Of(command.ServiceID)
+	if !ok {
+		return events.ServiceAddressing{}, failure.NewConflict("concurrent_change", "The service was removed at the same time.")
+	}
+	return held.Addressing, nil
+}
+
+// sendChanged answers a change with the service, as it is after a short while.
+func (a NetworkAPI) sendChanged(ctx context.Context, c *Call, status int, service id.Service, done bus.Result) error {
+	if done.Changed {
+		if _, err := a.outcome(ctx, c.Org.ID, service, done.Position, changeWait); err != nil {
+			return err
+		}
+	}
+	v := Visible{Projection: network.ServicesName, ID: service.String(), Result: done}
+	return SendVisible(ctx, c, status, v, func(ctx context.Context) (serviceResponse, error) {
+		row, err := a.readService(ctx, c.Org.ID, service)
+		return showService(row), err
+	})
+}
+
+// outcome waits until work that was asked for at a position is reported; nil when it is not in time.
+func (a NetworkAPI) outcome(ctx context.Context, org id.Organization, service id.Service, asked uint64, patience time.Duration) (*network.ServiceRow, error) {
+	var row *network.ServiceRow
+	reported, err := a.await(ctx, network.ServicesName, patience, func(ctx context.Context) (bool, error) {
+		var err error
+		row, err = a.Services.Get(ctx, org, service)
+		return row != nil && uint64(row.OutcomePosition) > asked, err //nolint:gosec // positions are not negative
+	})
+	if err != nil || !reported {
+		return nil, err
+	}
+	return row, nil
+}
+
+// await tries a condition again and again as a read model moves, for a while. It tells whether it held.
+func (a NetworkAPI) await(ctx context.Context, projection string, patience time.Duration, cond func(ctx context.Context) (bool, error)) (bool, error) {
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		held, err := a.Services.Views.WaitUntil(wait, projection, cond)
+		switch {
+		case held:
+			return true, nil
+		case wait.Err() != nil && ctx.Err() == nil && (err == nil || errors.Is(err, context.DeadlineExceeded)):
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+}
+
+// serviceChange is the body of PATCH: what is absent stays.
+type serviceChange struct {
+	Type            *string      `json:"type,omitempty" enum:"pppoe,hotspot,cpe-management"`
+	ParentInterface *string      `json:"parentInterface,omitempty"`
+	VlanID          *int         `json:"vlanId,omitempty" doc:"0 = none"`
+	Subnet          *string      `json:"subnet,omitempty"`
+	Gateway         *string      `json:"gateway,omitempty"`
+	PoolStart       *string      `json:"poolStart,omitempty"`
+	PoolEnd         *string      `json:"poolEnd,omitempty"`
+	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"replaces the present one, whole"`
+}
+
+// binding is a service's with the change.
+func (in serviceChange) binding(b events.ServiceBinding) events.ServiceBinding {
+	if in.Type != nil {
+		b.Type = events.ServiceType(*in.Type)
+	}
+	if in.ParentInterface != nil {
+		b.ParentInterface = *in.ParentInterface
+	}
+	b.VlanID = orNumber(in.VlanID, b.VlanID)
+	return b
+}
+
+// addressing is what a service should have: with another subnet, gateway and pool follow from it unless they are given, and
+// another kind of service comes from another plan.
+func (in serviceChange) addressing(state rules.Service, to events.ServiceBinding) events.ServiceAddressing {
+	out := state.Addressing
+	management := events.ServiceCPEManagement
+	if in.Subnet != nil && *in.Subnet != out.Subnet {
+		out = events.ServiceAddressing{Subnet: *in.Subnet}
+	} else if in.Subnet == nil && (to.Type == management) != (state.Binding.Type == management) {
+		out = events.ServiceAddressing{}
+	}
+	for _, f := range []struct {
+		given *string
+		to    *string
+	}{{in.Gateway, &out.Gateway}, {in.PoolStart, &out.PoolStart}, {in.PoolEnd, &out.PoolEnd}} {
+		if f.given != nil {
+			*f.to = *f.given
+		}
+	}
+	return out
+}
+
+// walledGarden is a service's with the change; another type than hotspot has none.
+func (in serviceChange) walledGarden(state rules.Service, to events.ServiceBinding) events.WalledGarden {
+	switch {
+	case in.WalledGarden != nil:
+		return in.WalledGarden.garden()
+	case to.Type != events.ServiceHotspot:
+		return events.WalledGarden{}
+	}
+	return state.WalledGarden
+}
+
+// changeService adopts another desired state. What disconnects customers is told first, with their number.
+func (a NetworkAPI) changeService(ctx context.Context, c *Call) error {
+	state, err := a.service(ctx, c)
+	if err != nil {
+		return err
+	}
+	in, err := Decode[serviceChange](c)
+	if err != nil {
+		return err
+	}
+	confirmed, err := c.confirmed()
+	if err != nil {
+		return err
+	}
+	to := in.binding(state.Binding)
+	wanted, garden := in.addressing(state, to), in.walledGarden(state, to)
+	if err := checkServiceForm(&to, nil, wanted, garden); err != nil {
+		return err
+	}
+	occupied, err := a.Routers.Placement(ctx, state.Device, state.ID, to)
+	if err != nil {
+		return err
+	}
+	sessions := 0
+	if rules.Disruptive(state.Binding, to) {
+		if sessions, err = a.Routers.AffectedSessions(ctx, state.ID); err != nil {
+			return err
+		}
+		if !confirmed {
+			return errConfirm(sessions)
+		}
+	}
+	addressing, err := a.allocate(ctx, c, commands.AllocateAddresses{
+		OrgID: c.Org.ID, ServiceID: state.ID, DeviceID: state.Device, Binding: to, Wanted: wanted, Occupied: occupied,
+	})
+	if err != nil {
+		return err
+	}
+	done, err := a.Bus.Execute(ctx, commands.ChangeService{
+		ServiceID: state.ID, Binding: to, Addressing: addressing, WalledGarden: garden, Confirmed: confirmed, AffectedSessions: sessions,
+	}, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.sendChanged(ctx, c, 200, state.ID, done)
+}
+
+// confirmed reads the query parameter.
+func (c *Call) confirmed() (bool, error) {
+	f := c.Filters()
+	given := f.Bool("confirm")
+	return given != nil && *given, f.Err()
+}
+
+// errConfirm tells how many customers would be disconnected.
+func errConfirm(sessions int) error {
+	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.", sessions).With("affectedSessions", sessions)
+}
+
+// deleteService asks for the removal and waits for it. While sessions are up it must be confirmed; a router that cannot be
+// asked may have some, so that must be confirmed, too.
+func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
+	state, err := a.service(ctx, c)
+	if err != nil {
+		return err
+	}
+	confirmed, err := c.confirmed()
+	if err != nil {
+		return err
+	}
+	sessions, err := a.Routers.AffectedSessions(ctx, state.ID)
+	switch {
+	case err != nil && !confirmed:
+		return err
+	case sessions > 0 && !confirmed:
+		return errConfirm(sessions)
+	}
+	done, err := a.Bus.Execute(ctx, commands.RequestRemoval{ServiceID: state.ID, Confirmed: confirmed, AffectedSessions: sessions}, c.Meta())
+	if err != nil {
+		return err
+	}
+	row, err := a.outcome(ctx, c.Org.ID, state.ID, done.Position, actionWait)
+	switch {
+	case err != nil:
+		return err
+	case row == nil:
+		return c.Send(202, Accepted{ID: state.ID.String(), Status: "accepted"})
+	case row.RemovedAt == nil:
+		return errOfService(*row)
+	}
+	return c.NoContent()
+}
+
+// errOfService is the newest error of a service as an answer, nil without one.
+func errOfService(r network.ServiceRow) error {
+	switch e := r.LastError; {
+	case e == nil:
+		return nil
+	case e.Refused:
+		return errRefused(e.Message)
+	default:
+		return errUnreachable(e.Message)
+	}
+}
+
+// reconcileService brings the router in line and answers with how it went.
+func (a NetworkAPI) reconcileService(ctx context.Context, c *Call) error {
+	state, err := a.service(ctx, c)
+	if err != nil {
+		return err
+	}
+	if state.Open != events.PhaseRemoval {
+		if _, err := a.Routers.Placement(ctx, state.Device, state.ID, state.Binding); err != nil {
+			return err
+		}
+	}
+	done, err := a.Bus.Execute(ctx, commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")}, c.Meta())
+	if err != nil {
+		return err
+	}
+	row, err := a.outcome(ctx, c.Org.ID, state.ID, done.Position, actionWait)
+	switch {
+	case err != nil:
+		return err
+	case row == nil:
+		return c.Send(202, Accepted{ID: state.ID.String(), Status: "accepted"})
+	}
+	if err := errOfService(*row); err != nil {
+		return err
+	}
+	c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
+	return c.Send(200, showService(*row))
+}
+
+// runResponse is how a run over a router went.
+type runResponse struct {
+	ID      id.Run `json:"id"`
+	Kind    string `json:"kind" enum:"device,firewall"`
+	Outcome string `json:"outcome" enum:"done"`
+	Writes  int    `json:"writes"`
+}
+
+// reconcile is a handler that brings a router, or its firewall, in line and answers with how it went.
+func (a NetworkAPI) reconcile(kind events.ReconcileKind) func(context.Context, *Call) error {
+	return func(ctx context.Context, c *Call) error {
+		device, _, err := a.device(ctx, c)
+		if err != nil {
+			return err
+		}
+		run := NewID[id.Run](c, "run")
+		if _, err := a.Bus.Execute(ctx, commands.RequestReconcile{RunID: run, OrgID: c.Org.ID, DeviceID: device, Kind: kind}, c.Meta()); err != nil {
+			return err
+		}
+		var row *network.RunRow
+		finished, err := a.await(ctx, network.HistoryName, actionWait, func(ctx context.Context) (bool, error) {
+			var err error
+			row, err = a.History.Run(ctx, c.Org.ID, run)
+			return row != nil, err
+		})
+		switch {
+		case err != nil:
+			return err
+		case !finished:
+			return c.Send(202, Accepted{ID: run.String(), Status: "accepted"})
+		}
+		return sendRun(c, *row)
+	}
+}
+
+// sendRun answers with the end of a run.
+func sendRun(c *Call, r network.RunRow) error {
+	switch events.ReconcileOutcome(r.Outcome) {
+	case events.ReconcileRefused:
+		return errRefused(r.Message)
+	case events.ReconcileUnreachable:
+		return errUnreachable(r.Message)
+	case events.ReconcileUnstable:
+		return failure.NewConflict("router_changed", "The router was read back and still differs: somebody else is changing it.")
+	case events.ReconcileDone:
+	}
+	return c.Send(200, runResponse{ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes})
+}
+
+// reboot asks whether the router is there, then for the reboot, and waits for its answer.
+func (a NetworkAPI) reboot(ctx context.Context, c *Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Routers.Resource(ctx, device); err != nil {
+		return err
+	}
+	run := NewID[id.Run](c, "run")
+	if _, err := a.Bus.Execute(ctx, commands.RequestReboot{DeviceID: device, RunID: run}, c.Meta()); err != nil {
+		return err
+	}
+	var row *network.DeviceRow
+	answered, err := a.await(ctx, network.DevicesName, actionWait, func(ctx context.Context) (bool, error) {
+		var err error
+		if row, err = a.readDevice(ctx, c.Org.ID, device); err != nil {
+			return false, err
+		}
+		b := row.Reboot
+		return b != nil && b.RunID == run && b.Stage != network.RebootRequested && b.Stage != network.RebootStarted, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case !answered:
+		return c.Send(202, Accepted{ID: run.String(), Status: "accepted"})
+	case row.Reboot.Stage == network.RebootFailed:
+		return errRefused(row.Reboot.Message)
+	}
+	return c.Send(200, a.showDevice(*row))
+}
