@@ -163,6 +163,9 @@ func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password sec
 	if !try.Allowed {
 		return nil, nil, errLocked()
 	}
+	if err := a.catchUp(ctx); err != nil {
+		return nil, nil, err
+	}
 	user, err := a.Users.ByEmail(ctx, email)
 	if err != nil {
 		return nil, nil, err

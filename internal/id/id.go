@@ -24,7 +24,6 @@ type (
 	invoice      struct{}
 	payment      struct{}
 	receipt      struct{}
-	credit       struct{}
 	series       struct{}
 	shortcode    struct{}
 	secret       struct{}
