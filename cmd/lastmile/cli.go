@@ -34,6 +34,7 @@ type cli struct {
 	Eventstore  eventstoreCommand  `cmd:"" help:"Run the embedded event store node alone."`
 	Admin       adminCommands      `cmd:"" help:"Manage the platform's administrators."`
 	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
+	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }

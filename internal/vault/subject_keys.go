@@ -84,6 +84,7 @@ const (
 insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, null, $2)
 on conflict (subject) do update set wrapped = null`
 	insertErasureSQL   = `insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on conflict do nothing`
+	listErasuresSQL    = `select subject from {schema}.subject_erasures order by erased_at, subject`
 	reapplyErasuresSQL = `
 insert into {schema}.subject_keys (subject, wrapped, created_at) select subject, null, erased_at from {schema}.subject_erasures
 on conflict (subject) do update set wrapped = null where subject_keys.wrapped is not null`
@@ -201,6 +202,16 @@ func (s *SubjectKeys) Destroy(ctx context.Context, subject uuid.UUID) error {
 	}
 	s.forget(subject)
 	return nil
+}
+
+// Erasures lists the erased subjects, oldest first: what has to outlive a restore of an older state.
+func (s *SubjectKeys) Erasures(ctx context.Context) ([]uuid.UUID, error) {
+	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(listErasuresSQL))
+	list, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, fmt.Errorf("list erasures: %w", err)
+	}
+	return list, nil
 }
 
 // ReapplyErasures destroys again the keys of all noted erasures, for the moment after a restore. It returns how many

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// keyCommands are `lastmile keys ...`.
+type keyCommands struct {
+	Rotate   keysRotate   `cmd:"" help:"Seal everything anew under PLATFORM_ENCRYPTION_KEY that is under a previous key."`
+	Erasures keysErasures `cmd:"" help:"List the ids of erased persons, one on each line."`
+	Erase    keysErase    `cmd:"" help:"Destroy the keys of the ids in a file, after a restore."`
+}
+
+// keysRotate is `lastmile keys rotate`.
+type keysRotate struct{}
+
+// keysErasures is `lastmile keys erasures`.
+type keysErasures struct{}
+
+// keysErase is `lastmile keys erase FILE`.
+type keysErase struct {
+	File string `arg:"" type:"existingfile" help:"What keys erasures has printed."`
+}
+
+// withVault opens the database and the vault, beside a running program or alone, runs do, and stops what was started.
+func withVault(ctx context.Context, p program, do func(v *vault.Vault) error) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	l := newLifecycle(quiet(p, cfg))
+	defer l.stop()
+	s := &storage{}
+	if err := s.openDatabase(ctx, cfg, l, findRunning(ctx, cfg)); err != nil {
+		return err
+	}
+	ring, err := openKeyring(cfg)
+	if err != nil {
+		return err
+	}
+	v, err := vault.Open(ctx, vault.Config{DB: s.db, Keyring: ring, Clock: clock.System(), Logger: l.logger})
+	if err != nil {
+		return err
+	}
+	return do(v)
+}
+
+// Run rotates; it may be interrupted and repeated, and run while the service runs.
+func (keysRotate) Run(ctx context.Context, p program) error {
+	return withVault(ctx, p, func(v *vault.Vault) error {
+		n, err := v.Rotate(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.out, "%d values sealed under the present key\n", n)
+		return err
+	})
+}
+
+// Run lists.
+func (keysErasures) Run(ctx context.Context, p program) error {
+	return withVault(ctx, p, func(v *vault.Vault) error {
+		list, err := v.SubjectKeys.Erasures(ctx)
+		if err != nil {
+			return err
+		}
+		for _, subject := range list {
+			if _, err := fmt.Fprintln(p.out, subject); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Run reads the whole file before it destroys anything.
+func (c keysErase) Run(ctx context.Context, p program) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	var subjects []uuid.UUID
+	for _, line := range strings.Fields(string(text)) {
+		subject, err := uuid.Parse(line)
+		if err != nil {
+			return fmt.Errorf("%s: %q is not an id", c.File, line)
+		}
+		subjects = append(subjects, subject)
+	}
+	return withVault(ctx, p, func(v *vault.Vault) error {
+		for _, subject := range subjects {
+			if err := v.SubjectKeys.Destroy(ctx, subject); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintf(p.out, "%d persons erased; rebuild the read models that show them\n", len(subjects))
+		return err
+	})
+}
