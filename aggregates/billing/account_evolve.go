@@ -56,7 +56,7 @@ func EvolveAccount(s Account, e events.AccountEvent) Account {
 
 // evolveMoney applies the facts about receipts and credit notes.
 func evolveMoney(s Account, e events.AccountEvent) Account {
-	switch e := e.(type) { //nolint:gochecksumtype // the other events are EvolveAccount's
+	switch e := e.(type) {
 	case events.ReceiptCredited:
 		return s.withMoney(e.ReceiptID, Receipt{Number: e.Number, Amount: e.Amount, Move: e.Move})
 	case events.CreditNoteDrafted:
@@ -86,6 +86,7 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 		r.Allocations = slices.DeleteFunc(slices.Clone(r.Allocations), func(a Allocation) bool { return a.InvoiceID == e.InvoiceID })
 		s.Receipts = with(s.Receipts, e.ReceiptID, r)
 		return s.withDue(e.InvoiceID, e.Due)
+	default: // EvolveAccount's, which switches over all of them
 	}
 	return s
 }

@@ -111,6 +111,7 @@ func DecideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 		return decideRecordReceipt(s, c, now)
 	case commands.RecordCash:
 		return decideRecordCash(s, c, now)
+	default: // needs a receipt: below, where every command is listed
 	}
 	if s.Standing == StandingNone {
 		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
