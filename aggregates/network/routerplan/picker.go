@@ -1,0 +1,133 @@
+package routerplan
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Group is one heading of the parent-interface picker.
+type Group struct {
+	Name    string // "Bridges", "Ethernet", "SFP" or "VLAN"
+	Options []Option
+}
+
+// Option is one interface that could carry a service.
+type Option struct {
+	Name     string
+	Reserved bool
+	Reason   string // why it is reserved
+}
+
+// Names of the groups.
+const (
+	groupBridges  = "Bridges"
+	groupEthernet = "Ethernet"
+	groupSFP      = "SFP"
+	groupVLAN     = "VLAN"
+)
+
+// Picker offers the interfaces of a router in spec.md's groups, in the router's order. Reserved bridges are left out, other
+// reserved interfaces are shown with the reason. The platform's own VLANs are nobody's choice.
+func Picker(s Snapshot) []Group {
+	groups := []Group{{Name: groupBridges}, {Name: groupEthernet}, {Name: groupSFP}, {Name: groupVLAN}}
+	reserved, ours := Reserved(s), platformVlans(s)
+	for _, r := range s[MenuInterface] {
+		name, kind := r[propertyName], groupOf(r)
+		reason, is := reserved[name]
+		if _, own := ours[name]; own || is && kind == groupBridges {
+			continue
+		}
+		for i := range groups {
+			if groups[i].Name == kind {
+				groups[i].Options = append(groups[i].Options, Option{Name: name, Reserved: is, Reason: reason})
+			}
+		}
+	}
+	return groups
+}
+
+// groupOf is the heading of an interface, "" for one that carries no service. SFP ports are of type ether.
+func groupOf(r Row) string {
+	if isTrue(r[propertyDynamic]) {
+		return ""
+	}
+	switch r["type"] {
+	case "bridge":
+		return groupBridges
+	case "vlan":
+		return groupVLAN
+	case "ether":
+		port := r["default-name"]
+		if port == "" {
+			port = r[propertyName]
+		}
+		if strings.HasPrefix(port, "sfp") || strings.HasPrefix(port, "qsfp") {
+			return groupSFP
+		}
+		return groupEthernet
+	}
+	return ""
+}
+
+// platformVlans are the VLAN interfaces that services made, with their service.
+func platformVlans(s Snapshot) map[string]id.Service {
+	vlans := map[string]id.Service{}
+	for _, r := range s[MenuVlan] {
+		if service, ok := taggedService(r[propertyComment]); ok {
+			vlans[r[propertyName]] = service
+		}
+	}
+	return vlans
+}
+
+// CheckBinding tells whether a service may be where it wants, on the router as it is: a reserved interface is Malformed
+// (400) reserved_interface, anything else wrong is Invalid (422) and names the field. Needs InterfaceMenus.
+func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error {
+	if reason, is := Reserved(s)[b.ParentInterface]; is {
+		return failure.NewMalformed("reserved_interface", "Interface %s is reserved: %s.", b.ParentInterface, reason)
+	}
+	var f failure.Faults
+	group, found := "", false
+	for _, r := range s[MenuInterface] {
+		if r[propertyName] == b.ParentInterface {
+			group, found = groupOf(r), true
+		}
+	}
+	owner, ours := platformVlans(s)[b.ParentInterface]
+	switch {
+	case !found:
+		f.Add("parentInterface", "%s does not exist on this router", b.ParentInterface)
+	case group == "":
+		f.Add("parentInterface", "%s is no ethernet port, SFP port, VLAN or bridge", b.ParentInterface)
+	case ours && owner != service:
+		f.Add("parentInterface", "%s belongs to another service", b.ParentInterface)
+	case ours:
+		f.Add("parentInterface", "%s belongs to this service itself", b.ParentInterface)
+	}
+	for _, r := range s[MenuVlan] {
+		tag, _ := taggedService(r[propertyComment])
+		mine := tag == service || r[propertyName] == names(service).vlan
+		if b.VlanID != 0 && r[propertyInterface] == b.ParentInterface && SameValue("vlan-id", r["vlan-id"], vlanText(b.VlanID)) && !mine {
+			f.Add("vlanId", "%d exists on %s already, as %s", b.VlanID, b.ParentInterface, r[propertyName])
+		}
+	}
+	return f.Err()
+}
+
+// Occupied are the subnets that a router uses for what is not a service: none may be given to one. Needs CheckMenus.
+func Occupied(s Snapshot) []string {
+	var subnets []string
+	for _, path := range []string{MenuAddress, MenuDHCPNetwork} {
+		for _, r := range s.static(path) {
+			p, err := netip.ParsePrefix(r[propertyAddress])
+			if _, ours := taggedService(r[propertyComment]); err == nil && p.Addr().Is4() && p.Bits() > 0 && !ours {
+				subnets = append(subnets, p.Masked().String())
+			}
+		}
+	}
+	return subnets
+}

@@ -1,0 +1,172 @@
+package routerplan
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Names with a meaning on every router. Source: spec.md, Reserved interface set.
+const (
+	TunnelInterface = "platform-tunnel"
+	lanBridge       = "bridge-lan"
+	wanList         = "WAN"
+)
+
+// clientTypes are the interface types of what dials out.
+var clientTypes = map[string]string{"pppoe-out": "PPPoE", "l2tp-out": "L2TP", "sstp-out": "SSTP"}
+
+// Reserved tells which interfaces no service may be on, with the reason, from all seven sources of spec.md. When there are
+// several reasons the first in their order is given.
+func Reserved(s Snapshot) map[string]string {
+	reserved := map[string]string{}
+	reserve := func(name, reason string) {
+		if _, known := reserved[name]; name != "" && !known {
+			reserved[name] = reason
+		}
+	}
+	for _, name := range []string{"bridge", lanBridge, TunnelInterface} {
+		reserve(name, "always reserved")
+	}
+	for _, r := range s[MenuBridgePort] {
+		if r["bridge"] == lanBridge {
+			reserve(r[propertyInterface], "member of "+lanBridge)
+		}
+	}
+	for _, r := range s[MenuDHCPClient] {
+		reserve(r[propertyInterface], "has a DHCP client")
+	}
+	for _, name := range defaultExits(s) {
+		reserve(name, "a default route exits through it")
+	}
+	for _, name := range listMembers(s, wanList) {
+		reserve(name, "member of interface list "+wanList)
+	}
+	for _, r := range s[MenuInterface] {
+		if kind, ok := clientTypes[r["type"]]; ok {
+			reserve(r[propertyName], kind+" client")
+		}
+	}
+	for _, r := range s[MenuBridge] {
+		if _, tagged := taggedService(r[propertyComment]); tagged {
+			reserve(r[propertyName], "bridge of a service")
+		}
+	}
+	return reserved
+}
+
+// defaultExits are the interfaces of all default routes that are not disabled, active or not.
+func defaultExits(s Snapshot) []string {
+	names := interfaceNames(s)
+	var exits []string
+	for _, r := range s[MenuRoute] {
+		dst := r[propertyDstAddress]
+		if dst != "0.0.0.0/0" && dst != "" || isTrue(r[propertyDisabled]) {
+			continue
+		}
+		var found []string
+		for _, property := range []string{"immediate-gw", "gateway-status", "gateway"} {
+			for hop := range strings.SplitSeq(r[property], ",") {
+				found = append(found, exitOf(strings.TrimSpace(hop), names)...)
+			}
+		}
+		if len(found) == 0 {
+			for gateway := range strings.SplitSeq(r["gateway"], ",") {
+				found = append(found, connected(s, strings.TrimSpace(gateway))...)
+			}
+		}
+		exits = append(exits, found...)
+	}
+	return exits
+}
+
+// interfaceNames are all interfaces that exist.
+func interfaceNames(s Snapshot) map[string]bool {
+	names := map[string]bool{}
+	for _, r := range s[MenuInterface] {
+		names[r[propertyName]] = true
+	}
+	return names
+}
+
+// exitOf reads the interface of one next hop: "10.0.0.1%ether1", "10.0.0.1 reachable via  ether1", or its bare name.
+func exitOf(hop string, names map[string]bool) []string {
+	if _, after, ok := strings.Cut(hop, "%"); ok {
+		return []string{after}
+	}
+	if _, after, ok := strings.Cut(hop, " via "); ok {
+		return []string{strings.TrimSpace(after)}
+	}
+	name, _, _ := strings.Cut(hop, " ") // "pppoe-out1 reachable"
+	for _, candidate := range []string{hop, name} {
+		if names[candidate] {
+			return []string{candidate}
+		}
+	}
+	return nil
+}
+
+// connected are the interfaces whose own subnet holds a gateway.
+func connected(s Snapshot, gateway string) []string {
+	address, err := netip.ParseAddr(gateway)
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, r := range s[MenuAddress] {
+		p, err := netip.ParsePrefix(r[propertyAddress])
+		if err == nil && p.Contains(address) && !isTrue(r[propertyDisabled]) {
+			found = append(found, r[propertyInterface])
+		}
+	}
+	return found
+}
+
+// listMembers are the members of an interface list, with those of the lists it includes and without those it excludes.
+func listMembers(s Snapshot, list string) []string {
+	return resolveList(s, list, nil)
+}
+
+// resolveList follows include and exclude; path stops at lists that include each other.
+func resolveList(s Snapshot, list string, path []string) []string {
+	if slices.Contains(path, list) {
+		return nil
+	}
+	path = append(slices.Clone(path), list)
+	members := builtinMembers(s, list)
+	for _, r := range s[MenuListMember] {
+		if r["list"] == list && !isTrue(r[propertyDisabled]) {
+			members = append(members, r[propertyInterface])
+		}
+	}
+	for _, r := range s[MenuInterfaceList] {
+		if r[propertyName] != list {
+			continue
+		}
+		for _, other := range splitList(r["include"]) {
+			members = append(members, resolveList(s, other, path)...)
+		}
+		for _, other := range splitList(r["exclude"]) {
+			out := resolveList(s, other, path)
+			members = slices.DeleteFunc(members, func(m string) bool { return slices.Contains(out, m) })
+		}
+	}
+	return members
+}
+
+// builtinMembers are the members of the lists that a router fills itself.
+func builtinMembers(s Snapshot, list string) []string {
+	var members []string
+	for _, r := range s[MenuInterface] {
+		dynamic := isTrue(r[propertyDynamic])
+		if list == "all" || list == "dynamic" && dynamic || list == "static" && !dynamic {
+			members = append(members, r[propertyName])
+		}
+	}
+	return members
+}
+
+// splitList reads a comma list; "" has no members.
+func splitList(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, ","), func(p string) bool { return p == "" })
+}
