@@ -209,7 +209,7 @@ func (a *App) listen(ctx context.Context) error {
 
 // startMetrics serves Prometheus on a listener of its own.
 func (a *App) startMetrics(ctx context.Context) error {
-	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), alarms{a})
 	if a.cfg.MetricsAddr == "" {
 		return nil
 	}

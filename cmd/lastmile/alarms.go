@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+)
+
+// scrapeLimit bounds what one look at the metrics asks of the database.
+const scrapeLimit = 2 * time.Second
+
+// What an operator is to be woken for, beside what httpapi/metrics.go shows. All are read when they are scraped.
+var (
+	processStoppedDesc = prometheus.NewDesc("lastmile_process_stopped", "1 when a process met an input that it cannot take.", []string{"process"}, nil)
+	processLagDesc     = prometheus.NewDesc("lastmile_process_lag", "Log positions that a process has not taken yet.", []string{"process"}, nil)
+	jobsDesc           = prometheus.NewDesc("lastmile_jobs", "Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
+	callbacksDesc      = prometheus.NewDesc("lastmile_callbacks_waiting", "Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
+)
+
+// alarms collects them. What cannot be read is left out, not shown as 0.
+type alarms struct{ app *App }
+
+// Describe is prometheus.Collector's.
+func (alarms) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{processStoppedDesc, processLagDesc, jobsDesc, callbacksDesc} {
+		to <- d
+	}
+}
+
+// Collect is prometheus.Collector's.
+func (m alarms) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+	defer cancel()
+	show := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if m.app.roles.has(roleProcesses) {
+		for _, s := range m.app.engines.processes.Status() {
+			stopped := 0.0
+			if s.State == processes.StateStopped {
+				stopped = 1
+			}
+			show(processStoppedDesc, stopped, s.Name)
+			show(processLagDesc, float64(s.Head-s.Position), s.Name)
+		}
+	}
+	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{m.jobs, m.callbacks} {
+		if err := look(ctx, show); err != nil {
+			m.app.logger.WarnContext(ctx, "metrics cannot be read", slog.String("error", err.Error()))
+		}
+	}
+}
+
+// jobs counts unfinished and failed outside calls.
+func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
+	db := m.app.storage.db
+	rows, err := db.Owner.Query(ctx, `select s.state::text, count(j.id) from unnest(enum_range(null::`+db.Namespace.Schema("river")+`.river_job_state)) s(state)
+		left join `+db.Namespace.Schema("river")+`.river_job j on j.state = s.state where s.state <> 'completed' group by 1 order by 1`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var state string
+		var count int64
+		if err := rows.Scan(&state, &count); err != nil {
+			return err
+		}
+		show(jobsDesc, float64(count), state)
+	}
+	return rows.Err()
+}
+
+// callbacks counts the inbox.
+func (m alarms) callbacks(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
+	db := m.app.storage.db
+	var count int64
+	err := db.Owner.QueryRow(ctx, `select count(*) from `+db.Namespace.Schema("vault")+`.callbacks where done_at is null`).Scan(&count)
+	if err == nil {
+		show(callbacksDesc, float64(count))
+	}
+	return err
+}

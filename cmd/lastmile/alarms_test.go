@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"testing"
+)
+
+// TestMetrics_ShowMoneyThatWaits: what an operator is to be woken for is on the metrics listener.
+func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "METRICS_ADDR=127.0.0.1:0").start().signIn()
+	k.paybillReady()
+	k.pay("254711000701", "nobody", 100)
+	wanted := []string{
+		`lastmile_receipts_attention{why="suspense"} 1`, `lastmile_receipts_attention{why="disputed"} 0`,
+		`lastmile_receipts_attention{why="unclaimed"} 0`, `lastmile_process_stopped{process="receipts"} 0`, `lastmile_jobs{state="discarded"} 0`,
+		"lastmile_callbacks_waiting 0", `lastmile_projection_stopped{projection="audit_log"} 0`,
+	}
+	k.eventually("metrics", func(ctx context.Context) (bool, error) {
+		text, err := scrape(ctx, "http://"+k.app.metricsListener.Addr()+"/metrics")
+		for _, line := range wanted {
+			if !bytes.Contains(text, []byte(line+"\n")) {
+				return false, err
+			}
+		}
+		return true, err
+	})
+}
+
+// scrape reads a page of metrics.
+func scrape(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return io.ReadAll(res.Body)
+}
