@@ -27,6 +27,11 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	areas := append(a.identityRoutes(), a.subscriberRoutes()...)
 	areas = append(areas, payments...)
+	routers, err := a.wireNetwork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	areas = append(areas, routers...)
 	return append(areas, httpapi.AuditAPI{Log: audit.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()), nil
 }
 
@@ -70,8 +75,12 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 	}
 }
 
-// serve makes the server and opens the door to it.
+// serve makes the server and opens the door to it. A program without the role api shows its metrics too.
 func (a *App) serve(areas [][]httpapi.Route) error {
+	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(models.ReceiptsQuery{Views: a.engines.views}.Attention))
+	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
+		a.metrics.MustRegister(c)
+	}
 	if a.listener == nil {
 		return nil
 	}
@@ -95,10 +104,6 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 	if err != nil {
 		return err
 	}
-	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(models.ReceiptsQuery{Views: a.engines.views}.Attention))
-	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
-		a.metrics.MustRegister(c)
-	}
 	a.door.open(server)
 	l := a.listener
 	a.life.started("http requests", stopServing, func(context.Context) { l.Stop() })
@@ -118,7 +123,7 @@ func (a *App) breakerStates() []httpapi.BreakerState {
 	out := make([]httpapi.BreakerState, len(states))
 	for i, s := range states {
 		out[i] = httpapi.BreakerState{Target: s.Target, Kind: s.Kind, State: string(s.State), Failures: s.Failures,
-			OpenedAt: timeOrNil(s.OpenedAt), RetryAt: timeOrNil(s.RetryAt)}
+			OpenedAt: timeOrNil(s.OpenedAt), RetryAt: timeOrNil(s.RetryAt), OrgID: a.breakerOwner(s)}
 		if s.LastError != "" {
 			out[i].LastError = &s.LastError
 		}
@@ -136,6 +141,7 @@ func timeOrNil(t time.Time) *time.Time {
 
 // noteBreaker logs a change of an outside system's condition.
 func (a *App) noteBreaker(s breaker.State) {
+	a.noteRouter(s)
 	a.logger.Warn("outside system changed condition", "kind", s.Kind, "target", s.Target, "state", string(s.State), "failures", s.Failures)
 }
 
