@@ -25,13 +25,18 @@ type AddressesAllocated struct {
 	At         time.Time         `json:"at"`
 }
 
-// AddressesSettled records that a service holds this one alone.
+// AddressesSettled records that a service gives back what it held beside these.
 type AddressesSettled struct {
-	OrgID      id.Organization   `json:"orgId"`
-	ServiceID  id.Service        `json:"serviceId"`
+	OrgID     id.Organization `json:"orgId"`
+	ServiceID id.Service      `json:"serviceId"`
+	Kept      []AddressesHeld `json:"kept"`
+	At        time.Time       `json:"at"`
+}
+
+// AddressesHeld is one subnet and place that a service holds.
+type AddressesHeld struct {
 	Binding    ServiceBinding    `json:"binding"`
 	Addressing ServiceAddressing `json:"addressing"`
-	At         time.Time         `json:"at"`
 }
 
 // AddressesReleased records that a service holds nothing more.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -27,6 +28,12 @@ type Allocation struct {
 	Device     id.Device
 	Binding    events.ServiceBinding
 	Addressing events.ServiceAddressing
+	At         time.Time
+}
+
+// held is the allocation as an event names it.
+func (a Allocation) held() events.AddressesHeld {
+	return events.AddressesHeld{Binding: a.Binding, Addressing: a.Addressing}
 }
 
 // OwnerAddressing is the organization.
@@ -47,11 +54,13 @@ func EvolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	switch e := e.(type) {
 	case events.AddressesAllocated:
 		s.Org = e.OrgID
-		a := Allocation{Service: e.ServiceID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing}
-		s.Held = append(slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool { return h == a }), a)
+		a := Allocation{Service: e.ServiceID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing, At: e.At}
+		s.Held = append(slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool {
+			return h.Service == a.Service && h.held() == a.held()
+		}), a)
 	case events.AddressesSettled:
 		s.Held = slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool {
-			return h.Service == e.ServiceID && (h.Binding != e.Binding || h.Addressing != e.Addressing)
+			return h.Service == e.ServiceID && !slices.Contains(e.Kept, h.held())
 		})
 	case events.AddressesReleased:
 		s.Held = slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool { return h.Service == e.ServiceID })
@@ -107,6 +116,9 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 		if h.Service == c.ServiceID {
 			continue
 		}
+		if h.Device == c.DeviceID && routerplan.Slug(h.Service) == routerplan.Slug(c.ServiceID) {
+			return nil, failure.NewConflict("service_slug_taken", "Another service has the same short name on this device.")
+		}
 		if h.Device == c.DeviceID && h.Binding.ParentInterface == c.Binding.ParentInterface && h.Binding.VlanID == c.Binding.VlanID {
 			return nil, failure.NewConflict("interface_in_use", "Another service is on this interface.")
 		}
@@ -157,26 +169,28 @@ func firstFree(plan netip.Prefix, taken []netip.Prefix) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// decideSettle gives back what a service holds beside one allocation.
+// decideSettle gives back what a service held before one allocation, and what it took after it and never used.
 func decideSettle(s Addressing, c commands.SettleAddresses, now time.Time) ([]events.AddressingEvent, error) {
-	var keep Allocation
-	held, found := 0, false
+	var kept []events.AddressesHeld
+	held := 0
 	for _, h := range s.Held {
 		if h.Service != c.ServiceID {
 			continue
 		}
 		held++
-		if h.Binding == c.Binding && h.Addressing.Subnet == c.Subnet {
-			keep, found = h, true
+		it := h.Binding == c.Binding && h.Addressing.Subnet == c.Subnet
+		if it {
+			kept = nil
+		}
+		if it || len(kept) > 0 && !h.At.Before(c.AbandonedBefore) {
+			kept = append(kept, h.held())
 		}
 	}
 	switch {
-	case !found:
+	case len(kept) == 0:
 		return nil, failure.NewConflict("addresses_not_held", "The service does not hold this subnet.")
-	case held == 1:
+	case held == len(kept):
 		return nil, nil
 	}
-	return only[events.AddressingEvent](events.AddressesSettled{
-		OrgID: s.Org, ServiceID: c.ServiceID, Binding: keep.Binding, Addressing: keep.Addressing, At: now,
-	})
+	return only[events.AddressingEvent](events.AddressesSettled{OrgID: s.Org, ServiceID: c.ServiceID, Kept: kept, At: now})
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -139,11 +140,20 @@ func TestAddresses_AChangeHoldsBothUntilSettled(t *testing.T) {
 	move.Binding, move.Wanted = vlan, events.ServiceAddressing{Subnet: plan2.Subnet}
 	third := commands.AllocateAddresses{OrgID: org, ServiceID: service2, DeviceID: device2, Binding: pppoe, Wanted: events.ServiceAddressing{Subnet: plan.Subnet}}
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: vlan, Subnet: plan2.Subnet}
+	former := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: pppoe, Subnet: plan.Subnet}
+	abandoned := former
+	abandoned.AbandonedBefore = now.Add(time.Second)
+	settled := func(b events.ServiceBinding, a events.ServiceAddressing) events.AddressesSettled {
+		return events.AddressesSettled{OrgID: org, ServiceID: service, Kept: []events.AddressesHeld{{Binding: b, Addressing: a}}, At: now}
+	}
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan), allocated(service, device, vlan, plan2)).
+		When(former).ThenNothing(). // the other one is for a change to come
+		When(abandoned).Then(settled(pppoe, plan))
 	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
 		When(settle).ThenFails("addresses_not_held").
 		When(move).Then(allocated(service, device, vlan, plan2)).
 		When(third).ThenFails("subnet_overlaps").
-		When(settle).Then(events.AddressesSettled{OrgID: org, ServiceID: service, Binding: vlan, Addressing: plan2, At: now}).
+		When(settle).Then(settled(vlan, plan2)).
 		When(settle).ThenNothing().
 		When(third).Then(allocated(service2, device2, pppoe, plan))
 	if held, ok := s.State().Of(service); !ok || held.Addressing != plan2 {
@@ -200,4 +210,13 @@ func TestAddresses_NeverOverlapAcrossTheTenantsRouters(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAddresses_ServicesOfOneDeviceDifferInTheirSlug(t *testing.T) {
+	t.Parallel()
+	twin := allocate
+	twin.Binding = vlan
+	twin.ServiceID = service
+	twin.ServiceID[15]++ // the same first 8 digits
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).When(twin).ThenFails("service_slug_taken")
 }

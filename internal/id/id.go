@@ -50,7 +50,7 @@ type (
 	Shortcode    = Of[shortcode]
 	Secret       = Of[secret]  // a row of the vault
 	Device       = Of[device]  // a router (NAS)
-	Service      = Of[service] // one customer-facing service on a router
+	Service      = Of[service] // one customer-facing service on a router; made by Random: its first digits are a name
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Command      = Of[command]
 	Event        = Of[event]
@@ -63,6 +63,9 @@ var space = uuid.MustParse("6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4")
 
 // New makes a UUIDv7.
 func New[I ~[16]byte]() I { return I(uuid.Must(uuid.NewV7())) }
+
+// Random makes a UUIDv4, for ids whose first digits must differ: those of New are the same for a minute.
+func Random[I ~[16]byte]() I { return I(uuid.New()) }
 
 // Derive makes the UUIDv5 of a kind word and the parts that identify; the parts may hold any text.
 func Derive[I ~[16]byte](kind string, parts ...string) I {

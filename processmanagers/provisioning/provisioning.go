@@ -1,0 +1,252 @@
+// Package provisioning brings each service onto its router, through re-creation and removal, whatever happens in between.
+// Every state is a row, so a kill between removal and creation loses nothing. Source: spec.md, Network service.
+//
+//	requested, changed ──────────────► job ApplyService ──► applied ──► SettleAddresses (the former subnet is free)
+//	re-creation confirmed ──► job RemoveService (recreate) ──► torn down ──► job ApplyService ──► applied
+//	removal requested ──────► job RemoveService ──► removed ──► ReleaseAddresses, over
+//	reconcile requested ──► the job of what is unfinished
+//	failed, not refused ──► timer retry: 30 s, 1, 5, 15 min, then every 15 min ──► the same job again
+//	failed, refused ──► nothing until somebody asks
+//	a job without report for 5 min (timer retry) ──► the same job again
+//	allocated, but no service or change recorded within 5 min (timer abandoned): a crash in between ──► the addresses go back
+package provisioning
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// Names of the timers.
+const (
+	timerRetry     = "retry"
+	timerAbandoned = "abandoned"
+)
+
+// Waits.
+const (
+	reportWithin   = 5 * time.Minute // a job that has not reported by then is asked again
+	abandonedAfter = 5 * time.Minute
+)
+
+// waits are the times between tries while a router does not answer; the last is repeated.
+var waits = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// State is what is known of one service.
+type State struct {
+	ServiceID  id.Service               `json:"serviceId"`
+	OrgID      id.Organization          `json:"orgId"`
+	DeviceID   id.Device                `json:"deviceId"`
+	Known      bool                     `json:"known,omitempty"` // the service exists
+	Binding    events.ServiceBinding    `json:"binding"`
+	Addressing events.ServiceAddressing `json:"addressing"`
+	Generation int                      `json:"generation,omitempty"`
+	Open       string                   `json:"open,omitempty"`   // phase of the work that is not done, "" = none
+	Tries      int                      `json:"tries,omitempty"`  // without an answer
+	Settle     bool                     `json:"settle,omitempty"` // a former subnet is to be given back
+	Over       bool                     `json:"over,omitempty"`
+}
+
+// Process is the definition for the engine.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name: "provisioning",
+		Handles: []string{
+			events.AddressesAllocated{}.EventType(), events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(),
+			events.ServiceWalledGardenChanged{}.EventType(), events.ServiceRecreationConfirmed{}.EventType(),
+			events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(), events.ServiceApplied{}.EventType(),
+			events.ServiceApplyFailed{}.EventType(), events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
+		},
+		Key: key, Decide: Decide, Evolve: Evolve,
+		Ended: func(s State) bool { return s.Over || s.ServiceID.IsZero() },
+	}
+}
+
+// key is the service.
+func key(e events.Envelope) string {
+	switch e := e.Event.(type) {
+	case events.AddressesAllocated:
+		return e.ServiceID.String()
+	case events.ServiceRequested:
+		return e.ServiceID.String()
+	case events.ServiceAddressingChanged:
+		return e.ServiceID.String()
+	case events.ServiceWalledGardenChanged:
+		return e.ServiceID.String()
+	case events.ServiceRecreationConfirmed:
+		return e.ServiceID.String()
+	case events.ServiceTornDown:
+		return e.ServiceID.String()
+	case events.ServiceReconcileRequested:
+		return e.ServiceID.String()
+	case events.ServiceApplied:
+		return e.ServiceID.String()
+	case events.ServiceApplyFailed:
+		return e.ServiceID.String()
+	case events.ServiceRemovalRequested:
+		return e.ServiceID.String()
+	case events.ServiceRemoved:
+		return e.ServiceID.String()
+	}
+	return ""
+}
+
+// Evolve is the state after an input.
+func Evolve(s State, in processmanagers.Input) State {
+	switch {
+	case in.Timeout != nil:
+		s.Over = s.Over || in.Timeout.Name == timerAbandoned && !s.Known
+		return s
+	case in.Event == nil:
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.AddressesAllocated:
+		s.ServiceID, s.OrgID, s.DeviceID = e.ServiceID, e.OrgID, e.DeviceID
+	case events.ServiceRequested:
+		s = State{
+			ServiceID: e.ServiceID, OrgID: e.OrgID, DeviceID: e.DeviceID, Known: true, Binding: e.Binding, Addressing: e.Addressing,
+		}
+		return s.asking(events.PhaseApply, e.Generation)
+	case events.ServiceAddressingChanged:
+		s.Addressing, s.Settle = e.Addressing, true
+		return s.changing(e.Generation)
+	case events.ServiceWalledGardenChanged:
+		return s.changing(e.Generation)
+	case events.ServiceRecreationConfirmed:
+		s.Binding, s.Addressing, s.Settle = e.To, e.Addressing, true
+		return s.asking(events.PhaseTeardown, e.Generation)
+	case events.ServiceTornDown:
+		return s.asking(events.PhaseApply, e.Generation)
+	case events.ServiceReconcileRequested:
+		return s.asking(e.Phase, e.Generation)
+	case events.ServiceRemovalRequested:
+		return s.asking(events.PhaseRemoval, e.Generation)
+	case events.ServiceApplied:
+		if e.Generation == s.Generation {
+			s.Open, s.Tries, s.Settle = "", 0, false
+		}
+	case events.ServiceApplyFailed:
+		s.Tries++
+	case events.ServiceRemoved:
+		s.Over = true
+	}
+	return s
+}
+
+// asking is the state after asking for a job.
+func (s State) asking(phase string, generation int) State {
+	s.Open, s.Generation, s.Tries = phase, generation, 0
+	return s
+}
+
+// changing is the state after a change that disconnects nobody: a tear-down that has not ended comes first.
+func (s State) changing(generation int) State {
+	phase := s.Open
+	if phase == "" {
+		phase = events.PhaseApply
+	}
+	return s.asking(phase, generation)
+}
+
+// Decide says what to do about an input.
+func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	next := Evolve(s, in)
+	switch {
+	case in.Timeout != nil && in.Timeout.Name == timerAbandoned:
+		return abandoned(s, in.Timeout.Due), nil
+	case in.Timeout != nil:
+		if s.Open == "" {
+			return processmanagers.Output{}, nil
+		}
+		return next.ask(next.run(in.Timeout.Due.UTC().Format(time.RFC3339Nano)), 0, now), nil
+	case in.Event == nil:
+		return processmanagers.Output{}, nil // a refused release or settlement leaves nothing to do
+	}
+	position := in.Event.Position
+	switch e := in.Event.Event.(type) {
+	case events.AddressesAllocated:
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerAbandoned, At: e.At.Add(abandonedAfter)}}}, nil
+	case events.ServiceReconcileRequested:
+		return next.ask(e.RunID, position, now), nil
+	case events.ServiceRequested, events.ServiceAddressingChanged, events.ServiceWalledGardenChanged, events.ServiceRecreationConfirmed,
+		events.ServiceTornDown, events.ServiceRemovalRequested:
+		return next.ask(next.run(in.Event.ID.String()), position, now), nil
+	case events.ServiceApplyFailed:
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry, At: retryAt(s, e)}}}, nil
+	case events.ServiceApplied:
+		return applied(s, e), nil
+	case events.ServiceRemoved:
+		return processmanagers.Output{
+			Commands: []commands.Command{commands.ReleaseAddresses{OrgID: e.OrgID, ServiceID: e.ServiceID}},
+			Timers:   []processmanagers.Timer{{Name: timerRetry}, {Name: timerAbandoned}},
+		}, nil
+	}
+	return processmanagers.Output{}, nil
+}
+
+// run names a run by what asked for it: the same whenever this is decided, another for each ask.
+func (s State) run(cause string) id.Run {
+	return id.Derive[id.Run]("provisioning", s.ServiceID.String(), cause)
+}
+
+// ask gives the job of the open phase; it is asked again when no report comes.
+func (s State) ask(run id.Run, position uint64, now time.Time) processmanagers.Output {
+	var job commands.Job = commands.ApplyService{
+		ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation, Position: position,
+	}
+	if s.Open != events.PhaseApply {
+		job = commands.RemoveService{
+			ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation,
+			Recreate: s.Open == events.PhaseTeardown, Position: position,
+		}
+	}
+	return processmanagers.Output{Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(reportWithin)}}}
+}
+
+// retryAt is when a failed job is asked again: never (zero, which disarms) after a refusal. A report about another
+// generation leaves the present job its time.
+func retryAt(s State, e events.ServiceApplyFailed) time.Time {
+	switch {
+	case e.Generation != s.Generation:
+		return e.At.Add(reportWithin)
+	case e.Refused:
+		return time.Time{}
+	}
+	return e.At.Add(waits[min(s.Tries, len(waits)-1)])
+}
+
+// applied ends the waiting, and gives the former subnet back when the router no longer has it.
+func applied(s State, e events.ServiceApplied) processmanagers.Output {
+	if e.Generation != s.Generation {
+		return processmanagers.Output{}
+	}
+	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}
+	if s.Settle {
+		out.Commands = []commands.Command{s.settle(time.Time{})}
+	}
+	return out
+}
+
+// settle lets the service keep what it has. What it took after that is for a change to come, unless it is older than the
+// given instant.
+func (s State) settle(abandonedBefore time.Time) commands.Command {
+	return commands.SettleAddresses{
+		OrgID: s.OrgID, ServiceID: s.ServiceID, Binding: s.Binding, Subnet: s.Addressing.Subnet, AbandonedBefore: abandonedBefore,
+	}
+}
+
+// abandoned gives back what was allocated for a service or a change that never came. While a change is being applied the
+// former subnet is still on the router: settling waits for the end of it.
+func abandoned(s State, due time.Time) processmanagers.Output {
+	switch {
+	case !s.Known:
+		return processmanagers.Output{Commands: []commands.Command{commands.ReleaseAddresses{OrgID: s.OrgID, ServiceID: s.ServiceID}}}
+	case s.Settle || s.Open == events.PhaseRemoval:
+		return processmanagers.Output{}
+	}
+	return processmanagers.Output{Commands: []commands.Command{s.settle(due.Add(time.Second - abandonedAfter))}}
+}

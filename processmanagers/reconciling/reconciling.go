@@ -1,0 +1,95 @@
+// Package reconciling runs what somebody asked for over a whole device or its firewall, and asks again when the job is lost.
+//
+//	requested ──► job ReconcileDevice or ReconcileFirewall ──► finished, over
+//	no end within 10 min (timer retry), twice ──► the same job again; the run goes on where it was
+package reconciling
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// timerRetry asks again for a job that did not end.
+const timerRetry = "retry"
+
+// finishWithin is how long a run may take; maxTries bounds how often it is asked for.
+const (
+	finishWithin = 10 * time.Minute
+	maxTries     = 3
+)
+
+// State is what is known of one run.
+type State struct {
+	RunID    id.Run               `json:"runId"`
+	DeviceID id.Device            `json:"deviceId"`
+	Kind     events.ReconcileKind `json:"kind,omitempty"`
+	Tries    int                  `json:"tries,omitempty"`
+	Over     bool                 `json:"over,omitempty"`
+}
+
+// Process is the definition for the engine.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name:    "reconciling",
+		Handles: []string{events.ReconcileRequested{}.EventType(), events.ReconcileFinished{}.EventType()},
+		Key:     key, Decide: Decide, Evolve: Evolve,
+		Ended: func(s State) bool { return s.Over || s.RunID.IsZero() },
+	}
+}
+
+// key is the run.
+func key(e events.Envelope) string {
+	switch e := e.Event.(type) {
+	case events.ReconcileRequested:
+		return e.RunID.String()
+	case events.ReconcileFinished:
+		return e.RunID.String()
+	}
+	return ""
+}
+
+// Evolve is the state after an input.
+func Evolve(s State, in processmanagers.Input) State {
+	if in.Timeout != nil {
+		s.Tries++
+		s.Over = s.Tries >= maxTries
+	}
+	if in.Event == nil {
+		return s
+	}
+	switch e := in.Event.Event.(type) {
+	case events.ReconcileRequested:
+		return State{RunID: e.RunID, DeviceID: e.DeviceID, Kind: e.Kind}
+	case events.ReconcileFinished:
+		s.Over = true
+	}
+	return s
+}
+
+// Decide says what to do about an input.
+func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	next := Evolve(s, in)
+	switch {
+	case in.Timeout != nil && !next.Over && !s.RunID.IsZero():
+		return next.ask(0, now), nil
+	case in.Event == nil:
+		return processmanagers.Output{}, nil
+	}
+	if _, is := in.Event.Event.(events.ReconcileRequested); is {
+		return next.ask(in.Event.Position, now), nil
+	}
+	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}, nil
+}
+
+// ask gives the job.
+func (s State) ask(position uint64, now time.Time) processmanagers.Output {
+	var job commands.Job = commands.ReconcileDevice{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
+	if s.Kind == events.ReconcileFirewall {
+		job = commands.ReconcileFirewall{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
+	}
+	return processmanagers.Output{Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(finishWithin)}}}
+}
