@@ -64,6 +64,21 @@ func (s *Simulator) controls() http.Handler {
 	mux.HandleFunc("DELETE /sim/routers/{name}/sessions/{user}", control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
 		return map[string]int{"ended": r.Disconnect(req.PathValue("user"))}, nil
 	}))
+	mux.HandleFunc("POST /sim/routers/{name}/script", control(s, func(r *Router, _ *http.Request, body struct {
+		Text  string `json:"text"`
+		Paste bool   `json:"paste"`
+	}) (any, error) {
+		if !body.Paste {
+			out, err := r.Script(body.Text)
+			return map[string]any{"output": out}, err
+		}
+		out, faults := r.Paste(body.Text)
+		texts := []string{}
+		for _, f := range faults {
+			texts = append(texts, f.Error())
+		}
+		return map[string]any{"output": out, "faults": texts}, nil
+	}))
 	s.controlHardware(mux)
 	return mux
 }

@@ -227,6 +227,10 @@ func (x *exchange) post(req *http.Request, path, command string) {
 	if !ok {
 		return
 	}
+	if path == "" && command == "execute" {
+		x.execute(c)
+		return
+	}
 	m := x.r.menus[path]
 	if m == nil {
 		x.fail(http.StatusBadRequest, "no such command or directory ("+path[strings.LastIndex(path, "/")+1:]+")")
@@ -245,6 +249,22 @@ func (x *exchange) post(req *http.Request, path, command string) {
 	default:
 		x.list(out.rows)
 	}
+}
+
+// execute runs a script for a user who may do all that a script can.
+func (x *exchange) execute(c call) {
+	if !x.who.may("write") || !x.who.may("policy") {
+		x.refuse(noPermission())
+		return
+	}
+	out, err := x.r.Script(c.args["script"])
+	if err != nil {
+		out += err.Error()
+	}
+	if _, ok := c.args["as-string"]; !ok {
+		out = "*1"
+	}
+	x.object(http.StatusOK, []Item{{"ret": out}})
 }
 
 // body reads the arguments of a request.

@@ -136,12 +136,14 @@ func (r *Router) factory() {
 	if r.version >= v7 {
 		full += ",rest-api"
 	}
-	for name, policy := range map[string]string{"full": full, "write": "local,telnet,ssh,reboot,read,write,test,winbox,password,web,sniff,sensitive,api,romon", "read": "local,telnet,ssh,reboot,read,test,winbox,password,web,sniff,sensitive,api,romon"} {
-		list, _ := policies(r, "policy", policy)
-		w := row{builtin: true, id: map[string]uint64{"read": 1, "write": 2, "full": 3}[name]}
-		r.put("user/group", w, "name", name, "policy", list)
+	for _, group := range [][2]string{
+		{"read", "local,telnet,ssh,reboot,read,test,winbox,password,web,sniff,sensitive,api,romon"},
+		{"write", "local,telnet,ssh,reboot,read,write,test,winbox,password,web,sniff,sensitive,api,romon"},
+		{"full", full},
+	} {
+		list, _ := policies(r, "policy", group[1])
+		r.put("user/group", row{builtin: true}, "name", group[0], "policy", list)
 	}
-	r.tableOf("user/group").last = 3
 	r.put("user", row{}, "name", r.cfg.User, "group", "full", "password", r.cfg.Password)
 	for _, name := range []string{"default", "default-encryption"} {
 		r.put("ppp/profile", row{builtin: true}, "name", name)
@@ -157,8 +159,7 @@ func (r *Router) factory() {
 	}
 	r.put("interface/ethernet", row{builtin: true}, "name", "sfp1", "default-name", "sfp1")
 	if r.version >= v7Loopback {
-		lo := r.insert("interface", &row{dynamic: true, props: Item{"name": "lo", "type": "loopback", "mtu": "65536", "disabled": "false", "mac-address": "00:00:00:00:00:00"}})
-		_ = lo
+		r.insert("interface", &row{dynamic: true, props: Item{"name": "lo", "type": "loopback", "mtu": "65536", "disabled": "false", "mac-address": "00:00:00:00:00:00"}})
 	}
 	if !r.cfg.Empty {
 		r.home()
