@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -67,6 +68,12 @@ func TunnelCandidate(device id.Device, try int) string {
 	b := commands.TunnelPlan.Addr().As4()
 	binary.BigEndian.PutUint16(b[2:], uint16(first+n)) //nolint:gosec // below 65536
 	return netip.AddrFrom4(b).String()
+}
+
+// TunnelUser is the name of a router's SSTP client: the end of its id, which is random where the beginning is a time.
+func TunnelUser(device id.Device) string {
+	text := device.String()
+	return "nas-" + text[strings.LastIndexByte(text, '-')+1:]
 }
 
 // EvolveDevice applies one recorded fact.
@@ -178,7 +185,7 @@ func DecideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 // only is a decision of one event.
 func only[E events.Event](e E) ([]E, error) { return []E{e}, nil }
 
-// decideRegisterDevice makes the router known. The same registration again is already so.
+// decideRegisterDevice makes the router known.
 func decideRegisterDevice(s Device, c commands.RegisterDevice, now time.Time) ([]events.DeviceEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("device_exists", "This device exists already.")

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // details is what the operator said.
@@ -142,5 +143,12 @@ func TestRegisterDevice_FormIsChecked(t *testing.T) {
 		if c.Validate() == nil {
 			t.Errorf("%s was taken", name)
 		}
+	}
+}
+
+func TestTunnelUser_StandsInAScriptAsItIs(t *testing.T) {
+	t.Parallel()
+	if got := network.TunnelUser(id.Must[id.Device]("0195a000-0000-7000-8000-00000000abcd")); got != "nas-00000000abcd" {
+		t.Errorf("user %q", got)
 	}
 }

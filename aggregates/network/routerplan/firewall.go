@@ -98,16 +98,17 @@ func compareRule(m menu, want Resource, row Row) (Difference, bool) {
 	return x, differs
 }
 
-// keepInPlace finds the most rules that stand right: at the head of the table, before anything that is not one of them, in
-// their order.
+// keepInPlace finds the most rules that stand right: at the head of the table, before any rule of others, in their order.
 func keepInPlace(table []Row, rules []placed) {
 	var head []int // of rules, as the table has them
 	for _, row := range table {
-		at := slices.IndexFunc(rules, func(p placed) bool { return p.row != nil && p.row[propertyID] == row[propertyID] })
-		if at < 0 || rules[at].diff.replace {
+		if !strings.HasPrefix(row[propertyComment], FirewallTag) {
 			break
 		}
-		head = append(head, at)
+		at := slices.IndexFunc(rules, func(p placed) bool { return p.row != nil && p.row[propertyID] == row[propertyID] })
+		if at >= 0 && !rules[at].diff.replace { // others of ours go
+			head = append(head, at)
+		}
 	}
 	for _, at := range longestIncreasing(head) {
 		rules[at].kept = true
@@ -193,8 +194,8 @@ func withoutPlace(values map[string]string) map[string]string {
 	return out
 }
 
-// anchorOf is the row before which rule i belongs: the next rule that stays where it is, else the first row that is not one
-// of ours in place. Rows that only move away, or go, are anchors while they are there; "" = the end of the table.
+// anchorOf is the row before which rule i belongs: the next rule that stays where it is, else the first rule of others; "" =
+// the end of the table.
 func anchorOf(table []Row, rules []placed, i int) string {
 	for _, p := range rules[i+1:] {
 		if p.kept {
@@ -202,10 +203,7 @@ func anchorOf(table []Row, rules []placed, i int) string {
 		}
 	}
 	for _, row := range table {
-		ours := slices.ContainsFunc(rules, func(p placed) bool {
-			return p.row != nil && p.row[propertyID] == row[propertyID] && !p.diff.replace
-		})
-		if !ours {
+		if !strings.HasPrefix(row[propertyComment], FirewallTag) {
 			return row[propertyID]
 		}
 	}

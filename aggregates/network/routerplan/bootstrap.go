@@ -1,0 +1,246 @@
+package routerplan
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// BootstrapVersion is the version of the script that Bootstrap writes. Source: spec.md, Bootstrap script.
+const BootstrapVersion = 2
+
+// bootstrapComment tags what the script makes outside the firewall. bootstrapGroup is the router's user group.
+const (
+	bootstrapComment = "Platform"
+	bootstrapGroup   = "platform-api"
+	versionMark      = "BOOTSTRAP_VERSION="
+)
+
+// BootstrapConfig is what the script of one router says. Secrets are of letters and digits: nothing in it needs escaping.
+type BootstrapConfig struct {
+	Concentrator string // host or address of the SSTP server, as the router reaches it from outside
+	SSTPPort     int
+	TunnelUser   string
+	TunnelSecret string
+	RadiusHost   string // the platform's address in the tunnel
+	RadiusSecret string
+	CoAPort      int
+	APIUser      string
+	APIPassword  string
+	APIPort      int    // of the service that the platform dials: www, www-ssl, api or api-ssl
+	AllowReboot  bool   // gives the group the policy reboot, without which a router refuses to be rebooted
+	ReportURL    string // address with the device's token, to which the version is reported; "" = none
+}
+
+// Shapes of what is written into the script.
+var (
+	plainSecret = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`)
+	plainWord   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+	plainURL    = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_/-]+$`)
+)
+
+// Validate reports everything that would not stand in a script without escaping.
+func (c BootstrapConfig) Validate() error {
+	var f failure.Faults
+	f.Check(plainWord.MatchString(c.Concentrator), "concentrator", "must be a host name or IPv4 address")
+	f.Check(c.SSTPPort > 0 && c.SSTPPort < 65536, "sstpPort", "must be a port")
+	f.Check(plainWord.MatchString(c.TunnelUser), "tunnelUser", "must have letters, digits, dots and dashes only")
+	f.Check(plainSecret.MatchString(c.TunnelSecret), "tunnelSecret", "must have 8 to 64 letters and digits")
+	_, err := netip.ParseAddr(c.RadiusHost)
+	f.Check(err == nil, "radiusHost", "must be an address")
+	f.Check(plainSecret.MatchString(c.RadiusSecret), "radiusSecret", "must have 8 to 64 letters and digits to stand in the bootstrap script")
+	f.Check(c.CoAPort > 0 && c.CoAPort < 65536, "coaPort", "must be a port")
+	f.Check(plainWord.MatchString(c.APIUser), "apiUsername", "must have letters, digits, dots and dashes only to stand in the bootstrap script")
+	f.Check(plainSecret.MatchString(c.APIPassword), "apiPassword", "must have 8 to 64 letters and digits to stand in the bootstrap script")
+	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
+	if c.ReportURL != "" {
+		_, err := url.Parse(c.ReportURL)
+		f.Check(err == nil && plainURL.MatchString(c.ReportURL), "reportUrl", "must be an http address without query")
+	}
+	return f.Err()
+}
+
+// serviceOf is the router's service behind an API port. Source: spec.md, Protocol by port.
+func serviceOf(port int) string {
+	switch port {
+	case 443:
+		return "www-ssl"
+	case 8728:
+		return "api"
+	case 8729:
+		return "api-ssl"
+	}
+	return "www"
+}
+
+// Bootstrap writes the script that an operator pastes into a router or imports from a file. It runs on 6.49 and 7.x, may be
+// run again, and touches nothing that it did not make, but for /ppp aaa, /radius incoming and the one service it restricts.
+//
+// It is one block, since a local variable lives for one line of a paste otherwise, and has no tabs and no question marks,
+// which a terminal acts upon. What one of the versions does not know is given to :parse at run time, so that it fails alone.
+//
+// At the end it reports its version in two ways. The comment of the tunnel interface becomes "Platform BOOTSTRAP_VERSION=2":
+// the platform reads it with the interfaces as soon as the tunnel is up, which needs no policy beyond read (BootstrapOf). And
+// it posts to ReportURL with the version as last part of the path, so that the platform knows at once: /tool fetch runs with
+// the rights of who pastes the script, not of the API user; where device-mode forbids it the comment remains.
+func Bootstrap(c BootstrapConfig) (string, error) {
+	if err := c.Validate(); err != nil {
+		return "", err
+	}
+	var b script
+	b.put("# Lastmile bootstrap, version %d. Safe to run again. It restricts the service %s to the tunnel:", BootstrapVersion, serviceOf(c.APIPort))
+	b.put("# afterwards that service no longer answers on the LAN; winbox and ssh do.")
+	b.put("{")
+	b.put(`:local ver [/system resource get version]`)
+	b.put(`:local major [:tonum [:pick $ver 0 [:find $ver "."]]]`)
+	b.tunnel(c)
+	b.radius(c)
+	b.access(c)
+	b.firewall(c)
+	b.report(c)
+	b.put("}")
+	return strings.Join(b.lines, "\n") + "\n", nil
+}
+
+// script is lines in the making.
+type script struct{ lines []string }
+
+// put writes a line.
+func (s *script) put(format string, args ...any) {
+	line := format
+	if len(args) > 0 {
+		line = fmt.Sprintf(format, args...)
+	}
+	s.lines = append(s.lines, line)
+}
+
+// ensure writes "add when there is none, else set" for one menu; find selects the script's own row.
+func (s *script) ensure(menu, find, values, onlyNew string) {
+	s.put(":if ([:len [%s find where %s]] = 0) do={ %s add %s %s } else={ %s set [find where %s] %s }",
+		menu, find, menu, onlyNew, values, menu, find, values)
+}
+
+// late writes a command that only some versions know, at a place where failing is no harm.
+func (s *script) late(command string) {
+	s.put(`:do { :local cmd [:parse "%s"]; $cmd } on-error={ :put "skipped on this router" }`, strings.ReplaceAll(command, `"`, `\"`))
+}
+
+// tunnel makes the SSTP client with a profile of its own, and waits for it a while.
+func (s *script) tunnel(c BootstrapConfig) {
+	s.put("# 1. Management tunnel: everything else goes through it.")
+	s.ensure("/ppp profile", `name="`+TunnelInterface+`"`, "use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes", `name="`+TunnelInterface+`"`)
+	values := fmt.Sprintf(`user="%s" password="%s" profile=%s add-default-route=no verify-server-certificate=no disabled=no`,
+		c.TunnelUser, c.TunnelSecret, TunnelInterface)
+	s.ensure("/interface sstp-client", `name="`+TunnelInterface+`"`, values, fmt.Sprintf(`name="%s" connect-to=%s`, TunnelInterface, c.Concentrator))
+	// Version 6 writes the port into connect-to, version 7 has a property for it.
+	s.put(`:if ($major < 7) do={`)
+	s.put(`/interface sstp-client set [find where name="%s"] connect-to="%s:%d"`, TunnelInterface, c.Concentrator, c.SSTPPort)
+	s.put(`} else={`)
+	s.put(`/interface sstp-client set [find where name="%s"] connect-to=%s`, TunnelInterface, c.Concentrator)
+	s.late(fmt.Sprintf(`/interface sstp-client set [find where name="%s"] port=%d`, TunnelInterface, c.SSTPPort))
+	s.put(`}`)
+	s.put(`:local up false`)
+	s.put(`:for i from=1 to=15 do={ :if (!$up) do={ :set up [/interface sstp-client get [find where name="%s"] running]; :if (!$up) do={ :delay 2s } } }`, TunnelInterface)
+	s.put(`:if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }`)
+}
+
+// radius makes the RADIUS client and turns accounting and incoming requests on.
+func (s *script) radius(c BootstrapConfig) {
+	s.put("# 2. RADIUS.")
+	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
+		`service=ppp,hotspot address=%s secret="%s" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`, c.RadiusHost, c.RadiusSecret),
+		`comment="`+bootstrapComment+`"`)
+	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
+	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
+}
+
+// deniedPolicies are written out: a group keeps what is not mentioned.
+var deniedPolicies = []string{"ftp", "reboot", "policy", "test", "password", "sniff", "sensitive", "romon"}
+
+// access makes the API user and its group, and restricts the service to the tunnel.
+func (s *script) access(c BootstrapConfig) {
+	policies := []string{"read", "write", "api"}
+	for _, p := range deniedPolicies {
+		if p == "reboot" && c.AllowReboot {
+			policies = append(policies, p)
+			continue
+		}
+		policies = append(policies, "!"+p)
+	}
+	s.put("# 3. API user, restricted to the tunnel.")
+	list := strings.Join(policies, ",")
+	s.ensure("/user group", `name="`+bootstrapGroup+`"`, "policy="+list, `name="`+bootstrapGroup+`"`)
+	// Version 6 does not know the policy rest-api.
+	s.put(`:if ($major >= 7) do={`)
+	s.late(fmt.Sprintf(`/user group set [find where name="%s"] policy=%s,rest-api`, bootstrapGroup, list))
+	s.put(`}`)
+	s.ensure("/user", `name="`+c.APIUser+`"`, fmt.Sprintf(`group=%s password="%s" disabled=no`, bootstrapGroup, c.APIPassword), `name="`+c.APIUser+`"`)
+	s.put("/ip service set %s address=%s disabled=no", serviceOf(c.APIPort), commands.TunnelPlan)
+	if serviceOf(c.APIPort) == "www" {
+		// Version 6 has no REST: the platform falls back to the API service.
+		s.put(`:if ($major < 7) do={ /ip service set api address=%s disabled=no }`, commands.TunnelPlan)
+	}
+	if !isDefaultPort(c.APIPort) {
+		s.put("/ip service set %s port=%d", serviceOf(c.APIPort), c.APIPort)
+	}
+}
+
+// isDefaultPort tells whether a service has a port already.
+func isDefaultPort(port int) bool {
+	return port == 80 || port == 443 || port == 8728 || port == 8729
+}
+
+// firewall makes the platform's rules anew at the head of the table, the last one first; those of a former run go when the
+// new ones stand, so that the tunnel is never shut.
+func (s *script) firewall(c BootstrapConfig) {
+	s.put("# 4. Firewall: the tunnel rule first. Rules of others are not touched.")
+	s.put(`:local old [/ip firewall filter find where comment~"^%s"]`, FirewallTag)
+	s.put(`:local ids $old`)
+	for _, rule := range slices.Backward(FirewallRules(Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort})) {
+		s.put(`:set ids [/ip firewall filter find where dynamic=no]`)
+		s.put(`:if ([:len $ids] > 0) do={ /ip firewall filter add %s place-before=($ids->0) } else={ /ip firewall filter add %s }`, words(rule), words(rule))
+	}
+	s.put(`:foreach rule in=$old do={ /ip firewall filter remove $rule }`)
+}
+
+// words writes a rule's properties in a fixed order.
+func words(rule Resource) string {
+	var list []string
+	for _, property := range []string{"chain", "action", "in-interface", "src-address", "protocol", "dst-port", "comment"} {
+		if value, ok := rule.Values[property]; ok && property == "comment" {
+			list = append(list, fmt.Sprintf("%s=%q", property, value))
+		} else if ok {
+			list = append(list, property+"="+value)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// report leaves the version on the router and tells the platform.
+func (s *script) report(c BootstrapConfig) {
+	s.put("# 5. Report the version.")
+	s.put(`/interface sstp-client set [find where name="%s"] comment="%s %s%d"`, TunnelInterface, bootstrapComment, versionMark, BootstrapVersion)
+	if c.ReportURL != "" {
+		s.late(fmt.Sprintf(`/tool fetch url="%s/%d" http-method=post http-data="" check-certificate=no keep-result=no`, c.ReportURL, BootstrapVersion))
+	}
+	s.put(`:put "%s%d done"`, versionMark, BootstrapVersion)
+}
+
+// BootstrapOf reads from the menu interface which version of the script a router is on, 0 when it is on none.
+func BootstrapOf(s Snapshot) int {
+	for _, r := range s[MenuInterface] {
+		_, after, found := strings.Cut(r[propertyComment], versionMark)
+		text, _, _ := strings.Cut(after, " ")
+		if version, err := strconv.Atoi(text); r[propertyName] == TunnelInterface && found && err == nil {
+			return version
+		}
+	}
+	return 0
+}

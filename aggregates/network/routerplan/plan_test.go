@@ -1,0 +1,212 @@
+package routerplan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+func TestDesired_OfEachTypeIsCreatedInTheOrderOfReference(t *testing.T) {
+	t.Parallel()
+	slug := routerplan.Slug(testService(1, events.ServicePPPoE, "", 0).ID)
+	for name, c := range map[string]struct {
+		service routerplan.Service
+		want    []string
+	}{
+		"pppoe on a VLAN": {testService(1, events.ServicePPPoE, "ether5", 100), []string{
+			"add interface/vlan vlan-svc-S", "add ip/pool pool-svc-S", "add ppp/profile ppp-prof-svc-S",
+			"add interface/pppoe-server/server pppoe-svc-S",
+		}},
+		"hotspot": {testService(1, events.ServiceHotspot, "ether5", 0), []string{
+			"add ip/address 10.50.1.1/24", "add ip/pool pool-svc-S", "add ip/dhcp-server dhcp-svc-S", "add ip/dhcp-server/network 10.50.1.0/24",
+			"add ip/hotspot/profile hs-prof-svc-S", "add ip/hotspot hs-svc-S",
+			"add ip/hotspot/walled-garden *.example.com", "add ip/hotspot/walled-garden pay.example.org",
+			"add ip/hotspot/walled-garden/ip *.example.com", "add ip/hotspot/walled-garden/ip pay.example.org",
+			"add ip/hotspot/walled-garden/ip 192.0.2.0/24",
+		}},
+		"cpe-management": {testService(1, events.ServiceCPEManagement, "ether5", 0), []string{
+			"add ip/address 10.50.1.1/24", "add ip/pool pool-svc-S", "add ip/dhcp-server dhcp-svc-S", "add ip/dhcp-server/network 10.50.1.0/24",
+		}},
+	} {
+		d := routerplan.CompareService(nil, c.service, modern)
+		if diff := cmp.Diff(strings.Split(strings.ReplaceAll(strings.Join(c.want, "\n"), "svc-S", "svc-"+slug), "\n"), shown(d.Plan())); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+		r := newRouter(t, nil)
+		r.run(t.Fatalf, d.Plan(), 100)
+		removed := paths(routerplan.CompareRemoval(r.menu, c.service.ID).Plan())
+		slices.Reverse(removed)
+		if diff := cmp.Diff(paths(d.Plan()), removed); diff != "" {
+			t.Errorf("%s: removal is not the reverse\n%s", name, diff)
+		}
+	}
+}
+
+// paths are the menus of steps.
+func paths(steps []routerplan.Step) []string {
+	var out []string
+	for _, s := range steps {
+		out = append(out, s.Path)
+	}
+	return out
+}
+
+func TestDesired_SendsWhatTheRouterDefaultsOtherwise(t *testing.T) {
+	t.Parallel()
+	s := testService(1, events.ServicePPPoE, "ether5", 100)
+	byPath := map[string]map[string]string{}
+	for _, r := range routerplan.Desired(s, modern) {
+		byPath[r.Path] = r.Values
+	}
+	tag, slug := routerplan.ServiceComment(s.ID), routerplan.Slug(s.ID)
+	want := map[string]map[string]string{
+		routerplan.MenuVlan: {"name": "vlan-svc-" + slug, "interface": "ether5", "vlan-id": "100", "disabled": "no", "comment": tag},
+		routerplan.MenuPool: {"name": "pool-svc-" + slug, "ranges": "10.50.1.2-10.50.1.254", "comment": tag},
+		routerplan.MenuPPPProfile: {
+			"name": "ppp-prof-svc-" + slug, "local-address": "10.50.1.1", "remote-address": "pool-svc-" + slug, "comment": tag,
+		},
+		routerplan.MenuPPPoEServer: {
+			"service-name": "pppoe-svc-" + slug, "interface": "vlan-svc-" + slug, "default-profile": "ppp-prof-svc-" + slug,
+			"one-session-per-host": "yes", "disabled": "no", "comment": tag,
+		},
+	}
+	if diff := cmp.Diff(want, byPath); diff != "" {
+		t.Error(diff)
+	}
+	for _, r := range routerplan.Desired(s, routerplan.ParseVersion("6.49.10 (stable)")) {
+		if _, has := r.Values["comment"]; has && r.Path == routerplan.MenuPPPProfile {
+			t.Error("an old router has no comment on a profile")
+		}
+	}
+}
+
+func TestChangeOfAddresses_SetsOnlyWhatDiffersAndReplacesNothing(t *testing.T) {
+	t.Parallel()
+	s := testService(1, events.ServiceHotspot, "ether5", 0)
+	r := newRouter(t, nil)
+	r.run(t.Fatalf, routerplan.CompareService(r.menu, s, modern).Plan(), 100)
+	s.Addressing = testService(2, events.ServiceHotspot, "", 0).Addressing
+	d := routerplan.CompareService(r.menu, s, modern)
+	for _, step := range d.Plan() {
+		if step.Operation != "set" || step.Path == routerplan.MenuHotspot || step.Path == routerplan.MenuDHCPServer {
+			t.Errorf("step %s %s %v", step.Operation, step.Path, step.Values)
+		}
+	}
+	audit := d.Plan()[0].Audit()
+	want := events.RouterStep{
+		Path: routerplan.MenuAddress, Operation: "set", Name: "10.50.2.1/24",
+		Before: map[string]string{"address": "10.50.1.1/24"}, After: map[string]string{"address": "10.50.2.1/24"},
+	}
+	if diff := cmp.Diff(want, audit); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
+	t.Parallel()
+	s, gone := testService(1, events.ServicePPPoE, "ether5", 0), testService(2, events.ServiceHotspot, "ether6", 0)
+	r := newRouter(t, nil)
+	r.run(t.Fatalf, routerplan.CompareDevice(r.menu, []routerplan.Service{s, gone}, modern).Plan(), 100)
+	kinds := func(d routerplan.Diff) map[string]int {
+		n := map[string]int{}
+		for _, x := range d.Resources() {
+			n[x.Kind]++
+		}
+		return n
+	}
+	if d := routerplan.CompareService(r.menu, s, modern); !d.InSync() {
+		t.Fatalf("another service is in the way: %+v", d.Resources())
+	}
+	orphans := routerplan.CompareDevice(r.menu, []routerplan.Service{s}, modern)
+	if n := kinds(orphans); n["orphan"] != 11 || len(n) != 1 {
+		t.Errorf("kinds %v", n)
+	}
+	r.menu[routerplan.MenuPool] = nil
+	r.menu[routerplan.MenuPPPoEServer][0]["disabled"] = "true"
+	r.add(routerplan.MenuBridge, map[string]string{"name": "br-svc-1", "comment": routerplan.ServiceComment(s.ID) + " by hand"}, "")
+	d := routerplan.CompareService(r.menu, s, modern)
+	if n := kinds(d); n["missing"] != 1 || n["changed"] != 1 || n["extra"] != 1 {
+		t.Errorf("kinds %v", n)
+	}
+	if diff := cmp.Diff([]string{"remove", "add", "set"}, []string{d.Plan()[0].Operation, d.Plan()[1].Operation, d.Plan()[2].Operation}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMatcherAddedByHand_IsReplacedNotHidden(t *testing.T) {
+	t.Parallel()
+	s := testService(1, events.ServiceHotspot, "ether5", 0)
+	r := newRouter(t, nil)
+	r.run(t.Fatalf, routerplan.CompareService(r.menu, s, modern).Plan(), 100)
+	r.menu[routerplan.MenuWalledGardenIP][0]["src-address"] = "10.50.1.7"
+	r.menu[routerplan.MenuWalledGardenIP] = append(r.menu[routerplan.MenuWalledGardenIP], routerplan.Row{
+		".id": "*99", "dynamic": "true", "dst-host": "pay.example.org", "comment": routerplan.ServiceComment(s.ID),
+	})
+	d := routerplan.CompareService(r.menu, s, modern)
+	want := []string{"remove ip/hotspot/walled-garden/ip *.example.com", "add ip/hotspot/walled-garden/ip *.example.com"}
+	if diff := cmp.Diff(want, shown(d.Plan())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSameValue_ComparesByMeaning(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		property, a, b string
+		same           bool
+	}{
+		{"disabled", "no", "", true}, {"disabled", "yes", "true", true}, {"disabled", "yes", "", false},
+		{"lease-time", "1h", "01:00:00", true}, {"lease-time", "1d", "24h", true}, {"lease-time", "1h", "1m", false},
+		{"lease-time", "1w2d3h4m5s", "9d03:04:05", true}, {"timeout", "500ms", "0.5s", false}, {"timeout", "3s", "3s", true},
+		{"ranges", "10.0.0.2-10.0.0.9,10.0.0.20", "10.0.0.20-10.0.0.20,10.0.0.2-10.0.0.9", true}, {"ranges", "10.0.0.0/30", "10.0.0.0-10.0.0.3", true},
+		{"dst-address", "192.0.2.1", "192.0.2.1/32", true}, {"address", "10.0.0.1/24", "10.0.0.2/24", false},
+		{"max-limit", "10M/512k", "10000000/512000", true}, {"max-limit", "10M", "10M/10M", true},
+		{"vlan-id", "100", "0x64", true}, {"login-by", "cookie,http-chap", "http-chap,cookie", true},
+		{"name", "yes", "true", false}, {"address-pool", "pool", "*1", false},
+	} {
+		if got := routerplan.SameValue(c.property, c.a, c.b); got != c.same {
+			t.Errorf("%s: %q and %q: %v", c.property, c.a, c.b, got)
+		}
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]routerplan.Version{
+		"7.16 (stable)": {Major: 7, Minor: 16}, "6.49.10 (stable)": {Major: 6, Minor: 49}, "7.23rc1": {Major: 7, Minor: 23}, "": {}, "x.y": {},
+	} {
+		if got := routerplan.ParseVersion(text); got != want {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func TestSessions_CountsWhoWouldBeDropped(t *testing.T) {
+	t.Parallel()
+	pppoe, hotspot := testService(1, events.ServicePPPoE, "ether5", 0), testService(2, events.ServiceHotspot, "ether6", 0)
+	live := routerplan.Snapshot{
+		routerplan.MenuPPPActive: {
+			{"service": "pppoe", "address": "10.50.1.9"}, {"service": "pppoe", "address": "172.16.0.1"}, {"service": "pppoe"}, {"service": "sstp", "address": "10.50.1.10"},
+		},
+		routerplan.MenuHotspotActive: {{"server": "hs-svc-" + routerplan.Slug(hotspot.ID)}, {"server": "hs1"}},
+		routerplan.MenuPPPoEServer:   {{"service-name": "pppoe-svc-" + routerplan.Slug(pppoe.ID)}},
+	}
+	if got := routerplan.Sessions(live, pppoe); got != 3 {
+		t.Errorf("alone: %d", got)
+	}
+	live[routerplan.MenuPPPoEServer] = append(live[routerplan.MenuPPPoEServer], routerplan.Row{"service-name": "isp"})
+	if got := routerplan.Sessions(live, pppoe); got != 1 {
+		t.Errorf("beside another server: %d", got)
+	}
+	if got := routerplan.Sessions(live, hotspot); got != 1 {
+		t.Errorf("hotspot: %d", got)
+	}
+	if got := routerplan.Sessions(live, testService(3, events.ServiceCPEManagement, "", 0)); got != 0 {
+		t.Errorf("cpe-management: %d", got)
+	}
+}

@@ -1,0 +1,148 @@
+package routerplan_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// house is a router with all sources of reservation.
+func house() routerplan.Snapshot {
+	service := testService(1, events.ServicePPPoE, "ether5", 0)
+	return routerplan.Snapshot{
+		routerplan.MenuInterface: {
+			{"name": "ether1", "type": "ether"}, {"name": "ether2", "type": "ether"}, {"name": "ether3", "type": "ether"},
+			{"name": "wan-fibre", "default-name": "sfp-sfpplus1", "type": "ether"}, {"name": "sfp2", "type": "ether"},
+			{"name": "ether5", "type": "ether"}, {"name": "ether6", "type": "ether"}, {"name": "ether7", "type": "ether"},
+			{"name": "bridge-lan", "type": "bridge"}, {"name": "bridge-east", "type": "bridge"}, {"name": "br-svc-1", "type": "bridge"},
+			{"name": "vlan20", "type": "vlan"}, {"name": "vlan-svc-" + routerplan.Slug(service.ID), "type": "vlan"},
+			{"name": "pppoe-out1", "type": "pppoe-out"}, {"name": "platform-tunnel", "type": "sstp-out"}, {"name": "l2tp1", "type": "l2tp-out"},
+			{"name": "wlan1", "type": "wlan"}, {"name": "<pppoe-jane>", "type": "pppoe-in", "dynamic": "true"},
+		},
+		routerplan.MenuBridgePort: {{"interface": "ether2", "bridge": "bridge-lan"}, {"interface": "ether7", "bridge": "bridge-east"}},
+		routerplan.MenuBridge:     {{"name": "br-svc-1", "comment": routerplan.ServiceComment(service.ID)}, {"name": "bridge-east", "comment": "east"}},
+		routerplan.MenuDHCPClient: {{"interface": "ether1"}},
+		routerplan.MenuRoute: {
+			{"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1", "immediate-gw": "203.0.113.1%wan-fibre,10.1.1.1%vlan20"},
+			{"dst-address": "0.0.0.0/0", "gateway": "10.9.9.1", "disabled": "true", "immediate-gw": "10.9.9.1%ether5"},
+			{"dst-address": "10.0.0.0/8", "immediate-gw": "10.1.1.1%ether5"},
+		},
+		routerplan.MenuInterfaceList: {{"name": "WAN", "include": "UPLINK", "exclude": "SPARE"}, {"name": "UPLINK", "include": "WAN,FAR"}, {"name": "FAR"}, {"name": "SPARE"}},
+		routerplan.MenuListMember: {
+			{"list": "UPLINK", "interface": "ether5", "disabled": "true"}, {"list": "FAR", "interface": "ether3"}, {"list": "LAN", "interface": "ether6"},
+			{"list": "FAR", "interface": "ether6"}, {"list": "SPARE", "interface": "ether6"},
+		},
+		routerplan.MenuVlan: {
+			{"name": "vlan20", "interface": "bridge-lan", "vlan-id": "20"},
+			{"name": "vlan-svc-" + routerplan.Slug(service.ID), "interface": "ether5", "vlan-id": "100", "comment": routerplan.ServiceComment(service.ID)},
+		},
+		routerplan.MenuAddress: {
+			{"address": "192.168.88.1/24", "interface": "bridge-lan"}, {"address": "10.50.9.1/24", "comment": routerplan.ServiceComment(service.ID)},
+			{"address": "10.50.7.1/32", "dynamic": "true"}, {"address": "10.7.0.2/30", "interface": "ether6"},
+		},
+		routerplan.MenuDHCPNetwork: {{"address": "172.16.0.0/16"}},
+	}
+}
+
+func TestReserved_HasAllSevenSources(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"bridge": "always reserved", "bridge-lan": "always reserved", "platform-tunnel": "always reserved",
+		"ether2": "member of bridge-lan", "ether1": "has a DHCP client",
+		"wan-fibre": "a default route exits through it", "vlan20": "a default route exits through it",
+		"ether3":     "member of interface list WAN",
+		"pppoe-out1": "PPPoE client", "l2tp1": "L2TP client",
+		"br-svc-1": "bridge of a service",
+	}
+	if diff := cmp.Diff(want, routerplan.Reserved(house())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReserved_DefaultRoutesOfEveryVersionAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		route routerplan.Row
+		want  string
+	}{
+		"interface as gateway": {routerplan.Row{"gateway": "pppoe-out1", "immediate-gw": "pppoe-out1"}, "pppoe-out1"},
+		"scoped gateway":       {routerplan.Row{"gateway": "10.7.0.1%ether6", "immediate-gw": ""}, "ether6"},
+		"unreachable gateway":  {routerplan.Row{"gateway": "10.7.0.1", "immediate-gw": ""}, "ether6"},
+		"version 6":            {routerplan.Row{"gateway": "203.0.113.1", "gateway-status": "203.0.113.1 reachable via  ether7"}, "ether7"},
+		"version 6, interface": {routerplan.Row{"gateway": "ether7", "gateway-status": "ether7 reachable"}, "ether7"},
+	} {
+		s := house()
+		c.route["dst-address"] = "0.0.0.0/0"
+		s[routerplan.MenuRoute] = []routerplan.Row{c.route}
+		if _, is := routerplan.Reserved(s)[c.want]; !is {
+			t.Errorf("%s: %s is not reserved: %v", name, c.want, routerplan.Reserved(s))
+		}
+	}
+}
+
+func TestPicker_GroupsAndLeavesReservedBridgesOut(t *testing.T) {
+	t.Parallel()
+	want := []routerplan.Group{
+		{Name: "Bridges", Options: []routerplan.Option{{Name: "bridge-east"}}},
+		{Name: "Ethernet", Options: []routerplan.Option{
+			{Name: "ether1", Reserved: true, Reason: "has a DHCP client"}, {Name: "ether2", Reserved: true, Reason: "member of bridge-lan"},
+			{Name: "ether3", Reserved: true, Reason: "member of interface list WAN"}, {Name: "ether5"}, {Name: "ether6"}, {Name: "ether7"},
+		}},
+		{Name: "SFP", Options: []routerplan.Option{{Name: "wan-fibre", Reserved: true, Reason: "a default route exits through it"}, {Name: "sfp2"}}},
+		{Name: "VLAN", Options: []routerplan.Option{{Name: "vlan20", Reserved: true, Reason: "a default route exits through it"}}},
+	}
+	if diff := cmp.Diff(want, routerplan.Picker(house())); diff != "" {
+		t.Error(diff)
+	}
+	free := house()
+	free[routerplan.MenuRoute] = nil
+	if err := routerplan.CheckBinding(free, testService(2, events.ServicePPPoE, "", 0).ID, events.ServiceBinding{ParentInterface: "vlan20"}); err != nil {
+		t.Errorf("a VLAN on a reserved bridge: %v", err)
+	}
+}
+
+func TestCheckBinding_ReservedIsMalformedAndTheRestNamesItsField(t *testing.T) {
+	t.Parallel()
+	self, other := testService(1, events.ServicePPPoE, "", 0).ID, testService(2, events.ServicePPPoE, "", 0).ID
+	own := "vlan-svc-" + routerplan.Slug(self)
+	for name, c := range map[string]struct {
+		who     int
+		parent  string
+		vlan    int
+		kind    failure.Kind
+		code    string
+		allowed bool
+	}{
+		"reserved":             {2, "ether1", 0, failure.Malformed, "reserved_interface", false},
+		"reserved with a VLAN": {2, "bridge-lan", 30, failure.Malformed, "reserved_interface", false},
+		"unknown":              {2, "ether99", 0, failure.Invalid, "invalid_input", false},
+		"wireless":             {2, "wlan1", 0, failure.Invalid, "invalid_input", false},
+		"session":              {2, "<pppoe-jane>", 0, failure.Invalid, "invalid_input", false},
+		"of another service":   {2, own, 0, failure.Invalid, "invalid_input", false},
+		"its own VLAN":         {1, own, 0, failure.Invalid, "invalid_input", false},
+		"VLAN that exists":     {2, "ether5", 100, failure.Invalid, "invalid_input", false},
+		"VLAN that is its own": {1, "ether5", 100, 0, "", true},
+		"port":                 {2, "ether5", 0, 0, "", true},
+		"bridge with a VLAN":   {2, "bridge-east", 7, 0, "", true},
+	} {
+		who := self
+		if c.who == 2 {
+			who = other
+		}
+		err := routerplan.CheckBinding(house(), who, events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: c.parent, VlanID: c.vlan})
+		if (err == nil) != c.allowed || !c.allowed && (failure.KindOf(err) != c.kind || failure.CodeOf(err) != c.code) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOccupied_IsWhatTheRouterUsesForOtherThings(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]string{"192.168.88.0/24", "10.7.0.0/30", "172.16.0.0/16"}, routerplan.Occupied(house())); diff != "" {
+		t.Error(diff)
+	}
+}

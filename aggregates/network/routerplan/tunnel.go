@@ -1,0 +1,134 @@
+package routerplan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// TunnelConfig is what the SSTP concentrator of the management tunnel needs to know. It is a program or router of its own:
+// the platform only writes its configuration.
+type TunnelConfig struct {
+	Port        int
+	Certificate string // path of the certificate chain (accel-ppp), or name of the certificate (router)
+	Key         string // path of its key (accel-ppp)
+	Clients     []TunnelClient
+}
+
+// TunnelClient is one router in the tunnel.
+type TunnelClient struct {
+	User    string
+	Secret  string
+	Address string // in 10.99.0.0/16
+	Name    string // for people; in a comment
+}
+
+// tunnelServer names the profile and tags the secrets on a concentrator that is a router.
+const tunnelServer = "lastmile-tunnel"
+
+// Validate reports clients that would not stand in a file as they are, and addresses or users that are there twice.
+func (c TunnelConfig) Validate() error {
+	var f failure.Faults
+	f.Check(c.Port > 0 && c.Port < 65536, "port", "must be a port")
+	seen := map[string]bool{}
+	for _, client := range c.Clients {
+		f.Check(plainWord.MatchString(client.User), "user", "%q must have letters, digits, dots and dashes only", client.User)
+		f.Check(plainSecret.MatchString(client.Secret), "secret", "of %s must have 8 to 64 letters and digits", client.User)
+		f.Check(!seen[client.User] && !seen[client.Address], "user", "%s or its address %s is there twice", client.User, client.Address)
+		seen[client.User], seen[client.Address] = true, true
+	}
+	return f.Err()
+}
+
+// sorted are the clients by user, so that the same clients give the same file.
+func (c TunnelConfig) sorted() []TunnelClient {
+	return slices.SortedFunc(slices.Values(c.Clients), func(a, b TunnelClient) int { return cmp.Compare(a.User, b.User) })
+}
+
+// AccelPPP writes the two files of accel-ppp, an SSTP server that runs on Debian: its configuration (/etc/accel-ppp.conf) and
+// its secrets (/etc/accel-ppp/chap-secrets, which only root may read).
+func AccelPPP(c TunnelConfig) (config, secrets string, err error) {
+	if err := c.Validate(); err != nil {
+		return "", "", err
+	}
+	config = fmt.Sprintf(`# Management tunnel of Lastmile. Written by "lastmile tunnel config"; changes are lost.
+[modules]
+log_syslog
+sstp
+auth_mschap_v2
+chap-secrets
+
+[core]
+log-error=/var/log/accel-ppp/core.log
+thread-count=2
+
+[common]
+single-session=replace
+
+[ppp]
+verbose=1
+mtu=1400
+mru=1400
+ipv4=require
+ipv6=deny
+mppe=prefer
+lcp-echo-interval=20
+lcp-echo-failure=3
+unit-cache=0
+
+[sstp]
+verbose=1
+port=%d
+accept=ssl
+ssl-pemfile=%s
+ssl-keyfile=%s
+ssl-protocol=tls1.2,tls1.3
+ifname=nas%%d
+
+[client-ip-range]
+disable
+
+[chap-secrets]
+gw-ip-address=%s
+chap-secrets=/etc/accel-ppp/chap-secrets
+
+[cli]
+tcp=127.0.0.1:2001
+`, c.Port, c.Certificate, c.Key, commands.TunnelGateway)
+	var b strings.Builder
+	b.WriteString("# user server secret address\n")
+	for _, client := range c.sorted() {
+		fmt.Fprintf(&b, "%s * %s %s\n", client.User, client.Secret, client.Address)
+	}
+	return config, b.String(), nil
+}
+
+// RouterConcentrator writes the script for a router that is the concentrator. It may be run again: secrets of routers that
+// are gone go, and nothing else on it is touched but the one SSTP server that it has.
+func RouterConcentrator(c TunnelConfig) (string, error) {
+	if err := c.Validate(); err != nil {
+		return "", err
+	}
+	var b script
+	b.put("# Management tunnel of Lastmile: SSTP concentrator. Safe to run again.")
+	b.put("{")
+	b.ensure("/ppp profile", `name="`+tunnelServer+`"`, fmt.Sprintf("local-address=%s only-one=yes use-encryption=yes change-tcp-mss=yes", commands.TunnelGateway),
+		`name="`+tunnelServer+`"`)
+	var known []string
+	for _, client := range c.sorted() {
+		known = append(known, fmt.Sprintf(`name!="%s"`, client.User))
+		values := fmt.Sprintf(`password="%s" service=sstp profile=%s remote-address=%s disabled=no comment="%s"`,
+			client.Secret, tunnelServer, client.Address, tunnelServer)
+		b.ensure("/ppp secret", `name="`+client.User+`"`, values, `name="`+client.User+`"`)
+	}
+	gone := strings.Join(append([]string{`comment="` + tunnelServer + `"`}, known...), " and ")
+	b.put("/ppp secret remove [find where %s]", gone)
+	b.put(`/interface sstp-server server set enabled=yes port=%d default-profile=%s certificate="%s" authentication=mschap2`, c.Port, tunnelServer, c.Certificate)
+	b.put(`:put "tunnel concentrator: %d routers"`, len(c.Clients))
+	b.put("}")
+	return strings.Join(b.lines, "\n") + "\n", nil
+}
