@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// TestMetrics_ShowMoneyThatWaits: what an operator is to be woken for is on the metrics listener.
+// TestMetrics_ShowMoneyThatWaits: what an operator is to be woken for is on the metrics listener, and on the operators' page.
 func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "METRICS_ADDR=127.0.0.1:0").start().signIn()
@@ -19,6 +21,7 @@ func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 		`lastmile_receipts_attention{why="unclaimed"} 0`, `lastmile_process_stopped{process="receipts"} 0`, `lastmile_jobs{state="discarded"} 0`,
 		"lastmile_callbacks_waiting 0", `lastmile_projection_stopped{projection="audit_log"} 0`,
 	}
+	var page []byte
 	k.eventually("metrics", func(ctx context.Context) (bool, error) {
 		text, err := scrape(ctx, "http://"+k.app.metricsListener.Addr()+"/metrics")
 		for _, line := range wanted {
@@ -26,8 +29,12 @@ func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 				return false, err
 			}
 		}
+		page = text
 		return true, err
 	})
+	if diff := cmp.Diff(documentedMetrics(t), shownMetrics(page)); diff != "" {
+		t.Errorf("metrics (-operations.md +shown):\n%s", diff)
+	}
 }
 
 // scrape reads a page of metrics.
