@@ -51,7 +51,8 @@ type Routers interface {
 	Diff(ctx context.Context, service id.Service) (network.LiveDiff, error)
 	Drift(ctx context.Context, device id.Device) (network.LiveDiff, error)
 	FirewallDrift(ctx context.Context, device id.Device) (network.LiveDiff, error)
-	BootstrapScript(ctx context.Context, device id.Device) (string, error)
+	// BootstrapScript makes the script. Meta is of who asks: a router without API credentials gets some with it.
+	BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error)
 }
 
 // Fleet knows what routers said when they were asked last.

@@ -58,7 +58,7 @@ func (a NetworkAPI) bootstrapScript(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	script, err := a.Routers.BootstrapScript(ctx, device)
+	script, err := a.Routers.BootstrapScript(ctx, device, c.Meta())
 	if err != nil {
 		return err
 	}

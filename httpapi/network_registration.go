@@ -31,7 +31,7 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 			Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress), CoAPort: orNumber(in.CoAPort, commands.DefaultCoAPort),
 			APIPort: orNumber(in.APIPort, commands.DefaultAPIPort), ManagementAddress: strings.TrimSpace(in.ManagementAddress),
 		},
-		RadiusRef: NewID[id.Secret](c, "device_radius"), TunnelRef: NewID[id.Secret](c, "device_tunnel"), ReportRef: NewID[id.Secret](c, "device_report"),
+		RadiusRef: NewID[id.Secret](c, "device_radius"), TunnelRef: NewID[id.Secret](c, "device_tunnel"),
 	}
 	command.TunnelUser = "nas-" + strings.ReplaceAll(command.DeviceID.String(), "-", "")
 	command.TunnelAddress = rules.TunnelCandidate(command.DeviceID, 0)
@@ -51,8 +51,7 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 		ref   id.Secret
 		kind  events.CredentialKind
 		value string
-	}{{command.RadiusRef, events.CredentialRadius, in.RadiusSecret.Reveal()}, {command.TunnelRef, events.CredentialTunnel, rand.Text()},
-		{command.ReportRef, events.CredentialReport, rand.Text()}} {
+	}{{command.RadiusRef, events.CredentialRadius, in.RadiusSecret.Reveal()}, {command.TunnelRef, events.CredentialTunnel, rand.Text()}} {
 		if err := a.keep(ctx, c.Org.ID, s.ref, s.kind, []byte(s.value)); err != nil {
 			return err
 		}

@@ -15,9 +15,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/jobs/network"
 )
 
 // App is the running service. Start makes it, Stop ends it.
@@ -34,6 +36,10 @@ type App struct {
 	metrics  *prometheus.Registry
 	provider string // base address of the payment provider, "" = by PAYMENT_ENV
 
+	routers    atomic.Pointer[network.Workers] // nil until the area is wired
+	rounds     *network.Background
+	dialRouter routeros.DialFunc // nil = the machine's network
+
 	startedAt time.Time
 
 	listener        *httpapi.Listener // nil without the role api
@@ -46,6 +52,8 @@ type App struct {
 type appOptions struct {
 	clock clock.Clock // nil = the machine's
 	demo  bool        // demo data and credentials are allowed
+	// dialRouter connects to routers; nil = the machine's network.
+	dialRouter routeros.DialFunc
 }
 
 // StartApp starts the service in the order of its dependencies. On an error everything that was started is stopped again.
@@ -58,7 +66,8 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	}
 	a := &App{cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger), metrics: prometheus.NewRegistry()}
 	a.startedAt = a.clock.Now()
-	a.breakers = breaker.New(breaker.Config{Clock: a.clock, OnChange: a.noteBreaker})
+	a.dialRouter = opts.dialRouter
+	a.breakers = breaker.New(breaker.Config{Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{routeros.BreakerKind: "device_unreachable"}})
 	logger.InfoContext(ctx, "starting", append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
 	if err := a.start(ctx, opts); err != nil {
 		a.Stop()
@@ -99,6 +108,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	if err := a.engines.startWork(ctx, a.life, a.roles); err != nil {
+		return err
+	}
+	if err := a.startRounds(ctx); err != nil {
 		return err
 	}
 	a.startHousekeeping()

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 
@@ -69,6 +70,16 @@ type Config struct {
 	PaymentPasskey        secrets.Text `env:"PAYMENT_PASSKEY"`
 	PaymentCallbackURL    string       `env:"PAYMENT_CALLBACK_URL"` // empty in development: this program's own address
 	PaymentAllowedIPs     networks     `env:"PAYMENT_ALLOWED_IPS"`
+
+	FleetPollInterval  time.Duration `env:"FLEET_POLL_INTERVAL" envDefault:"60s"`
+	DriftCheckInterval time.Duration `env:"DRIFT_CHECK_INTERVAL" envDefault:"15m"`
+	FleetHistoryKept   time.Duration `env:"FLEET_HISTORY_RETENTION" envDefault:"168h"`
+	// TunnelHost is the public host of the SSTP concentrator that routers bring their tunnels up to.
+	TunnelHost string `env:"TUNNEL_HOST"`
+	TunnelPort int    `env:"TUNNEL_PORT" envDefault:"443"`
+	// RouterAllowReboot gives the routers' API user the policy reboot, which spec.md's list denies: without it a router
+	// refuses to be rebooted, in its own words.
+	RouterAllowReboot bool `env:"ROUTER_ALLOW_REBOOT"`
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`

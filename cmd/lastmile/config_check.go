@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -46,6 +47,7 @@ func (c Config) Validate() error {
 	c.checkKeys(&f)
 	c.checkEventStore(&f)
 	c.checkPayments(&f)
+	c.checkNetwork(&f)
 	if c.Production() {
 		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN", "is required in production")
 		f.check(!c.hasDemoSecrets(), "PAYMENT_CONSUMER_SECRET", "the demo's credentials are refused in production")
@@ -113,6 +115,15 @@ func (c Config) checkPayments(f *faults) {
 		f.check(len(c.PaymentAllowedIPs) > 0, "PAYMENT_ALLOWED_IPS", "must not be empty in production: callbacks would be accepted from everywhere")
 		f.check(hasScheme(c.PaymentCallbackURL, "https"), "PAYMENT_CALLBACK_URL", "must be https://... in production")
 	}
+}
+
+// checkNetwork checks how routers are looked after.
+func (c Config) checkNetwork(f *faults) {
+	f.check(c.FleetPollInterval >= time.Second, "FLEET_POLL_INTERVAL", "must be at least 1s")
+	f.check(c.DriftCheckInterval >= time.Second, "DRIFT_CHECK_INTERVAL", "must be at least 1s")
+	f.check(c.FleetHistoryKept >= time.Minute, "FLEET_HISTORY_RETENTION", "must be at least 1m")
+	f.check(c.TunnelPort > 0 && c.TunnelPort < 65536, "TUNNEL_PORT", "must be from 1 to 65535")
+	f.check(!strings.ContainsAny(c.TunnelHost, " :/\"\\$"), "TUNNEL_HOST", "must be a host name or IPv4 address")
 }
 
 // validAddr tells whether text is a listen address.

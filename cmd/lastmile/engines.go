@@ -34,6 +34,7 @@ func openBus(s *storage, c clock.Clock, logger *slog.Logger) *bus.Bus {
 	registerSubscribers(b)
 	registerBilling(b)
 	registerPayments(b)
+	registerNetwork(b)
 	registerAudit(b)
 	return b
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // childVariable makes the test program act as `lastmile serve`, for tests that kill it.
@@ -51,8 +52,9 @@ type kit struct {
 	sim     *provider.Simulator
 	environ []string
 	log     *logBuffer
-	db      *postgres.DB // of the installation, when it is not private
-	clock   clock.Clock  // nil = the machine's
+	db      *postgres.DB      // of the installation, when it is not private
+	clock   clock.Clock       // nil = the machine's
+	routers *router.Simulator // nil = none
 	app     *App
 	addr    string
 
@@ -99,13 +101,22 @@ func (k *kit) config() Config {
 func (k *kit) start() *kit {
 	k.t.Helper()
 	logger := slog.New(withoutRequests{slog.NewJSONHandler(k.log, nil)})
-	app, err := StartApp(k.t.Context(), k.config(), allRoles, logger, appOptions{clock: k.clock})
+	app, err := StartApp(k.t.Context(), k.config(), allRoles, logger, k.options())
 	if err != nil {
 		k.t.Fatalf("start: %v", err)
 	}
 	k.t.Cleanup(app.Stop)
 	k.app, k.addr = app, app.Addr()
 	return k
+}
+
+// options are what only tests choose.
+func (k *kit) options() appOptions {
+	opts := appOptions{clock: k.clock}
+	if k.routers != nil {
+		opts.dialRouter = k.routers.Dial
+	}
+	return opts
 }
 
 // signIn makes the super_admin with the command line, an organization with its admin, and signs both in.

@@ -4,12 +4,17 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/gatewayregistration"
 	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/paymentprompt"
+	"github.com/lastmile-isp/lastmile/processmanagers/provisioning"
+	"github.com/lastmile-isp/lastmile/processmanagers/rebooting"
 	"github.com/lastmile-isp/lastmile/processmanagers/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/reconciling"
 	"github.com/lastmile-isp/lastmile/processmanagers/renewal"
 	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	projections "github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -22,7 +27,8 @@ func readModels() []projections.Projection {
 		subscribers.Subscribers{}, subscribers.Plans{}, subscribers.Subscriptions{},
 		billing.Invoices{}, billing.Statement{},
 		payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{},
-		audit.Log{},
+		network.Devices{}, network.Services{}, network.History{},
+		audit.Log{}, outbox.Outbox{},
 	}
 }
 
@@ -34,4 +40,7 @@ func registerProcesses(r *processes.Runner) {
 	processes.Register(r, paymentprompt.Process())
 	processes.Register(r, receipts.Process())
 	processes.Register(r, gatewayregistration.Process())
+	processes.Register(r, provisioning.Process())
+	processes.Register(r, reconciling.Process())
+	processes.Register(r, rebooting.Process())
 }

@@ -75,7 +75,7 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 	}
 }
 
-// serve makes the server and opens the door to it. A program without the role api shows its metrics too. A program without the role api shows its metrics too.
+// serve makes the server and opens the door to it. A program without the role api shows its metrics too.
 func (a *App) serve(areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(models.ReceiptsQuery{Views: a.engines.views}.Attention))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {

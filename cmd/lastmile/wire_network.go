@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+
+	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/network"
+	models "github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/outbox"
+)
+
+// registerNetwork adds routers, services, address plans and runs of writes, and what the processes ask of them.
+func registerNetwork(b *bus.Bus) {
+	bus.Register(b, bus.Aggregate[rules.Device, commands.DeviceCommand, events.DeviceEvent]{
+		Category: commands.DeviceCategory, Evolve: rules.EvolveDevice, Decide: rules.DecideDevice, Owner: rules.OwnerDevice,
+		Claims: rules.ClaimsDevice, Close: rules.CloseDevice,
+	})
+	bus.Register(b, bus.Aggregate[rules.Service, commands.ServiceCommand, events.ServiceEvent]{
+		Category: commands.ServiceCategory, Evolve: rules.EvolveService, Decide: rules.DecideService, Owner: rules.OwnerService, Close: rules.CloseService,
+	})
+	bus.Register(b, bus.Aggregate[rules.Addressing, commands.AddressingCommand, events.AddressingEvent]{
+		Category: commands.AddressingCategory, Evolve: rules.EvolveAddressing, Decide: rules.DecideAddressing, Owner: rules.OwnerAddressing,
+		Close: rules.CloseAddressing,
+	})
+	bus.Register(b, bus.Aggregate[rules.Run, commands.ReconcileCommand, events.ReconcileEvent]{
+		Category: commands.ReconcileCategory, Evolve: rules.EvolveRun, Decide: rules.DecideRun, Owner: rules.OwnerRun, Close: rules.CloseRun,
+	})
+	bus.RegisterStored[commands.SettleAddresses](b)
+	bus.RegisterStored[commands.ReleaseAddresses](b)
+	bus.RegisterStored[commands.FailReboot](b)
+}
+
+// wireNetwork makes the gateway to routers, registers the jobs of the area, starts its rounds and makes its endpoints.
+func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
+	gateway, err := routeros.New(routeros.Config{Guard: a.breakers, Policy: a.routerPolicy(), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger})
+	if err != nil {
+		return nil, err
+	}
+	a.life.startedBeside("router gateway", stopStorage, func(context.Context) { gateway.Close() })
+	polls, err := network.OpenPolls(ctx, a.storage.db)
+	if err != nil {
+		return nil, err
+	}
+	workers := network.New(network.Config{
+		Bus: a.engines.bus, Views: a.engines.views, DB: a.storage.db, Secrets: a.storage.vault.Secrets,
+		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
+		Polls: polls, Clock: a.clock, Logger: a.logger, Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
+		PollEvery: a.cfg.FleetPollInterval, DriftEvery: a.cfg.DriftCheckInterval, PollsKept: a.cfg.FleetHistoryKept,
+	})
+	workers.Register(a.engines.jobs)
+	a.routers.Store(workers)
+	a.rounds = network.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
+	views := a.engines.views
+	api := httpapi.NetworkAPI{
+		Bus: a.engines.bus, Devices: models.DevicesQuery{Views: views}, Services: models.ServicesQuery{Views: views},
+		History: models.HistoryQuery{Views: views}, Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
+		Forget: func(device id.Device) { a.forgetRouter(gateway, polls, device) }, ManagementAddresses: !a.cfg.Production(),
+		BootstrapVersion: network.BootstrapVersion, Clock: a.clock,
+	}
+	return [][]httpapi.Route{api.Routes(), httpapi.BootstrapAPI{Reports: workers}.Routes(), httpapi.OutboxAPI{Messages: outbox.Query{Views: views}}.Routes()}, nil
+}
+
+// startRounds begins polls and drift checks, once jobs can be enqueued.
+func (a *App) startRounds(ctx context.Context) error {
+	if err := a.rounds.Start(ctx); err != nil {
+		return err
+	}
+	a.life.startedBeside("router rounds", stopEngines, func(context.Context) { a.rounds.Stop() })
+	return nil
+}
+
+// fleet is what routers said, and the way to have one asked again.
+type fleet struct {
+	*network.Polls
+	*network.Workers
+}
+
+// liveRouters asks routers on behalf of a request.
+type liveRouters struct{ *network.Workers }
+
+// BootstrapScript makes the script for the one who asks for it.
+func (l liveRouters) BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error) {
+	return l.Workers.BootstrapScript(ctx, device, jobs.Cause{OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: meta.CorrelationID, JobID: id.Any(meta.CommandID)})
+}
+
+// routerPolicy says which addresses may be dialled: in production those of the tunnel alone (rules.md 23).
+func (a *App) routerPolicy() routeros.Policy {
+	if a.cfg.Production() {
+		return routeros.Within(commands.TunnelPlan)
+	}
+	return routeros.Anywhere
+}
+
+// scriptSettings are what routers are told about the platform.
+func (a *App) scriptSettings() network.ScriptSettings {
+	s := network.ScriptSettings{Concentrator: a.cfg.TunnelHost, ConcentratorPort: a.cfg.TunnelPort, RadiusHost: commands.TunnelGateway.String(),
+		AllowReboot: a.cfg.RouterAllowReboot}
+	if s.Concentrator == "" {
+		s.Concentrator = a.cfg.ServiceDomain
+	}
+	switch own := a.ownURL(); {
+	case a.cfg.Production():
+		s.ReportURL = "https://" + a.cfg.ServiceDomain + httpapi.BootstrapPath
+	case own != "":
+		s.ReportURL = own + httpapi.BootstrapPath
+	}
+	return s
+}
+
+// forgetRouter drops what is kept about a router that is no more.
+func (a *App) forgetRouter(gateway *routeros.Gateway, polls *network.Polls, device id.Device) {
+	gateway.Forget(device.String())
+	a.breakers.Forget(routeros.BreakerKind, device.String())
+	if err := polls.Forget(context.Background(), device); err != nil {
+		a.logger.Warn("polls of a deleted router stay", "device_id", device, "error", err)
+	}
+}
+
+// noteRouter has a change of a router's breaker recorded.
+func (a *App) noteRouter(s breaker.State) {
+	if w := a.routers.Load(); w != nil {
+		w.NoteBreaker(s)
+	}
+}
+
+// breakerOwner is the organization whose router a breaker guards, "" for the platform's own systems.
+func (a *App) breakerOwner(s breaker.State) string {
+	if w := a.routers.Load(); w != nil && s.Kind == routeros.BreakerKind {
+		return w.OwnerOf(s.Target)
+	}
+	return ""
+}

@@ -1,0 +1,142 @@
+package network
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// ApplyService brings a router in line with one service: read, check the place, compare, write, read back. It may be
+// repeated after a crash at any step, and writes nothing that is right already.
+func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, cause jobs.Cause) error {
+	if err := w.shown(ctx, args.Position); err != nil {
+		return err
+	}
+	return w.exclusively(ctx, args.DeviceID, func() error {
+		row, err := w.services.Any(ctx, args.ServiceID)
+		if err != nil || row == nil || row.RemovedAt != nil || leaving(*row) {
+			return err // what is leaving has a job of its own
+		}
+		work := serviceWork{w: w, row: *row, run: args.RunID, phase: events.PhaseApply, cause: cause}
+		return work.do(ctx, commands.StartReconcile{RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply}, work.apply)
+	})
+}
+
+// RemoveService takes everything of one service from a router: for good, or before it is made again elsewhere.
+func (w *Workers) RemoveService(ctx context.Context, args commands.RemoveService, cause jobs.Cause) error {
+	if err := w.shown(ctx, args.Position); err != nil {
+		return err
+	}
+	return w.exclusively(ctx, args.DeviceID, func() error {
+		row, err := w.services.Any(ctx, args.ServiceID)
+		if err != nil || row == nil || row.RemovedAt != nil || !leaving(*row) {
+			return err
+		}
+		work := serviceWork{w: w, row: *row, run: args.RunID, phase: row.Open, cause: cause}
+		kind := events.ReconcileRemove
+		if row.Open == events.PhaseTeardown {
+			kind = events.ReconcileRecreate
+		}
+		return work.do(ctx, commands.StartReconcile{RunID: args.RunID, ServiceID: row.ID, Kind: kind}, work.remove)
+	})
+}
+
+// shown waits until the read models have what a job is about.
+func (w *Workers) shown(ctx context.Context, position uint64) error {
+	if err := w.cfg.Views.WaitFor(ctx, network.ServicesName, position); err != nil {
+		return err
+	}
+	return w.cfg.Views.WaitFor(ctx, network.DevicesName, position)
+}
+
+// serviceWork is one phase of work on one service.
+type serviceWork struct {
+	w     *Workers
+	row   network.ServiceRow
+	run   id.Run
+	phase string
+	cause jobs.Cause
+}
+
+// do opens the router, does the work as a run and reports how it went. The report comes before the end of the run: a run
+// that has ended needs nothing more.
+func (s serviceWork) do(ctx context.Context, start commands.StartReconcile, work func(context.Context, *run) error) error {
+	r, err := s.w.open(ctx, s.row.DeviceID)
+	if err != nil {
+		return s.conclude(ctx, nil, stop(ctx, commands.OperationConnect, err))
+	}
+	u, err := s.w.begin(ctx, r, s.cause, start)
+	if err != nil || u.over {
+		return err
+	}
+	return s.conclude(ctx, u, work(ctx, u))
+}
+
+// conclude reports the outcome and ends the run, if there is one.
+func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
+	var why *stopped
+	var report commands.Command
+	switch {
+	case errors.As(err, &why):
+		report = commands.ReportServiceFailure{ServiceID: s.row.ID, RunID: s.run, Generation: s.row.Generation, Phase: s.phase, Path: why.path,
+			Operation: why.operation, Message: why.message, Refused: why.refused()}
+	case err != nil:
+		return err
+	case s.phase == events.PhaseTeardown:
+		report = commands.ReportTornDown{ServiceID: s.row.ID, RunID: s.run, Generation: s.row.Generation}
+	case s.phase == events.PhaseRemoval:
+		report = commands.ReportRemoved{ServiceID: s.row.ID, RunID: s.run}
+	default:
+		report = commands.ReportApplied{ServiceID: s.row.ID, RunID: s.run, Generation: s.row.Generation}
+	}
+	if _, err := s.w.report(ctx, s.cause, s.run.String(), report); err != nil && !gone(err) {
+		return err
+	}
+	if u == nil {
+		return nil
+	}
+	return u.finish(ctx, why)
+}
+
+// gone tells that what a report is about is no more.
+func gone(err error) bool {
+	return failure.KindOf(err) == failure.NotFound || failure.KindOf(err) == failure.Conflict && failure.CodeOf(err) != "concurrent_change"
+}
+
+// apply is the work of ApplyService. The place is checked before the first write, from the same reading.
+func (s serviceWork) apply(ctx context.Context, u *run) error {
+	version, err := u.r.version(ctx)
+	if err != nil {
+		return stop(ctx, commands.OperationRead, err)
+	}
+	menus := routerplan.ServiceMenus()
+	snapshot, err := u.r.read(ctx, union(menus, routerplan.InterfaceMenus()))
+	if err != nil {
+		return stop(ctx, commands.OperationRead, err)
+	}
+	if err := routerplan.CheckBinding(snapshot, s.row.ID, s.row.Binding); err != nil {
+		return stop(ctx, commands.OperationRead, err)
+	}
+	return u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
+		return routerplan.CompareService(now, wanted(s.row), version)
+	}})
+}
+
+// remove is the work of RemoveService.
+func (s serviceWork) remove(ctx context.Context, u *run) error {
+	menus := routerplan.ServiceMenus()
+	snapshot, err := u.r.read(ctx, menus)
+	if err != nil {
+		return stop(ctx, commands.OperationRead, err)
+	}
+	return u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
+		return routerplan.CompareRemoval(now, s.row.ID)
+	}})
+}

@@ -1,0 +1,236 @@
+package network
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// shownError is a router's error as requests answer it: unreachable with the reason, a refusal in the router's own words.
+func shownError(err error) error {
+	if failure.KindOf(err) != failure.Unavailable || failure.CodeOf(err) != "device_unreachable" {
+		return err
+	}
+	return failure.NewUnavailable("device_unreachable", messageOf(err), 0, err)
+}
+
+// ask opens a router and asks it something.
+func ask[T any](ctx context.Context, w *Workers, device id.Device, read func(ctx context.Context, r router) (T, error)) (T, error) {
+	r, err := w.open(ctx, device)
+	if err != nil {
+		var none T
+		return none, shownError(err)
+	}
+	out, err := read(ctx, r)
+	return out, shownError(err)
+}
+
+// Ping tells whether a router answers, and how fast. Not answering is an answer.
+func (w *Workers) Ping(ctx context.Context, device id.Device) (network.LivePing, error) {
+	row, err := w.devices.Any(ctx, device)
+	if err != nil {
+		return network.LivePing{}, err
+	}
+	if row == nil {
+		return network.LivePing{}, failure.NewNotFound("device_not_found", "There is no such device.")
+	}
+	p := w.poll(ctx, *row)
+	if ctx.Err() == nil {
+		if err := w.cfg.Polls.Keep(ctx, []Polled{p}); err != nil {
+			return network.LivePing{}, err
+		}
+	}
+	return network.LivePing{Reachable: p.Reachable, ResponseMs: p.ResponseMs, BoardName: p.BoardName, Version: p.Version, Error: p.Error}, nil
+}
+
+// Resource reads a router's load.
+func (w *Workers) Resource(ctx context.Context, device id.Device) (network.LiveResource, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (network.LiveResource, error) {
+		item, err := r.resource(ctx)
+		return loadOf(item), err
+	})
+}
+
+// Interfaces reads the picker of a service's place.
+func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]network.LiveInterfaces, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]network.LiveInterfaces, error) {
+		snapshot, err := r.read(ctx, routerplan.InterfaceMenus())
+		if err != nil {
+			return nil, err
+		}
+		rows := map[string]routerplan.Row{}
+		for _, row := range snapshot[routerplan.MenuInterface] {
+			rows[row["name"]] = row
+		}
+		var groups []network.LiveInterfaces
+		for _, g := range routerplan.Picker(snapshot) {
+			group := network.LiveInterfaces{Name: g.Name}
+			for _, o := range g.Options {
+				row := rows[o.Name]
+				group.Options = append(group.Options, network.LiveInterface{
+					Name: o.Name, Type: row["type"], Running: row["running"] == "true", Disabled: row["disabled"] == "true", Comment: row["comment"],
+					RxBytes: number(row["rx-byte"]), TxBytes: number(row["tx-byte"]), Reserved: o.Reserved, Reason: o.Reason,
+				})
+			}
+			groups = append(groups, group)
+		}
+		return groups, nil
+	})
+}
+
+// Sessions reads who is online: PPP, then hotspot.
+func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]network.LiveSession, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]network.LiveSession, error) {
+		snapshot, err := r.read(ctx, []string{routerplan.MenuPPPActive, routerplan.MenuHotspotActive})
+		if err != nil {
+			return nil, err
+		}
+		var out []network.LiveSession
+		for _, s := range snapshot[routerplan.MenuPPPActive] {
+			uptime, _ := routerplan.ParseDuration(s["uptime"])
+			out = append(out, network.LiveSession{Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"], Address: s["address"],
+				UptimeSeconds: int64(uptime.Seconds()), Encoding: s["encoding"], Radius: s["radius"] == "true"})
+		}
+		for _, s := range snapshot[routerplan.MenuHotspotActive] {
+			uptime, _ := routerplan.ParseDuration(s["uptime"])
+			out = append(out, network.LiveSession{Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"], Address: s["address"],
+				UptimeSeconds: int64(uptime.Seconds()), Radius: s["radius"] == "true"})
+		}
+		return out, nil
+	})
+}
+
+// Leases reads DHCP leases; what a device has now comes before what is reserved for it.
+func (w *Workers) Leases(ctx context.Context, device id.Device) ([]network.LiveLease, error) {
+	return list(ctx, w, device, "ip/dhcp-server/lease", func(l routeros.Item) network.LiveLease {
+		first := func(names ...string) string {
+			for _, name := range names {
+				if l[name] != "" {
+					return l[name]
+				}
+			}
+			return ""
+		}
+		return network.LiveLease{
+			Address: first("active-address", "address"), MACAddress: first("active-mac-address", "mac-address"), HostName: l["host-name"],
+			Status: l["status"], Server: first("active-server", "server"), ExpiresAfter: l["expires-after"], Dynamic: l["dynamic"] == "true",
+		}
+	})
+}
+
+// Queues reads simple queues.
+func (w *Workers) Queues(ctx context.Context, device id.Device) ([]network.LiveQueue, error) {
+	return list(ctx, w, device, "queue/simple", func(q routeros.Item) network.LiveQueue {
+		return network.LiveQueue{Name: q["name"], Target: q["target"], MaxLimit: q["max-limit"], BurstLimit: q["burst-limit"],
+			Dynamic: q["dynamic"] == "true", Disabled: q["disabled"] == "true"}
+	})
+}
+
+// list reads a menu.
+func list[T any](ctx context.Context, w *Workers, device id.Device, menu string, show func(routeros.Item) T) ([]T, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]T, error) {
+		items, err := r.Print(ctx, menu, routeros.Query{})
+		out := make([]T, 0, len(items))
+		for _, item := range items {
+			out = append(out, show(item))
+		}
+		return out, err
+	})
+}
+
+// Placement checks that a service may be where it wants, and gives the subnets that the router uses itself.
+func (w *Workers) Placement(ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding) ([]string, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]string, error) {
+		snapshot, err := r.read(ctx, routerplan.CheckMenus())
+		if err != nil {
+			return nil, err
+		}
+		if err := routerplan.CheckBinding(snapshot, service, b); err != nil {
+			return nil, err
+		}
+		occupied := routerplan.Occupied(snapshot)
+		slices.Sort(occupied)
+		return slices.Compact(occupied), nil
+	})
+}
+
+// AffectedSessions counts the customers that are online through a service.
+func (w *Workers) AffectedSessions(ctx context.Context, service id.Service) (int, error) {
+	row, err := w.service(ctx, service)
+	if err != nil {
+		return 0, err
+	}
+	return ask(ctx, w, row.DeviceID, func(ctx context.Context, r router) (int, error) {
+		snapshot, err := r.read(ctx, routerplan.SessionMenus())
+		if err != nil {
+			return 0, err
+		}
+		s := routerplan.Service{ID: row.ID, Binding: row.Binding, Addressing: row.Addressing, WalledGarden: row.WalledGarden}
+		return routerplan.Sessions(snapshot, s), nil
+	})
+}
+
+// service is a service that is not removed.
+func (w *Workers) service(ctx context.Context, service id.Service) (network.ServiceRow, error) {
+	row, err := w.services.Any(ctx, service)
+	if err == nil && (row == nil || row.RemovedAt != nil) {
+		err = failure.NewNotFound("service_not_found", "There is no such service.")
+	}
+	if err != nil {
+		return network.ServiceRow{}, err
+	}
+	return *row, nil
+}
+
+// Diff compares a router with one service.
+func (w *Workers) Diff(ctx context.Context, service id.Service) (network.LiveDiff, error) {
+	row, err := w.service(ctx, service)
+	if err != nil {
+		return network.LiveDiff{}, err
+	}
+	return ask(ctx, w, row.DeviceID, func(ctx context.Context, r router) (network.LiveDiff, error) {
+		version, err := r.version(ctx)
+		if err != nil {
+			return network.LiveDiff{}, err
+		}
+		snapshot, err := r.read(ctx, routerplan.ServiceMenus())
+		if err != nil {
+			return network.LiveDiff{}, err
+		}
+		return liveDiff(routerplan.CompareService(snapshot, wanted(row), version)), nil
+	})
+}
+
+// liveDiff is a difference as the API shows it.
+func liveDiff(d routerplan.Diff) network.LiveDiff {
+	return network.LiveDiff{Resources: d.Resources(), Hash: d.Hash()}
+}
+
+// Drift compares a router with all its services, orphans included.
+func (w *Workers) Drift(ctx context.Context, device id.Device) (network.LiveDiff, error) {
+	rows, err := w.services.OfDevice(ctx, device)
+	if err != nil {
+		return network.LiveDiff{}, err
+	}
+	return ask(ctx, w, device, func(ctx context.Context, r router) (network.LiveDiff, error) {
+		d, err := r.drift(ctx, rows)
+		return liveDiff(d), err
+	})
+}
+
+// FirewallDrift compares the platform's firewall rules.
+func (w *Workers) FirewallDrift(ctx context.Context, device id.Device) (network.LiveDiff, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (network.LiveDiff, error) {
+		snapshot, err := r.read(ctx, routerplan.FirewallMenus())
+		if err != nil {
+			return network.LiveDiff{}, err
+		}
+		return liveDiff(routerplan.CompareFirewall(snapshot, w.firewallOf(r.row))), nil
+	})
+}

@@ -1,0 +1,152 @@
+package network
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// Fleet polls. Source: spec.md, Limits.
+const (
+	pollBatch    = 10
+	pollPatience = 5 * time.Second // a router that takes longer is as good as away
+)
+
+// resource is the one row of system/resource.
+func (r router) resource(ctx context.Context) (routeros.Item, error) {
+	items, err := r.Print(ctx, "system/resource", routeros.Query{})
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, failure.New(failure.Refused, "router_refused", "The router tells nothing about itself.")
+	}
+	return items[0], nil
+}
+
+// PollFleet asks all routers of all organizations, in batches that run in parallel, and keeps what they say. A router whose
+// breaker is open is not dialled.
+func (w *Workers) PollFleet(ctx context.Context) error {
+	rows, err := w.devices.Every(ctx)
+	if err != nil {
+		return err
+	}
+	for len(rows) > 0 && ctx.Err() == nil {
+		n := min(pollBatch, len(rows))
+		if err := w.pollAll(ctx, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return ctx.Err()
+}
+
+// pollAll asks the routers of one batch at the same time and keeps their answers.
+func (w *Workers) pollAll(ctx context.Context, rows []network.DeviceRow) error {
+	polled := make([]Polled, len(rows))
+	var wait sync.WaitGroup
+	for i, row := range rows {
+		wait.Go(func() { polled[i] = w.poll(ctx, row) })
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return w.cfg.Polls.Keep(ctx, polled)
+}
+
+// poll asks one router and notes what it learned about it.
+func (w *Workers) poll(ctx context.Context, row network.DeviceRow) Polled {
+	ctx, cancel := context.WithTimeout(ctx, pollPatience)
+	defer cancel()
+	began := w.cfg.Clock.Now()
+	out := Polled{OrgID: row.OrgID, Poll: network.Poll{DeviceID: row.ID, At: began.Truncate(time.Microsecond)}}
+	r, err := w.openRow(ctx, row)
+	if err == nil {
+		err = r.ask(ctx, &out.Poll)
+	}
+	if err != nil {
+		out.Reachable, out.Error = false, messageOf(err)
+		return out
+	}
+	out.Reachable, out.ResponseMs = true, w.cfg.Clock.Now().Sub(began).Milliseconds()
+	w.learn(ctx, r, out.Version, out.BoardName)
+	w.learnBootstrap(ctx, r)
+	return out
+}
+
+// ask fills a poll: load, and how many PPP sessions are up. Source: spec.md, Fleet monitoring.
+func (r router) ask(ctx context.Context, p *network.Poll) error {
+	resource, err := r.resource(ctx)
+	if err != nil {
+		return err
+	}
+	sessions, err := r.Print(ctx, routerplan.MenuPPPActive, routeros.Query{Props: []string{".id"}})
+	if err != nil {
+		return err
+	}
+	load := loadOf(resource)
+	p.BoardName, p.Version, p.CPUPercent, p.MemoryPercent, p.UptimeSeconds = load.BoardName, load.Version, load.CPUPercent, load.MemoryPercent, load.UptimeSeconds
+	p.ActiveSessions = len(sessions)
+	return nil
+}
+
+// loadOf reads system/resource.
+func loadOf(r routeros.Item) network.LiveResource {
+	uptime, _ := routerplan.ParseDuration(r["uptime"])
+	out := network.LiveResource{
+		BoardName: r["board-name"], Version: r["version"], Architecture: r["architecture-name"], CPUPercent: int(number(r["cpu-load"])),
+		TotalMemory: number(r["total-memory"]), FreeMemory: number(r["free-memory"]), UptimeSeconds: int64(uptime.Seconds()),
+	}
+	if out.TotalMemory > 0 {
+		out.MemoryPercent = int((out.TotalMemory - out.FreeMemory) * 100 / out.TotalMemory)
+	}
+	return out
+}
+
+// number reads a whole number, 0 when it is none.
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// learn remembers how a router answered, and that it does.
+func (w *Workers) learn(ctx context.Context, r router, version, board string) {
+	_, port, err := w.address(r.row)
+	if err != nil {
+		return
+	}
+	now := transportOf(r, port, version, board)
+	if known := r.row.Transport; known == nil || *known != now {
+		w.note(ctx, r.row.OrgID, commands.LearnDeviceTransport{DeviceID: r.row.ID, Transport: now})
+	}
+	if r.row.UnreachableSince != nil {
+		w.note(ctx, r.row.OrgID, commands.MarkDeviceRecovered{DeviceID: r.row.ID})
+	}
+}
+
+// ProbeDevice polls one router at once.
+func (w *Workers) ProbeDevice(ctx context.Context, args commands.ProbeDevice, _ jobs.Cause) error {
+	return w.pollOne(ctx, args.DeviceID, args.Position)
+}
+
+// pollOne asks one router, as the log has it at a position.
+func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64) error {
+	if err := w.cfg.Views.WaitFor(ctx, network.DevicesName, position); err != nil {
+		return err
+	}
+	row, err := w.devices.Any(ctx, device)
+	if err != nil || row == nil {
+		return err
+	}
+	return w.pollAll(ctx, []network.DeviceRow{*row})
+}

@@ -1,0 +1,131 @@
+package network
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Polls keeps what routers said when they were polled: the last answer of each, and a history for as long as is configured.
+// It is no read model: nothing of it is in the log. Safe for concurrent use.
+type Polls struct {
+	db     *postgres.DB
+	schema string
+}
+
+// OpenPolls brings the tables up to date.
+func OpenPolls(ctx context.Context, db *postgres.DB) (*Polls, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("open polls: %w", err)
+	}
+	if err := db.Migrate(ctx, "network", files); err != nil {
+		return nil, err
+	}
+	return &Polls{db: db, schema: db.Namespace.Schema("network")}, nil
+}
+
+// sql puts the schema's name in.
+func (p *Polls) sql(text string) string { return strings.ReplaceAll(text, "{schema}", p.schema) }
+
+// SQL of polls.
+const (
+	latestSQL = `insert into {schema}.fleet as f (device_id, org_id, at, reachable, error, board_name, version, cpu_percent, memory_percent,
+		uptime_seconds, active_sessions, response_ms) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		on conflict (device_id) do update set at = excluded.at, reachable = excluded.reachable, error = excluded.error,
+			board_name = excluded.board_name, version = excluded.version, cpu_percent = excluded.cpu_percent,
+			memory_percent = excluded.memory_percent, uptime_seconds = excluded.uptime_seconds,
+			active_sessions = excluded.active_sessions, response_ms = excluded.response_ms
+		where f.at <= excluded.at`
+	historySQL = `insert into {schema}.polls (device_id, at, org_id, reachable, cpu_percent, memory_percent, active_sessions, response_ms)
+		values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
+)
+
+// Keep stores the answers of a round, in one transaction.
+func (p *Polls) Keep(ctx context.Context, list []Polled) error {
+	batch := &pgx.Batch{}
+	for _, v := range list {
+		device, org := [16]byte(v.DeviceID.UUID()), [16]byte(v.OrgID.UUID())
+		batch.Queue(p.sql(latestSQL), device, org, v.At, v.Reachable, v.Error, v.BoardName, v.Version, v.CPUPercent, v.MemoryPercent,
+			v.UptimeSeconds, v.ActiveSessions, v.ResponseMs)
+		batch.Queue(p.sql(historySQL), device, v.At, org, v.Reachable, v.CPUPercent, v.MemoryPercent, v.ActiveSessions, v.ResponseMs)
+	}
+	if err := p.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("keep polls: %w", err)
+	}
+	return nil
+}
+
+// Polled is a poll with whose router it is.
+type Polled struct {
+	OrgID id.Organization
+	network.Poll
+}
+
+// Latest is the last answer of each router of an organization, without those that were never polled.
+func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]network.Poll, error) {
+	ids := make([]uuid.UUID, 0, len(devices))
+	for _, d := range devices {
+		ids = append(ids, d.UUID())
+	}
+	rows, err := p.db.Owner.Query(ctx, p.sql(`select device_id, at, reachable, error, board_name, version, cpu_percent, memory_percent, uptime_seconds,
+		active_sessions, response_ms from {schema}.fleet where org_id = $1 and device_id = any($2)`), [16]byte(org.UUID()), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read fleet: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[network.Poll])
+	if err != nil {
+		return nil, fmt.Errorf("read fleet: %w", err)
+	}
+	out := make(map[id.Device]network.Poll, len(list))
+	for _, v := range list {
+		out[v.DeviceID] = v
+	}
+	return out, nil
+}
+
+// History is what a router of an organization said since an instant, oldest first.
+func (p *Polls) History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]network.Poll, error) {
+	rows, err := p.db.Owner.Query(ctx, p.sql(`select device_id, at, reachable, '' as error, '' as board_name, '' as version, cpu_percent, memory_percent,
+		0::bigint as uptime_seconds, active_sessions, response_ms from {schema}.polls
+		where org_id = $1 and device_id = $2 and at >= $3 order by at`), [16]byte(org.UUID()), [16]byte(device.UUID()), since)
+	if err != nil {
+		return nil, fmt.Errorf("read polls: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[network.Poll])
+	if err != nil {
+		return nil, fmt.Errorf("read polls: %w", err)
+	}
+	return list, nil
+}
+
+// Forget drops what is known of a router that is no more.
+func (p *Polls) Forget(ctx context.Context, device id.Device) error {
+	for _, sql := range []string{`delete from {schema}.fleet where device_id = $1`, `delete from {schema}.polls where device_id = $1`} {
+		if _, err := p.db.Owner.Exec(ctx, p.sql(sql), [16]byte(device.UUID())); err != nil {
+			return fmt.Errorf("forget polls: %w", err)
+		}
+	}
+	return nil
+}
+
+// Purge drops history from before an instant.
+func (p *Polls) Purge(ctx context.Context, before time.Time) error {
+	if _, err := p.db.Owner.Exec(ctx, p.sql(`delete from {schema}.polls where at < $1`), before); err != nil {
+		return fmt.Errorf("purge polls: %w", err)
+	}
+	return nil
+}

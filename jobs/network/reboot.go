@@ -1,0 +1,95 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// RebootDevice sends the command, once: who finds it begun by an attempt that died does not know whether the router got it,
+// and leaves the answer to the router's uptime. A connection that breaks after the command is a success.
+func (w *Workers) RebootDevice(ctx context.Context, args commands.RebootDevice, cause jobs.Cause) error {
+	if err := w.shown(ctx, args.Position); err != nil {
+		return err
+	}
+	r, err := w.open(ctx, args.DeviceID)
+	if err != nil {
+		return w.failReboot(ctx, args, cause, err)
+	}
+	begun, err := w.report(ctx, cause, args.RunID.String(), commands.BeginReboot{DeviceID: args.DeviceID, RunID: args.RunID})
+	if err != nil {
+		return err
+	}
+	if begun.Changed {
+		if err := r.Reboot(ctx); err != nil {
+			return w.failReboot(ctx, args, cause, err)
+		}
+	}
+	_, err = w.report(ctx, cause, args.RunID.String(), commands.AcceptReboot{DeviceID: args.DeviceID, RunID: args.RunID})
+	return err
+}
+
+// failReboot reports why the router was not rebooted: in its own words, or that it was not reached.
+func (w *Workers) failReboot(ctx context.Context, args commands.RebootDevice, cause jobs.Cause, why error) error {
+	if failure.KindOf(why) == failure.Internal {
+		return why
+	}
+	_, err := w.report(ctx, cause, args.RunID.String(), commands.FailReboot{DeviceID: args.DeviceID, RunID: args.RunID, Message: messageOf(why)})
+	return err
+}
+
+// VerifyReboot asks the router's uptime. One that is longer than the time since the command is that of a router that did
+// not reboot yet, or at all.
+func (w *Workers) VerifyReboot(ctx context.Context, args commands.VerifyReboot, cause jobs.Cause) error {
+	row, err := w.devices.Any(ctx, args.DeviceID)
+	if err != nil || row == nil || row.Reboot == nil || row.Reboot.RunID != args.RunID {
+		return err
+	}
+	if s := row.Reboot.Stage; s == network.RebootConfirmed || s == network.RebootFailed {
+		return nil
+	}
+	uptime, err := w.uptime(ctx, *row)
+	since := w.cfg.Clock.Now().Sub(row.Reboot.At)
+	switch {
+	case err == nil && uptime <= since+rebootSlack:
+		_, err = w.report(ctx, cause, args.RunID.String(), commands.ConfirmReboot{DeviceID: row.ID, RunID: args.RunID, UptimeSeconds: int64(uptime.Seconds())})
+	case !args.Final:
+		return nil // the process asks again
+	case err == nil:
+		_, err = w.report(ctx, cause, args.RunID.String(), commands.FailReboot{DeviceID: row.ID, RunID: args.RunID,
+			Message: "The router answers, but its uptime shows no reboot."})
+	default:
+		_, err = w.report(ctx, cause, args.RunID.String(), commands.FailReboot{DeviceID: row.ID, RunID: args.RunID,
+			Message: "The router did not come back: " + messageOf(err)})
+	}
+	return err
+}
+
+// rebootSlack is by how much an uptime may seem longer than the time since the command: routers count whole seconds.
+const rebootSlack = 2 * time.Second
+
+// errNoUptime is a router that does not say.
+var errNoUptime = errors.New("the router tells no uptime")
+
+// uptime asks a router.
+func (w *Workers) uptime(ctx context.Context, row network.DeviceRow) (time.Duration, error) {
+	r, err := w.openRow(ctx, row)
+	if err != nil {
+		return 0, err
+	}
+	resource, err := r.resource(ctx)
+	if err != nil {
+		return 0, err
+	}
+	uptime, ok := routerplan.ParseDuration(resource["uptime"])
+	if !ok {
+		return 0, errNoUptime
+	}
+	return uptime, nil
+}

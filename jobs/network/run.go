@@ -1,0 +1,263 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+)
+
+// maxRounds bounds how often a run reads back and writes again what still differs: a lost reply costs one round, somebody
+// else who is editing another.
+const maxRounds = 4
+
+// run is a run of writes to one router: every write is announced before it is sent and recorded after, so that one whose
+// answer was lost, or whose program died, is still accounted for.
+type run struct {
+	w       *Workers
+	r       router
+	id      id.Run
+	cause   jobs.Cause
+	pending []events.RouterStep // announced and not recorded
+	count   int                 // commands of this attempt
+	over    bool                // it ended in an earlier attempt
+	blocked map[id.Service]error
+}
+
+// stopped is what ended a run before its end.
+type stopped struct {
+	outcome   events.ReconcileOutcome
+	path      string
+	operation string
+	message   string
+}
+
+// Error is where it stopped, and why.
+func (s *stopped) Error() string {
+	return fmt.Sprintf("%s %s: %s", s.operation, s.path, s.message)
+}
+
+// refused tells that repeating cannot help.
+func (s *stopped) refused() bool { return s.outcome == events.ReconcileRefused }
+
+// begin starts a run, or goes on with one whose program died.
+func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start commands.StartReconcile) (*run, error) {
+	u := &run{w: w, r: r, id: start.RunID, cause: cause, blocked: map[id.Service]error{}}
+	start.OrgID, start.DeviceID, start.By = r.row.OrgID, r.row.ID, actorOf(cause)
+	if _, err := w.report(ctx, cause, start.RunID.String(), start); err != nil {
+		if u.over = failure.CodeOf(err) == "run_finished"; u.over {
+			return u, nil
+		}
+		return nil, err
+	}
+	state, _, err := bus.Load[rules.Run](ctx, w.cfg.Bus, commands.ReconcileCategory, start.RunID)
+	u.pending, u.over = slices.Clone(state.Planned), state.Finished
+	return u, err
+}
+
+// command executes a command of the run. Each attempt of the job has commands of its own: a write that is sent again, since
+// somebody undid it, is another write.
+func (u *run) command(ctx context.Context, cmd commands.Command) error {
+	u.count++
+	_, err := u.w.report(ctx, u.cause, fmt.Sprintf("%s %d %d", u.id, u.cause.Attempt, u.count), cmd)
+	return err
+}
+
+// comparison is what a run compares a router with.
+type comparison struct {
+	menus   []string // all that Compare needs
+	compare func(routerplan.Snapshot) routerplan.Diff
+}
+
+// converge compares, writes what differs, reads back what was written and compares again, until nothing differs. Snapshot
+// holds the comparison's menus already. It returns nil, a *stopped, or an error of our own that another attempt may not meet.
+func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comparison) error {
+	for range maxRounds {
+		steps := u.allowed(c.compare(snapshot).Plan())
+		if err := u.settle(ctx, steps); err != nil {
+			return err
+		}
+		if len(steps) == 0 {
+			return u.ended()
+		}
+		if err := u.announce(ctx, steps); err != nil {
+			return err
+		}
+		again, err := u.write(ctx, steps)
+		switch {
+		case err != nil:
+			return err
+		case again == nil:
+			again = c.menus
+		}
+		if err := u.r.refresh(ctx, snapshot, again); err != nil {
+			return stop(ctx, commands.OperationRead, err)
+		}
+	}
+	return &stopped{outcome: events.ReconcileUnstable, operation: commands.OperationVerify,
+		message: "read back and still different: somebody else is changing the router"}
+}
+
+// allowed are the steps without those of services that may not be where they are.
+func (u *run) allowed(steps []routerplan.Step) []routerplan.Step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s routerplan.Step) bool { return u.blocked[s.Service] != nil })
+}
+
+// ended is nil, or why a service was left as it is.
+func (u *run) ended() error {
+	for _, err := range u.blocked {
+		return &stopped{outcome: events.ReconcileRefused, operation: commands.OperationRead, message: messageOf(err)}
+	}
+	return nil
+}
+
+// settle records announced writes that the router turns out to have: their answers were lost.
+func (u *run) settle(ctx context.Context, steps []routerplan.Step) error {
+	pending := u.pending
+	u.pending = nil
+	for _, p := range pending {
+		if slices.ContainsFunc(steps, func(s routerplan.Step) bool { return sameWrite(s.Audit(), p) }) {
+			continue // not done, or undone: it will be written
+		}
+		if err := u.command(ctx, commands.RecordWrite{RunID: u.id, Step: p, Found: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameWrite tells whether two steps do the same to the same resource, whatever was there before.
+func sameWrite(a, b events.RouterStep) bool {
+	return a.Path == b.Path && a.Operation == b.Operation && a.Name == b.Name
+}
+
+// announce records what is about to be written.
+func (u *run) announce(ctx context.Context, steps []routerplan.Step) error {
+	planned := make([]events.RouterStep, len(steps))
+	for i, s := range steps {
+		planned[i] = s.Audit()
+	}
+	if err := u.command(ctx, commands.PlanWrites{RunID: u.id, Steps: planned}); err != nil {
+		return err
+	}
+	return nil
+}
+
+// write sends the steps in order and records each. It gives the menus to be read again, nil for all: that is when something
+// happened that only the router can tell about.
+func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
+	for i, s := range steps {
+		err := u.send(ctx, s)
+		switch {
+		case err == nil:
+		case s.Operation == commands.OperationRemove && routeros.IsMissing(err):
+			// gone already: somebody else was faster
+			again = union(again, []string{s.Path})
+			continue
+		case routeros.IsMissing(err), routeros.IsDuplicate(err):
+			u.pending = nil // it was not this write: look again
+			return nil, nil
+		case routeros.MayHaveApplied(err) && ctx.Err() == nil:
+			u.pending = []events.RouterStep{s.Audit()}
+			return nil, nil
+		default:
+			u.pending = nil
+			return nil, stop(ctx, s.Operation, &at{path: s.Path, err: err})
+		}
+		record := commands.RecordWrite{RunID: u.id, ServiceID: s.Service, Step: s.Audit()}
+		if err := u.command(ctx, record); err != nil {
+			return nil, fmt.Errorf("record write %d of %d: %w", i+1, len(steps), err)
+		}
+		again = union(again, []string{s.Path})
+	}
+	return again, nil
+}
+
+// send makes one write.
+func (u *run) send(ctx context.Context, s routerplan.Step) error {
+	switch s.Operation {
+	case commands.OperationAdd:
+		_, err := u.r.Add(ctx, s.Path, placed(s))
+		return err
+	case commands.OperationSet:
+		return u.r.Set(ctx, s.Path, s.ID, s.Values)
+	case commands.OperationRemove:
+		return u.r.Remove(ctx, s.Path, s.ID)
+	case commands.OperationMove:
+		return u.r.Move(ctx, s.Path, s.ID, s.Destination)
+	}
+	return fmt.Errorf("write of kind %q", s.Operation)
+}
+
+// placed are the values of an addition, with its place in an ordered menu.
+func placed(s routerplan.Step) map[string]string {
+	if s.Destination == "" {
+		return s.Values
+	}
+	values := map[string]string{"place-before": s.Destination}
+	for property, value := range s.Values {
+		values[property] = value
+	}
+	return values
+}
+
+// stop makes a router's error the end of a run. When the job's own time is over the run goes on with the next attempt.
+func stop(ctx context.Context, operation string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out := &stopped{operation: operation, message: messageOf(err)}
+	var where *at
+	if errors.As(err, &where) {
+		out.path = where.path
+	}
+	switch failure.KindOf(err) {
+	case failure.Unavailable:
+		out.outcome = events.ReconcileUnreachable
+		if !routeros.MayHaveApplied(err) {
+			out.operation = commands.OperationConnect
+		}
+	case failure.Refused, failure.Denied, failure.Malformed, failure.Invalid:
+		out.outcome = events.ReconcileRefused
+	case failure.Internal, failure.Unauthenticated, failure.NotFound, failure.Conflict, failure.Stale, failure.TooLarge, failure.Limited:
+		return err
+	}
+	return out
+}
+
+// messageOf is what an operator is told: the router's own words, or why it was not reached.
+func messageOf(err error) string {
+	var f *failure.Error
+	if !errors.As(err, &f) {
+		return err.Error()
+	}
+	var lost *routeros.Lost
+	switch {
+	case len(f.Faults) > 0:
+		return f.Faults[0]
+	case f.Kind == failure.Unavailable && errors.As(err, &lost):
+		return lost.Error()
+	case f.Kind == failure.Unavailable && f.Cause != nil:
+		return f.Message + " (" + f.Cause.Error() + ")"
+	}
+	return f.Message
+}
+
+// finish ends the run.
+func (u *run) finish(ctx context.Context, why *stopped) error {
+	done := commands.FinishReconcile{RunID: u.id, Outcome: events.ReconcileDone}
+	if why != nil {
+		done.Outcome, done.Path, done.Operation, done.Message = why.outcome, why.path, why.operation, why.message
+	}
+	return u.command(ctx, done)
+}

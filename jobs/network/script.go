@@ -1,0 +1,139 @@
+package network
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// BootstrapVersion is that of the newest script. Source: spec.md, Bootstrap script.
+const BootstrapVersion = routerplan.BootstrapVersion
+
+// TokenBootstrap is the kind of the tokens in the addresses at which scripts report.
+const TokenBootstrap = "nas_bootstrap"
+
+// scriptUser is the router's API user when the operator named none.
+const scriptUser = "platform"
+
+// ScriptSettings is what bootstrap scripts and firewall rules tell routers about the platform.
+type ScriptSettings struct {
+	// Concentrator is where routers bring up the tunnel: the public host or address of the SSTP concentrator.
+	Concentrator string
+	// ConcentratorPort is its TCP port.
+	ConcentratorPort int
+	// RadiusHost is the platform's address in the tunnel.
+	RadiusHost string
+	// ReportURL is where a script reports its version, without the token; "" = it does not.
+	ReportURL string
+	// AllowReboot gives the API user the policy without which a router refuses to be rebooted.
+	AllowReboot bool
+}
+
+// BootstrapScript makes the script of a router. A router without API credentials gets some first: the script makes the user.
+func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs.Cause) (string, error) {
+	row, err := w.devices.Any(ctx, device)
+	if err != nil {
+		return "", err
+	}
+	if row == nil {
+		return "", failure.NewNotFound("device_not_found", "There is no such device.")
+	}
+	s := w.cfg.Script
+	script := routerplan.BootstrapConfig{
+		Concentrator: s.Concentrator, SSTPPort: s.ConcentratorPort, TunnelUser: row.TunnelUser, RadiusHost: s.RadiusHost,
+		CoAPort: row.Details.CoAPort, APIPort: row.Details.APIPort, AllowReboot: s.AllowReboot,
+	}
+	if script.TunnelSecret, err = w.secret(ctx, row.TunnelRef); err != nil {
+		return "", err
+	}
+	if script.RadiusSecret, err = w.secret(ctx, row.RadiusRef); err != nil {
+		return "", err
+	}
+	user, err := w.apiUser(ctx, *row, by)
+	if err != nil {
+		return "", err
+	}
+	script.APIUser, script.APIPassword = user.User, user.Password
+	if s.ReportURL != "" {
+		token, err := w.cfg.Tokens.Issue(ctx, vault.CallbackOwner{Kind: TokenBootstrap, Ref: device.UUID(), OrgID: row.OrgID})
+		if err != nil {
+			return "", err
+		}
+		script.ReportURL = strings.TrimRight(s.ReportURL, "/") + "/" + token.Reveal()
+	}
+	return routerplan.Bootstrap(script)
+}
+
+// secret is one secret of a router.
+func (w *Workers) secret(ctx context.Context, ref id.Secret) (string, error) {
+	plain, err := w.cfg.Secrets.Get(ctx, ref)
+	if err != nil {
+		return "", fmt.Errorf("read a router's secret: %w", err)
+	}
+	return string(plain), nil
+}
+
+// apiUser is the API user of a router, made when there is none.
+func (w *Workers) apiUser(ctx context.Context, row network.DeviceRow, by jobs.Cause) (routeros.Credentials, error) {
+	if !row.APIRef.IsZero() {
+		return w.credentials(ctx, row.APIRef)
+	}
+	made := commands.DeviceAPICredentials{Username: scriptUser, Password: rand.Text()}
+	plain, err := json.Marshal(made)
+	if err != nil {
+		return routeros.Credentials{}, fmt.Errorf("write API credentials: %w", err)
+	}
+	ref := id.New[id.Secret]()
+	secret := vault.Secret{Ref: ref, OrgID: row.OrgID, Purpose: commands.DeviceSecretPurpose(events.CredentialAPI)}
+	if err := w.cfg.Secrets.Put(ctx, secret, plain); err != nil {
+		return routeros.Credentials{}, err
+	}
+	by.OrgID = row.OrgID
+	_, err = w.report(ctx, by, ref.String(), commands.ReplaceDeviceCredentials{DeviceID: row.ID, Kind: events.CredentialAPI, Ref: ref})
+	return routeros.Credentials{User: made.Username, Password: made.Password}, err
+}
+
+// ReportBootstrap takes the report of a script that ran on a router, known by the token in its address.
+func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int) error {
+	owner, err := w.cfg.Tokens.Lookup(ctx, secrets.Text(token))
+	if err != nil {
+		return err
+	}
+	if owner.Kind != TokenBootstrap {
+		return failure.NewNotFound("callback_token_unknown", "no such address")
+	}
+	cause := jobs.Cause{OrgID: owner.OrgID, Actor: platformActor, JobID: id.New[id.Any]()}
+	device := id.Device(owner.Ref)
+	done, err := w.report(ctx, cause, "", commands.ReportBootstrap{DeviceID: device, Version: version, By: commands.BootstrapByReport})
+	if err == nil {
+		w.Soon(device, done.Position)
+	}
+	return err
+}
+
+// learnBootstrap reads from a router which script it is on, until it is on the newest.
+func (w *Workers) learnBootstrap(ctx context.Context, r router) {
+	if r.row.BootstrapVersion >= BootstrapVersion {
+		return
+	}
+	snapshot, err := r.read(ctx, []string{routerplan.MenuInterface})
+	if err != nil {
+		return // the next poll looks again
+	}
+	if version := routerplan.BootstrapOf(snapshot); version > r.row.BootstrapVersion {
+		w.note(ctx, r.row.OrgID, commands.ReportBootstrap{DeviceID: r.row.ID, Version: version, By: commands.BootstrapByRouter})
+	}
+}

@@ -1,0 +1,127 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// errNoCredentials is a router that cannot be asked, whatever its state. Source: spec.md, Fleet monitoring.
+func errNoCredentials() error {
+	return failure.NewUnavailable("device_unreachable", "No router API credentials are stored for this device.", 0, nil)
+}
+
+// router is a device with what is known about it.
+type router struct {
+	*routeros.Device
+	row network.DeviceRow
+}
+
+// open gives the router of a device.
+func (w *Workers) open(ctx context.Context, device id.Device) (router, error) {
+	row, err := w.devices.Any(ctx, device)
+	if err != nil {
+		return router{}, err
+	}
+	if row == nil {
+		return router{}, failure.NewNotFound("device_not_found", "There is no such device.")
+	}
+	return w.openRow(ctx, *row)
+}
+
+// openRow gives the router of a row. Nothing is dialled yet.
+func (w *Workers) openRow(ctx context.Context, row network.DeviceRow) (router, error) {
+	w.owners.Store(row.ID.String(), row.OrgID)
+	if row.APIRef.IsZero() {
+		return router{row: row}, errNoCredentials()
+	}
+	target := routeros.Target{ID: row.ID.String(), Speaks: speechOf(row.Transport)}
+	var err error
+	if target.Address, target.Port, err = w.address(row); err != nil {
+		return router{row: row}, err
+	}
+	if target.Credentials, err = w.credentials(ctx, row.APIRef); err != nil {
+		return router{row: row}, err
+	}
+	return router{Device: w.cfg.Gateway.Device(target), row: row}, nil
+}
+
+// OwnerOf is the organization of a device that was called, "" when it never was.
+func (w *Workers) OwnerOf(device string) string {
+	if org, ok := w.owners.Load(device); ok {
+		return org.(id.Organization).String() //nolint:forcetypeassert // nothing else is stored
+	}
+	return ""
+}
+
+// address is where a router is dialled: its tunnel address, or outside production the one that an operator gave instead.
+func (w *Workers) address(row network.DeviceRow) (netip.Addr, uint16, error) {
+	text, port := row.TunnelAddress, row.Details.APIPort
+	if given := row.Details.ManagementAddress; given != "" && w.cfg.Overrides {
+		text = given
+		if host, own, err := net.SplitHostPort(given); err == nil {
+			text = host
+			if n, err := strconv.ParseUint(own, 10, 16); err == nil {
+				port = int(n)
+			}
+		}
+		if text == "localhost" {
+			text = "127.0.0.1"
+		}
+	}
+	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	if err != nil {
+		return address, 0, failure.NewUnavailable("device_unreachable", "The management address is no IP address.", 0, err)
+	}
+	return address, uint16(port), nil //nolint:gosec // commands check the range
+}
+
+// credentials of a router's API.
+func (w *Workers) credentials(ctx context.Context, ref id.Secret) (routeros.Credentials, error) {
+	var kept commands.DeviceAPICredentials
+	plain, err := w.cfg.Secrets.Get(ctx, ref)
+	if err == nil {
+		err = json.Unmarshal(plain, &kept)
+	}
+	if err != nil {
+		return routeros.Credentials{}, fmt.Errorf("read router credentials: %w", err)
+	}
+	return routeros.Credentials{User: kept.Username, Password: kept.Password}, nil
+}
+
+// speechOf is what a router was found to speak.
+func speechOf(t *events.DeviceTransport) routeros.Speech {
+	switch {
+	case t == nil:
+		return routeros.Unknown
+	case t.Protocol == commands.ProtocolREST:
+		return routeros.REST
+	case t.TLS:
+		return routeros.APITLS
+	}
+	return routeros.API
+}
+
+// transportOf is how a router answered, in the words of events.
+func transportOf(r router, port uint16, version, board string) events.DeviceTransport {
+	out := events.DeviceTransport{Protocol: commands.ProtocolAPI, Version: version, BoardName: board, Port: routeros.PortAPI}
+	switch r.Speaks() {
+	case routeros.REST:
+		out.Protocol, out.TLS, out.Port = commands.ProtocolREST, port == routeros.PortHTTPS, int(port)
+	case routeros.APITLS:
+		out.TLS, out.Port = true, routeros.PortAPITLS
+	case routeros.API, routeros.Unknown:
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+// Package network does the outside calls of the area network: it reads routers, compares them with what they should be,
+// writes the difference step by step with each step recorded, and asks them how they are. What should stand on a router and
+// how it gets there is decided in aggregates/network/routerplan.
+package network
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	views "github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Config is what the workers need; all of it is required unless said.
+type Config struct {
+	Bus      *bus.Bus
+	Views    *views.Views
+	DB       *postgres.DB
+	Secrets  *vault.Secrets
+	Tokens   *vault.CallbackSecrets
+	Gateway  *routeros.Gateway
+	Breakers *breaker.Set
+	Polls    *Polls
+	Clock    clock.Clock
+	Logger   *slog.Logger
+	// Overrides lets a device's management address stand for its tunnel address: outside production only (rules.md 23).
+	Overrides bool
+	// Script says what bootstrap scripts tell routers about the platform.
+	Script ScriptSettings
+
+	PollEvery  time.Duration // FLEET_POLL_INTERVAL
+	DriftEvery time.Duration // DRIFT_CHECK_INTERVAL
+	PollsKept  time.Duration // history of polls
+}
+
+// Workers make the outside calls. Safe for concurrent use.
+type Workers struct {
+	cfg      Config
+	devices  network.DevicesQuery
+	services network.ServicesQuery
+	soon     chan soon
+	phases   chan breaker.State
+	owners   sync.Map // id of a device as text -> its organization
+}
+
+// New makes the workers.
+func New(cfg Config) *Workers {
+	return &Workers{
+		cfg: cfg, devices: network.DevicesQuery{Views: cfg.Views}, services: network.ServicesQuery{Views: cfg.Views},
+		soon: make(chan soon, 1024), phases: make(chan breaker.State, 4096),
+	}
+}
+
+// Register adds the workers to the queue. Each may be repeated after a crash at any step.
+func (w *Workers) Register(r *runner.Runner) {
+	patient := runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000, Backoff: runner.Doubling(time.Second, time.Minute)}
+	runner.AddWorker(r, w.ApplyService, patient)
+	runner.AddWorker(r, w.RemoveService, patient)
+	runner.AddWorker(r, w.ReconcileDevice, patient)
+	runner.AddWorker(r, w.ReconcileFirewall, patient)
+	runner.AddWorker(r, w.RebootDevice, runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20})
+	runner.AddWorker(r, w.VerifyReboot, runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 5})
+	runner.AddWorker(r, w.ProbeDevice, runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 3})
+	runner.AddWorker(r, w.CheckDrift, runner.Options{Queue: "drift", Timeout: 30 * time.Second, MaxAttempts: 1})
+}
+
+// platformActor acts when nobody else does.
+var platformActor = events.Actor{Kind: events.ActorProcess, ID: "network"}
+
+// reportPatience bounds the recording of an outcome.
+const reportPatience = 15 * time.Second
+
+// report executes an outcome command for the one who caused the job, named by its use: the same use acts once in all
+// attempts of the job. It outlives a cancelled job: what a router did must not be lost.
+func (w *Workers) report(ctx context.Context, cause jobs.Cause, use string, cmd commands.Command) (bus.Result, error) {
+	meta := commands.Meta{
+		CommandID: cause.CommandID(cmd.CommandName() + " " + use), OrgID: cause.OrgID, Actor: actorOf(cause),
+		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+	}
+	return w.execute(ctx, cmd, meta)
+}
+
+// actorOf is who acts through a job.
+func actorOf(cause jobs.Cause) events.Actor {
+	if cause.Actor.Kind == "" {
+		return platformActor
+	}
+	return cause.Actor
+}
+
+// note executes a command that nobody asked for: what was observed about a router.
+func (w *Workers) note(ctx context.Context, org id.Organization, cmd commands.Command) {
+	_, err := w.execute(ctx, cmd, commands.Meta{CommandID: id.New[id.Command](), OrgID: org, Actor: platformActor})
+	if err != nil && ctx.Err() == nil && failure.KindOf(err) != failure.NotFound {
+		w.cfg.Logger.WarnContext(ctx, "an observation was not recorded", "command", cmd.CommandName(), "error", err)
+	}
+}
+
+// execute runs a command beyond the end of the job that found its facts.
+func (w *Workers) execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
+	defer cancel()
+	return w.cfg.Bus.Execute(ctx, cmd, meta)
+}
+
+// lockRetry is when a job that found its router taken looks again.
+const lockRetry = 250 * time.Millisecond
+
+// exclusively runs work as the one writer of a router. While another one writes the job comes again later; the lock of a
+// program that died is free at once.
+func (w *Workers) exclusively(ctx context.Context, device id.Device, work func() error) error {
+	lock, got, err := w.cfg.DB.TryLock(ctx, "router "+device.String())
+	switch {
+	case err != nil:
+		return err
+	case !got:
+		return runner.Snooze(lockRetry)
+	}
+	defer lock.Unlock()
+	return work()
+}
