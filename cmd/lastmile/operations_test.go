@@ -2,13 +2,17 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
 // operationsFile is what operators read, seen from this package.
@@ -69,4 +73,66 @@ func shownMetrics(page []byte) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// TestOperations_CommandsExist parses every command line of the program on the operators' page.
+func TestOperations_CommandsExist(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(operationsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(t.TempDir(), "erasures.txt")
+	if err := os.WriteFile(list, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile(`'[^']*'`)
+	found := regexp.MustCompile("(?m)bin/lastmile( [^\n`#>]*)").FindAllStringSubmatch(string(text), -1)
+	if len(found) < 10 {
+		t.Fatalf("found %d commands", len(found))
+	}
+	for _, m := range found {
+		line := strings.ReplaceAll(quoted.ReplaceAllString(m[1], "quoted"), "erasures.txt", list)
+		parser, err := kong.New(&cli{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(strings.Fields(line)); err != nil {
+			t.Errorf("lastmile%s: %v", m[1], err)
+		}
+	}
+}
+
+// TestOperations_SimulatorIsDescribed compares the tables of behaviours and faults with the simulator.
+func TestOperations_SimulatorIsDescribed(t *testing.T) {
+	t.Parallel()
+	chapter := section(t, "Provider simulator")
+	behaviours, rest, _ := strings.Cut(chapter, "**A customer pays the paybill**")
+	sim := provider.New(provider.Config{})
+	_, table, _ := strings.Cut(behaviours, "| Behaviour |")
+	name := regexp.MustCompile("`([a-z_]+)`")
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(cells[1], -1) {
+			if err := sim.SetPhone("default", provider.Phone{Behaviour: m[1]}); err != nil {
+				t.Errorf("behaviour: %v", err)
+			}
+		}
+	}
+	var documented, real []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-zA-Z0-9]+)`[^|]*\\|").FindAllStringSubmatch(rest, -1) {
+		documented = append(documented, m[1])
+	}
+	faults := reflect.TypeFor[provider.Faults]()
+	for i := range faults.NumField() {
+		real = append(real, faults.Field(i).Tag.Get("json"))
+	}
+	slices.Sort(documented)
+	slices.Sort(real)
+	if diff := cmp.Diff(real, documented); diff != "" {
+		t.Errorf("faults (-simulator +operations.md):\n%s", diff)
+	}
 }
