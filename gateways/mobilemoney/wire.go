@@ -7,13 +7,32 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // text is a JSON string or number: the provider writes the same field either way. A number is kept in plain digits,
-// exactly, whatever notation it came in. null is "".
+// exactly, whatever notation it came in. null is "". It is trimmed, at most maxText long, and has no control characters.
 type text string
+
+// maxText bounds a text, in characters: real ones are far shorter, and indexes and screens cannot take any length.
+const maxText = 500
+
+// harmless makes a text from outside fit for databases, logs and screens: what customers type is passed on as it is.
+func harmless(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.TrimSpace(s))
+	if runes := []rune(s); len(runes) > maxText {
+		return string(runes[:maxText])
+	}
+	return s
+}
 
 // UnmarshalJSON reads it; a list or an object is an error.
 func (t *text) UnmarshalJSON(b []byte) error {
@@ -28,7 +47,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
 		}
-		*t = text(strings.TrimSpace(s))
+		*t = text(harmless(s))
 	case c == '-' || c >= '0' && c <= '9':
 		n, err := plainNumber(string(b))
 		if err != nil {
@@ -98,11 +117,17 @@ func shillings(t text) (money.Amount, error) {
 	return amount, err
 }
 
-// instant reads YYYYMMDDHHmmss in East Africa Time as UTC; the zero time when it is not one, since no decision about
-// money hangs on it alone.
+// The years in which a payment can have been made.
+const (
+	firstYear = 2000
+	lastYear  = 2999
+)
+
+// instant reads YYYYMMDDHHmmss in East Africa Time as UTC; the zero time when it is not a credible one, since no decision
+// about money hangs on it alone.
 func instant(t text) time.Time {
 	at, err := time.ParseInLocation(stampLayout, string(t), eastAfrica)
-	if err != nil {
+	if err != nil || at.Year() < firstYear || at.Year() > lastYear {
 		return time.Time{}
 	}
 	return at.UTC()

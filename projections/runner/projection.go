@@ -2,6 +2,9 @@
 package runner
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -50,8 +53,22 @@ func (w *Writes) Exec(sql string, args ...any) {
 }
 
 // plain turns an id into a form that pgx encodes directly; as a driver.Valuer it would take the way over text, which is
-// most of a rebuild's own time.
+// most of a rebuild's own time. A NUL, which no database text can hold, is replaced: one in a recorded fact must not stop
+// the read model.
 func plain(arg any) any {
+	switch text := arg.(type) {
+	case string:
+		return withoutNUL(text)
+	case *string:
+		if text == nil || strings.IndexByte(*text, 0) < 0 {
+			return arg
+		}
+		return withoutNUL(*text)
+	case []string:
+		return withoutNULs(text)
+	case []byte:
+		return withoutEscapedNUL(text)
+	}
 	v, ok := arg.(interface {
 		UUID() uuid.UUID
 		IsZero() bool
@@ -63,6 +80,32 @@ func plain(arg any) any {
 		return nil
 	}
 	return idValue(v.UUID())
+}
+
+// withoutNUL is a text with U+FFFD in place of NUL.
+func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
+
+// withoutNULs is withoutNUL of each, the list itself when there is nothing to replace.
+func withoutNULs(list []string) []string {
+	if !slices.ContainsFunc(list, func(text string) bool { return strings.IndexByte(text, 0) >= 0 }) {
+		return list
+	}
+	out := make([]string, len(list))
+	for i, text := range list {
+		out[i] = withoutNUL(text)
+	}
+	return out
+}
+
+// escapedNUL is how JSON writes a NUL: valid in a document, and refused by a column of type jsonb.
+var escapedNUL = []byte(`\u0000`)
+
+// withoutEscapedNUL is a JSON document with U+FFFD in place of NUL; other bytes are left alone.
+func withoutEscapedNUL(b []byte) []byte {
+	if !bytes.Contains(b, escapedNUL) || !json.Valid(b) {
+		return b
+	}
+	return bytes.ReplaceAll(b, escapedNUL, []byte(`\ufffd`))
 }
 
 // idValue is an id for a column of type uuid or text.

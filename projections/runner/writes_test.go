@@ -44,3 +44,35 @@ func TestWrites_TakeIdsForColumnsOfEveryType(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// textsIn writes what outsiders may have said.
+type textsIn struct{ sales }
+
+// DDL has a column of each type that texts are kept in.
+func (textsIn) DDL() string {
+	return `create table {schema}.sales (org_id uuid, one text, maybe text, many text[], document jsonb)`
+}
+
+// Apply writes the text everywhere.
+func (textsIn) Apply(w *runner.Writes, e events.Envelope) error {
+	text := "a\x00b"
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5)`, e.Meta.OrgID, text, &text, []string{text}, []byte(`["a\u0000b"]`))
+	return nil
+}
+
+func TestWrites_ATextWithNULStopsNothing(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	scratch, err := runner.NewScratch(t.Context(), db, textsIn{}, "texts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scratch.Apply(t.Context(), projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}).Events()); err != nil {
+		t.Fatal(err)
+	}
+	a := `"a` + "\uFFFD" + `b"`
+	want := "== sales (1)\n{\"org_id\":\"" + orgA.String() + "\",\"one\":" + a + ",\"maybe\":" + a + ",\"many\":[" + a + "],\"document\":[" + a + "]}\n"
+	if diff := cmp.Diff(want, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
+		t.Error(diff)
+	}
+}
