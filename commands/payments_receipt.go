@@ -44,6 +44,15 @@ const (
 	HeldConflictingPrompt = "conflicting_prompt"
 )
 
+// maxReceipt keeps sums of many receipts far from overflow, in major units: no provider and no cash box takes as much.
+const maxReceipt = 10_000_000_000
+
+// checkMoney checks an amount that came.
+func checkMoney(f *failure.Faults, amount money.Amount) {
+	f.Check(amount.Positive(), "amount", "must be more than nothing")
+	f.Check(amount.Minor <= maxReceipt*amount.Currency.Unit(), "amount", "must be at most %d", maxReceipt)
+}
+
 // Ways in which the owner of money was found.
 const (
 	MatchedByPrompt   = "prompt"
@@ -241,7 +250,7 @@ func (c ReattributeReceipt) Target() Target { return At(ReceiptCategory, c.Recei
 func (c RecordReceipt) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
-	f.Check(c.Amount.Positive(), "amount", "must be more than nothing")
+	checkMoney(&f, c.Amount)
 	f.Check((c.ReceiptNumber == "") == c.Provisional, "receiptNumber", "belongs to every receipt but a provisional one")
 	f.Check(!c.Provisional || !c.PaymentID.IsZero(), "paymentId", "is required of a provisional receipt")
 	f.Check(c.Channel != "" && c.Sighting != "", "channel", "is required")
@@ -253,7 +262,7 @@ func (c RecordCash) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ReceiptID.IsZero() && !c.OrgID.IsZero(), "receiptId", "is required")
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
-	f.Check(c.Amount.Positive(), "amount", "must be more than nothing")
+	checkMoney(&f, c.Amount)
 	f.Check(c.Reference != "", "reference", "is required")
 	return f.Err()
 }
@@ -303,18 +312,20 @@ func (c AttributeReceipt) Validate() error {
 	return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID)
 }
 
-// Validate checks form.
+// Validate checks form. The reason goes on to the account, which must not refuse it: the money would stay there.
 func (c ReverseReceipt) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
-	f.Check(c.Reason != "", "reason", "is required")
-	return f.Err()
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return requireReason(c.Reason)
 }
 
-// Validate checks form.
+// Validate checks form. The reason goes on to the account, which must not refuse it: the money would stay where it was.
 func (c ReattributeReceipt) Validate() error {
-	if c.Reason == "" {
-		return failure.NewInvalid("invalid_input", "reason is required")
+	if err := requireReason(c.Reason); err != nil {
+		return err
 	}
 	return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID)
 }

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"context"
 
+	billingrules "github.com/lastmile-isp/lastmile/aggregates/billing"
 	identityrules "github.com/lastmile-isp/lastmile/aggregates/identity"
+	paymentrules "github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -45,6 +47,9 @@ func (a ReceiptsAPI) reverse(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := a.leaves(ctx, c); err != nil {
+		return err
+	}
 	return a.correct(ctx, c, id.Subscriber{}, in.Reason, func(r id.Receipt) commands.Command {
 		return commands.ReverseReceipt{ReceiptID: r, OrgID: c.Org.ID, Reason: in.Reason}
 	})
@@ -54,6 +59,9 @@ func (a ReceiptsAPI) reverse(ctx context.Context, c *Call) error {
 func (a ReceiptsAPI) reattribute(ctx context.Context, c *Call) error {
 	in, err := Decode[reattributeRequest](c)
 	if err != nil {
+		return err
+	}
+	if err := a.leaves(ctx, c); err != nil {
 		return err
 	}
 	return a.correct(ctx, c, in.SubscriberID, in.Reason, func(r id.Receipt) commands.Command {
@@ -84,6 +92,24 @@ func (a ReceiptsAPI) correct(ctx context.Context, c *Call, subscriber id.Subscri
 		out, _, err := a.read(ctx, c.Org.ID, receipt)
 		return out, err
 	})
+}
+
+// leaves tells whether the account that has the money can give it up. Whether there is such a receipt, and whose it is, is
+// for the receipt to say.
+func (a ReceiptsAPI) leaves(ctx context.Context, c *Call) error {
+	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
+	if err != nil {
+		return err
+	}
+	r, _, err := bus.Load[paymentrules.Receipt](ctx, a.Bus, commands.ReceiptCategory, receipt)
+	if err != nil || r.Org != c.Org.ID || r.Subscriber.IsZero() {
+		return err
+	}
+	account, _, err := bus.Load[billingrules.Account](ctx, a.Bus, billingrules.AccountCategory, r.Subscriber)
+	if err != nil {
+		return err
+	}
+	return account.MayWithdraw(receipt)
 }
 
 // takes tells whether a subscriber's account can take the money.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	rules "github.com/lastmile-isp/lastmile/aggregates/payments"
 	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -79,17 +80,24 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 // reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses asks
 // no phone, so it does not count; one over the limit is given back.
 func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.InitiatePayment) error {
+	begun, _, err := bus.Load[rules.Payment](ctx, a.Bus, commands.PaymentCategory, command.PaymentID)
+	if err != nil || begun.Stage != rules.StageNone {
+		return err // a retry of a request that went through, and whose answer was lost
+	}
+	// Not the id that a first try of this request had: a reservation that was given back since has to be made again.
+	meta := c.MetaFor("reserve " + id.New[id.Request]().String())
 	reserved, err := a.Bus.Execute(ctx, commands.ReservePrompt{
 		SubscriberID: command.SubscriberID, OrgID: c.Org.ID, PaymentID: command.PaymentID, InvoiceID: command.InvoiceID, Amount: command.Amount,
-	}, c.MetaFor("reserve"))
+	}, meta)
 	if err != nil || !reserved.Changed {
-		return err // a retry of a request that has reserved and counted before
+		return err // still reserved by a first try that was cut off
 	}
 	over := a.countPrompt(ctx, command.Phone)
 	if over == nil {
 		return nil
 	}
-	_, err = a.Bus.Execute(ctx, commands.ReleasePrompt{SubscriberID: command.SubscriberID, PaymentID: command.PaymentID}, c.MetaFor("release"))
+	meta = c.MetaFor("release " + meta.CommandID.String())
+	_, err = a.Bus.Execute(ctx, commands.ReleasePrompt{SubscriberID: command.SubscriberID, PaymentID: command.PaymentID}, meta)
 	return errors.Join(over, err)
 }
 

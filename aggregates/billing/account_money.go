@@ -144,6 +144,15 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 	return b.recorded, nil
 }
 
+// MayWithdraw tells whether a receipt can be taken from the account, nil for one that is not on it. It is asked before the
+// receipt itself is corrected: what it says to belong elsewhere must not stay here.
+func (s Account) MayWithdraw(receipt id.Receipt) error {
+	if isArchived(s, receipt) {
+		return receiptArchived()
+	}
+	return nil
+}
+
 // receiptArchived refuses to move money that is used up and long past: where it went is not known any more.
 func receiptArchived() error {
 	return failure.NewConflict("receipt_archived", "The receipt is used up, and too many came after it.")

@@ -11,7 +11,7 @@ import (
 )
 
 // maxInvoiceMinor bounds line and total in minor units, so that sums never overflow.
-const maxInvoiceMinor = 1_000_000_000_000_000
+const maxInvoiceMinor = 10_000_000_000_000
 
 // charge computes an invoice: each line's amounts, the taxes summed by component, and the total.
 func charge(in []commands.LineInput, rule events.TaxRule, c money.Currency) ([]events.InvoiceLine, []events.TaxCharge, money.Amount, error) {
