@@ -64,6 +64,10 @@ func (s *Simulator) controls() http.Handler {
 	mux.HandleFunc("DELETE /sim/routers/{name}/sessions/{user}", control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
 		return map[string]int{"ended": r.Disconnect(req.PathValue("user"))}, nil
 	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/leases/{address}", control(s, func(r *Router, req *http.Request, l Lease) (any, error) {
+		l.Address = req.PathValue("address")
+		return l, r.Lease(l)
+	}))
 	mux.HandleFunc("POST /sim/routers/{name}/script", control(s, func(r *Router, _ *http.Request, body struct {
 		Text  string `json:"text"`
 		Paste bool   `json:"paste"`

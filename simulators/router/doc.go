@@ -11,6 +11,7 @@
 //	GET    /sim/routers/{name}/log                   writes over a protocol
 //	POST   /sim/routers/{name}/edit                  {"menu", "command", "args"}: what a colleague does in Winbox
 //	PUT    /sim/routers/{name}/sessions/{user}       Session; DELETE ends it
+//	PUT    /sim/routers/{name}/leases/{address}      Lease: a device that got its address by DHCP
 //	PUT    /sim/routers/{name}/faults                Faults; {} ends them
 //	POST   /sim/routers/{name}/reboot
 //	PUT    /sim/routers/{name}/power                 {"on": false}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -84,7 +85,21 @@ func (r *Router) admits(service string) (up, admitted bool) {
 	if w == nil || r.off || w.props["disabled"] == "true" {
 		return false, false
 	}
-	return true, inside(w.props["address"], r.seenFrom)
+	limit, err := strconv.Atoi(w.props["max-sessions"])
+	return true, inside(w.props["address"], r.seenFrom) && (err != nil || r.door.count(service) < limit)
+}
+
+// count counts the open connections of a service.
+func (d *door) count(service string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for v := range d.conns {
+		if v.service == service {
+			n++
+		}
+	}
+	return n
 }
 
 // inside tells whether a list of prefixes holds an address; an empty list holds all.

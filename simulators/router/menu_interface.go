@@ -38,6 +38,16 @@ func interfaceMenus() []menu {
 		tunnel("pppoe-out", "interface/pppoe-client", ifaceProp("interface", "", true), text("service-name", blank), text("ac-name", blank)),
 		tunnel("l2tp-out", "interface/l2tp-client", text("connect-to", ""), no("use-ipsec"), prop{name: "ipsec-secret", secret: true}),
 		{
+			path: "interface/pppoe-server", table: "interface", kind: "pppoe-in", named: true, closed: true, free: true,
+			state: []string{"name", "user", "service", "remote-address", "running", "uptime"},
+			show: func(r *Router, w *row, out Item) {
+				if w.owner != nil {
+					out["user"], out["remote-address"], out["uptime"] = w.owner.name(), w.owner.props["caller-id"], span(r.since(w))
+				}
+				out["running"] = "true"
+			},
+		},
+		{
 			path: "interface/bridge/port", comment: true, unique: []string{"interface"}, dup: "failure: device already added as bridge port",
 			props: []prop{ifaceProp("interface", "", true), ifaceProp("bridge", "", true), prop{name: "pvid", def: "1", check: number(1, 4094)}, yes("hw"), onByDefault},
 			state: []string{"inactive", "status", "role"}, show: func(_ *Router, _ *row, out Item) { out["inactive"] = "false" },

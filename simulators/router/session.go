@@ -159,6 +159,39 @@ func (r *Router) shape(active *row, name, target string, s Session) {
 	}
 }
 
+// Lease is a device that got its address from the router.
+type Lease struct {
+	Address string `json:"address"`
+	MAC     string `json:"mac"`
+	Host    string `json:"host"`   // the name it gave
+	Server  string `json:"server"` // of ip/dhcp-server
+}
+
+// Lease gives out an address; the entry is dynamic and bound.
+func (r *Router) Lease(l Lease) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := netip.ParseAddr(l.Address); err != nil {
+		return fmt.Errorf("lease address: %w", err)
+	}
+	if !r.hasName("ip/dhcp-server", l.Server) {
+		return fmt.Errorf("there is no DHCP server %q", l.Server)
+	}
+	if l.MAC == "" {
+		l.MAC = r.newMAC()
+	}
+	l.MAC = strings.ToUpper(l.MAC)
+	props := []string{
+		"address", l.Address, "mac-address", l.MAC, "client-id", "1:" + strings.ToLower(l.MAC), "server", l.Server, "status", "bound", "expires-after", "9m", "last-seen", "1m",
+		"active-address", l.Address, "active-mac-address", l.MAC, "active-client-id", "1:" + strings.ToLower(l.MAC), "active-server", l.Server, "radius", "false",
+	}
+	if l.Host != "" {
+		props = append(props, "host-name", l.Host)
+	}
+	r.put("ip/dhcp-server/lease", row{dynamic: true}, props...)
+	return nil
+}
+
 // Disconnect ends the sessions of a user and tells how many there were.
 func (r *Router) Disconnect(user string) int {
 	r.mu.Lock()
