@@ -224,6 +224,8 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		if open(c.RunID) {
 			return only[events.DeviceEvent](events.DeviceRebootFailed{DeviceID: s.ID, RunID: c.RunID, Message: c.Message, At: now})
 		}
+	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials, commands.LearnDeviceTransport,
+		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap, commands.DecommissionDevice:
 	}
 	return nil, nil
 }

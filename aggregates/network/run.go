@@ -67,7 +67,7 @@ func CloseRun(s Run) events.ReconcileEvent {
 	return events.ReconcilePeriodClosed{RunID: s.ID, Opening: opening(s)}
 }
 
-// DecideRun dispatches.
+// DecideRun dispatches: a run is requested (over a device) or started, then does its steps.
 func DecideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch c := c.(type) {
 	case commands.RequestReconcile:
@@ -76,28 +76,34 @@ func DecideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 		}
 		return only[events.ReconcileEvent](events.ReconcileRequested{RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, Kind: c.Kind, At: now})
 	case commands.StartReconcile:
-		switch {
-		case s.Finished:
-			return nil, failure.NewConflict("run_finished", "This run has ended.")
-		case s.Started:
+		if s.Started && !s.Finished {
 			return nil, nil
+		}
+		if s.Finished {
+			return nil, failure.NewConflict("run_finished", "This run has ended.")
 		}
 		return only[events.ReconcileEvent](events.ReconcileStarted{
 			RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, ServiceID: c.ServiceID, Kind: c.Kind, By: c.By, At: now,
 		})
+	case commands.FinishReconcile:
+		if s.Finished {
+			return nil, nil
+		}
+		return decideStep(s, c, now)
+	case commands.PlanWrites, commands.RecordWrite:
+		return decideStep(s, c, now)
 	}
-	_, last := c.(commands.FinishReconcile)
-	switch {
-	case !s.Started:
-		return nil, failure.NewNotFound("run_not_found", "There is no such run.")
-	case s.Finished && !last:
-		return nil, failure.NewConflict("run_finished", "This run has ended.")
-	}
-	return decideStep(s, c, now)
+	return nil, nil
 }
 
 // decideStep notes what a started run does.
 func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
+	switch {
+	case !s.Started:
+		return nil, failure.NewNotFound("run_not_found", "There is no such run.")
+	case s.Finished:
+		return nil, failure.NewConflict("run_finished", "This run has ended.")
+	}
 	switch c := c.(type) {
 	case commands.RequestReconcile, commands.StartReconcile:
 	case commands.PlanWrites:
@@ -113,12 +119,10 @@ func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Rec
 			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: service, Seq: s.Writes + 1, Step: c.Step, Found: c.Found, By: s.By, At: now,
 		})
 	case commands.FinishReconcile:
-		if !s.Finished {
-			return only[events.ReconcileEvent](events.ReconcileFinished{
-				RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: s.Service, Kind: s.Kind, Writes: s.Writes,
-				Outcome: c.Outcome, Path: c.Path, Operation: c.Operation, Message: c.Message, At: now,
-			})
-		}
+		return only[events.ReconcileEvent](events.ReconcileFinished{
+			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: s.Service, Kind: s.Kind, Writes: s.Writes,
+			Outcome: c.Outcome, Path: c.Path, Operation: c.Operation, Message: c.Message, At: now,
+		})
 	}
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package routerplan
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -24,6 +25,20 @@ type Step struct {
 // Audit is the step as the audit log shows it, without secrets and identifiers.
 func (s Step) Audit() events.RouterStep {
 	return events.RouterStep{Path: s.Path, Operation: s.Operation, Name: s.Name, Before: masked(s.Before), After: masked(s.After)}
+}
+
+// Lost finds the writes whose answer was lost: announced before an interruption, not recorded, and no longer needed now that
+// the router was read again. They are recorded as found, so that the audit log has every write.
+func Lost(announced []events.RouterStep, plan []Step) []events.RouterStep {
+	var needed []events.RouterStep
+	for _, s := range plan {
+		needed = append(needed, s.Audit())
+	}
+	return slices.DeleteFunc(slices.Clone(announced), func(a events.RouterStep) bool {
+		return slices.ContainsFunc(needed, func(n events.RouterStep) bool {
+			return n.Path == a.Path && n.Operation == a.Operation && n.Name == a.Name && maps.Equal(n.After, a.After)
+		})
+	})
 }
 
 // order makes the writes that end differences: first what must go, what refers to others before what is referred to; then

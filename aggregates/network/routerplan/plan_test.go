@@ -130,6 +130,10 @@ func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
 	r.menu[routerplan.MenuPPPoEServer][0]["disabled"] = "true"
 	r.add(routerplan.MenuBridge, map[string]string{"name": "br-svc-1", "comment": routerplan.ServiceComment(s.ID) + " by hand"}, "")
 	d := routerplan.CompareService(r.menu, s, modern)
+	part := routerplan.CompareDevice(r.menu, []routerplan.Service{s}, modern).Of(s.ID)
+	if part.Hash() != d.Hash() || len(part.Plan()) != len(d.Plan()) {
+		t.Error("the service's part of a device's difference is another difference")
+	}
 	if n := kinds(d); n["missing"] != 1 || n["changed"] != 1 || n["extra"] != 1 {
 		t.Errorf("kinds %v", n)
 	}
@@ -208,5 +212,21 @@ func TestSessions_CountsWhoWouldBeDropped(t *testing.T) {
 	}
 	if got := routerplan.Sessions(live, testService(3, events.ServiceCPEManagement, "", 0)); got != 0 {
 		t.Errorf("cpe-management: %d", got)
+	}
+}
+
+func TestLost_AreTheWritesWhoseAnswerNobodySaw(t *testing.T) {
+	t.Parallel()
+	s := testService(1, events.ServicePPPoE, "ether5", 0)
+	r := newRouter(t, nil)
+	plan := routerplan.CompareService(r.menu, s, modern).Plan()
+	var announced []events.RouterStep
+	for _, step := range plan {
+		announced = append(announced, step.Audit())
+	}
+	r.run(t.Fatalf, plan, 2) // the first was recorded, the second was written when the program was killed
+	lost := routerplan.Lost(announced[1:], routerplan.CompareService(r.menu, s, modern).Plan())
+	if diff := cmp.Diff(announced[1:2], lost); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,7 +1,6 @@
 package routerplan
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -57,6 +56,9 @@ func Canonical(property, value string) string {
 		return canonicalPrefix(value)
 	case formSet:
 		list := strings.Split(value, ",")
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
 		slices.Sort(list)
 		return strings.Join(slices.Compact(list), ",")
 	case formRate:
@@ -64,7 +66,7 @@ func Canonical(property, value string) string {
 		if !both {
 			down = up
 		}
-		return canonicalRate(up) + "/" + canonicalRate(down)
+		return canonicalRate(strings.TrimSpace(up)) + "/" + canonicalRate(strings.TrimSpace(down))
 	case formNumber:
 		if n, err := strconv.ParseInt(value, 0, 64); err == nil {
 			return strconv.FormatInt(n, 10)
@@ -188,5 +190,5 @@ func canonicalRate(value string) string {
 		return value
 	}
 	factor := map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(value[len(digits):])]
-	return cmp.Or(strconv.FormatFloat(n*factor, 'f', 0, 64), value)
+	return strconv.FormatFloat(n*factor, 'f', 0, 64)
 }
