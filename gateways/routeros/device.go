@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
-	"strings"
+	"slices"
 	"sync"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
@@ -82,6 +83,7 @@ var (
 	menuForm    = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)*$`)
 	commandForm = regexp.MustCompile(`^[a-z0-9-]+$`)
 	idForm      = regexp.MustCompile(`^\*[0-9A-F]{1,16}$`)
+	nameForm    = regexp.MustCompile(`^\.?[A-Za-z0-9][A-Za-z0-9.-]*$`)
 )
 
 // ValidID tells whether a text is an id as routers give them: "*1A".
@@ -92,12 +94,9 @@ func (r request) check(needsID bool) error {
 	if !menuForm.MatchString(r.menu) || !commandForm.MatchString(r.command) || needsID && !ValidID(r.id) || r.id != "" && !ValidID(r.id) {
 		return fmt.Errorf("router request /%s %s with id %q is malformed", r.menu, r.command, r.id)
 	}
-	for _, list := range []map[string]string{r.args, r.where} {
-		for name := range list {
-			if name == "" || strings.ContainsAny(name, "=\x00 ") {
-				return fmt.Errorf("router property %q is malformed", name)
-			}
-		}
+	names := slices.Concat(slices.Collect(maps.Keys(r.args)), slices.Collect(maps.Keys(r.where)), r.props)
+	if bad := slices.IndexFunc(names, func(name string) bool { return !nameForm.MatchString(name) }); bad >= 0 {
+		return fmt.Errorf("router property %q is malformed", names[bad])
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
@@ -118,11 +119,16 @@ func refused(r *Refusal) error {
 // lost makes the error of a broken connection.
 func lost(sent bool, cause error) error { return &Lost{Sent: sent, Cause: cause} }
 
-// unavailable makes an error of transport one that callers can tell; one that already is stays as it is, and so does the
-// caller's own cancellation.
+// unavailable makes an error of transport, or the refusal of an open breaker, one that callers can tell. The caller's own
+// cancellation stays as it is.
 func unavailable(ctx context.Context, err error) error {
-	if err == nil || failure.KindOf(err) != failure.Internal || errors.Is(ctx.Err(), context.Canceled) {
+	var known *failure.Error
+	var wait time.Duration
+	switch {
+	case errors.As(err, &known) && known.Kind == failure.Unavailable:
+		wait = known.RetryAfter
+	case known != nil || errors.Is(ctx.Err(), context.Canceled):
 		return err
 	}
-	return failure.NewUnavailable("device_unreachable", "The router cannot be reached at the moment.", 0, err)
+	return failure.NewUnavailable("device_unreachable", "The router cannot be reached at the moment.", wait, err)
 }

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -77,13 +79,11 @@ var plainValue = regexp.MustCompile(`^[A-Za-z0-9.:_/-]*$`)
 
 // print reads. Values that need an escape go in the body, since it is not documented how a router reads them in a URL.
 func (c *rest) print(ctx context.Context, r request) ([]Item, error) {
-	query := url.Values{}
-	plain := true
 	words := []string{}
-	for name, value := range r.where {
-		query.Set(name, value)
-		words = append(words, name+"="+value)
-		plain = plain && plainValue.MatchString(value)
+	plain := true
+	for _, name := range slices.Sorted(maps.Keys(r.where)) {
+		words = append(words, name+"="+r.where[name])
+		plain = plain && plainValue.MatchString(r.where[name])
 	}
 	if !plain {
 		body := map[string]any{".query": words}
@@ -92,13 +92,12 @@ func (c *rest) print(ctx context.Context, r request) ([]Item, error) {
 		}
 		return c.send(ctx, http.MethodPost, r.menu+"/print", body)
 	}
-	path := r.menu
-	raw := query.Encode()
 	if r.props != nil {
-		raw = strings.TrimPrefix(raw+"&.proplist="+strings.Join(r.props, ","), "&")
+		words = append(words, ".proplist="+strings.Join(r.props, ","))
 	}
-	if raw != "" {
-		path += "?" + strings.ReplaceAll(raw, "%2F", "/")
+	path := r.menu
+	if len(words) > 0 {
+		path += "?" + strings.Join(words, "&")
 	}
 	return c.send(ctx, http.MethodGet, path, nil)
 }
@@ -195,22 +194,22 @@ func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
 // decode reads an item or a list of them.
 func decode(text []byte) ([]Item, error) {
 	var raw []map[string]any
+	var into any = &raw
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
 		raw = make([]map[string]any, 1)
-		if err := json.Unmarshal(text, &raw[0]); err != nil {
-			return nil, fmt.Errorf("read item: %w", err)
-		}
-	} else if err := json.Unmarshal(text, &raw); err != nil {
+		into = &raw[0]
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
 		return nil, fmt.Errorf("read items: %w", err)
 	}
 	items := make([]Item, 0, len(raw))
 	for _, one := range raw {
 		item := make(Item, len(one))
 		for name, value := range one {
-			if s, ok := value.(string); ok {
-				item[name] = printable(s)
-			} else if value != nil {
-				item[name] = fmt.Sprint(value)
+			if value != nil {
+				item[name] = printable(fmt.Sprint(value)) // texts, but for a number now and then
 			}
 		}
 		items = append(items, item)
