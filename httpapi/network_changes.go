@@ -273,10 +273,14 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	switch {
 	case err != nil && !confirmed:
 		return err
-	case sessions > 0 && !confirmed:
+	case sessions > 0 && !confirmed && !state.Removing():
 		return errConfirm(sessions)
 	}
-	done, err := a.Bus.Execute(ctx, commands.RequestRemoval{ServiceID: state.ID, Confirmed: confirmed, AffectedSessions: sessions}, c.Meta())
+	var command commands.Command = commands.RequestRemoval{ServiceID: state.ID, Confirmed: confirmed, AffectedSessions: sessions}
+	if state.Removing() { // asked for again: it goes on at once
+		command = commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")}
+	}
+	done, err := a.Bus.Execute(ctx, command, c.Meta())
 	if err != nil {
 		return err
 	}
