@@ -12,8 +12,8 @@ import (
 var fw = routerplan.Firewall{RadiusHost: "10.99.0.1", CoAPort: 3799}
 
 // walled is a router with the platform's rules and some of the operator's.
-func walled(t *testing.T) *router {
-	r := newRouter(t, routerplan.Snapshot{routerplan.MenuFirewallFilter: {
+func walled(t *testing.T) *model {
+	r := newModel(t, routerplan.Snapshot{routerplan.MenuFirewallFilter: {
 		{"chain": "forward", "action": "passthrough", "dynamic": "true", "comment": "special dummy rule"},
 		{"chain": "input", "action": "accept", "connection-state": "established,related", "mark": "1"}, {"chain": "input", "action": "drop", "mark": "2"},
 	}})
@@ -40,23 +40,23 @@ func TestFirewall_TunnelRuleComesFirst(t *testing.T) {
 func TestFirewall_RepairsOrderAndValuesWithTheFewestWrites(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*router)
+		change func(*model)
 		want   []string
 	}{
-		"operator's rule put first": {func(r *router) {
+		"operator's rule put first": {func(r *model) {
 			r.add(routerplan.MenuFirewallFilter, map[string]string{"chain": "input", "mark": "3"}, r.menu[routerplan.MenuFirewallFilter][1][".id"])
 		}, []string{"move ip/firewall/filter Platform-fw:tunnel", "move ip/firewall/filter Platform-fw:radius-incoming", "move ip/firewall/filter Platform-fw:tunnel-forward"}},
-		"two changed places": {func(r *router) {
+		"two changed places": {func(r *model) {
 			rows := r.menu[routerplan.MenuFirewallFilter]
 			rows[1], rows[2] = rows[2], rows[1]
 		}, []string{"move ip/firewall/filter Platform-fw:tunnel"}},
-		"disabled": {func(r *router) { r.menu[routerplan.MenuFirewallFilter][1]["disabled"] = "true" }, []string{"set ip/firewall/filter Platform-fw:tunnel"}},
-		"narrowed: the new one comes before the old one goes": {func(r *router) { r.menu[routerplan.MenuFirewallFilter][1]["protocol"] = "tcp" },
+		"disabled": {func(r *model) { r.menu[routerplan.MenuFirewallFilter][1]["disabled"] = "true" }, []string{"set ip/firewall/filter Platform-fw:tunnel"}},
+		"narrowed: the new one comes before the old one goes": {func(r *model) { r.menu[routerplan.MenuFirewallFilter][1]["protocol"] = "tcp" },
 			[]string{"add ip/firewall/filter Platform-fw:tunnel", "remove ip/firewall/filter Platform-fw:tunnel"}},
-		"one of an older version": {func(r *router) {
+		"one of an older version": {func(r *model) {
 			r.add(routerplan.MenuFirewallFilter, map[string]string{"comment": "Platform-fw:old"}, "")
 		}, []string{"remove ip/firewall/filter Platform-fw:old"}},
-		"one missing": {func(r *router) {
+		"one missing": {func(r *model) {
 			rows := r.menu[routerplan.MenuFirewallFilter]
 			r.menu[routerplan.MenuFirewallFilter] = append(rows[:2:2], rows[3:]...)
 		}, []string{"add ip/firewall/filter Platform-fw:radius-incoming"}},

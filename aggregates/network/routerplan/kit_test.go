@@ -32,8 +32,8 @@ func testService(n int, t events.ServiceType, parent string, vlan int) routerpla
 	return s
 }
 
-// router is a model of a router's menus: it takes steps as a router does and writes values in its own way.
-type router struct {
+// model is a model of a router's menus: it takes steps as a router does and writes values in its own way.
+type model struct {
 	t    testing.TB
 	menu routerplan.Snapshot
 	next int
@@ -42,9 +42,9 @@ type router struct {
 // fatalf ends the test; rapid's T is no testing.TB in everything.
 type fatalf func(format string, args ...any)
 
-// newRouter is a router with these rows.
-func newRouter(t testing.TB, rows routerplan.Snapshot) *router {
-	r := &router{t: t, menu: routerplan.Snapshot{}}
+// newModel is a router with these rows.
+func newModel(t testing.TB, rows routerplan.Snapshot) *model {
+	r := &model{t: t, menu: routerplan.Snapshot{}}
 	for path, list := range rows {
 		for _, row := range list {
 			r.add(path, row, "")
@@ -54,7 +54,7 @@ func newRouter(t testing.TB, rows routerplan.Snapshot) *router {
 }
 
 // add puts a row as the router stores it, before another or at the end.
-func (r *router) add(path string, values map[string]string, before string) {
+func (r *model) add(path string, values map[string]string, before string) {
 	row := routerplan.Row{}
 	for property, value := range values {
 		row[property] = stored(property, value)
@@ -82,7 +82,7 @@ func stored(property, value string) string {
 }
 
 // apply takes one step; a wrong id or a wrong operation ends the test.
-func (r *router) apply(fail fatalf, s routerplan.Step) {
+func (r *model) apply(fail fatalf, s routerplan.Step) {
 	if s.Operation == commands.OperationAdd {
 		r.add(s.Path, s.Values, s.Destination)
 		return
@@ -114,14 +114,14 @@ func (r *router) apply(fail fatalf, s routerplan.Step) {
 }
 
 // run takes steps; it stops after the first n.
-func (r *router) run(fail fatalf, steps []routerplan.Step, n int) {
+func (r *model) run(fail fatalf, steps []routerplan.Step, n int) {
 	for _, s := range steps[:min(n, len(steps))] {
 		r.apply(fail, s)
 	}
 }
 
 // foreign are the rows with a mark that the platform never writes, with their ids, in order.
-func (r *router) foreign() []string {
+func (r *model) foreign() []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(r.menu)) {
 		for _, row := range r.menu[path] {

@@ -37,7 +37,7 @@ func TestDesired_OfEachTypeIsCreatedInTheOrderOfReference(t *testing.T) {
 		if diff := cmp.Diff(strings.Split(strings.ReplaceAll(strings.Join(c.want, "\n"), "svc-S", "svc-"+slug), "\n"), shown(d.Plan())); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
-		r := newRouter(t, nil)
+		r := newModel(t, nil)
 		r.run(t.Fatalf, d.Plan(), 100)
 		removed := paths(routerplan.CompareRemoval(r.menu, c.service.ID).Plan())
 		slices.Reverse(removed)
@@ -88,7 +88,7 @@ func TestDesired_SendsWhatTheRouterDefaultsOtherwise(t *testing.T) {
 func TestChangeOfAddresses_SetsOnlyWhatDiffersAndReplacesNothing(t *testing.T) {
 	t.Parallel()
 	s := testService(1, events.ServiceHotspot, "ether5", 0)
-	r := newRouter(t, nil)
+	r := newModel(t, nil)
 	r.run(t.Fatalf, routerplan.CompareService(r.menu, s, modern).Plan(), 100)
 	s.Addressing = testService(2, events.ServiceHotspot, "", 0).Addressing
 	d := routerplan.CompareService(r.menu, s, modern)
@@ -110,7 +110,7 @@ func TestChangeOfAddresses_SetsOnlyWhatDiffersAndReplacesNothing(t *testing.T) {
 func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
 	t.Parallel()
 	s, gone := testService(1, events.ServicePPPoE, "ether5", 0), testService(2, events.ServiceHotspot, "ether6", 0)
-	r := newRouter(t, nil)
+	r := newModel(t, nil)
 	r.run(t.Fatalf, routerplan.CompareDevice(r.menu, []routerplan.Service{s, gone}, modern).Plan(), 100)
 	kinds := func(d routerplan.Diff) map[string]int {
 		n := map[string]int{}
@@ -145,7 +145,7 @@ func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
 func TestMatcherAddedByHand_IsReplacedNotHidden(t *testing.T) {
 	t.Parallel()
 	s := testService(1, events.ServiceHotspot, "ether5", 0)
-	r := newRouter(t, nil)
+	r := newModel(t, nil)
 	r.run(t.Fatalf, routerplan.CompareService(r.menu, s, modern).Plan(), 100)
 	r.menu[routerplan.MenuWalledGardenIP][0]["src-address"] = "10.50.1.7"
 	r.menu[routerplan.MenuWalledGardenIP] = append(r.menu[routerplan.MenuWalledGardenIP], routerplan.Row{
@@ -218,7 +218,7 @@ func TestSessions_CountsWhoWouldBeDropped(t *testing.T) {
 func TestLost_AreTheWritesWhoseAnswerNobodySaw(t *testing.T) {
 	t.Parallel()
 	s := testService(1, events.ServicePPPoE, "ether5", 0)
-	r := newRouter(t, nil)
+	r := newModel(t, nil)
 	plan := routerplan.CompareService(r.menu, s, modern).Plan()
 	var announced []events.RouterStep
 	for _, step := range plan {

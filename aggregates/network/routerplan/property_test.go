@@ -22,7 +22,7 @@ var foreignTexts = []string{
 }
 
 // drawForeign fills a router with rows of somebody else.
-func drawForeign(t *rapid.T, r *router) {
+func drawForeign(t *rapid.T, r *model) {
 	for _, path := range append(routerplan.ServiceMenus(), routerplan.MenuFirewallFilter) {
 		for range rapid.IntRange(0, 3).Draw(t, path) {
 			r.add(path, map[string]string{
@@ -51,7 +51,7 @@ func drawService(t *rapid.T) routerplan.Service {
 }
 
 // tamper does to one row of the platform what a colleague might.
-func tamper(t *rapid.T, r *router) {
+func tamper(t *rapid.T, r *model) {
 	path := rapid.SampledFrom(append(routerplan.ServiceMenus(), routerplan.MenuFirewallFilter)).Draw(t, "menu")
 	at := slices.IndexFunc(r.menu[path], func(row routerplan.Row) bool { return row["mark"] == "" })
 	if at < 0 {
@@ -77,7 +77,7 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 	t.Parallel()
 	firewall := routerplan.Firewall{RadiusHost: "10.99.0.1", CoAPort: 3799}
 	rapid.Check(t, func(t *rapid.T) {
-		r := newRouter(nil, nil)
+		r := newModel(nil, nil)
 		drawForeign(t, r)
 		before := r.foreign()
 		services := map[id.Service]routerplan.Service{}
@@ -140,7 +140,7 @@ func checkMinimal(t *rapid.T, d routerplan.Diff) {
 }
 
 // checkFirewallOrder wants the platform's rules at the head of what is not dynamic, in their order.
-func checkFirewallOrder(t *rapid.T, r *router, f routerplan.Firewall) {
+func checkFirewallOrder(t *rapid.T, r *model, f routerplan.Firewall) {
 	var comments []string
 	for _, row := range r.menu[routerplan.MenuFirewallFilter] {
 		if row["dynamic"] != "true" {
@@ -157,7 +157,7 @@ func checkFirewallOrder(t *rapid.T, r *router, f routerplan.Firewall) {
 func TestHash_IsStableUnderOrderAndIds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r := newRouter(nil, nil)
+		r := newModel(nil, nil)
 		drawForeign(t, r)
 		service := drawService(t)
 		r.run(t.Fatalf, routerplan.CompareService(r.menu, service, modern).Plan(), 1000)

@@ -1,0 +1,157 @@
+package routerplan_test
+
+import (
+	"context"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/simulators/router"
+)
+
+// releases are the versions that facts/routeros.md tells apart.
+var releases = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
+
+// simulated starts a router of a version.
+func simulated(t *testing.T, version string) *router.Router {
+	t.Helper()
+	sim, err := router.New(router.Config{
+		Routers: []router.RouterConfig{{Name: "r1", Version: version, Password: "secret", Tunnel: netip.MustParseAddr("10.99.0.2")}},
+		Clock:   clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), CommandLimit: 50 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sim.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return sim.Router("r1")
+}
+
+// read prints menus.
+func read(t *testing.T, r *router.Router, paths []string) routerplan.Snapshot {
+	t.Helper()
+	s := routerplan.Snapshot{}
+	for _, path := range paths {
+		items, err := r.Do(path, "print", nil)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, item := range items {
+			s[path] = append(s[path], routerplan.Row(item))
+		}
+	}
+	return s
+}
+
+// write sends steps.
+func write(t *testing.T, r *router.Router, steps []routerplan.Step) {
+	t.Helper()
+	for _, s := range steps {
+		args := router.Item{}
+		maps.Copy(args, s.Values)
+		switch {
+		case s.Operation == "move":
+			args["numbers"] = s.ID
+			if s.Destination != "" {
+				args["destination"] = s.Destination
+			}
+		case s.Operation == "add" && s.Destination != "":
+			args["place-before"] = s.Destination
+		case s.Operation != "add":
+			args[".id"] = s.ID
+		}
+		if _, err := r.Do(s.Path, s.Operation, args); err != nil {
+			t.Fatalf("%s %s %v: %v", s.Operation, s.Path, args, err)
+		}
+	}
+}
+
+func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		r := simulated(t, version)
+		before := foreignRules(t, r)
+		script, err := routerplan.Bootstrap(bootstrapConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := r.Script(script)
+		if err != nil || !strings.HasSuffix(out, "BOOTSTRAP_VERSION=2 done\n") {
+			t.Fatalf("%s: %v, %s", version, err, out)
+		}
+		for run := range 2 {
+			if d := routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), fw); !d.InSync() {
+				t.Errorf("%s, run %d: firewall %+v", version, run, d.Resources())
+			}
+			if got := routerplan.BootstrapOf(read(t, r, routerplan.InterfaceMenus())); got != routerplan.BootstrapVersion {
+				t.Errorf("%s, run %d: reads version %d", version, run, got)
+			}
+			if diff := cmp.Diff(before, foreignRules(t, r)); diff != "" {
+				t.Errorf("%s, run %d: rules of others\n%s", version, run, diff)
+			}
+			if out, faults := r.Paste(script); len(faults) > 0 || !strings.HasSuffix(out, "done\n") {
+				t.Fatalf("%s pasted: %v, %s", version, faults, out)
+			}
+		}
+		for path, want := range map[string]int{"ppp/profile": 3, "radius": 1, "interface/sstp-client": 1} {
+			if items, err := r.Do(path, "print", nil); err != nil || len(items) != want {
+				t.Errorf("%s: %d of %s: %v", version, len(items), path, err)
+			}
+		}
+	}
+}
+
+// foreignRules are the firewall rules of others, whole.
+func foreignRules(t *testing.T, r *router.Router) []routerplan.Row {
+	t.Helper()
+	return slices.DeleteFunc(read(t, r, routerplan.FirewallMenus())[routerplan.MenuFirewallFilter], func(row routerplan.Row) bool {
+		return strings.HasPrefix(row["comment"], routerplan.FirewallTag)
+	})
+}
+
+func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		r := simulated(t, version)
+		v := routerplan.ParseVersion(version)
+		before := r.Snapshot(false)
+		services := []routerplan.Service{
+			testService(1, events.ServicePPPoE, "ether4", 100), testService(2, events.ServiceHotspot, "ether5", 0), testService(3, events.ServiceCPEManagement, "ether4", 200),
+		}
+		for _, s := range services {
+			if err := routerplan.CheckBinding(read(t, r, routerplan.CheckMenus()), s.ID, s.Binding); err != nil {
+				t.Errorf("%s: %v", version, err)
+			}
+		}
+		plan := routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), services, v).Plan()
+		write(t, r, plan)
+		if d := routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), services, v); !d.InSync() {
+			t.Fatalf("%s: %+v", version, d.Resources())
+		}
+		services[1].Addressing = testService(9, events.ServiceHotspot, "", 0).Addressing
+		services[1].WalledGarden.Domains = []string{"new.example.com"}
+		write(t, r, routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), services, v).Plan())
+		write(t, r, routerplan.CompareRemoval(read(t, r, routerplan.ServiceMenus()), services[0].ID).Plan())
+		if d := routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), services[1:], v); !d.InSync() {
+			t.Errorf("%s: %+v", version, d.Resources())
+		}
+		write(t, r, routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), nil, v).Plan()) // all that is left is orphaned
+		if diff := cmp.Diff(before, r.Snapshot(false)); diff != "" {
+			t.Errorf("%s: something is left or was touched\n%s", version, diff)
+		}
+	}
+}
