@@ -2,6 +2,7 @@ package router
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/netip"
 )
@@ -83,6 +84,7 @@ func (s *Simulator) controls() http.Handler {
 		}
 		return map[string]any{"output": out, "faults": texts}, nil
 	}))
+	mux.HandleFunc("POST /sim/routers/{name}/paste", s.paste)
 	s.controlHardware(mux)
 	return mux
 }
@@ -119,6 +121,26 @@ func (s *Simulator) controlHardware(mux *http.ServeMux) {
 		r.SetSeenFrom(body.Address)
 		return body, nil
 	}))
+}
+
+// paste is a script as the body itself, pasted into the terminal: for curl --data-binary.
+func (s *Simulator) paste(w http.ResponseWriter, req *http.Request) {
+	r := s.byName[req.PathValue("name")]
+	if r == nil {
+		answer(w, http.StatusNotFound, map[string]string{"error": "there is no such router"})
+		return
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxRequest))
+	if err != nil {
+		answer(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	out, faults := r.Paste(string(text))
+	texts := []string{}
+	for _, f := range faults {
+		texts = append(texts, f.Error())
+	}
+	answer(w, http.StatusOK, map[string]any{"output": out, "faults": texts})
 }
 
 // control finds the router, reads a body where there is one, acts and answers; an error of act is the caller's fault.

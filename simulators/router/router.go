@@ -69,8 +69,11 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	if host, err := netip.ParseAddr(cfg.Host); err != nil || !host.IsLoopback() {
 		return nil, fmt.Errorf("router %s: %q is not a loopback address", cfg.Name, cfg.Host)
 	}
+	if sim.menus[v] == nil {
+		sim.menus[v] = menusOf(v)
+	}
 	r := &Router{
-		sim: sim, cfg: cfg, version: v, menus: menusOf(v), seed: seed, memory: 1 << 30, tables: map[string]*table{},
+		sim: sim, cfg: cfg, version: v, menus: sim.menus[v], seed: seed, memory: 1 << 30, tables: map[string]*table{},
 		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(), seenFrom: netip.MustParseAddr("10.99.0.1"),
 	}
 	r.factory()

@@ -282,11 +282,10 @@ func chunks(text string) []string {
 		case c == '"':
 			inside = !inside
 		case inside:
-		case c == '#' && strings.TrimSpace(text[from:i]) == "":
-			for i < len(text) && text[i] != '\n' {
+		case c == '#' && strings.TrimSpace(text[strings.LastIndexByte(text[:i], '\n')+1:i]) == "":
+			for i+1 < len(text) && text[i+1] != '\n' {
 				i++
 			}
-			from = i
 		case slices.Contains([]byte("{[("), c):
 			depth++
 		case slices.Contains([]byte("}])"), c):

@@ -41,6 +41,7 @@ type Simulator struct {
 	log     *slog.Logger
 	routers []*Router
 	byName  map[string]*Router
+	menus   map[version]map[string]*menu // by release; never changed once made
 	control *http.Server
 	url     string
 	done    chan struct{} // closed when the control surface has stopped
@@ -49,7 +50,7 @@ type Simulator struct {
 
 // New makes the routers; Start makes them listen.
 func New(cfg Config) (*Simulator, error) {
-	s := &Simulator{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, byName: map[string]*Router{}, done: make(chan struct{})}
+	s := &Simulator{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, byName: map[string]*Router{}, menus: map[version]map[string]*menu{}, done: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = clock.System()
 	}

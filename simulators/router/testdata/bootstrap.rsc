@@ -4,7 +4,7 @@
   :local major [:tonum [:pick $version 0 [:find $version "."]]]
   :put "release $version, major $major"
 
-  # tunnel first
+  # tunnel first; a comment may hold " and { and the word don't
   :if ([:len [/ppp profile find where name="platform-tunnel"]] = 0) do={
     /ppp profile add name=platform-tunnel use-encryption=yes only-one=yes
   }
