@@ -22,9 +22,8 @@ import (
 
 // Limits of prompts. Source: rules.md 5.
 const (
-	promptsPerPhone = 3
-	promptWindow    = 10 * time.Minute
-	answerWait      = 8 * time.Second
+	promptWindow = 10 * time.Minute
+	answerWait   = 8 * time.Second
 )
 
 // initiateRequest is spec.md's body of POST /payments/initiate with api.md's additions.
@@ -198,7 +197,7 @@ func accountReference() string { return "P" + rand.Text()[:11] }
 
 // countPrompt bounds how often one phone is asked.
 func (a PaymentsAPI) countPrompt(ctx context.Context, phone personal.Text) error {
-	ok, wait, err := a.Limiter.Allow(ctx, "prompt:"+phone.Reveal(), promptsPerPhone, promptWindow)
+	ok, wait, err := a.Limiter.Allow(ctx, "prompt:"+phone.Reveal(), a.PromptLimit, promptWindow)
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (k *moneyKit) serve(t *testing.T, o moneyOptions, receiver *late, access jo
 	t.Helper()
 	platform := httpapi.PlatformGateway{Shortcode: platformShortcode, Environment: commands.EnvironmentSandbox}
 	pays := httpapi.PaymentsAPI{Bus: k.bus, Payments: payments.PaymentsQuery{Views: k.views}, Gateways: payments.GatewaysQuery{Views: k.views},
-		Limiter: k.vault.Limits, Ready: access.Ready, Platform: platform, Clock: k.clock,
+		Limiter: k.vault.Limits, PromptLimit: 3, Ready: access.Ready, Platform: platform, Clock: k.clock,
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.amina}, nil
 		}}

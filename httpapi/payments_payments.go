@@ -20,7 +20,9 @@ type PaymentsAPI struct {
 	Payments payments.PaymentsQuery
 	Gateways payments.GatewaysQuery
 	// Limiter counts prompts per phone; its keys are stored as HMACs.
-	Limiter vault.Limiter
+	// PromptLimit is how many prompts one phone gets in ten minutes: 3 by rules.md 5, more in load tests.
+	PromptLimit int
+	Limiter     vault.Limiter
 	// Ready gives failure.Unavailable while the breaker of an environment's provider is open (rules.md 6).
 	Ready    func(environment string) error
 	Platform PlatformGateway

@@ -41,7 +41,7 @@ func (c Config) Validate() error {
 	f.check(c.DatabaseURL == "" || hasScheme(string(c.DatabaseURL), "postgres", "postgresql"), "DATABASE_URL", "must be postgres://...")
 	f.check(postgres.Namespace(c.Namespace).Validate() == nil, "DATABASE_NAMESPACE", "must be 1 to 24 lower-case letters and digits, a letter first")
 	f.check(c.DatabaseConns >= 4, "DATABASE_MAX_CONNS", "must be at least 4")
-	for name, n := range map[string]int{"RATE_LIMIT_USER": c.RateLimitUser, "RATE_LIMIT_LOGIN": c.RateLimitLogin, "RATE_LIMIT_WEBHOOK": c.RateLimitWebhook} {
+	for name, n := range map[string]int{"RATE_LIMIT_USER": c.RateLimitUser, "RATE_LIMIT_LOGIN": c.RateLimitLogin, "RATE_LIMIT_WEBHOOK": c.RateLimitWebhook, "RATE_LIMIT_PROMPT": c.RateLimitPrompt} {
 		f.check(n > 0, name, "must be more than 0")
 	}
 	c.checkKeys(&f)

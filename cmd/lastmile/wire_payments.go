@@ -93,7 +93,7 @@ func (a *App) paymentRoutes(access payments.Access) [][]httpapi.Route {
 	gateways := models.GatewaysQuery{Views: e.views}
 	return [][]httpapi.Route{
 		httpapi.PaymentsAPI{Bus: e.bus, Payments: models.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,
-			Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
+			PromptLimit: a.cfg.RateLimitPrompt, Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
 		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: models.ReceiptsQuery{Views: e.views}, Matching: models.MatchingQuery{Views: e.views}}.Routes(),
 		httpapi.PaymentGatewayAPI{Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform}.Routes(),
 	}
