@@ -74,8 +74,13 @@ func (c RevisePlan) Validate() error {
 	return f.Err()
 }
 
-// Validate has nothing to check.
-func (ArchivePlan) Validate() error { return nil }
+// Validate checks the form: the reason may be absent.
+func (c ArchivePlan) Validate() error {
+	if c.Reason == "" {
+		return nil
+	}
+	return requireReason(c.Reason)
+}
 
 // checkTerms checks a plan's terms field by field.
 func checkTerms(f *failure.Faults, t events.PlanTerms) {

@@ -129,6 +129,7 @@ func (a InvoicesAPI) draft(ctx context.Context, c *Call, in invoiceRequest) (com
 	}
 	var faults failure.Faults
 	faults.Check(!due.Before(today), "dueDate", "must not be in the past")
+	faults.Check(!today.AddDays(maxDaysAhead).Before(due), "dueDate", "must be in the next five years")
 	lines := make([]commands.LineInput, len(in.Lines))
 	for i, l := range in.Lines {
 		lines[i] = commands.LineInput{Description: strings.TrimSpace(l.Description), Quantity: l.Quantity.String(),

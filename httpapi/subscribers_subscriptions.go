@@ -209,6 +209,9 @@ func (a SubscriptionsAPI) command(ctx context.Context, c *Call, in subscriptionR
 	}, nil
 }
 
+// maxDaysAhead bounds dates to come: a period that ends in the year 10000 cannot be written down.
+const maxDaysAhead = 5 * 366
+
 // startInstant is the beginning of a day to come; today is now, a past day is refused.
 func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time, error) {
 	zone, err := time.LoadLocation(timezone)
@@ -221,6 +224,8 @@ func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time,
 		return now, nil
 	case day.Before(today):
 		return time.Time{}, failure.NewInvalid("invalid_input", "startDate must not be in the past")
+	case today.AddDays(maxDaysAhead).Before(day):
+		return time.Time{}, failure.NewInvalid("invalid_input", "startDate must be in the next five years")
 	}
 	return day.Start(zone), nil
 }
