@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -238,5 +239,16 @@ func TestToken_ConcurrentPromptsShareOne(t *testing.T) {
 	}
 	if got := len(k.sim.Prompts()); got != 48 {
 		t.Errorf("%d prompts", got)
+	}
+}
+
+func TestToken_IsUsedAtAnyLength(t *testing.T) {
+	t.Parallel()
+	token := strings.Repeat("a", 3000)
+	k := newKitAt(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"access_token":"`+token+`","expires_in":"3599"}`)
+	})
+	if got, err := k.endpoint.FetchToken(t.Context(), creds); err != nil || got != token {
+		t.Errorf("%d characters of %d, %v", len(got), len(token), err)
 	}
 }

@@ -43,7 +43,7 @@ func (e *Endpoint) FetchToken(ctx context.Context, c Credentials) (string, error
 	r.Header.Set("Accept", "application/json")
 	res := e.exchange(ctx, "token", r)
 	var body struct {
-		Token text `json:"access_token"` // expires_in is not read: TokenLife is shorter than any
+		Token string `json:"access_token"` // of any length; expires_in is not read: TokenLife is shorter than any
 	}
 	switch {
 	case res.err == nil && (res.status == http.StatusBadRequest || res.status == http.StatusUnauthorized):
@@ -54,7 +54,7 @@ func (e *Endpoint) FetchToken(ctx context.Context, c Credentials) (string, error
 		return "", &failure.Error{Kind: failure.Refused, Code: "provider_credentials_refused",
 			Message: "The payment provider does not accept these credentials.", Cause: refusal}
 	case res.err == nil && res.status == http.StatusOK && json.Unmarshal(res.body, &body) == nil && body.Token != "":
-		return string(body.Token), nil
+		return body.Token, nil
 	case res.err == nil && res.refusal() != nil: // another refusal says nothing about the credentials: try again later
 		return "", unavailable(fmt.Errorf("fetch token: %w", res.refusal()))
 	}
