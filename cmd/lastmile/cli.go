@@ -35,6 +35,7 @@ type cli struct {
 	Admin       adminCommands      `cmd:"" help:"Manage the platform's administrators."`
 	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
+	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }

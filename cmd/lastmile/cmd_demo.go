@@ -31,20 +31,25 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer closeLog()
-	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{demo: true})
+	routers, dial, err := startRouters(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = routers.Stop(context.WithoutCancel(ctx)) }()
+	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{demo: true, dialRouter: dial})
 	if err != nil {
 		return err
 	}
 	defer app.Stop()
 	seed, cancel := context.WithTimeout(ctx, seedPatience)
 	defer cancel()
-	if err := app.seedDemo(seed, p.out); err != nil {
+	if err := app.seedDemo(seed, p.out, routers); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return fmt.Errorf("make the demo's data: %w", err)
 	}
-	if err := app.printDemo(p.out); err != nil {
+	if err := app.printDemo(p.out, routers.URL()); err != nil {
 		return err
 	}
 	err = app.Wait(ctx)

@@ -7,11 +7,13 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // simulateCommands are `lastmile simulate ...`.
 type simulateCommands struct {
 	Provider simulateProvider `cmd:"" help:"A mobile-money provider, driven over HTTP under /sim."`
+	Router   simulateRouter   `cmd:"" help:"Routers, driven over HTTP under /sim."`
 }
 
 // simulateProvider is `lastmile simulate provider`.
@@ -38,6 +40,53 @@ func (c simulateProvider) Run(ctx context.Context, p program) error {
 	l.started("simulator", stopServing, func(ctx context.Context) { _ = sim.Stop(ctx) })
 	if _, err := fmt.Fprintln(p.out, sim.URL()); err != nil {
 		return err
+	}
+	return l.wait(ctx)
+}
+
+// simulateRouter is `lastmile simulate router`.
+type simulateRouter struct {
+	Addr     string   `default:"127.0.0.1:8091" help:"Listen address of the control surface; port 0 picks a free one."`
+	Seed     uint64   `default:"1" help:"Counters, addresses and faults follow from it."`
+	Versions []string `default:"7.16" help:"One router of each version, such as 6.49.10,7.6,7.16,7.23.7."`
+	Password string   `default:"" help:"Of the user admin."`
+	Port     int      `default:"0" help:"First of four ports of each router: www, www-ssl, api, api-ssl; 0 picks free ones."`
+}
+
+// Run simulates until a signal. Production has real routers.
+func (c simulateRouter) Run(ctx context.Context, p program) error {
+	cfg, err := readConfig(p.environ)
+	if err != nil {
+		return err
+	}
+	if cfg.Production() {
+		return errors.New("APP_ENV=production: simulators are refused")
+	}
+	l := newLifecycle(p.logger(cfg))
+	defer l.stop()
+	var routers []router.RouterConfig
+	for i, v := range c.Versions {
+		one := router.RouterConfig{Name: fmt.Sprintf("r%d", i+1), Version: v, Password: c.Password}
+		if c.Port > 0 {
+			first := c.Port + 4*i
+			one.Ports = router.Ports{WWW: first, WWWSSL: first + 1, API: first + 2, APISSL: first + 3}
+		}
+		routers = append(routers, one)
+	}
+	sim, err := router.New(router.Config{Routers: routers, Addr: c.Addr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger})
+	if err != nil {
+		return err
+	}
+	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	l.started("simulator", stopServing, func(ctx context.Context) { _ = sim.Stop(ctx) })
+	_, _ = fmt.Fprintln(p.out, sim.URL())
+	for _, r := range sim.Routers() {
+		s := r.Summary()
+		if _, err := fmt.Fprintf(p.out, "%s  version %s  %v\n", s.Name, s.Version, s.Addresses); err != nil {
+			return err
+		}
 	}
 	return l.wait(ctx)
 }

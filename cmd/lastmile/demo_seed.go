@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // seededName is the mark in DATA_DIR of a complete demo.
@@ -30,14 +31,19 @@ type demoSeed struct {
 }
 
 // seedDemo makes what the first start makes and tells about it.
-func (a *App) seedDemo(ctx context.Context, out io.Writer) error {
+func (a *App) seedDemo(ctx context.Context, out io.Writer, routers *router.Simulator) error {
 	mark := filepath.Join(a.cfg.DataDir, seededName)
 	if _, err := os.Stat(mark); err == nil {
-		return nil
+		s := &demoSeed{app: a}
+		if s.admin, err = s.ownPassword(ctx, demoAdminEmail); err != nil {
+			return nil //nolint:nilerr // somebody changed the password: the routers stay unplugged
+		}
+		return s.plugRouters(ctx, routers)
 	}
 	_, _ = fmt.Fprintln(out, "Making the demo ISP ...")
 	s := &demoSeed{app: a, plans: map[string]string{}}
-	steps := []func(context.Context) error{s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.makeSubscribers, s.makeSuspense}
+	steps := []func(context.Context) error{s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.makeSubscribers, s.makeSuspense, s.makeRouters,
+		func(ctx context.Context) error { return s.plugRouters(ctx, routers) }}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err

@@ -15,6 +15,7 @@ Lastmile is running. Ctrl-C stops it.
   Demo ISP                 {{.ISP}}/
   API description          {{.ISP}}/openapi.json
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
+  Routers                  {{.Routers}}/sim/routers   (simulated)
 
   Accounts, all with the password {{.Password}}
     {{.RootEmail}}          super_admin, at the platform's address
@@ -44,13 +45,37 @@ What to try (curl resolves *.localhost by itself):
   ACCOUNT=$(curl -s "{{.ISP}}/subscribers/$ID" -H "Authorization: Bearer $TOKEN" | sed 's/.*"accountNumber":"\([^"]*\)".*/\1/')
   curl -s {{.Provider}}/sim/paybill -d "{\"shortCode\":\"{{.Shortcode}}\",\"msisdn\":\"254700000008\",\"amount\":1500,\"billRefNumber\":\"$ACCOUNT\"}"
 
+  # the routers, as they were polled last; one of them has drifted
+  curl -s "{{.ISP}}/nas/fleet" -H "Authorization: Bearer $TOKEN"
+  NAS=$(curl -s "{{.ISP}}/nas/devices?limit=1" -H "Authorization: Bearer $TOKEN" | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
+  curl -s "{{.ISP}}/nas/devices/$NAS/drift" -H "Authorization: Bearer $TOKEN"
+
+  # repair it, look at who is online, reboot it
+  curl -s -X POST "{{.ISP}}/nas/devices/$NAS/reconcile" -H "Authorization: Bearer $TOKEN"
+  curl -s "{{.ISP}}/nas/devices/$NAS/sessions" -H "Authorization: Bearer $TOKEN"
+  curl -s -X POST "{{.ISP}}/nas/devices/$NAS/reboot" -H "Authorization: Bearer $TOKEN"
+
+  # register the spare router (user admin, password {{.RouterPassword}}), get the script to paste, sell a port
+  NEW=$(curl -s {{.ISP}}/nas/devices -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+    -d '{"name":"spare","ipAddress":"203.0.113.21","radiusSecret":"spareradius1","managementAddress":"{{.Spare}}"}' | sed 's/^{"id":"\([^"]*\)".*/\1/')
+  curl -s "{{.ISP}}/nas/devices/$NEW/bootstrap-script" -H "Authorization: Bearer $TOKEN" > bootstrap.rsc
+  curl -s -X POST "{{.Routers}}/sim/routers/spare/paste" --data-binary @bootstrap.rsc
+  curl -s -X POST "{{.ISP}}/nas/devices/$NEW/services" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+    -d '{"type":"pppoe","parentInterface":"ether5"}'
+
+  # unplug a router, and see it in the fleet
+  curl -s -X PUT {{.Routers}}/sim/routers/tower-north/power -d '{"on":false}'
+
+  # who did what, down to each write to a router
+  curl -s "{{.ISP}}/audit-log?limit=3&action=router.write" -H "Authorization: Bearer $TOKEN"
+
   # who did what
   curl -s "{{.ISP}}/audit-log?limit=5" -H "Authorization: Bearer $TOKEN"
 
 `))
 
 // printDemo tells where everything is.
-func (a *App) printDemo(out io.Writer) error {
+func (a *App) printDemo(out io.Writer, routers string) error {
 	_, port, err := net.SplitHostPort(a.Addr())
 	if err != nil {
 		return err
@@ -59,6 +84,6 @@ func (a *App) printDemo(out io.Writer) error {
 	return demoScreen.Execute(out, map[string]string{
 		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain), "Provider": strings.TrimSuffix(a.provider, "/"),
 		"Password": demoPassword.Reveal(), "RootEmail": demoRootEmail, "AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail,
-		"Shortcode": demoShortcode,
+		"Shortcode": demoShortcode, "Routers": routers, "RouterPassword": demoRouterPassword, "Spare": demoRouters[len(demoRouters)-1].address,
 	})
 }

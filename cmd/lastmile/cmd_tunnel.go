@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	projections "github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// tunnelCommands are `lastmile tunnel ...`.
+type tunnelCommands struct {
+	Config tunnelConfig `cmd:"" help:"Print the configuration of the SSTP concentrator with every router's credentials. The output is secret."`
+}
+
+// tunnelConfig is `lastmile tunnel config`.
+type tunnelConfig struct {
+	Target      string `default:"accel-ppp" enum:"accel-ppp,router" help:"accel-ppp (a program for Debian) or router (a script for RouterOS)."`
+	File        string `default:"all" enum:"all,config,secrets" help:"Of accel-ppp: which of its two files."`
+	Certificate string `default:"/etc/accel-ppp/fullchain.pem" help:"Path of the certificate; on a router its name."`
+	Key         string `default:"/etc/accel-ppp/privkey.pem" help:"Path of the certificate's key."`
+}
+
+// Run prints it for all routers of all organizations.
+func (c tunnelConfig) Run(ctx context.Context, p program) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	l := newLifecycle(quiet(p, cfg))
+	defer l.stop()
+	s, err := openStorage(ctx, cfg, clock.System(), l, storageMode{node: true, attach: true})
+	if err != nil {
+		return err
+	}
+	f, err := startFeed(ctx, s, l)
+	if err != nil {
+		return err
+	}
+	r := newProjections(s, f, clock.System(), l.logger, true)
+	if err := r.Start(ctx); err != nil {
+		return err
+	}
+	l.started("projections", stopEngines, func(context.Context) { r.Stop() })
+	tunnel := routerplan.TunnelConfig{Port: cfg.TunnelPort, Certificate: c.Certificate, Key: c.Key}
+	if tunnel.Clients, err = tunnelClients(ctx, s, r.Views()); err != nil {
+		return err
+	}
+	return c.print(p, tunnel)
+}
+
+// tunnelClients are the routers with their credentials.
+func tunnelClients(ctx context.Context, s *storage, views *projections.Views) ([]routerplan.TunnelClient, error) {
+	rows, err := network.DevicesQuery{Views: views}.Every(ctx)
+	if err != nil {
+		return nil, err
+	}
+	clients := make([]routerplan.TunnelClient, 0, len(rows))
+	for _, row := range rows {
+		secret, err := s.vault.Secrets.Get(ctx, row.TunnelRef)
+		if err != nil {
+			return nil, fmt.Errorf("tunnel password of %s: %w", row.ID, err)
+		}
+		clients = append(clients, routerplan.TunnelClient{User: row.TunnelUser, Secret: string(secret), Address: row.TunnelAddress, Name: row.Details.Name})
+	}
+	return clients, nil
+}
+
+// print writes what was asked for.
+func (c tunnelConfig) print(p program, tunnel routerplan.TunnelConfig) error {
+	if c.Target == "router" {
+		script, err := routerplan.RouterConcentrator(tunnel)
+		if err == nil {
+			_, err = fmt.Fprint(p.out, script)
+		}
+		return err
+	}
+	config, secrets, err := routerplan.AccelPPP(tunnel)
+	if err != nil {
+		return err
+	}
+	switch c.File {
+	case "config":
+		_, err = fmt.Fprint(p.out, config)
+	case "secrets":
+		_, err = fmt.Fprint(p.out, secrets)
+	default:
+		_, err = fmt.Fprintf(p.out, "# /etc/accel-ppp.conf\n%s\n# /etc/accel-ppp/chap-secrets\n%s", config, secrets)
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/simulators/router"
+)
+
+// demoRouterPassword is that of user admin on every simulated router.
+const demoRouterPassword = "demo-router"
+
+// demoRouter is one router of the demo ISP. The last one is in no rack yet: it is for who wants to try.
+type demoRouter struct {
+	name, version, address string
+	port                   int // as the platform is told: 80, or the API's own
+	services               []map[string]any
+	customers              []string // online through the first service
+}
+
+// demoRouters are of three releases, spoken to over both protocols.
+var demoRouters = []demoRouter{
+	{name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80, customers: []string{"acacia", "baobab", "cedar"}, services: []map[string]any{
+		{"type": "pppoe", "parentInterface": "ether4"},
+		{"type": "cpe-management", "parentInterface": "ether4", "vlanId": 20},
+	}},
+	{name: "market-square", version: "6.49.10", address: "10.99.250.3", port: 8728, customers: []string{"ebony", "fig"}, services: []map[string]any{
+		{"type": "hotspot", "parentInterface": "ether4", "walledGarden": map[string]any{"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"}}},
+	}},
+	{name: "lodge-south", version: "7.23.7", address: "10.99.250.4", port: 80, customers: []string{"dovu", "kapok"}, services: []map[string]any{
+		{"type": "pppoe", "parentInterface": "sfp1"},
+	}},
+	{name: "spare", version: "7.16", address: "10.99.250.5", port: 80},
+}
+
+// startRouters starts the demo's routers, as if their tunnels were up; everything else is dialled as usual.
+func startRouters(ctx context.Context) (*router.Simulator, routeros.DialFunc, error) {
+	cfg := router.Config{Addr: "127.0.0.1:8091"}
+	for _, d := range demoRouters {
+		cfg.Routers = append(cfg.Routers, router.RouterConfig{Name: d.name, Version: d.version, Password: demoRouterPassword, Tunnel: netip.MustParseAddr(d.address)})
+	}
+	sim, err := router.New(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
+		cfg.Addr = ""
+		if sim, err = router.New(cfg); err != nil {
+			return nil, nil, err
+		}
+		if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
+			return nil, nil, err
+		}
+	}
+	machine := &net.Dialer{}
+	return sim, func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, _, _ := net.SplitHostPort(address)
+		if slices.ContainsFunc(demoRouters, func(d demoRouter) bool { return d.address == host }) {
+			return sim.Dial(ctx, network, address)
+		}
+		return machine.DialContext(ctx, network, address)
+	}, nil
+}
+
+// makeRouters registers all but the spare router and makes their services.
+func (s *demoSeed) makeRouters(ctx context.Context) error {
+	for _, d := range demoRouters {
+		if len(d.services) == 0 {
+			continue
+		}
+		device, err := s.admin.call(ctx, http.MethodPost, "/nas/devices", "demo-router-"+d.name, map[string]any{
+			"name": d.name, "ipAddress": "203.0.113.20", "radiusSecret": "demoradiussecret", "apiUsername": "admin", "apiPassword": demoRouterPassword,
+			"apiPort": d.port, "managementAddress": d.address,
+		})
+		if err != nil {
+			return err
+		}
+		for i, service := range d.services {
+			key := fmt.Sprintf("demo-service-%s-%d", d.name, i)
+			if _, err := s.admin.call(ctx, http.MethodPost, "/nas/devices/"+device.text("id")+"/services", key, service); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plugRouters brings the simulated routers, which begin empty at every start, in line with what is registered, connects the
+// customers, and lets somebody change a pool by hand: the drift that the demo shows.
+func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error {
+	devices, err := s.admin.call(ctx, http.MethodGet, "/nas/devices?limit=100", "", nil)
+	if err != nil {
+		return err
+	}
+	for _, device := range devices.list("data") {
+		at := slices.IndexFunc(demoRouters, func(d demoRouter) bool { return d.name == device.text("name") })
+		r := sim.Router(device.text("name"))
+		if at < 0 || r == nil {
+			continue
+		}
+		path := "/nas/devices/" + device.text("id")
+		if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
+			return err
+		}
+		services, err := s.admin.call(ctx, http.MethodGet, path+"/services", "", nil)
+		if err != nil {
+			return err
+		}
+		for _, service := range services.list("data") {
+			connectCustomers(r, demoRouters[at].customers, service)
+		}
+	}
+	return driftByHand(sim.Router(demoRouters[len(demoRouters)-2].name))
+}
+
+// connectCustomers has customers sign in, where the service has sessions.
+func connectCustomers(r *router.Router, customers []string, service answer) {
+	subnet, err := netip.ParsePrefix(service.text("subnet"))
+	kinds := map[string][2]string{"pppoe": {"pppoe", "pppoe-svc-"}, "hotspot": {"hotspot", "hs-svc-"}}
+	kind, has := kinds[service.text("type")]
+	if err != nil || !has {
+		return
+	}
+	address := subnet.Addr().Next().Next()
+	for _, user := range customers {
+		_, _ = r.Connect(router.Session{Kind: kind[0], User: user, Server: kind[1] + service.text("slug"), Address: address.String(), Rate: "5M/10M",
+			RxBytes: 40_000, TxBytes: 400_000}) // who is online already stays
+		address = address.Next()
+	}
+}
+
+// driftByHand is somebody at a router's console.
+func driftByHand(r *router.Router) error {
+	for _, pool := range r.Snapshot(false)["ip/pool"] {
+		if len(pool["name"]) > 9 && pool["name"][:9] == "pool-svc-" {
+			_, err := r.Do("ip/pool", "set", router.Item{".id": pool[".id"], "ranges": "10.50.200.10-10.50.200.20"})
+			return err
+		}
+	}
+	return nil
+}
