@@ -121,8 +121,8 @@ func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
 	r.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
 		"event_type", bad.event.Type, "event_id", bad.event.ID, "error", bad.cause)
-	e.progress.stop(bad)
 	_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name, bad.Error())
+	e.progress.stop(bad) // last: who sees it here finds it in the table too
 	wakened(ctx, e.retry)
 }
 
