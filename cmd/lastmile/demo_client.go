@@ -81,6 +81,28 @@ func (c apiClient) call(ctx context.Context, method, path, key string, body any)
 	return out, nil
 }
 
+// text gets an answer that is no JSON.
+func (c apiClient) text(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, httpPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.addr+path, nil)
+	if err != nil {
+		return "", err
+	}
+	req.Host = c.host
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %w", path, &apiError{Status: res.StatusCode, Body: string(text)})
+	}
+	return string(text), err
+}
+
 // login gives a client with a session of its own, and whether the password must be changed first.
 func (c apiClient) login(ctx context.Context, email, password string) (apiClient, bool, error) {
 	out, err := c.call(ctx, http.MethodPost, "/auth/login", "", map[string]string{"email": email, "password": password})

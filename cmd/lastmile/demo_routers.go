@@ -104,8 +104,14 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 			continue
 		}
 		path := "/nas/devices/" + device.text("id")
+		if len(demoRouters[at].services) == 0 {
+			if err := s.pasteScript(ctx, path, r); err != nil {
+				return err
+			}
+		}
 		if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
-			return err
+			s.app.logger.WarnContext(ctx, "a simulated router is not in line", "error", err)
+			continue // somebody has played with it
 		}
 		services, err := s.admin.call(ctx, http.MethodGet, path+"/services", "", nil)
 		if err != nil {
@@ -116,6 +122,15 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 		}
 	}
 	return driftByHand(sim.Router(demoRouters[len(demoRouters)-2].name))
+}
+
+// pasteScript does to a router what its engineer does.
+func (s *demoSeed) pasteScript(ctx context.Context, path string, r *router.Router) error {
+	script, err := s.admin.text(ctx, path+"/bootstrap-script")
+	if err == nil {
+		r.Paste(script)
+	}
+	return err
 }
 
 // connectCustomers has customers sign in, where the service has sessions.
