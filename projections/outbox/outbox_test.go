@@ -1,0 +1,25 @@
+package outbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/outbox"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// TestOutbox_Story: a message for each difference that was detected, with spec.md's data; none for anything else.
+func TestOutbox_Story(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	acme, device, service := id.Derive[id.Organization]("test", "acme"), id.Derive[id.Device]("test", "tower"), id.Derive[id.Service]("test", "homes")
+	drift := func(hash string) events.ServiceDriftDetected {
+		return events.ServiceDriftDetected{ServiceID: service, OrgID: acme, DeviceID: device, FirstSeenAt: began, Hash: hash, At: began,
+			Resources: []events.DriftedResource{{Path: "ip/pool", Kind: "missing", Name: "pool", Expected: map[string]string{"ranges": "a"}}}}
+	}
+	story := projectiontest.NewStory(acme, began).Add("nasservice-homes", drift("one"),
+		events.ServiceDriftCleared{ServiceID: service, DeviceID: device, At: began}, drift("two"))
+	projectiontest.Check(t, outbox.Outbox{}, story)
+}
