@@ -239,7 +239,11 @@ func (a OrganizationsAPI) change(ctx context.Context, c *Call) error {
 	if in.Name == nil {
 		return a.get(ctx, c)
 	}
-	return a.act(ctx, c, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*in.Name)}, org, "")
+	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*in.Name)}, c.Meta())
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, org, done)
 }
 
 // suspend ends everybody's access at once.
@@ -258,22 +262,7 @@ func (a OrganizationsAPI) resume(ctx context.Context, c *Call) error {
 
 // withReason executes a command that needs a reason.
 func (a OrganizationsAPI) withReason(ctx context.Context, c *Call, command func(id.Organization, string) commands.Command) error {
-	org, err := PathID[id.Organization](c, "id", "organization_not_found")
-	if err != nil {
-		return err
-	}
-	in, err := Decode[reasonRequest](c)
-	if err != nil {
-		return err
-	}
-	return a.act(ctx, c, command(org, in.Reason), org, in.Reason)
-}
-
-// act executes a command about an organization and answers with it.
-func (a OrganizationsAPI) act(ctx context.Context, c *Call, command commands.Command, org id.Organization, reason string) error {
-	meta := c.Meta()
-	meta.Reason = reason
-	done, err := a.Bus.Execute(ctx, command, meta)
+	org, done, err := executeWithReason(ctx, c, a.Bus, "organization_not_found", command)
 	if err != nil {
 		return err
 	}

@@ -96,11 +96,6 @@ type subscriberPatch struct {
 	nowhere bool // location is given as null
 }
 
-// reasonRequest is the body of actions that somebody will have to explain.
-type reasonRequest struct {
-	Reason string `json:"reason"`
-}
-
 // subscriberResponse is a subscriber as api.md shows it. Amounts are major units.
 type subscriberResponse struct {
 	ID            id.Subscriber  `json:"id"`
@@ -357,17 +352,7 @@ func (a SubscribersAPI) unblock(ctx context.Context, c *Call) error {
 
 // act executes a command that needs a reason.
 func (a SubscribersAPI) act(ctx context.Context, c *Call, command func(id.Subscriber, string) commands.Command) error {
-	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
-	if err != nil {
-		return err
-	}
-	in, err := Decode[reasonRequest](c)
-	if err != nil {
-		return err
-	}
-	meta := c.Meta()
-	meta.Reason = in.Reason
-	done, err := a.Bus.Execute(ctx, command(subscriber, in.Reason), meta)
+	subscriber, done, err := executeWithReason(ctx, c, a.Bus, "subscriber_not_found", command)
 	if err != nil {
 		return err
 	}

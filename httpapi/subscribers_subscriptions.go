@@ -299,17 +299,7 @@ func (a SubscriptionsAPI) end(ctx context.Context, c *Call) error {
 
 // act executes a command that needs a reason.
 func (a SubscriptionsAPI) act(ctx context.Context, c *Call, command func(id.Subscription, string) commands.Command) error {
-	subscription, err := PathID[id.Subscription](c, "id", "subscription_not_found")
-	if err != nil {
-		return err
-	}
-	in, err := Decode[reasonRequest](c)
-	if err != nil {
-		return err
-	}
-	meta := c.Meta()
-	meta.Reason = in.Reason
-	done, err := a.Bus.Execute(ctx, command(subscription, in.Reason), meta)
+	subscription, done, err := executeWithReason(ctx, c, a.Bus, "subscription_not_found", command)
 	if err != nil {
 		return err
 	}
