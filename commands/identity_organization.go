@@ -88,8 +88,12 @@ var reservedSlugs = map[string]bool{
 	"internal": true, "webhooks": true, "acs": true, "radius": true, "ns1": true, "ns2": true, "localhost": true,
 }
 
-// prefixForm is api.md's: 2 to 6 capitals or digits.
+// prefixForm is api.md's: 2 to 6 capitals or digits. One of them is a capital: an invoice number of digits alone can be the
+// account number or the phone of another organization's customer, whose money it would take on the shared paybill.
 var prefixForm = regexp.MustCompile(`^[A-Z0-9]{2,6}$`)
+
+// hasCapital finds the capital.
+var hasCapital = regexp.MustCompile(`[A-Z]`)
 
 // countryForm is the form of ISO 3166-1 alpha-2.
 var countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
@@ -145,7 +149,7 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	f.Check(err == nil && b.Timezone != "" && zone != time.Local, "timezone", "must be an IANA time zone such as Africa/Nairobi")
 	f.Check(b.Currency.Known(), "currency", "must be a currency that the platform bills in, such as KES")
 	f.Check(countryForm.MatchString(b.Country), "country", "must be two capitals, ISO 3166-1")
-	f.Check(prefixForm.MatchString(b.InvoicePrefix), "invoicePrefix", "must be 2 to 6 capitals or digits")
+	f.Check(prefixForm.MatchString(b.InvoicePrefix) && hasCapital.MatchString(b.InvoicePrefix), "invoicePrefix", "must be 2 to 6 capitals or digits, not digits alone")
 	f.Check(len(b.TaxPIN) <= 50, "taxPin", "must have at most 50 bytes")
 	f.Check(len(b.Tax.Components) <= 5, "tax", "must have at most 5 components")
 	f.Check(len(b.Holidays) <= 400, "holidays", "must have at most 400 days")

@@ -319,6 +319,7 @@ func TestSettings_ChangeWhatIsGiven(t *testing.T) {
 		}
 	}
 	k.want(t, 409, "currency_fixed", put(admin, map[string]any{"currency": "UGX"}))
+	k.want(t, 422, "invalid_input", put(admin, map[string]any{"invoicePrefix": "071234"})) // its numbers would be others' phones
 	k.want(t, 409, "invoice_prefix_taken", put(admin, map[string]any{"invoicePrefix": "OTHER"}))
 	r := put(admin, map[string]any{"taxPin": "X"})
 	r.Header = map[string]string{"If-Match": `"0"`}

@@ -1,4 +1,4 @@
-with mine as (
+with mine as not materialized (
   select subscriber_id, org_id, account_number, phone from {schema}.payers
   where currency = @currency and (@org::uuid is null or org_id = @org::uuid)
 ),
