@@ -4,6 +4,7 @@
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ────────────► MakePeriodDue
 //	                                        InvoiceReopened ──► WithdrawPeriod     InvoiceVoided, InvoiceCancelled ──► CancelPeriod
+//	SubscriptionEnded ──► VoidInvoice, also of an invoice that is drafted after the end
 //
 // One instance serves a subscriber: credit belongs to the account, not to one of its subscriptions.
 package renewal
@@ -52,7 +53,7 @@ func Process() processmanagers.Process[State] {
 			events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
 			events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(), events.InvoicePaid{}.EventType(),
 			events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(), events.InvoiceCancelled{}.EventType(),
-			events.CreditLeft{}.EventType(),
+			events.CreditLeft{}.EventType(), events.InvoiceDrafted{}.EventType(),
 		},
 		Key: key, Decide: Decide, Evolve: Evolve,
 	}
@@ -86,6 +87,8 @@ func key(e events.Envelope) string {
 	case events.InvoiceCancelled:
 		return e.SubscriberID.String()
 	case events.CreditLeft:
+		return e.SubscriberID.String()
+	case events.InvoiceDrafted:
 		return e.SubscriberID.String()
 	}
 	return ""
@@ -214,6 +217,8 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		if !e.SubscriptionID.IsZero() {
 			return command(commands.CancelPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID})
 		}
+	case events.InvoiceDrafted:
+		return s.drafted(e)
 	case events.CreditLeft:
 		return s.renewFromCredit(e, in.Event.ID)
 	case events.SubscriptionCreated:
@@ -301,6 +306,9 @@ func (s State) armLater(subscription id.Subscription, now time.Time) processmana
 	return out
 }
 
+// endedReason is why invoices of an ended subscription are voided.
+const endedReason = "subscription ended"
+
 // end disarms an ended subscription. Invoices of prepaid periods that never began are voided: paid, they would give
 // nothing. One that was reopened stays, its service was given.
 func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
@@ -308,10 +316,20 @@ func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
 	sub := s.Subscriptions[e.SubscriptionID]
 	for _, invoice := range sub.Open {
 		if sub.Mode == events.Prepaid && !slices.Contains(sub.Reopened, invoice) {
-			out.Commands = append(out.Commands, commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: invoice, Reason: "subscription ended"})
+			out.Commands = append(out.Commands, commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: invoice, Reason: endedReason})
 		}
 	}
 	return out
+}
+
+// drafted voids the invoice of a prepaid period whose subscription ended while it was being drafted: end could not, since
+// there was no invoice yet.
+func (s State) drafted(e events.InvoiceDrafted) processmanagers.Output {
+	_, lives := s.Subscriptions[e.SubscriptionID]
+	if lives || e.SubscriptionID.IsZero() || !e.PeriodFrom.IsZero() {
+		return processmanagers.Output{}
+	}
+	return command(commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason})
 }
 
 // disarm takes the timer away.

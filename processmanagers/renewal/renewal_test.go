@@ -248,6 +248,19 @@ func TestEnded_InvoicesOfServiceNeverGivenAreVoided(t *testing.T) {
 	}
 }
 
+func TestEnded_AnInvoiceDraftedAfterTheEndIsVoided(t *testing.T) {
+	t.Parallel()
+	draft := events.InvoiceDrafted{SubscriberID: who, SubscriptionID: line, InvoiceID: inv1}
+	lives := after(t, prepaid(line), due(line, inv1))
+	expect(t, lives, of(draft), processmanagers.Output{})
+	ended := renewal.Evolve(lives, of(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}))
+	expect(t, ended, of(draft), does(commands.VoidInvoice{SubscriberID: who, InvoiceID: inv1, Reason: "subscription ended"}))
+	postpaid := draft
+	postpaid.PeriodFrom, postpaid.PeriodTo = start, until
+	expect(t, ended, of(postpaid), processmanagers.Output{}) // its period had begun
+	expect(t, ended, of(events.InvoiceDrafted{SubscriberID: who, InvoiceID: inv2}), processmanagers.Output{})
+}
+
 func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 	t.Parallel()
 	p := renewal.Process()
@@ -255,7 +268,7 @@ func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 		prepaid(line), due(line, inv1), events.PeriodCancelled{SubscriberID: who}, extended(line, inv1, until), events.PeriodWithdrawn{SubscriberID: who},
 		events.SubscriptionPaused{SubscriberID: who}, events.SubscriptionResumed{SubscriberID: who}, events.SubscriptionEnded{SubscriberID: who},
 		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who}, events.InvoiceVoided{SubscriberID: who},
-		events.InvoiceCancelled{SubscriberID: who}, credit(1),
+		events.InvoiceCancelled{SubscriberID: who}, credit(1), events.InvoiceDrafted{SubscriberID: who},
 	}
 	handled := map[string]bool{}
 	for _, name := range p.Handles {
