@@ -72,6 +72,9 @@ func TestReboot_IsConfirmedByUptimeAndSentOnce(t *testing.T) {
 		k.refused(k.admin, "POST", "/nas/devices/"+r.device+"/reboot", nil, 409, "reboot_in_progress")
 		now.shift(breakerPatience)
 		k.eventually("the reboot to be confirmed", func(ctx context.Context) (bool, error) {
+			if _, err := k.admin.call(ctx, "POST", "/nas/devices/"+r.device+"/ping", "", nil); err != nil {
+				return false, err
+			}
 			d, err := k.admin.call(ctx, "GET", "/nas/devices/"+r.device, "", nil)
 			b, _ := d["reboot"].(map[string]any)
 			return b["stage"] == "confirmed", err

@@ -80,6 +80,7 @@ func (w *Workers) poll(ctx context.Context, row network.DeviceRow) Polled {
 	}
 	out.Reachable, out.ResponseMs = true, w.cfg.Clock.Now().Sub(began).Milliseconds()
 	w.learn(ctx, r, out.Version, out.BoardName)
+	w.learnReboot(ctx, r, time.Duration(out.UptimeSeconds)*time.Second)
 	w.learnBootstrap(ctx, r)
 	return out
 }
@@ -132,6 +133,15 @@ func (w *Workers) learn(ctx context.Context, r router, version, board string) {
 	if r.row.UnreachableSince != nil {
 		w.note(ctx, r.row.OrgID, commands.MarkDeviceRecovered{DeviceID: r.row.ID})
 	}
+}
+
+// learnReboot confirms a reboot that an uptime shows, without waiting for the next check.
+func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duration) {
+	b := r.row.Reboot
+	if b == nil || b.Stage != network.RebootAccepted || uptime > w.cfg.Clock.Now().Sub(b.At)+rebootSlack {
+		return
+	}
+	w.note(ctx, r.row.OrgID, commands.ConfirmReboot{DeviceID: r.row.ID, RunID: b.RunID, UptimeSeconds: int64(uptime.Seconds())})
 }
 
 // ProbeDevice polls one router at once.
