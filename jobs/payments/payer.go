@@ -63,11 +63,17 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r payments.Recei
 	return err
 }
 
-// match gives the money to whoever it names. On a shortcode that is neither the platform's nor an organization's it waits
-// for the platform: who once had the shortcode can prove it, and must not reach the customers of others.
+// match gives the money to whoever it names. Nobody's money on a shortcode that is an organization's waits for the platform:
+// who once had the shortcode can prove it, and must not reach the customers of others.
 func (w *Workers) match(ctx context.Context, cause jobs.Cause, r payments.ReceiptRow) error {
 	if r.OrgID.IsZero() && r.Shortcode != w.cfg.Access.Platform.ShortCode {
-		return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
+		owner, err := w.gateways.Shortcode(ctx, r.Shortcode)
+		if err != nil {
+			return err
+		}
+		if owner != nil {
+			return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
+		}
 	}
 	found, err := w.matching.Find(ctx, r.Reference())
 	switch {
