@@ -54,15 +54,20 @@ type ConfigureGateway struct {
 	RejectUnknownAccounts bool
 }
 
-// RegisterGateway reports that token and URL registration succeeded with these credentials. Fails: gateway_not_found.
+// RegisterGateway reports that token and URL registration of this shortcode succeeded with these credentials. Fails:
+// gateway_not_found.
 type RegisterGateway struct {
 	OrgID          id.Organization
+	Environment    string
+	Shortcode      string
 	CredentialsRef id.Secret
 }
 
 // FailGatewayRegistration reports why they did not, in the provider's words. Fails: gateway_not_found.
 type FailGatewayRegistration struct {
 	OrgID          id.Organization
+	Environment    string
+	Shortcode      string
 	CredentialsRef id.Secret
 	Error          string
 }

@@ -87,7 +87,7 @@ func decideRegisterGateway(s Gateway, c commands.RegisterGateway, now time.Time)
 	switch {
 	case s.Org.IsZero():
 		return nil, gatewayNotFound()
-	case s.Registered || s.Credentials != c.CredentialsRef || !s.Direct:
+	case s.Registered || !s.sameAccess(true, c.Environment, c.Shortcode, c.CredentialsRef):
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayRegistered{
@@ -105,7 +105,7 @@ func decideFailRegistration(s Gateway, c commands.FailGatewayRegistration, now t
 	switch {
 	case s.Org.IsZero():
 		return nil, gatewayNotFound()
-	case s.Registered || s.Credentials != c.CredentialsRef || !s.Direct:
+	case s.Registered || !s.sameAccess(true, c.Environment, c.Shortcode, c.CredentialsRef):
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayRegistrationFailed{

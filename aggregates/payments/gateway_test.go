@@ -28,6 +28,11 @@ func registered(c id.Secret) events.GatewayRegistered {
 	return events.GatewayRegistered{OrgID: org, Shortcode: "600777", CredentialsRef: c, At: now}
 }
 
+// works reports that a shortcode was registered with a set of credentials.
+func works(shortcode string, c id.Secret) commands.RegisterGateway {
+	return commands.RegisterGateway{OrgID: org, Environment: "sandbox", Shortcode: shortcode, CredentialsRef: c}
+}
+
 // gateway begins a story about an organization's settings.
 func gateway(t *testing.T) *story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return &story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent]{
@@ -39,14 +44,15 @@ func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *t
 	t.Parallel()
 	failedOnce := events.GatewayRegistrationFailed{OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "Bad credentials", At: now}
 	s := gateway(t).when(configure).then(configured).when(configure).thenNothing().
-		when(commands.FailGatewayRegistration{OrgID: org, CredentialsRef: keys, Error: "Bad credentials"}).then(failedOnce)
+		when(commands.FailGatewayRegistration{OrgID: org, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, Error: "Bad credentials"}).then(failedOnce)
 	if s.state.Registered {
 		t.Fatal("active without registration")
 	}
 	s.when(configure).then(configured).
-		when(commands.RegisterGateway{OrgID: org, CredentialsRef: newKeys}).thenNothing().
-		when(commands.RegisterGateway{OrgID: org, CredentialsRef: keys}).then(registered(keys)).
-		when(commands.RegisterGateway{OrgID: org, CredentialsRef: keys}).thenNothing()
+		when(works("600777", newKeys)).thenNothing().
+		when(works("600888", keys)).thenNothing(). // the same credentials were tried with the shortcode before
+		when(works("600777", keys)).then(registered(keys)).
+		when(works("600777", keys)).thenNothing()
 	if !s.state.Registered {
 		t.Fatal("not active after registration")
 	}
@@ -60,7 +66,7 @@ func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *t
 	if s.when(changed); s.state.Registered {
 		t.Fatal("active with credentials that were never tried")
 	}
-	gateway(t).when(commands.RegisterGateway{OrgID: org, CredentialsRef: keys}).thenFails("gateway_not_found")
+	gateway(t).when(works("600777", keys)).thenFails("gateway_not_found")
 }
 
 func TestShortcode_IsClaimedPlatformWide(t *testing.T) {

@@ -25,11 +25,13 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	if err := w.register(ctx, args.OrgID, args.CredentialsRef, g.Shortcode, g.Environment); err != nil {
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
 		_, err := w.report(ctx, cause, commands.FailGatewayRegistration{
-			OrgID: args.OrgID, CredentialsRef: args.CredentialsRef, Error: messageOf(err),
+			OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef, Error: messageOf(err),
 		})
 		return err
 	}
-	_, err = w.report(ctx, cause, commands.RegisterGateway{OrgID: args.OrgID, CredentialsRef: args.CredentialsRef})
+	_, err = w.report(ctx, cause, commands.RegisterGateway{
+		OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
+	})
 	return err
 }
 
