@@ -31,6 +31,7 @@ type State struct {
 type Subscription struct {
 	Mode      events.BillingMode `json:"mode"`
 	Price     money.Amount       `json:"price"`
+	Gross     money.Amount       `json:"gross,omitzero"` // of its last invoice: with an exclusive tax it is above the price
 	Period    calendar.Period    `json:"period"`
 	Resting   bool               `json:"resting,omitempty"` // paused
 	PaidUntil time.Time          `json:"paidUntil,omitzero"`
@@ -113,6 +114,8 @@ func Evolve(s State, in processmanagers.Input) State {
 				sub.NextFrom = e.To
 			}
 		})
+	case events.InvoiceDrafted:
+		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Gross = e.Total })
 	case events.PeriodCancelled:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.settle(e.InvoiceID) })
 	case events.SubscriptionExtended:
@@ -241,13 +244,14 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	return processmanagers.Output{}
 }
 
-// renewFromCredit makes the period of the subscription that expires first due, when the credit covers it.
+// renewFromCredit makes the period of the subscription that expires first due, when the credit covers it whole: a part of it
+// stays credit (rules.md 14).
 func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanagers.Output {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
 		payable := sub.Mode == events.Prepaid && !sub.Resting && len(sub.Open) == 0 && sub.Price.Positive() &&
-			sub.Price.Currency == e.Credit.Currency && sub.Price.Cmp(e.Credit) <= 0
+			sub.Price.Currency == e.Credit.Currency && max(sub.Price.Minor, sub.Gross.Minor) <= e.Credit.Minor
 		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
 			best = candidate
 		}

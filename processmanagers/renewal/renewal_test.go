@@ -248,6 +248,16 @@ func TestEnded_InvoicesOfServiceNeverGivenAreVoided(t *testing.T) {
 	}
 }
 
+func TestCredit_BelowWhatTheInvoiceAsksForWithTaxStaysCredit(t *testing.T) {
+	t.Parallel()
+	draft := events.InvoiceDrafted{SubscriberID: who, SubscriptionID: line, InvoiceID: inv1, Total: kes(1740)}
+	s := after(t, prepaid(line), due(line, inv1), draft, extended(line, inv1, until))
+	expect(t, s, of(credit(1500)), processmanagers.Output{})
+	if got, _ := renewal.Decide(s, of(credit(1740)), start); len(got.Commands) != 1 {
+		t.Errorf("credit that covers it: %+v", got)
+	}
+}
+
 func TestEnded_AnInvoiceDraftedAfterTheEndIsVoided(t *testing.T) {
 	t.Parallel()
 	draft := events.InvoiceDrafted{SubscriberID: who, SubscriptionID: line, InvoiceID: inv1}
