@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -185,7 +186,11 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 	return at, nil
 }
 
-// closeIfFull ends a full period. Its event's id is the stream's: replicas that close at the same moment close once.
+// maxClosing bounds the event that closes a period, in bytes of JSON: the log takes 1 MiB in one append, with metadata.
+const maxClosing = 1<<20 - 64<<10
+
+// closeIfFull ends a full period; one whose state is too large for an event goes on, longer than wanted, for what it decides
+// about matters more. Its event's id is the stream's: replicas that close at the same moment close once.
 func (h *handler[S, C, E]) closeIfFull(ctx context.Context, at entry[S], x *execution, now time.Time) (entry[S], error) {
 	if h.closing == "" || int64(at.revision)+2 < int64(h.bus.cfg.PeriodLength) {
 		return at, nil
@@ -197,6 +202,10 @@ func (h *handler[S, C, E]) closeIfFull(ctx context.Context, at entry[S], x *exec
 	meta.OrgID, meta.RecentCommands = h.owner(at.state), at.recent()
 	meta.IP, meta.RequestID, meta.Reason = personal.Text{}, "", ""
 	closing := h.agg.Close(at.state)
+	if text, err := json.Marshal(closing); err == nil && len(text) > maxClosing {
+		h.bus.cfg.Logger.WarnContext(ctx, "stream is full, and its state is too large to close it", "stream", at.stream, "bytes", len(text))
+		return at, nil
+	}
 	done, err := h.bus.append(ctx, at.stream, at.revision, []eventstore.New{{Event: closing, Meta: meta}})
 	if err != nil {
 		return at, err

@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,6 +46,18 @@ func TestPeriods_AFullStreamIsClosedIntoTheNext(t *testing.T) {
 		if _, ok := last.Event.(events.AccountPeriodClosed); !ok || len(last.Meta.RecentCommands) == 0 || last.Meta.OrgID != w.org {
 			t.Errorf("%s ends with %+v", stream, last)
 		}
+	}
+}
+
+func TestPeriods_AStateTooLargeToCloseStillDecides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{PeriodLength: 4})
+	c := w.opened(strings.Repeat("n", 900_000))
+	for range 6 {
+		w.must(w.one, add{ID: c, Step: 1}, w.meta())
+	}
+	if got := w.state(c).Sum; got != 6 {
+		t.Errorf("sum %d", got)
 	}
 }
 
