@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -137,7 +138,7 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 	if next.ended {
 		state = nil
 	}
-	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, state, int64(max(last, in.position)), next.ended) //nolint:gosec // positions fit
+	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, storable(state), int64(max(last, in.position)), next.ended) //nolint:gosec // positions fit
 	if next.ended {
 		b.Queue(d.r.sql(deleteTimersSQL), d.name, in.key)
 	}
@@ -170,6 +171,15 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 	return nil
 }
 
+// storable is a JSON document with U+FFFD in place of NUL, which a column of type jsonb refuses: one in a text from outside
+// must not stop a process for everybody.
+func storable(document []byte) []byte {
+	if !bytes.Contains(document, []byte(`\u0000`)) {
+		return document
+	}
+	return bytes.ReplaceAll(document, []byte(`\u0000`), []byte(`\ufffd`))
+}
+
 // queueCommands stores commands for the outbox.
 func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []commands.Command) error {
 	for i, cmd := range list {
@@ -178,7 +188,7 @@ func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []comma
 			return &poison{error: fmt.Errorf("store %s: %w", cmd.CommandName(), err)}
 		}
 		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
-		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, cmd.CommandName(), body, cause)
+		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, cmd.CommandName(), storable(body), cause)
 	}
 	return nil
 }

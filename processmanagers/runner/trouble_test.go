@@ -31,6 +31,17 @@ func TestPoison_StopsOneProcessVisibly(t *testing.T) {
 	poll(t, "stopped again", func() bool { return r.Status()[0].State == runner.StateStopped })
 }
 
+func TestText_WithNULStopsNoProcess(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, "courier")
+	b.happen("p1", "a\x00b")
+	taken(t, r, "courier", b.happen("p1", "after"))
+	if diff := cmp.Diff([]string{"a\uFFFDb", "after"}, b.seen(t, "courier", "p1")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
