@@ -29,10 +29,13 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.D
 	if err != nil {
 		return 0, err
 	}
-	if p == nil {
-		if w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience {
-			return min(backoff(t.Attempts), 5*time.Second), nil
-		}
+	switch {
+	case p != nil:
+	case w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
+		return min(backoff(t.Attempts), 5*time.Second), nil
+	case t.Ref != uuid.Nil: // its token was made for an attempt: the read model is far behind, or has stopped
+		return backoff(t.Attempts), nil
+	default:
 		return 0, w.unknownPrompt(ctx, t, c)
 	}
 	verified := t.Verified && (p.CheckoutRequestID == nil || *p.CheckoutRequestID == c.CheckoutRequestID)

@@ -178,6 +178,23 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	}
 }
 
+func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Ref: id.New[id.Payment]().UUID(), Shortcode: "600777", Verified: true,
+		Body: success("ws_CO_behind", "SJK4X7Q2P7")})
+	for range 5 {
+		k.workers.HandleDue(t.Context(), nil)
+		k.clock.Advance(3 * time.Minute)
+	}
+	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P7"))); len(list) != 0 {
+		t.Errorf("taken for money of the shared paybill: %v", list)
+	}
+	if list, err := k.vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 1 {
+		t.Errorf("pending %v, %v", list, err)
+	}
+}
+
 func TestCallback_OfAPromptThatNobodySentBecomesSuspenseMoney(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
