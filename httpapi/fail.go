@@ -9,8 +9,10 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // ErrorBody is spec.md's error body with the stable code of api.md.
@@ -66,6 +68,9 @@ func asFailure(ctx context.Context, err error) *failure.Error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		return failure.NewUnavailable("timed_out", "The request took too long. Please try again.", 0, err)
+	}
+	if postgres.Away(err) {
+		return failure.NewUnavailable("database_unavailable", "The service is temporarily unavailable.", time.Second, err)
 	}
 	return &failure.Error{Kind: failure.Internal, Code: "internal", Cause: err,
 		Message: "Something unexpected happened. Please try again, and quote the request id if it happens again."}

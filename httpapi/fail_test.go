@@ -2,15 +2,39 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
+
+func TestFail_WithoutTheDatabaseItIs503AndWorthAnotherTry(t *testing.T) {
+	t.Parallel()
+	_, away := pgx.Connect(t.Context(), "postgres://nobody@127.0.0.1:1/none?connect_timeout=1")
+	for name, c := range map[string]struct {
+		err    error
+		status int
+	}{
+		"nobody listens":      {fmt.Errorf("read: %w", away), 503},
+		"it is shutting down": {fmt.Errorf("read: %w", &pgconn.PgError{Code: "57P01"}), 503},
+		"the disk is full":    {fmt.Errorf("read: %w", &pgconn.PgError{Code: "53100"}), 503},
+		"a wrong statement":   {fmt.Errorf("read: %w", &pgconn.PgError{Code: "42703"}), 500},
+	} {
+		k := apitest.New(t, nil, []httpapi.Route{{Method: http.MethodGet, Path: "/fails", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Fails", Handle: func(context.Context, *httpapi.Call) error { return c.err }}})
+		got := k.Do(t, apitest.Request{Path: "/fails", As: apitest.Admin})
+		if got.Status != c.status || c.status == 503 && (got.Header.Get("Retry-After") == "" || got.Code() != "database_unavailable") {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+		}
+	}
+}
 
 func TestFail_DetailsAreFieldsOfTheAnswerAndReplaceNoneOfItsOwn(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,27 @@
+package postgres
+
+import (
+	"errors"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Away tells whether an error is about reaching the server or its condition: it is down, starts, stops, or has no room.
+func Away(err error) bool {
+	var connect *pgconn.ConnectError
+	var network *net.OpError
+	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return true
+	}
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) || len(answer.Code) < 2 {
+		return false
+	}
+	switch answer.Code[:2] {
+	case "08", "53", "57", "58": // connection, resources, shutdown, system
+		return true
+	}
+	return false
+}
