@@ -40,6 +40,7 @@ func (w *Workers) Ping(ctx context.Context, device id.Device) (network.LivePing,
 	if row == nil {
 		return network.LivePing{}, failure.NewNotFound("device_not_found", "There is no such device.")
 	}
+	w.looked.Delete(device)
 	p := w.poll(ctx, *row)
 	if ctx.Err() == nil {
 		if err := w.cfg.Polls.Keep(ctx, []Polled{p}); err != nil {

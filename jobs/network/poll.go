@@ -19,6 +19,7 @@ import (
 const (
 	pollBatch    = 10
 	pollPatience = 5 * time.Second // a router that takes longer is as good as away
+	scriptEvery  = 5 * time.Minute // a router without the newest script is asked for it
 )
 
 // resource is the one row of system/resource.
@@ -81,7 +82,9 @@ func (w *Workers) poll(ctx context.Context, row network.DeviceRow) Polled {
 	out.Reachable, out.ResponseMs = true, w.cfg.Clock.Now().Sub(began).Milliseconds()
 	w.learn(ctx, r, out.Version, out.BoardName)
 	w.learnReboot(ctx, r, time.Duration(out.UptimeSeconds)*time.Second)
-	w.learnBootstrap(ctx, r)
+	if w.looksForScript(row.ID, began) {
+		w.learnBootstrap(ctx, r)
+	}
 	return out
 }
 
@@ -135,6 +138,17 @@ func (w *Workers) learn(ctx context.Context, r router, version, board string) {
 	}
 }
 
+// looksForScript tells whether to ask a router which bootstrap script it is on: now and then, and whenever somebody has asked
+// for the router. It notes that it was asked.
+func (w *Workers) looksForScript(device id.Device, now time.Time) bool {
+	last, known := w.looked.Load(device)
+	if known && now.Sub(last.(time.Time)) < scriptEvery { //nolint:forcetypeassert // nothing else is stored
+		return false
+	}
+	w.looked.Store(device, now)
+	return true
+}
+
 // learnReboot confirms a reboot that an uptime shows, without waiting for the next check.
 func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duration) {
 	b := r.row.Reboot
@@ -158,5 +172,6 @@ func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64
 	if err != nil || row == nil {
 		return err
 	}
+	w.looked.Delete(device)
 	return w.pollAll(ctx, []network.DeviceRow{*row})
 }

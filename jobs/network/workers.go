@@ -55,6 +55,7 @@ type Workers struct {
 	soon     chan soon
 	phases   chan breaker.State
 	owners   sync.Map // id of a device as text -> its organization
+	looked   sync.Map // id of a device -> when it was asked for its bootstrap script
 }
 
 // New makes the workers.
