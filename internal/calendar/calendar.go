@@ -40,9 +40,13 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
 }
 
-// Start is the first instant of the day in a zone, in UTC.
+// Start is the first instant of the day in a zone, in UTC: not always midnight, which a change of the clocks may skip.
 func (d Date) Start(zone *time.Location) time.Time {
-	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, zone).UTC()
+	midnight := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, zone)
+	if _, change := midnight.ZoneBounds(); On(midnight, zone).Before(d) {
+		return change.UTC()
+	}
+	return midnight.UTC()
 }
 
 // AddDays moves by days.

@@ -79,3 +79,20 @@ func TestParseDate_RefusesWhatIsNoDay(t *testing.T) {
 		t.Errorf("the day after 2026-12-31 is %v (%v)", d.AddDays(1), err)
 	}
 }
+
+func TestDate_StartsWhenItsFirstInstantIs(t *testing.T) {
+	t.Parallel()
+	for name, day := range map[string]calendar.Date{
+		"Africa/Nairobi": {Year: 2026, Month: 3, Day: 2}, "Africa/Cairo": {Year: 2024, Month: 4, Day: 26}, "America/Havana": {Year: 2024, Month: 3, Day: 10},
+		"Atlantic/Azores": {Year: 2024, Month: 3, Day: 31}, "America/Asuncion": {Year: 2024, Month: 10, Day: 6},
+	} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := day.Start(zone)
+		if calendar.On(start, zone) != day || !calendar.On(start.Add(-time.Nanosecond), zone).Before(day) {
+			t.Errorf("%s: %s starts at %s", name, day, start.In(zone))
+		}
+	}
+}
