@@ -122,8 +122,11 @@ func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error
 func Occupied(s Snapshot) []string {
 	var subnets []string
 	for _, path := range []string{MenuAddress, MenuDHCPNetwork} {
-		for _, r := range s.static(path) {
+		for _, r := range s[path] {
 			p, err := netip.ParsePrefix(r[propertyAddress])
+			if isTrue(r[propertyDynamic]) && p.Bits() == 32 {
+				continue // the near end of a session; a DHCP client's own subnet is dynamic, too, and counts
+			}
 			if _, ours := taggedService(r[propertyComment]); err == nil && p.Addr().Is4() && p.Bits() > 0 && !ours {
 				subnets = append(subnets, p.Masked().String())
 			}

@@ -127,18 +127,14 @@ func listMembers(s Snapshot, list string) []string {
 	return resolveList(s, list, nil)
 }
 
-// resolveList follows include and exclude; path stops at lists that include each other.
+// resolveList follows include and exclude; path stops at lists that include each other. A router takes what is included,
+// less what is excluded, and then the list's own members: those no exclusion takes away.
 func resolveList(s Snapshot, list string, path []string) []string {
 	if slices.Contains(path, list) {
 		return nil
 	}
 	path = append(slices.Clone(path), list)
-	members := builtinMembers(s, list)
-	for _, r := range s[MenuListMember] {
-		if r["list"] == list && !isTrue(r[propertyDisabled]) {
-			members = append(members, r[propertyInterface])
-		}
-	}
+	var members []string
 	for _, r := range s[MenuInterfaceList] {
 		if r[propertyName] != list {
 			continue
@@ -151,7 +147,12 @@ func resolveList(s Snapshot, list string, path []string) []string {
 			members = slices.DeleteFunc(members, func(m string) bool { return slices.Contains(out, m) })
 		}
 	}
-	return members
+	for _, r := range s[MenuListMember] {
+		if r["list"] == list && !isTrue(r[propertyDisabled]) {
+			members = append(members, r[propertyInterface])
+		}
+	}
+	return append(members, builtinMembers(s, list)...)
 }
 
 // builtinMembers are the members of the lists that a router fills itself.

@@ -35,6 +35,7 @@ func house() routerplan.Snapshot {
 		routerplan.MenuListMember: {
 			{"list": "UPLINK", "interface": "ether5", "disabled": "true"}, {"list": "FAR", "interface": "ether3"}, {"list": "LAN", "interface": "ether6"},
 			{"list": "FAR", "interface": "ether6"}, {"list": "SPARE", "interface": "ether6"},
+			{"list": "WAN", "interface": "ether9"}, {"list": "SPARE", "interface": "ether9"},
 		},
 		routerplan.MenuVlan: {
 			{"name": "vlan20", "interface": "bridge-lan", "vlan-id": "20"},
@@ -43,6 +44,7 @@ func house() routerplan.Snapshot {
 		routerplan.MenuAddress: {
 			{"address": "192.168.88.1/24", "interface": "bridge-lan"}, {"address": "10.50.9.1/24", "comment": routerplan.ServiceComment(service.ID)},
 			{"address": "10.50.7.1/32", "dynamic": "true"}, {"address": "10.7.0.2/30", "interface": "ether6"},
+			{"address": "100.64.8.9/22", "interface": "ether1", "dynamic": "true"},
 		},
 		routerplan.MenuDHCPNetwork: {{"address": "172.16.0.0/16"}},
 	}
@@ -55,6 +57,7 @@ func TestReserved_HasAllSevenSources(t *testing.T) {
 		"ether2": "member of bridge-lan", "ether1": "has a DHCP client",
 		"wan-fibre": "a default route exits through it", "vlan20": "a default route exits through it",
 		"ether3":     "member of interface list WAN",
+		"ether9":     "member of interface list WAN", // its own member: an exclusion takes away only what is included
 		"pppoe-out1": "PPPoE client", "l2tp1": "L2TP client",
 		"br-svc-1": "bridge of a service",
 	}
@@ -142,7 +145,7 @@ func TestCheckBinding_ReservedIsMalformedAndTheRestNamesItsField(t *testing.T) {
 
 func TestOccupied_IsWhatTheRouterUsesForOtherThings(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"192.168.88.0/24", "10.7.0.0/30", "172.16.0.0/16"}, routerplan.Occupied(house())); diff != "" {
+	if diff := cmp.Diff([]string{"192.168.88.0/24", "10.7.0.0/30", "100.64.8.0/22", "172.16.0.0/16"}, routerplan.Occupied(house())); diff != "" {
 		t.Error(diff)
 	}
 }
