@@ -81,11 +81,22 @@ func (a ReceiptsAPI) correct(ctx context.Context, c *Call, subscriber id.Subscri
 			return err
 		}
 	}
+	before, _, err := bus.Load[paymentrules.Receipt](ctx, a.Bus, commands.ReceiptCategory, receipt)
+	if err != nil {
+		return err
+	}
 	meta := c.Meta()
 	meta.Reason = reason
 	done, err := a.Bus.Execute(ctx, command(receipt), meta)
 	if err != nil {
 		return err
+	}
+	if done.Changed {
+		for _, party := range []id.Subscriber{before.Subscriber, subscriber} {
+			if err := a.Books.await(ctx, c.Org.ID, party, receipt, done.Position); err != nil {
+				return err
+			}
+		}
 	}
 	v := Visible{Projection: payments.ReceiptsName, ID: receipt.String(), Result: done}
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (receiptDetailResponse, error) {

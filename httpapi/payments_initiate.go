@@ -49,6 +49,9 @@ type initiateResponse struct {
 
 // initiate reserves the attempt on the account, begins it, and waits for the provider's answer.
 func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
+	if err := mayAsk(c); err != nil {
+		return err
+	}
 	in, err := Decode[initiateRequest](c)
 	if err != nil {
 		return err
@@ -202,7 +205,7 @@ func (a PaymentsAPI) countPrompt(ctx context.Context, phone personal.Text) error
 		return err
 	}
 	if !ok {
-		return failure.NewLimited("too_many_prompts", "This phone was asked to pay too often. Please wait.", max(wait, time.Second))
+		return failure.NewLimited("too_many_prompts", "This phone was asked to pay too often. Please wait.", min(max(wait, time.Second), promptWindow))
 	}
 	return nil
 }
@@ -237,6 +240,9 @@ type queryRequest struct {
 
 // query has the provider asked now and answers with what it said.
 func (a PaymentsAPI) query(ctx context.Context, c *Call) error {
+	if err := mayAsk(c); err != nil {
+		return err
+	}
 	in, err := Decode[queryRequest](c)
 	if err != nil {
 		return err
@@ -302,6 +308,9 @@ func (a PaymentsAPI) cash(ctx context.Context, c *Call) error {
 		ReceiptID: receipt, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: amount, Reference: reference,
 	}, c.Meta())
 	if err != nil {
+		return err
+	}
+	if err := a.Books.await(ctx, c.Org.ID, in.SubscriberID, receipt, done.Position); err != nil {
 		return err
 	}
 	v := Visible{Projection: payments.PaymentsName, ID: receipt.String(), Result: done}

@@ -33,8 +33,10 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/paymentprompt"
 	"github.com/lastmile-isp/lastmile/processmanagers/receipts"
 	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -143,7 +145,7 @@ func (k *moneyKit) startReading(t *testing.T) {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
-	shows.Register(payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{})
+	shows.Register(payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{}, billing.Statement{}, billing.Invoices{}, subscribers.Subscribers{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -177,14 +179,15 @@ func (k *moneyKit) access(t *testing.T) jobs.Access {
 func (k *moneyKit) serve(t *testing.T, o moneyOptions, receiver *late, access jobs.Access) {
 	t.Helper()
 	platform := httpapi.PlatformGateway{Shortcode: platformShortcode, Environment: commands.EnvironmentSandbox}
-	pays := httpapi.PaymentsAPI{Bus: k.bus, Payments: payments.PaymentsQuery{Views: k.views}, Gateways: payments.GatewaysQuery{Views: k.views},
+	books := httpapi.Books{Statement: billing.StatementQuery{Views: k.views}}
+	pays := httpapi.PaymentsAPI{Books: books, Bus: k.bus, Payments: payments.PaymentsQuery{Views: k.views}, Gateways: payments.GatewaysQuery{Views: k.views},
 		Limiter: k.vault.Limits, PromptLimit: 3, Ready: access.Ready, Platform: platform, Clock: k.clock,
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.amina}, nil
 		}}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility, c.Limits.Webhook = k.views, o.limit },
 		pays.Routes(),
-		httpapi.ReceiptsAPI{Bus: k.bus, Receipts: payments.ReceiptsQuery{Views: k.views}, Matching: payments.MatchingQuery{Views: k.views}}.Routes(),
+		httpapi.ReceiptsAPI{Bus: k.bus, Receipts: payments.ReceiptsQuery{Views: k.views}, Matching: payments.MatchingQuery{Views: k.views}, Books: books}.Routes(),
 		httpapi.PaymentGatewayAPI{Bus: k.bus, Gateways: payments.GatewaysQuery{Views: k.views}, Secrets: k.vault.Secrets, Platform: platform}.Routes(),
 		httpapi.MobileMoneyWebhooks{Receiver: receiver}.Routes())
 }

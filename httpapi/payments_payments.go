@@ -20,6 +20,7 @@ type PaymentsAPI struct {
 	Payments payments.PaymentsQuery
 	Gateways payments.GatewaysQuery
 	// Limiter counts prompts per phone; its keys are stored as HMACs.
+	Books Books
 	// PromptLimit is how many prompts one phone gets in ten minutes: 3 by rules.md 5, more in load tests.
 	PromptLimit int
 	Limiter     vault.Limiter
@@ -106,6 +107,14 @@ func textOrNil(text string) *string {
 // errNoPayment is also the answer to another tenant's or customer's.
 func errNoPayment() error {
 	return failure.NewNotFound("payment_not_found", "There is no such payment.")
+}
+
+// mayAsk refuses support: they read (spec.md, Roles and hierarchy), and asking a customer for money is no reading.
+func mayAsk(c *Call) error {
+	if c.Caller.Role == events.RoleSupport {
+		return failure.NewDenied("role_required", "This needs the role %s.", events.RoleAdmin)
+	}
+	return nil
 }
 
 // scope lists the subscribers to which a customer's view is limited; nil = all, for staff.

@@ -16,6 +16,7 @@ type ReceiptsAPI struct {
 	Bus      *bus.Bus
 	Receipts payments.ReceiptsQuery
 	Matching payments.MatchingQuery
+	Books    Books
 }
 
 // Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host (rules.md 9).

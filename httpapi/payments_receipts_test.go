@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -248,6 +249,65 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 	k.prompt(t, 10)
 	k.quiet(t)
 	k.expectCredited(t, 100, 2)
+}
+
+func TestConfirmation_OnAShortcodeOfNobodyHereIsNobodysMoney(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{live: true, allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	account := commands.AccountNumber(1_000_000)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P7", "111111", account, "777"), 200)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P6", platformShortcode, account, "10"), 200)
+	k.quiet(t)
+	k.expectCredited(t, 10, 1)
+	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 0 {
+		t.Errorf("the platform sees %+v", list)
+	}
+}
+
+func TestMoney_IsInTheBooksWhenItsWriteIsAnswered(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	statement := billing.StatementQuery{Views: k.views}
+	balance := func() int64 {
+		t.Helper()
+		rows, err := statement.Balances(t.Context(), k.org, k.amina)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			return 0
+		}
+		return rows[0].BalanceMinor
+	}
+	for n := range 5 {
+		before := balance()
+		body := map[string]any{"subscriberId": k.amina, "amount": 5, "reference": fmt.Sprintf("book %d", n)}
+		k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body, 201)
+		if have := balance(); have != before-500 {
+			t.Errorf("balance %d after 5 shillings in cash on %d", have, before)
+		}
+	}
+	receipt := commands.CashReceiptID(k.org, "book 1").String()
+	before := balance()
+	var shown shownReceipt
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+receipt+"/reverse", map[string]any{"reason": "miscounted"}, 200).Into(t, &shown)
+	if have := balance(); have != before+500 || shown.State != "reversed" {
+		t.Errorf("balance %d after a reversal on %d, receipt %+v", have, before, shown)
+	}
+}
+
+func TestSupport_ReadsPaymentsAndAsksForNone(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.behave(t, "pay", provider.Faults{})
+	p := k.prompt(t, 10)
+	k.post(t, apitest.Acme, apitest.Support, "/payments/initiate", map[string]any{"subscriberId": k.amina, "amount": 7}, 403)
+	k.post(t, apitest.Acme, apitest.Support, "/payments/query", map[string]any{"paymentId": p.PaymentID}, 403)
+	if a := k.Do(t, apitest.Request{Path: "/payments/" + p.PaymentID, As: apitest.Support}); a.Status != http.StatusOK {
+		t.Errorf("support reads: %d", a.Status)
+	}
+	k.quiet(t)
+	k.expectCredited(t, 10, 1)
 }
 
 func TestWebhook_DisallowedSourceIs403(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	models "github.com/lastmile-isp/lastmile/projections/payments"
 )
 
@@ -90,11 +91,12 @@ func (a *App) paymentAccess() (payments.Access, error) {
 func (a *App) paymentRoutes(access payments.Access) [][]httpapi.Route {
 	e := a.engines
 	platform := httpapi.PlatformGateway{Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive}
+	books := httpapi.Books{Statement: billing.StatementQuery{Views: e.views}}
 	gateways := models.GatewaysQuery{Views: e.views}
 	return [][]httpapi.Route{
 		httpapi.PaymentsAPI{Bus: e.bus, Payments: models.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,
-			PromptLimit: a.cfg.RateLimitPrompt, Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
-		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: models.ReceiptsQuery{Views: e.views}, Matching: models.MatchingQuery{Views: e.views}}.Routes(),
+			Books: books, PromptLimit: a.cfg.RateLimitPrompt, Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
+		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: models.ReceiptsQuery{Views: e.views}, Matching: models.MatchingQuery{Views: e.views}, Books: books}.Routes(),
 		httpapi.PaymentGatewayAPI{Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform}.Routes(),
 	}
 }

@@ -4,6 +4,7 @@ package id
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -77,15 +78,18 @@ func Derive[I ~[16]byte](kind string, parts ...string) I {
 	return I(uuid.NewSHA1(space, []byte(b.String())))
 }
 
+// errNotID is shown to clients with the field's name.
+var errNotID = errors.New("not a UUID of 36 characters")
+
 // Parse reads the 36-character form.
 func Parse[I ~[16]byte](text string) (I, error) {
 	var none I
 	if len(text) != 36 {
-		return none, fmt.Errorf("parse id: want 36 characters, have %d", len(text))
+		return none, errNotID
 	}
 	u, err := uuid.Parse(text)
 	if err != nil {
-		return none, fmt.Errorf("parse id: %w", err)
+		return none, errNotID
 	}
 	return I(u), nil
 }
@@ -148,7 +152,7 @@ func (i *Of[K]) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
-		return fmt.Errorf("parse id: want a string")
+		return errNotID
 	}
 	return i.UnmarshalText(b[1 : len(b)-1])
 }

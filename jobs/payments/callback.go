@@ -99,30 +99,37 @@ func (w *Workers) readPaybill(ctx context.Context, t vault.TakenCallback, parse 
 	if !t.Verified || t.Shortcode != "" && t.Shortcode != c.ShortCode {
 		return w.unverifiedConfirmation(ctx, t, c)
 	}
-	org, err := w.ownerOf(ctx, t, c.ShortCode)
+	org, ours, err := w.ownerOf(ctx, t, c.ShortCode)
 	if err != nil {
 		return err
+	}
+	if !ours {
+		w.cfg.Logger.WarnContext(ctx, "paybill payment on a shortcode that is not served here", "callback_id", t.ID, "shortcode", c.ShortCode)
+		return nil // somebody else's till: the provider's addresses serve all its merchants
 	}
 	return w.fromProvider(ctx, t, paybillReceipt(t, c, org))
 }
 
 // ownerOf is whose money a paybill payment on a shortcode is; zero for nobody's yet. A token that was made for a former
-// owner of the shortcode proves the money, but not whose it is.
-func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode string) (id.Organization, error) {
+// owner of the shortcode proves the money, but not whose it is. ours is false for a shortcode that nobody here has and for
+// which no token was ever made: at a bare address only the shortcode says that the money is meant for us.
+func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode string) (org id.Organization, ours bool, err error) {
 	none := id.Organization{}
 	if shortcode == w.cfg.Access.Platform.ShortCode {
-		return none, nil
+		return none, true, nil
 	}
 	owner, err := w.gateways.Shortcode(ctx, shortcode)
 	switch {
 	case err != nil:
-		return none, err
+		return none, false, err
 	case owner == nil && t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-		return none, failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0, nil)
-	case owner == nil, t.Ref != uuid.Nil && t.Ref != shortcodeOf(owner.OrgID, shortcode).UUID():
-		return none, nil
+		return none, false, failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0, nil)
+	case owner == nil:
+		return none, t.Shortcode == shortcode, nil
+	case t.Ref != uuid.Nil && t.Ref != shortcodeOf(owner.OrgID, shortcode).UUID():
+		return none, true, nil
 	}
-	return owner.OrgID, nil
+	return owner.OrgID, true, nil
 }
 
 // paybillReceipt is the money of a paybill payment.

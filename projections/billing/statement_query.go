@@ -55,6 +55,20 @@ func (q StatementQuery) Lines(ctx context.Context, org id.Organization, subscrib
 	return rows, err
 }
 
+// Since is the position of the newest line that a cause made on a subscriber's statement after a position, 0 without one.
+func (q StatementQuery) Since(ctx context.Context, org id.Organization, subscriber id.Subscriber, cause id.Any, after uint64) (uint64, error) {
+	var position *int64
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &position, pgx.RowTo[int64], q.Views.SQL(StatementName,
+			`select position from {schema}.statement_lines where subscriber_id = $1 and position > $2 and cause_id = $3 order by position desc limit 1`),
+			subscriber, int64(after), cause) //nolint:gosec // positions fit
+	})
+	if err != nil || position == nil {
+		return 0, err
+	}
+	return uint64(*position), nil //nolint:gosec // positions are not negative
+}
+
 // BalanceRow is what a subscriber owes.
 type BalanceRow struct {
 	SubscriberID id.Subscriber  `db:"subscriber_id"`
