@@ -101,15 +101,32 @@ func (a NetworkAPI) allocate(ctx context.Context, c *Call, command commands.Allo
 // sendChanged answers a change with the service, as it is after a short while.
 func (a NetworkAPI) sendChanged(ctx context.Context, c *Call, status int, service id.Service, done bus.Result) error {
 	if done.Changed {
-		if _, err := a.outcome(ctx, c.Org.ID, service, done.Position, changeWait); err != nil {
+		row, err := a.outcome(ctx, c.Org.ID, service, done.Position, changeWait)
+		if err != nil {
 			return err
 		}
+		a.settle(ctx, c, row)
 	}
 	v := Visible{Projection: network.ServicesName, ID: service.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (serviceResponse, error) {
 		row, err := a.readService(ctx, c.Org.ID, service)
 		return showService(row), err
 	})
+}
+
+// settle gives back what a service that was applied held before, so that the next request finds it free. The process does
+// the same a moment later, and does it when this fails.
+func (a NetworkAPI) settle(ctx context.Context, c *Call, r *network.ServiceRow) {
+	var command commands.Command
+	switch {
+	case r == nil || r.Open != "":
+		return
+	case r.RemovedAt != nil:
+		command = commands.ReleaseAddresses{OrgID: r.OrgID, ServiceID: r.ID}
+	default:
+		command = commands.SettleAddresses{OrgID: r.OrgID, ServiceID: r.ID, Binding: r.Binding, Subnet: r.Addressing.Subnet}
+	}
+	_, _ = a.Bus.Execute(ctx, command, c.MetaFor("settle"))
 }
 
 // outcome waits until work that was asked for at a position is reported; nil when it is not in time.
@@ -291,8 +308,12 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	case row == nil:
 		return c.Send(202, Accepted{ID: state.ID.String(), Status: "accepted"})
 	case row.RemovedAt == nil:
-		return errOfService(*row)
+		if err := errOfService(*row); err != nil {
+			return err
+		}
+		return c.Send(202, Accepted{ID: state.ID.String(), Status: "accepted"})
 	}
+	a.settle(ctx, c, row)
 	return c.NoContent()
 }
 

@@ -23,7 +23,8 @@ const (
 	versionMark      = "BOOTSTRAP_VERSION="
 )
 
-// BootstrapConfig is what the script of one router says. Secrets are of letters and digits: nothing in it needs escaping.
+// BootstrapConfig is what the script of one router says. Secrets that an operator chose are escaped, the others are of letters
+// and digits.
 type BootstrapConfig struct {
 	Concentrator string // host or address of the SSTP server, as the router reaches it from outside
 	SSTPPort     int
@@ -43,6 +44,7 @@ type BootstrapConfig struct {
 var (
 	plainSecret = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`)
 	plainWord   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+	givenSecret = regexp.MustCompile(`^[!-~]{1,128}$`)
 	plainURL    = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_/-]+$`)
 )
 
@@ -55,10 +57,10 @@ func (c BootstrapConfig) Validate() error {
 	f.Check(plainSecret.MatchString(c.TunnelSecret), "tunnelSecret", "must have 8 to 64 letters and digits")
 	_, err := netip.ParseAddr(c.RadiusHost)
 	f.Check(err == nil, "radiusHost", "must be an address")
-	f.Check(plainSecret.MatchString(c.RadiusSecret), "radiusSecret", "must have 8 to 64 letters and digits to stand in the bootstrap script")
+	f.Check(givenSecret.MatchString(c.RadiusSecret), "radiusSecret", "must have 1 to 128 printable characters without spaces to stand in the bootstrap script")
 	f.Check(c.CoAPort > 0 && c.CoAPort < 65536, "coaPort", "must be a port")
 	f.Check(plainWord.MatchString(c.APIUser), "apiUsername", "must have letters, digits, dots and dashes only to stand in the bootstrap script")
-	f.Check(plainSecret.MatchString(c.APIPassword), "apiPassword", "must have 8 to 64 letters and digits to stand in the bootstrap script")
+	f.Check(givenSecret.MatchString(c.APIPassword), "apiPassword", "must have 1 to 128 printable characters without spaces to stand in the bootstrap script")
 	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
 	if c.ReportURL != "" {
 		_, err := url.Parse(c.ReportURL)
@@ -151,11 +153,17 @@ func (s *script) tunnel(c BootstrapConfig) {
 	s.put(`:if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }`)
 }
 
+// escaped writes a secret for between quotes. What a script or a terminal acts upon becomes its number, so that the script
+// has no question mark, and no sign that ends or changes a text.
+func escaped(secret string) string {
+	return strings.NewReplacer(`"`, `\22`, `\`, `\5C`, `$`, `\24`, `?`, `\3F`).Replace(secret)
+}
+
 // radius makes the RADIUS client and turns accounting and incoming requests on.
 func (s *script) radius(c BootstrapConfig) {
 	s.put("# 2. RADIUS.")
 	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
-		`service=ppp,hotspot address=%s secret="%s" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`, c.RadiusHost, c.RadiusSecret),
+		`service=ppp,hotspot address=%s secret="%s" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`, c.RadiusHost, escaped(c.RadiusSecret)),
 		`comment="`+bootstrapComment+`"`)
 	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
@@ -181,7 +189,7 @@ func (s *script) access(c BootstrapConfig) {
 	s.put(`:if ($major >= 7) do={`)
 	s.late(fmt.Sprintf(`/user group set [find where name="%s"] policy=%s,rest-api`, bootstrapGroup, list))
 	s.put(`}`)
-	s.ensure("/user", `name="`+c.APIUser+`"`, fmt.Sprintf(`group=%s password="%s" disabled=no`, bootstrapGroup, c.APIPassword), `name="`+c.APIUser+`"`)
+	s.ensure("/user", `name="`+c.APIUser+`"`, fmt.Sprintf(`group=%s password="%s" disabled=no`, bootstrapGroup, escaped(c.APIPassword)), `name="`+c.APIUser+`"`)
 	s.put("/ip service set %s address=%s disabled=no", serviceOf(c.APIPort), commands.TunnelPlan)
 	if serviceOf(c.APIPort) == "www" {
 		// Version 6 has no REST: the platform falls back to the API service.
