@@ -77,8 +77,8 @@ func (c SuspendOrganization) Target() Target { return At("organization", c.OrgID
 // Target is the organization.
 func (c ResumeOrganization) Target() Target { return At("organization", c.OrgID) }
 
-// slugForm is a DNS label: RFC 1035 2.3.1, in lower case.
-var slugForm = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+// slugForm is a DNS label: RFC 1123 2.1, in lower case.
+var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // reservedSlugs are names that the platform needs on its own domain, or that would deceive.
 var reservedSlugs = map[string]bool{
@@ -101,7 +101,7 @@ var countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
 // Validate checks the form.
 func (c CreateOrganization) Validate() error {
 	var f failure.Faults
-	f.Check(slugForm.MatchString(c.Slug), "slug", "must be a DNS label: lower-case letters, digits and hyphens, beginning with a letter")
+	f.Check(slugForm.MatchString(c.Slug), "slug", "must be a DNS label: lower-case letters and digits, with hyphens within")
 	f.Check(!reservedSlugs[c.Slug], "slug", "is a reserved word")
 	f.Check(!strings.HasPrefix(c.Slug, "xn--"), "slug", "must not be an encoded international name")
 	checkName(&f, c.Name)

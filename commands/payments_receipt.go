@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -70,9 +71,9 @@ func ProvisionalReceiptID(checkoutRequestID string) id.Receipt {
 	return id.Derive[id.Receipt](ProviderProvisional, checkoutRequestID)
 }
 
-// CashReceiptID is the identity of money taken by hand (rules.md 11).
+// CashReceiptID is the identity of money taken by hand (rules.md 11). "rb-7" and "RB-7" are one entry of a cash book.
 func CashReceiptID(org id.Organization, reference string) id.Receipt {
-	return id.Derive[id.Receipt](ProviderCash, org.String(), reference)
+	return id.Derive[id.Receipt](ProviderCash, org.String(), strings.ToUpper(reference))
 }
 
 // ReceiptCommand is a command to one receipt.

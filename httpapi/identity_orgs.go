@@ -117,7 +117,7 @@ func kenyanTax(country string) events.TaxRule {
 
 // create makes the organization, then its administrator; every fault of either is told before anything is written.
 func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
-	in, err := Decode[organizationRequest](c)
+	in, invalid, err := DecodeLoosely[organizationRequest](c)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 		FirstName: personal.Of(strings.TrimSpace(in.Admin.FirstName)), LastName: personal.Of(strings.TrimSpace(in.Admin.LastName)),
 		MustChangePassword: true, OrgID: create.OrgID, Role: events.RoleAdmin,
 	}
-	if err := joinFaults(create.Validate(), under("admin.", checkNewUser(admin, in.Admin.TemporaryPassword))); err != nil {
+	if err := joinFaults(invalid, create.Validate(), under("admin.", checkNewUser(admin, in.Admin.TemporaryPassword))); err != nil {
 		return err
 	}
 	done, err := a.createWithPrefix(ctx, c, create)
@@ -169,9 +169,18 @@ func (a OrganizationsAPI) createWithPrefix(ctx context.Context, c *Call, create 
 	}
 }
 
-// invoicePrefix makes 2 to 6 capitals or digits of a slug; a number tells slugs apart that begin alike.
+// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number tells slugs apart that begin alike. It
+// is well formed whatever the slug is: the slug's faults are told, its prefix's are nobody's.
 func invoicePrefix(slug string, n int) string {
-	letters := strings.ToUpper(strings.ReplaceAll(slug, "-", ""))
+	letters := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(slug))
+	if strings.Trim(letters[:min(4, len(letters))], "0123456789") == "" {
+		letters = "N" + letters
+	}
 	for len(letters) < 2 {
 		letters += "X"
 	}
@@ -285,18 +294,39 @@ func under(path string, err error) error {
 	return moved.Err()
 }
 
-// joinFaults is one failure with the faults of several; an error of another kind wins.
+// joinFaults is one failure with the faults of several, the first of each field; an error of another kind wins.
 func joinFaults(errs ...error) error {
 	var all failure.Faults
+	told := map[string]bool{}
 	for _, err := range errs {
 		var f *failure.Error
 		switch {
 		case err == nil:
 		case errors.As(err, &f) && f.Kind == failure.Invalid:
-			all = append(all, f.Faults...)
+			var fresh []string
+			for _, fault := range f.Faults {
+				field, _, _ := strings.Cut(fault, " ")
+				if !told[field] {
+					fresh = append(fresh, field)
+					all = append(all, fault)
+				}
+			}
+			for _, field := range fresh {
+				told[field] = true
+			}
 		default:
 			return err
 		}
 	}
 	return all.Err()
+}
+
+// DecodeLoosely is Decode for handlers that check the values themselves: faults of values come back in invalid, to be told
+// together with those that the command finds; what cannot be read at all is err.
+func DecodeLoosely[T any](c *Call) (in T, invalid, err error) {
+	in, err = Decode[T](c)
+	if failure.KindOf(err) == failure.Invalid {
+		return in, err, nil
+	}
+	return in, nil, err
 }

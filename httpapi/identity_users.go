@@ -91,7 +91,7 @@ func errNoUser() error { return failure.NewNotFound("user_not_found", "There is 
 
 // create adds somebody: as a new user, or with a membership to be accepted when the address has an account already.
 func (a UsersAPI) create(ctx context.Context, c *Call) error {
-	in, err := Decode[userRequest](c)
+	in, invalid, err := DecodeLoosely[userRequest](c)
 	if err != nil {
 		return err
 	}
@@ -99,11 +99,15 @@ func (a UsersAPI) create(ctx context.Context, c *Call) error {
 	if in.Phone != "" {
 		phone = commands.NormalizeContactPhone(in.Phone)
 	}
-	user, done, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.TemporaryPassword, commands.RegisterUser{
+	register := commands.RegisterUser{
 		UserID: newUserID(c, "user"), Email: personal.Of(commands.NormalizeEmail(in.Email)), Phone: personal.Of(phone),
 		FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
 		MustChangePassword: true, OrgID: c.Org.ID, Role: events.Role(in.Role),
-	})
+	}
+	if err := joinFaults(invalid, checkNewUser(register, in.TemporaryPassword)); err != nil {
+		return err
+	}
+	user, done, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.TemporaryPassword, register)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ type taxSettings struct {
 
 // settingsRequest changes what is given.
 type settingsRequest struct {
+	Slug          *string          `json:"slug,omitempty" doc:"cannot be changed; may be sent back as it was read"`
 	Name          *string          `json:"name,omitempty"`
 	Timezone      *string          `json:"timezone,omitempty"`
 	Currency      *string          `json:"currency,omitempty" doc:"cannot be changed"`
@@ -121,6 +122,9 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 	in, err := Decode[settingsRequest](c)
 	if err != nil {
 		return err
+	}
+	if in.Slug != nil && *in.Slug != c.Org.Slug {
+		return failure.NewInvalid("invalid_input", "slug cannot be changed")
 	}
 	rename := commands.RenameOrganization{OrgID: c.Org.ID}
 	var badName error

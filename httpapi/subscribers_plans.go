@@ -110,7 +110,7 @@ func errNoPlan() error { return failure.NewNotFound("plan_not_found", "There is 
 
 // create makes a plan in the organization's currency.
 func (a PlansAPI) create(ctx context.Context, c *Call) error {
-	in, err := Decode[planRequest](c)
+	in, invalid, err := DecodeLoosely[planRequest](c)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (a PlansAPI) create(ctx context.Context, c *Call) error {
 		Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
 		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period), Rates: events.Rates(in.Rates),
 	}}
-	if err := faults.Err(); err != nil {
+	if err := joinFaults(invalid, faults.Err(), command.Validate()); err != nil {
 		return err
 	}
 	done, err := a.Bus.Execute(ctx, command, c.Meta())

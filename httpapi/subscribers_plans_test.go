@@ -212,3 +212,22 @@ func TestSubscriptions_RepeatWithAKeyKeepsTheFirstPassword(t *testing.T) {
 		t.Errorf("%d subscriptions", len(page.Data))
 	}
 }
+
+func TestPlans_EveryFaultIsToldOnceAndAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	bad := map[string]any{"code": "no spaces", "name": " ", "kind": "fibre", "price": -1, "currency": "USD",
+		"billing": map[string]any{"mode": "later", "period": "year"}, "rates": map[string]any{"down": 0, "up": -5}}
+	var body struct{ Message []string }
+	k.want(t, 422, "invalid_input", post(k.admin(t), "/plans", bad)).Into(t, &body)
+	told := map[string]int{}
+	for _, fault := range body.Message {
+		field, _, _ := strings.Cut(fault, " ")
+		told[field]++
+	}
+	for _, field := range []string{"code", "name", "kind", "price", "currency", "billing.mode", "billing.period", "rates.down", "rates.up"} {
+		if told[field] != 1 {
+			t.Errorf("%s is told %d times in %q", field, told[field], body.Message)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const scrapeLimit = 2 * time.Second
 var (
 	processStoppedDesc = prometheus.NewDesc("lastmile_process_stopped", "1 when a process met an input that it cannot take.", []string{"process"}, nil)
 	processLagDesc     = prometheus.NewDesc("lastmile_process_lag", "Log positions that a process has not taken yet.", []string{"process"}, nil)
+	processRetryDesc   = prometheus.NewDesc("lastmile_process_retrying", "Instances of a process whose command is being tried again.", []string{"process"}, nil)
 	jobsDesc           = prometheus.NewDesc("lastmile_jobs", "Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
 	callbacksDesc      = prometheus.NewDesc("lastmile_callbacks_waiting", "Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
 )
@@ -26,7 +27,7 @@ type alarms struct{ app *App }
 
 // Describe is prometheus.Collector's.
 func (alarms) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{processStoppedDesc, processLagDesc, jobsDesc, callbacksDesc} {
+	for _, d := range []*prometheus.Desc{processStoppedDesc, processLagDesc, processRetryDesc, jobsDesc, callbacksDesc} {
 		to <- d
 	}
 }
@@ -46,6 +47,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 			}
 			show(processStoppedDesc, stopped, s.Name)
 			show(processLagDesc, float64(s.Head-s.Position), s.Name)
+			show(processRetryDesc, float64(s.Retrying), s.Name)
 		}
 	}
 	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{m.jobs, m.callbacks} {

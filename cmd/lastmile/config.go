@@ -99,11 +99,27 @@ type Config struct {
 // loadConfig reads the configuration from an environment given as name=value pairs and checks it. The error names every
 // fault at once.
 func loadConfig(environ []string) (Config, error) {
-	cfg, err := readConfig(environ)
-	if err = errors.Join(err, cfg.Validate()); err != nil {
+	cfg, unread := readConfig(environ)
+	if err := errors.Join(unread, apart(cfg.Validate(), unread)); err != nil {
 		return Config{}, err
 	}
 	return cfg, nil
+}
+
+// apart leaves out the faults of variables that could not be read: their value is nobody's.
+func apart(faults, unread error) error {
+	list, ok := faults.(interface{ Unwrap() []error }) //nolint:errorlint // the joined error itself
+	if !ok || unread == nil {
+		return faults
+	}
+	var out []error
+	for _, fault := range list.Unwrap() {
+		name, _, _ := strings.Cut(fault.Error(), ":")
+		if !strings.Contains("\n"+unread.Error(), "\n"+name+":") {
+			out = append(out, fault)
+		}
+	}
+	return errors.Join(out...)
 }
 
 // readConfig reads without checking what belongs together.
@@ -112,7 +128,7 @@ func readConfig(environ []string) (Config, error) {
 	err := env.ParseWithOptions(&cfg, env.Options{Environment: env.ToMap(environ)})
 	var all env.AggregateError
 	if errors.As(err, &all) {
-		err = errors.Join(all.Errors...)
+		err = named(all.Errors)
 	}
 	if cfg.GatewayMode == "" {
 		cfg.GatewayMode = gatewayTest
@@ -121,6 +137,22 @@ func readConfig(environ []string) (Config, error) {
 		}
 	}
 	return cfg, err
+}
+
+// named tells parse errors by the variable, not by the field that it fills.
+func named(errs []error) error {
+	var out []error
+	for _, err := range errs {
+		var bad env.ParseError
+		if errors.As(err, &bad) {
+			if f, ok := reflect.TypeFor[Config]().FieldByName(bad.Name); ok {
+				name, _, _ := strings.Cut(f.Tag.Get("env"), ",")
+				err = fmt.Errorf("%s: cannot be read: %w", name, bad.Err)
+			}
+		}
+		out = append(out, err)
+	}
+	return errors.Join(out...)
 }
 
 // Production tells whether real customers depend on this program.

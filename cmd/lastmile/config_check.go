@@ -99,6 +99,7 @@ func (c Config) checkPayments(f *faults) {
 	f.check(c.GatewayMode == gatewayLive || c.GatewayMode == gatewayTest, "GATEWAY_MODE", "must be live or test")
 	f.check(c.PaymentEnv == "sandbox" || c.PaymentEnv == "production", "PAYMENT_ENV", "must be sandbox or production")
 	f.check(c.PaymentBaseURL == "" || hasScheme(c.PaymentBaseURL, "http", "https"), "PAYMENT_BASE_URL", "must be http://... or https://...")
+	f.check(c.PaymentBaseURL == "" || !c.Production() || hasScheme(c.PaymentBaseURL, "https"), "PAYMENT_BASE_URL", "must be https://... in production")
 	f.check(c.PaymentCallbackURL == "" || hasScheme(c.PaymentCallbackURL, "http", "https"), "PAYMENT_CALLBACK_URL", "must be http://... or https://...")
 	given := 0
 	for _, set := range []bool{c.PaymentConsumerKey != "", !c.PaymentConsumerSecret.IsZero(), c.PaymentShortcode != "", !c.PaymentPasskey.IsZero()} {
