@@ -62,7 +62,8 @@ func (r *Runner) Status() []Status {
 	return all
 }
 
-// List is Status as stored, for a program that does not run the projections. Prepare comes before it.
+// List is Status as stored, for a program that does not run the projections: live when nothing is left to show. Prepare comes
+// before it.
 func (r *Runner) List(ctx context.Context) ([]Status, error) {
 	all, err := r.generations(ctx, r.cfg.DB.Owner)
 	if err != nil {
@@ -83,8 +84,14 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 			s.Rebuild = &Progress{Generation: g.Generation, Version: g.Version, Position: g.Position, Head: head, Error: g.Error}
 		default:
 			s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
-			if clear, ok := r.cfg.Feed.Clear(g.Position, r.byName[g.Name].want); ok {
-				s.Position = clear
+			// The stored position is saved lazily: if nothing that the projection wants follows it, all is shown.
+			page, err := r.cfg.Feed.Read(ctx, g.Position, r.byName[g.Name].want, 1)
+			if err != nil {
+				return nil, err
+			}
+			s.State = StateBehind
+			if len(page.Events) == 0 {
+				s.State, s.Position = StateLive, max(page.UpTo, head)
 			}
 			if g.Error != "" {
 				s.State = StateStopped
