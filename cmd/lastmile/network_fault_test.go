@@ -65,15 +65,16 @@ func (k *kit) survives(r simRouter, now *shiftedClock, what string, f router.Fau
 	if diff["inSync"] != true {
 		k.t.Errorf("%s: %v", what, diff)
 	}
-	audited := 0
-	for _, e := range k.all(k.admin, "/audit-log?action=router.write") {
-		if d, _ := e["detail"].(map[string]any); d["serviceId"] == service {
-			audited++
+	done := r.Writes() - writes
+	k.eventually(what+": an entry in the audit log for each write", func(context.Context) (bool, error) {
+		audited := 0
+		for _, e := range k.all(k.admin, "/audit-log?action=router.write") {
+			if d, _ := e["detail"].(map[string]any); d["serviceId"] == service {
+				audited++
+			}
 		}
-	}
-	if done := r.Writes() - writes; audited != done {
-		k.t.Errorf("%s: %d writes, %d entries in the audit log", what, done, audited)
-	}
+		return audited == done, fmt.Errorf("%d writes, %d entries", done, audited)
+	})
 	r.SetFaults(f)
 	_, err := k.admin.call(k.t.Context(), "DELETE", "/nas/services/"+service+"?confirm=true", "", nil)
 	r.SetFaults(router.Faults{})
