@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// fleetRow is a router as it was polled last (api.md; spec.md, Fleet monitoring).
+type fleetRow struct {
+	DeviceID       id.Device  `json:"deviceId"`
+	Name           string     `json:"name"`
+	Reachable      bool       `json:"reachable"`
+	Error          *string    `json:"error"`
+	BoardName      *string    `json:"boardName"`
+	Version        *string    `json:"version"`
+	CPUPercent     *int       `json:"cpuPercent"`
+	MemoryPercent  *int       `json:"memoryPercent"`
+	UptimeSeconds  *int64     `json:"uptimeSeconds"`
+	ActiveSessions *int       `json:"activeSessions"`
+	PolledAt       *time.Time `json:"polledAt"`
+}
+
+// fleet answers with a page of routers and what they said last.
+func (a NetworkAPI) fleet(ctx context.Context, c *Call) error {
+	page, err := PageOf[network.DeviceKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Devices.List(ctx, c.Org.ID, orZero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	ids := make([]id.Device, 0, len(rows))
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	polls, err := a.Fleet.Latest(ctx, c.Org.ID, ids)
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r network.DeviceRow) network.DeviceKey {
+		return network.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	},
+		func(r network.DeviceRow) fleetRow { return showFleet(r, polls) })
+}
+
+// showFleet is a router with its last poll.
+func showFleet(r network.DeviceRow, polls map[id.Device]network.Poll) fleetRow {
+	out := fleetRow{DeviceID: r.ID, Name: r.Details.Name}
+	p, polled := polls[r.ID]
+	switch {
+	case r.APIRef.IsZero():
+		out.Error = textOrNil("no API credentials")
+	case !polled:
+		out.Error = textOrNil("not polled yet")
+	default:
+		out.Error = textOrNil(p.Error)
+	}
+	if polled {
+		out.PolledAt = &p.At
+	}
+	if polled && p.Reachable && out.Error == nil {
+		out.Reachable, out.BoardName, out.Version = true, textOrNil(p.BoardName), textOrNil(p.Version)
+		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds, out.ActiveSessions = &p.CPUPercent, &p.MemoryPercent, &p.UptimeSeconds, &p.ActiveSessions
+	}
+	return out
+}
+
+// pollShape is one poll, for a sparkline.
+type pollShape struct {
+	At             time.Time `json:"at"`
+	Reachable      bool      `json:"reachable"`
+	CPUPercent     int       `json:"cpuPercent"`
+	MemoryPercent  int       `json:"memoryPercent"`
+	ActiveSessions int       `json:"activeSessions"`
+	ResponseMs     int64     `json:"responseMs"`
+}
+
+// pollWindow is how far back the polls of one answer go.
+const pollWindow = 24 * time.Hour
+
+// polls answers with the polls of the last day.
+func (a NetworkAPI) polls(ctx context.Context, c *Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Fleet.History(ctx, c.Org.ID, device, a.Clock.Now().Add(-pollWindow))
+	if err != nil {
+		return err
+	}
+	out := listOf[pollShape]{Data: make([]pollShape, 0, len(rows))}
+	for _, p := range rows {
+		out.Data = append(out.Data, pollShape{At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
+			ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs})
+	}
+	return c.Send(200, out)
+}
+
+// historyShape is one thing that happened.
+type historyShape struct {
+	At        time.Time   `json:"at"`
+	Kind      string      `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, drift_cleared, written, ..."`
+	Summary   string      `json:"summary"`
+	ServiceID *id.Service `json:"serviceId"`
+	Actor     auditActor  `json:"actor"`
+	Detail    any         `json:"detail" doc:"the event as it was recorded"`
+}
+
+// showHistory is an entry as the API shows it.
+func showHistory(r network.HistoryRow) historyShape {
+	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: idOrNil(r.ServiceID),
+		Actor: auditActor{ID: textOrNil(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
+}
+
+// deviceHistory answers with a page of what happened to a router.
+func (a NetworkAPI) deviceHistory(ctx context.Context, c *Call) error {
+	device, err := PathID[id.Device](c, "id", "device_not_found")
+	if err != nil {
+		return err
+	}
+	if _, err := a.readDevice(ctx, c.Org.ID, device); err != nil {
+		return err
+	}
+	return sendHistory(c, func(after network.HistoryKey, max int) ([]network.HistoryRow, error) {
+		return a.History.OfDevice(ctx, c.Org.ID, device, after, max)
+	})
+}
+
+// sendHistory answers with a page of a timeline.
+func sendHistory(c *Call, read func(after network.HistoryKey, max int) ([]network.HistoryRow, error)) error {
+	page, err := PageOf[network.HistoryKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := read(orZero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return SendPage(c, page, rows, func(r network.HistoryRow) network.HistoryKey { return network.HistoryKey{Position: r.Position} }, showHistory)
+}
