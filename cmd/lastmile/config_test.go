@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // key32 is a platform key for tests.
@@ -46,6 +47,14 @@ func TestConfig_AllFaultsAreToldAtOnce(t *testing.T) {
 	}
 }
 
+func TestConfig_AValueThatCannotBeReadIsToldOnceByItsVariable(t *testing.T) {
+	t.Parallel()
+	got := faulty(t, []string{"RATE_LIMIT_USER=many", "TRUSTED_PROXIES=everybody", "HTTP_ADDR=nowhere"})
+	if diff := cmp.Diff([]string{"RATE_LIMIT_USER", "TRUSTED_PROXIES", "HTTP_ADDR"}, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
 func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -57,6 +66,7 @@ func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 		{"no keys", []string{"PLATFORM_ENCRYPTION_KEY=", "JWT_SIGNING_KEY="}, []string{"PLATFORM_ENCRYPTION_KEY", "JWT_SIGNING_KEY"}},
 		{"short signing key", []string{"JWT_SIGNING_KEY=short"}, []string{"JWT_SIGNING_KEY"}},
 		{"callbacks from everywhere", []string{"PAYMENT_ALLOWED_IPS="}, []string{"PAYMENT_ALLOWED_IPS"}},
+		{"a provider in the clear", []string{"PAYMENT_BASE_URL=http://127.0.0.1:8090"}, []string{"PAYMENT_BASE_URL"}},
 		{"callbacks in the clear", []string{"PAYMENT_CALLBACK_URL=http://isp.example/x"}, []string{"PAYMENT_CALLBACK_URL"}},
 		{"simulator", []string{"GATEWAY_MODE=test"}, []string{"GATEWAY_MODE"}},
 		{"node of its own on loopback", []string{"EVENTSTORE_URL="}, nil},
