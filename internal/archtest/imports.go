@@ -61,7 +61,7 @@ var layers = []layer{
 	{
 		folders: []string{"processmanagers/runner"}, never: kits,
 		own: []string{
-			"internal/...", "events", "events/catalog", "commands", "commands/bus", "eventstore", "eventstore/subscriptions", "eventstore/feed",
+			"internal/...", "events", "events/catalog", "commands", "commands/bus", "eventstore", "eventstore/feed",
 			"processmanagers", "jobs", "jobs/runner",
 		},
 	},
@@ -70,7 +70,7 @@ var layers = []layer{
 	{folders: []string{"projections/outbox"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule, watermillModule}},
 	{folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule}},
 	{folders: []string{"eventstore"}, own: with(leaves, "events", "events/catalog")},
-	{folders: []string{"eventstore/subscriptions", "eventstore/feed"}, own: with(leaves, "events", "events/catalog", "eventstore")},
+	{folders: []string{"eventstore/feed"}, own: with(leaves, "events", "events/catalog", "eventstore")},
 	{folders: []string{"eventstore/..."}, own: []string{"internal/...", "eventstore/embedded/..."}, never: kits},
 	{folders: []string{"jobs"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
 	{folders: []string{"jobs/runner"}, own: []string{"internal/...", "events", "commands", "commands/bus", "jobs"}, never: kits},
