@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net/netip"
 	"regexp"
@@ -33,10 +34,14 @@ func CheckBinding(f *failure.Faults, b events.ServiceBinding) {
 	f.Check(b.VlanID >= 0 && b.VlanID <= maxVlanID, "vlanId", "must be from 1 to %d", maxVlanID)
 }
 
-// CheckAddressing notes what is wrong with an IPv4 plan whose fields are all set.
+// CheckAddressing notes what is wrong with an IPv4 plan. A field that is empty is a fault only when nothing else is: what
+// CompleteAddressing could not derive follows from the fault of another field.
 func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 	subnet, err := netip.ParsePrefix(a.Subnet)
 	switch {
+	case a.Subnet == "":
+		f.Add("subnet", "is required with gateway, poolStart or poolEnd")
+		return
 	case err != nil || !subnet.Addr().Is4():
 		f.Add("subnet", "must be an IPv4 subnet such as 10.50.1.0/24")
 		return
@@ -50,8 +55,24 @@ func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 		f.Add("subnet", "must not overlap loopback, link-local, multicast or the tunnel's %s", TunnelPlan)
 		return
 	}
+	var own failure.Faults
+	checkHosts(&own, a, subnet)
+	*f = append(*f, own...)
+}
+
+// checkHosts notes what is wrong with gateway and pool in a subnet.
+func checkHosts(f *failure.Faults, a events.ServiceAddressing, subnet netip.Prefix) {
 	gateway := checkHost(f, "gateway", a.Gateway, subnet)
 	start, end := checkHost(f, "poolStart", a.PoolStart, subnet), checkHost(f, "poolEnd", a.PoolEnd, subnet)
+	switch {
+	case len(*f) > 0:
+	case a.Gateway == "" && start == subnet.Addr().Next() && end == Broadcast(subnet).Prev():
+		f.Add("poolStart", "and poolEnd leave no address for the gateway")
+	default:
+		f.Check(a.Gateway != "", "gateway", "is required")
+		f.Check(a.PoolStart != "", "poolStart", "is required")
+		f.Check(a.PoolEnd != "", "poolEnd", "is required")
+	}
 	if !start.IsValid() || !end.IsValid() {
 		return
 	}
@@ -60,8 +81,11 @@ func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 	f.Check(!inside, "gateway", "must not be inside the pool")
 }
 
-// checkHost reads an address and notes when it is not one of the subnet's hosts.
+// checkHost reads an address and notes when it is not one of the subnet's hosts; none is none.
 func checkHost(f *failure.Faults, field, text string, subnet netip.Prefix) netip.Addr {
+	if text == "" {
+		return netip.Addr{}
+	}
 	address, err := netip.ParseAddr(text)
 	switch {
 	case err != nil || !address.Is4():
@@ -103,8 +127,11 @@ func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 	first, last := subnet.Addr().Next(), Broadcast(subnet).Prev()
 	if a.Gateway == "" {
 		a.Gateway = first.String()
-		if a.PoolStart == first.String() && a.PoolEnd != last.String() {
+		if a.PoolStart == first.String() {
 			a.Gateway = last.String() // the pool was given from the first host on
+		}
+		if a.Gateway == a.PoolEnd {
+			a.Gateway = "" // and to the last: no host is left
 		}
 	}
 	gateway, err := netip.ParseAddr(a.Gateway)
@@ -112,7 +139,12 @@ func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 		return a
 	}
 	from, to := gateway.Next(), last
-	if below(first, gateway) > below(gateway, last) {
+	before := below(first, gateway) > below(gateway, last)
+	if given := cmp.Or(a.PoolStart, a.PoolEnd); given != "" { // the side of what is given
+		bound, err := netip.ParseAddr(given)
+		before = err != nil || bound.Compare(gateway) <= 0
+	}
+	if before {
 		from, to = first, gateway.Prev()
 	}
 	if a.PoolStart == "" {

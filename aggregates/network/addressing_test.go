@@ -62,7 +62,7 @@ func TestAddresses_OverridesAreChecked(t *testing.T) {
 			Subnet: "192.168.8.0/22", Gateway: "192.168.11.254", PoolStart: "192.168.8.1", PoolEnd: "192.168.11.253",
 		}))
 	for want, w := range map[string]events.ServiceAddressing{
-		"subnet must be an IPv4":   {Gateway: "10.50.0.1"},
+		"subnet is required":       {Gateway: "10.50.0.1"},
 		"subnet has host bits":     {Subnet: "10.50.0.1/24"},
 		"subnet must be from":      {Subnet: "10.50.0.0/31"},
 		"subnet must not overlap":  {Subnet: "10.99.0.0/24"},
