@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -23,8 +25,8 @@ const (
 	versionMark      = "BOOTSTRAP_VERSION="
 )
 
-// BootstrapConfig is what the script of one router says. Secrets that an operator chose are escaped, the others are of letters
-// and digits.
+// BootstrapConfig is what the script of one router says. Secrets and the API user may have any characters but control
+// characters.
 type BootstrapConfig struct {
 	Concentrator string // host or address of the SSTP server, as the router reaches it from outside
 	SSTPPort     int
@@ -42,13 +44,36 @@ type BootstrapConfig struct {
 
 // Shapes of what is written into the script.
 var (
-	plainSecret = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`)
+	plainSecret = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`) // of the platform's own making
 	plainWord   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
-	givenSecret = regexp.MustCompile(`^[!-~]{1,128}$`)
 	plainURL    = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_/-]+$`)
 )
 
-// Validate reports everything that would not stand in a script without escaping.
+// maxQuoted bounds what is quoted in the script, in bytes.
+const maxQuoted = 256
+
+// quotable tells whether a text can stand quoted in a script.
+func quotable(text string) bool {
+	return text != "" && len(text) <= maxQuoted && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// quoted writes a text so that a router's script and its terminal take it as it is: whatever is not plain becomes its hex
+// digits, as 6.49 and 7.x read them. A question mark, which asks a terminal for help, is then none.
+func quoted(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(text) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-+=:@/,!#%*", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, `\%02X`, c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Validate reports what cannot stand in a script.
 func (c BootstrapConfig) Validate() error {
 	var f failure.Faults
 	f.Check(plainWord.MatchString(c.Concentrator), "concentrator", "must be a host name or IPv4 address")
@@ -57,10 +82,10 @@ func (c BootstrapConfig) Validate() error {
 	f.Check(plainSecret.MatchString(c.TunnelSecret), "tunnelSecret", "must have 8 to 64 letters and digits")
 	_, err := netip.ParseAddr(c.RadiusHost)
 	f.Check(err == nil, "radiusHost", "must be an address")
-	f.Check(givenSecret.MatchString(c.RadiusSecret), "radiusSecret", "must have 1 to 128 printable characters without spaces to stand in the bootstrap script")
+	f.Check(quotable(c.RadiusSecret), "radiusSecret", "must have 1 to %d characters, without control characters", maxQuoted)
 	f.Check(c.CoAPort > 0 && c.CoAPort < 65536, "coaPort", "must be a port")
-	f.Check(plainWord.MatchString(c.APIUser), "apiUsername", "must have letters, digits, dots and dashes only to stand in the bootstrap script")
-	f.Check(givenSecret.MatchString(c.APIPassword), "apiPassword", "must have 1 to 128 printable characters without spaces to stand in the bootstrap script")
+	f.Check(quotable(c.APIUser), "apiUsername", "must have 1 to %d characters, without control characters", maxQuoted)
+	f.Check(quotable(c.APIPassword), "apiPassword", "must have 1 to %d characters, without control characters", maxQuoted)
 	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
 	if c.ReportURL != "" {
 		_, err := url.Parse(c.ReportURL)
@@ -153,17 +178,11 @@ func (s *script) tunnel(c BootstrapConfig) {
 	s.put(`:if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }`)
 }
 
-// escaped writes a secret for between quotes. What a script or a terminal acts upon becomes its number, so that the script
-// has no question mark, and no sign that ends or changes a text.
-func escaped(secret string) string {
-	return strings.NewReplacer(`"`, `\22`, `\`, `\5C`, `$`, `\24`, `?`, `\3F`).Replace(secret)
-}
-
 // radius makes the RADIUS client and turns accounting and incoming requests on.
 func (s *script) radius(c BootstrapConfig) {
 	s.put("# 2. RADIUS.")
 	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
-		`service=ppp,hotspot address=%s secret="%s" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`, c.RadiusHost, escaped(c.RadiusSecret)),
+		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`, c.RadiusHost, quoted(c.RadiusSecret)),
 		`comment="`+bootstrapComment+`"`)
 	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
@@ -189,7 +208,7 @@ func (s *script) access(c BootstrapConfig) {
 	s.put(`:if ($major >= 7) do={`)
 	s.late(fmt.Sprintf(`/user group set [find where name="%s"] policy=%s,rest-api`, bootstrapGroup, list))
 	s.put(`}`)
-	s.ensure("/user", `name="`+c.APIUser+`"`, fmt.Sprintf(`group=%s password="%s" disabled=no`, bootstrapGroup, escaped(c.APIPassword)), `name="`+c.APIUser+`"`)
+	s.user(c)
 	s.put("/ip service set %s address=%s disabled=no", serviceOf(c.APIPort), commands.TunnelPlan)
 	if serviceOf(c.APIPort) == "www" {
 		// Version 6 has no REST: the platform falls back to the API service.
@@ -198,6 +217,16 @@ func (s *script) access(c BootstrapConfig) {
 	if !isDefaultPort(c.APIPort) {
 		s.put("/ip service set %s port=%d", serviceOf(c.APIPort), c.APIPort)
 	}
+}
+
+// user makes the API user. One of that name that is not in the platform's group is somebody's login, perhaps the only one: it
+// keeps its group and password, which are what the platform was told.
+func (s *script) user(c BootstrapConfig) {
+	name, password := "name="+quoted(c.APIUser), "password="+quoted(c.APIPassword)
+	s.put(`:if ([:len [/user find where %s]] = 0) do={ /user add %s group=%s %s disabled=no } else={`, name, name, bootstrapGroup, password)
+	s.put(`:if ([:len [/user find where %s group="%s"]] = 0) do={ :put "The user exists and is not the platform's: it stays as it is." } else={`, name, bootstrapGroup)
+	s.put(`/user set [find where %s] %s disabled=no`, name, password)
+	s.put(`} }`)
 }
 
 // isDefaultPort tells whether a service has a port already.

@@ -121,11 +121,13 @@ func TestBootstrap_KeepsTheOrderTunnelRadiusUserServiceFirewallReport(t *testing
 	checkScript(t, got)
 }
 
-func TestBootstrap_RefusesWhatWouldNeedEscaping(t *testing.T) {
+func TestBootstrap_RefusesWhatCannotStandInIt(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*routerplan.BootstrapConfig){
 		"quote in a secret":  func(c *routerplan.BootstrapConfig) { c.TunnelSecret = `abcdefgh"` },
 		"dollar":             func(c *routerplan.BootstrapConfig) { c.TunnelSecret = "abcdefgh$" },
+		"no secret":          func(c *routerplan.BootstrapConfig) { c.RadiusSecret = "" },
+		"control character":  func(c *routerplan.BootstrapConfig) { c.APIPassword = "abc\ndef" },
 		"command in a host":  func(c *routerplan.BootstrapConfig) { c.Concentrator = "a; /system reset" },
 		"query in the URL":   func(c *routerplan.BootstrapConfig) { c.ReportURL = "https://x/y?z=1" },
 		"newline in a user":  func(c *routerplan.BootstrapConfig) { c.TunnelUser = "a\nb" },

@@ -155,3 +155,50 @@ func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone: what operators type is a text to the router and no command, and a
+// login that exists, such as admin, keeps its group and password.
+func TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		r := simulated(t, version)
+		user := func(name string) router.Item {
+			for _, item := range r.Snapshot(false)["user"] {
+				if item["name"] == name {
+					return item
+				}
+			}
+			return nil
+		}
+		admin := user("admin")
+		c := bootstrapConfig()
+		c.APIUser, c.RadiusSecret = "admin", `se"c $r]e}t?\; /system reset "é`
+		for range 2 {
+			script, err := routerplan.Bootstrap(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkScript(t, script)
+			if out, faults := r.Paste(script); len(faults) > 0 || !strings.HasSuffix(out, "BOOTSTRAP_VERSION=2 done\n") {
+				t.Fatalf("%s: %v, %s", version, faults, out)
+			}
+		}
+		if diff := cmp.Diff(admin, user("admin")); diff != "" {
+			t.Errorf("%s: admin changed: %s", version, diff)
+		}
+		if clients := r.Snapshot(false)["radius"]; len(clients) != 1 || clients[0]["secret"] != c.RadiusSecret {
+			t.Errorf("%s: RADIUS clients %q", version, clients)
+		}
+		c.APIUser, c.APIPassword = `plat"form`, "first$1"
+		for _, password := range []string{"first$1", "second?"} {
+			c.APIPassword = password
+			script, err := routerplan.Bootstrap(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, faults := r.Paste(script); len(faults) > 0 || user(c.APIUser)["group"] != "platform-api" || user(c.APIUser)["password"] != password {
+				t.Errorf("%s: %v, user %v", version, faults, user(c.APIUser))
+			}
+		}
+	}
+}

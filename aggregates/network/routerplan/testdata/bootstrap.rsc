@@ -24,7 +24,10 @@
 :if ($major >= 7) do={
 :do { :local cmd [:parse "/user group set [find where name=\"platform-api\"] policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon,rest-api"]; $cmd } on-error={ :put "skipped on this router" }
 }
-:if ([:len [/user find where name="platform"]] = 0) do={ /user add name="platform" group=platform-api password="apiPassword1" disabled=no } else={ /user set [find where name="platform"] group=platform-api password="apiPassword1" disabled=no }
+:if ([:len [/user find where name="platform"]] = 0) do={ /user add name="platform" group=platform-api password="apiPassword1" disabled=no } else={
+:if ([:len [/user find where name="platform" group="platform-api"]] = 0) do={ :put "The user exists and is not the platform's: it stays as it is." } else={
+/user set [find where name="platform"] password="apiPassword1" disabled=no
+} }
 /ip service set www address=10.99.0.0/16 disabled=no
 :if ($major < 7) do={ /ip service set api address=10.99.0.0/16 disabled=no }
 # 4. Firewall: the tunnel rule first. Rules of others are not touched.
