@@ -102,8 +102,15 @@ func (c caused) Error() string { return c.words.Message }
 // Unwrap gives mark and words.
 func (c caused) Unwrap() []error { return []error{c.mark, c.words} }
 
+// maxWords bounds the words of a router, in bytes: they are shown, recorded and logged.
+const maxWords = 2000
+
 // refused makes the error of a router's answer.
 func refused(r *Refusal) error {
+	if len(r.Message) > maxWords {
+		r.Message = strings.ToValidUTF8(r.Message[:maxWords], "") + "…"
+	}
+	r.Message = printable(r.Message)
 	switch {
 	case r.Status == http.StatusUnauthorized || strings.HasPrefix(r.Message, "invalid user name or password") || r.Message == "cannot log in":
 		return &failure.Error{Kind: failure.Refused, Code: "router_unauthorised", Message: "The router does not accept the API user name or password.", Cause: caused{ErrUnauthorised, r}}

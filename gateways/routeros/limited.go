@@ -12,6 +12,8 @@ import (
 const (
 	maxWord  = 1 << 20
 	maxReply = maxAnswer
+	// maxWordsRead bounds the words of a reply: in memory each is much larger than on the wire.
+	maxWordsRead = 3_000_000
 )
 
 // errFraming refuses a stream that no router sends: the client would allocate whatever length the other side names.
@@ -23,6 +25,7 @@ type limited struct {
 	raw net.Conn // below TLS; nil without
 
 	total  int  // bytes of the present reply
+	words  int  // words of the present reply
 	left   int  // bytes of the present word
 	need   int  // bytes of the present length still to come
 	length int  // of the present word, as far as known
@@ -30,7 +33,7 @@ type limited struct {
 }
 
 // begin starts the count of a reply.
-func (c *limited) begin() { c.total = 0 }
+func (c *limited) begin() { c.total, c.words = 0, 0 }
 
 // Read reads and checks.
 func (c *limited) Read(p []byte) (int, error) {
@@ -75,8 +78,9 @@ func (c *limited) follow(p []byte) bool {
 		}
 		if c.need == 0 {
 			c.left = c.length
+			c.words++
 		}
-		if c.length > maxWord {
+		if c.length > maxWord || c.words > maxWordsRead {
 			return false
 		}
 	}

@@ -191,28 +191,55 @@ func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
 	return items, nil
 }
 
-// decode reads an item or a list of them.
+// maxItems bounds the items of an answer: in memory each is much larger than on the wire.
+const maxItems = 100_000
+
+// errTooMany is an answer with more items than a router has.
+var errTooMany = errors.New("answer has too many items")
+
+// decode reads an item or a list of them, one at a time.
 func decode(text []byte) ([]Item, error) {
-	var raw []map[string]any
-	var into any = &raw
-	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
-		raw = make([]map[string]any, 1)
-		into = &raw[0]
-	}
+	text = bytes.TrimSpace(text)
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(into); err != nil {
-		return nil, fmt.Errorf("read items: %w", err)
+	if len(text) > 0 && text[0] == '{' {
+		item, err := decodeItem(decoder)
+		return []Item{item}, err
 	}
-	items := make([]Item, 0, len(raw))
-	for _, one := range raw {
-		item := make(Item, len(one))
-		for name, value := range one {
-			if value != nil {
-				item[name] = printable(fmt.Sprint(value)) // texts, but for a number now and then
-			}
+	open, err := decoder.Token()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read items: %w", err)
+	case open == nil:
+		return []Item{}, nil
+	case open != json.Delim('['):
+		return nil, fmt.Errorf("read items: a list begins with %v", open)
+	}
+	items := []Item{}
+	for decoder.More() {
+		if len(items) == maxItems {
+			return nil, errTooMany
+		}
+		item, err := decodeItem(decoder)
+		if err != nil {
+			return nil, err
 		}
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// decodeItem reads the next item.
+func decodeItem(decoder *json.Decoder) (Item, error) {
+	var raw map[string]any
+	if err := decoder.Decode(&raw); err != nil {
+		return nil, fmt.Errorf("read item: %w", err)
+	}
+	item := make(Item, len(raw))
+	for name, value := range raw {
+		if value != nil {
+			item[name] = printable(fmt.Sprint(value)) // texts, but for a number now and then
+		}
+	}
+	return item, nil
 }

@@ -135,3 +135,23 @@ func TestPlaces_HTTPIsNeverSentToTheAPIPorts(t *testing.T) {
 		}
 	}
 }
+
+func TestDecode_RefusesMoreItemsThanARouterHas(t *testing.T) {
+	t.Parallel()
+	many := "[" + strings.Repeat("{},", maxItems) + "{}]"
+	if _, err := decode([]byte(many)); !errors.Is(err, errTooMany) {
+		t.Errorf("a list without end: %v", err)
+	}
+	for _, text := range []string{`7`, `"x"`, `[{"a":`, `[1]`, `{"a":[}`} {
+		if items, err := decode([]byte(text)); err == nil {
+			t.Errorf("%s gives %v", text, items)
+		}
+	}
+}
+
+func TestRefused_BoundsTheWordsOfARouter(t *testing.T) {
+	t.Parallel()
+	if got := refused(&Refusal{Status: 400, Message: strings.Repeat("é\x00", 1<<20)}).Error(); len(got) > 4*maxWords || strings.Contains(got, "\x00") {
+		t.Errorf("%d bytes", len(got))
+	}
+}

@@ -19,7 +19,7 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
 	}
-	return w.exclusively(ctx, args.DeviceID, func() error {
+	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.services.Any(ctx, args.ServiceID)
 		if err != nil || row == nil || row.RemovedAt != nil || leaving(*row) {
 			return err // what is leaving has a job of its own
@@ -34,7 +34,7 @@ func (w *Workers) RemoveService(ctx context.Context, args commands.RemoveService
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
 	}
-	return w.exclusively(ctx, args.DeviceID, func() error {
+	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.services.Any(ctx, args.ServiceID)
 		if err != nil || row == nil || row.RemovedAt != nil || !leaving(*row) {
 			return err

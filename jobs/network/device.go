@@ -20,7 +20,7 @@ func (w *Workers) ReconcileDevice(ctx context.Context, args commands.ReconcileDe
 	}
 	start := commands.StartReconcile{RunID: args.RunID, Kind: events.ReconcileDevice}
 	work := deviceWork{w: w, cause: cause, start: start}
-	return w.exclusively(ctx, args.DeviceID, func() error {
+	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.devices.Any(ctx, args.DeviceID)
 		if err != nil || row == nil {
 			return err
@@ -36,7 +36,7 @@ func (w *Workers) ReconcileFirewall(ctx context.Context, args commands.Reconcile
 	}
 	start := commands.StartReconcile{RunID: args.RunID, Kind: events.ReconcileFirewall}
 	work := deviceWork{w: w, cause: cause, start: start}
-	return w.exclusively(ctx, args.DeviceID, func() error {
+	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.devices.Any(ctx, args.DeviceID)
 		if err != nil || row == nil {
 			return err
@@ -99,13 +99,13 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 	failed := u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
 		return routerplan.CompareDevice(now, services, version)
 	}})
-	if failed != nil && len(u.blocked) == 0 {
-		return failed
+	if failed != nil {
+		return failed // no service is known to be in line
 	}
 	if err := d.reportApplied(ctx, u, rows); err != nil {
 		return err
 	}
-	return failed
+	return u.skipped()
 }
 
 // reportApplied tells each service that was brought in line that it is. Those whose old resources had to go first have a
@@ -141,6 +141,9 @@ func (w *Workers) firewallOf(row network.DeviceRow) routerplan.Firewall {
 	return routerplan.Firewall{RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort}
 }
 
+// maxDrifted bounds the differences that the report of a drift lists: an event has a largest size. The hash is of all.
+const maxDrifted = 100
+
 // CheckDrift compares a router with all its services and writes nothing to it. The number of reads is the same however many
 // services there are, and an unchanged difference is told once.
 func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
@@ -170,7 +173,8 @@ func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, caus
 		if s.Drift == nil && part.InSync() || s.Drift != nil && s.Drift.Hash == part.Hash() {
 			continue
 		}
-		report := commands.ReportDrift{ServiceID: s.ID, Generation: s.Generation, Hash: part.Hash(), Resources: part.Resources()}
+		told := part.Resources()
+		report := commands.ReportDrift{ServiceID: s.ID, Generation: s.Generation, Hash: part.Hash(), Resources: told[:min(len(told), maxDrifted)]}
 		if _, err := w.report(ctx, cause, s.ID.String(), report); err != nil && !gone(err) {
 			return err
 		}

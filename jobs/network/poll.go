@@ -1,8 +1,11 @@
 package network
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,14 +44,13 @@ func (w *Workers) PollFleet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failed error // of one batch: the others are polled all the same
 	for len(rows) > 0 && ctx.Err() == nil {
 		n := min(pollBatch, len(rows))
-		if err := w.pollAll(ctx, rows[:n]); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, w.pollAll(ctx, rows[:n]))
 		rows = rows[n:]
 	}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), failed)
 }
 
 // pollAll asks the routers of one batch at the same time and keeps their answers.
@@ -104,17 +106,27 @@ func (r router) ask(ctx context.Context, p *network.Poll) error {
 	return nil
 }
 
-// loadOf reads system/resource.
+// maxAbout bounds what a router says about itself, in characters.
+const maxAbout = 64
+
+// loadOf reads system/resource. A router may say anything: what cannot be is left out.
 func loadOf(r routeros.Item) network.LiveResource {
 	uptime, _ := routerplan.ParseDuration(r["uptime"])
 	out := network.LiveResource{
-		BoardName: r["board-name"], Version: r["version"], Architecture: r["architecture-name"], CPUPercent: int(number(r["cpu-load"])),
-		TotalMemory: number(r["total-memory"]), FreeMemory: number(r["free-memory"]), UptimeSeconds: int64(uptime.Seconds()),
+		BoardName: about(r["board-name"]), Version: about(r["version"]), Architecture: about(r["architecture-name"]),
+		CPUPercent: int(min(max(number(r["cpu-load"]), 0), 100)), UptimeSeconds: int64(uptime.Seconds()),
 	}
-	if out.TotalMemory > 0 {
-		out.MemoryPercent = int((out.TotalMemory - out.FreeMemory) * 100 / out.TotalMemory)
+	if total, free := number(r["total-memory"]), number(r["free-memory"]); total > 0 && total < 1<<56 && free >= 0 && free <= total {
+		out.TotalMemory, out.FreeMemory = total, free
+		out.MemoryPercent = int((total - free) * 100 / total)
 	}
 	return out
+}
+
+// about is one line of a bounded length.
+func about(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	return string(line[:min(len(line), maxAbout)])
 }
 
 // number reads a whole number, 0 when it is none.

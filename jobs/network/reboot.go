@@ -18,6 +18,11 @@ func (w *Workers) RebootDevice(ctx context.Context, args commands.RebootDevice, 
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
 	}
+	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error { return w.reboot(ctx, args, cause) })
+}
+
+// reboot is the work of RebootDevice, while nobody else writes to the router.
+func (w *Workers) reboot(ctx context.Context, args commands.RebootDevice, cause jobs.Cause) error {
 	r, err := w.open(ctx, args.DeviceID)
 	if err != nil {
 		return w.failReboot(ctx, args, cause, err)

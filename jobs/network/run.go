@@ -31,6 +31,7 @@ type run struct {
 	pending []events.RouterStep // announced and not recorded
 	count   int                 // commands of this attempt
 	over    bool                // it ended in an earlier attempt
+	clashes map[string]bool     // additions that the router took for something it has already
 	blocked map[id.Service]error
 }
 
@@ -52,7 +53,7 @@ func (s *stopped) refused() bool { return s.outcome == events.ReconcileRefused }
 
 // begin starts a run, or goes on with one whose program died.
 func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start commands.StartReconcile) (*run, error) {
-	u := &run{w: w, r: r, id: start.RunID, cause: cause, blocked: map[id.Service]error{}}
+	u := &run{w: w, r: r, id: start.RunID, cause: cause, blocked: map[id.Service]error{}, clashes: map[string]bool{}}
 	start.OrgID, start.DeviceID, start.By = r.row.OrgID, r.row.ID, actorOf(cause)
 	if _, err := w.report(ctx, cause, start.RunID.String(), start); err != nil {
 		if u.over = failure.CodeOf(err) == "run_finished"; u.over {
@@ -88,12 +89,9 @@ func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comp
 			return err
 		}
 		if len(steps) == 0 {
-			return u.ended()
+			return nil
 		}
-		if err := u.announce(ctx, steps); err != nil {
-			return err
-		}
-		again, err := u.write(ctx, steps)
+		again, err := u.writeAll(ctx, steps)
 		switch {
 		case err != nil:
 			return err
@@ -113,8 +111,8 @@ func (u *run) allowed(steps []routerplan.Step) []routerplan.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s routerplan.Step) bool { return u.blocked[s.Service] != nil })
 }
 
-// ended is nil, or why a service was left as it is.
-func (u *run) ended() error {
+// skipped is nil, or why a service was left as it is.
+func (u *run) skipped() error {
 	for _, err := range u.blocked {
 		return &stopped{outcome: events.ReconcileRefused, operation: commands.OperationRead, message: messageOf(err)}
 	}
@@ -151,64 +149,6 @@ func (u *run) announce(ctx context.Context, steps []routerplan.Step) error {
 		return err
 	}
 	return nil
-}
-
-// write sends the steps in order and records each. It gives the menus to be read again, nil for all: that is when something
-// happened that only the router can tell about.
-func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
-	for i, s := range steps {
-		err := u.send(ctx, s)
-		switch {
-		case err == nil:
-		case s.Operation == commands.OperationRemove && routeros.IsMissing(err):
-			// gone already: somebody else was faster
-			again = union(again, []string{s.Path})
-			continue
-		case routeros.IsMissing(err), routeros.IsDuplicate(err):
-			u.pending = nil // it was not this write: look again
-			return nil, nil
-		case routeros.MayHaveApplied(err) && ctx.Err() == nil:
-			u.pending = []events.RouterStep{s.Audit()}
-			return nil, nil
-		default:
-			u.pending = nil
-			return nil, stop(ctx, s.Operation, &at{path: s.Path, err: err})
-		}
-		record := commands.RecordWrite{RunID: u.id, ServiceID: s.Service, Step: s.Audit()}
-		if err := u.command(ctx, record); err != nil {
-			return nil, fmt.Errorf("record write %d of %d: %w", i+1, len(steps), err)
-		}
-		again = union(again, []string{s.Path})
-	}
-	return again, nil
-}
-
-// send makes one write.
-func (u *run) send(ctx context.Context, s routerplan.Step) error {
-	switch s.Operation {
-	case commands.OperationAdd:
-		_, err := u.r.Add(ctx, s.Path, placed(s))
-		return err
-	case commands.OperationSet:
-		return u.r.Set(ctx, s.Path, s.ID, s.Values)
-	case commands.OperationRemove:
-		return u.r.Remove(ctx, s.Path, s.ID)
-	case commands.OperationMove:
-		return u.r.Move(ctx, s.Path, s.ID, s.Destination)
-	}
-	return fmt.Errorf("write of kind %q", s.Operation)
-}
-
-// placed are the values of an addition, with its place in an ordered menu.
-func placed(s routerplan.Step) map[string]string {
-	if s.Destination == "" {
-		return s.Values
-	}
-	values := map[string]string{"place-before": s.Destination}
-	for property, value := range s.Values {
-		values[property] = value
-	}
-	return values
 }
 
 // stop makes a router's error the end of a run. When the job's own time is over the run goes on with the next attempt.

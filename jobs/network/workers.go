@@ -5,6 +5,8 @@ package network
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -123,7 +125,7 @@ const lockRetry = 250 * time.Millisecond
 
 // exclusively runs work as the one writer of a router. While another one writes the job comes again later; the lock of a
 // program that died is free at once.
-func (w *Workers) exclusively(ctx context.Context, device id.Device, work func() error) error {
+func (w *Workers) exclusively(ctx context.Context, device id.Device, work func(ctx context.Context) error) error {
 	lock, got, err := w.cfg.DB.TryLock(ctx, "router "+device.String())
 	switch {
 	case err != nil:
@@ -132,5 +134,20 @@ func (w *Workers) exclusively(ctx context.Context, device id.Device, work func()
 		return runner.Snooze(lockRetry)
 	}
 	defer lock.Unlock()
-	return work()
+	return work(context.WithValue(ctx, lockKey{}, lock))
+}
+
+// lockKey is where a context carries the lock of the router that is worked on.
+type lockKey struct{}
+
+// alone fails when the lock of the router is lost: another program may be its writer by now.
+func alone(ctx context.Context) error {
+	lock, ok := ctx.Value(lockKey{}).(*postgres.Lock)
+	if !ok {
+		return errors.New("a write to a router without its lock")
+	}
+	if err := lock.Conn().Ping(ctx); err != nil {
+		return fmt.Errorf("the lock of the router is lost: %w", err)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -257,13 +258,31 @@ func content(row Row) string {
 // secretProperties are never shown.
 var secretProperties = []string{"password", "secret", "passphrase", "private-key"}
 
-// masked hides secret values.
+// Bounds of what is told of one resource, in bytes: it stands in events, which have a largest size, and a router may hold
+// anything.
+const (
+	maxToldValue    = 500
+	maxToldResource = 4000
+)
+
+// masked is what is told of a resource: without secret values, and no more than an event can hold.
 func masked(values map[string]string) map[string]string {
-	out := maps.Clone(values)
-	for property := range out {
+	if values == nil {
+		return nil
+	}
+	out, size := map[string]string{}, 0
+	for _, property := range slices.Sorted(maps.Keys(values)) {
+		value := values[property]
 		if slices.Contains(secretProperties, property) {
-			out[property] = "***"
+			value = "***"
 		}
+		if len(value) > maxToldValue {
+			value = strings.ToValidUTF8(value[:maxToldValue], "") + "…"
+		}
+		if size += len(property) + len(value); size > maxToldResource {
+			break
+		}
+		out[property] = value
 	}
 	return out
 }

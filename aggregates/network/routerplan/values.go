@@ -1,6 +1,7 @@
 package routerplan
 
 import (
+	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -120,6 +121,9 @@ func ParseDuration(text string) (time.Duration, bool) {
 			return strings.HasPrefix(text, u.suffix)
 		})
 		if i < 0 {
+			return 0, false
+		}
+		if unit := durationUnits[i].unit; time.Duration(n) > (math.MaxInt64-total)/unit {
 			return 0, false
 		}
 		total += time.Duration(n) * durationUnits[i].unit
