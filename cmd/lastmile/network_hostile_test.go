@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/simulators/router"
+)
+
+// rowOf is the row of a menu with a value.
+func rowOf(r simRouter, menu, property, value string) router.Item {
+	for _, item := range r.Snapshot(false)[menu] {
+		if item[property] == value {
+			return item
+		}
+	}
+	return nil
+}
+
+// TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile: between the reading and the write the row under an identifier
+// becomes the operator's.
+func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"6.49.10", "7.16"} {
+		k := newKit(t).withRouters(version).start().signIn()
+		r := k.register(0)
+		domains := func(list ...string) map[string]any { return map[string]any{"domains": list} }
+		service := k.service(r, map[string]any{"type": "hotspot", "parentInterface": "ether4", "walledGarden": domains("a.example", "b.example", "c.example")})
+		const menu = "ip/hotspot/walled-garden/ip"
+		// Of the rows that are taken away, these are the first and the last.
+		for _, domain := range []string{"a.example", "c.example"} {
+			id := rowOf(r, menu, "dst-host", domain)[".id"]
+			r.SetFaults(router.Faults{EditAfterWrites: router.After(1), Edits: []router.Edit{
+				{Menu: menu, Command: "set", Args: router.Item{".id": id, "comment": "mine", "dst-host": "mine.example"}},
+			}})
+			k.must(k.admin, "PATCH", "/nas/services/"+service, map[string]any{"walledGarden": domains("b.example")})
+			k.serviceIs(service, "active")
+			r.SetFaults(router.Faults{})
+			k.must(k.admin, "POST", "/nas/services/"+service+"/reconcile", nil)
+			if diff := k.must(k.admin, "GET", "/nas/services/"+service+"/diff", nil); diff["inSync"] != true {
+				t.Errorf("%s: %v", version, diff)
+			}
+			k.must(k.admin, "PATCH", "/nas/services/"+service, map[string]any{"walledGarden": domains("a.example", "b.example", "c.example")})
+			k.serviceIs(service, "active")
+		}
+		if mine := rowOf(r, menu, "comment", "mine"); mine["dst-host"] != "mine.example" {
+			t.Errorf("%s: the operator's row is %v", version, mine)
+		}
+	}
+}
+
+// TestReconcile_AResourceInTheWayIsToldInTheRoutersWords: what is refused as a duplicate is somebody else's, and is not tried
+// for ever.
+func TestReconcile_AResourceInTheWayIsToldInTheRoutersWords(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).withRouters("7.16").start().signIn()
+	r := k.register(0)
+	if _, err := r.Do("ip/dhcp-server", "add", router.Item{"name": "mine", "interface": "ether4", "disabled": "no"}); err != nil {
+		t.Fatal(err)
+	}
+	before := foreign(r)
+	service := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/services", map[string]any{"type": "hotspot", "parentInterface": "ether4"}).text("id")
+	k.serviceIs(service, "failed")
+	shown := k.must(k.admin, "GET", "/nas/services/"+service, nil)
+	if e, _ := shown["lastError"].(map[string]any); e["path"] != "ip/dhcp-server" || !strings.Contains(answer(e).text("message"), "already exists") {
+		t.Errorf("lastError %v", shown["lastError"])
+	}
+	k.must(k.admin, "DELETE", "/nas/services/"+service, nil)
+	if after := foreign(r); len(after["ip/dhcp-server"]) != len(before["ip/dhcp-server"]) || len(platformItems(r)) != 0 {
+		t.Errorf("after: %v, left %v", after["ip/dhcp-server"], platformItems(r))
+	}
+}
+
+// TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied, not even beside a service whose port became reserved.
+func TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DRIFT_CHECK_INTERVAL=1s").withRouters("7.16").start().signIn()
+	r := k.register(0)
+	k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"})
+	drifted := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether5"})
+	pool := rowOf(r, "ip/pool", "name", "pool-svc-"+drifted[:8])
+	for _, e := range []router.Edit{
+		{Menu: "interface/list/member", Command: "add", Args: router.Item{"list": "WAN", "interface": "ether4"}},
+		{Menu: "ip/pool", Command: "set", Args: router.Item{".id": pool[".id"], "ranges": "10.1.1.1-10.1.1.2"}},
+	} {
+		if _, err := r.Do(e.Menu, e.Command, e.Args); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.serviceIs(drifted, "degraded")
+	r.SetFaults(router.Faults{DenyWrites: true})
+	k.refused(k.admin, "POST", "/nas/devices/"+r.device+"/reconcile", nil, 502, "router_refused")
+	if now := k.must(k.admin, "GET", "/nas/services/"+drifted, nil); now.text("state") != "degraded" {
+		t.Errorf("after a run that wrote nothing: %v", now)
+	}
+	r.SetFaults(router.Faults{})
+	k.refused(k.admin, "POST", "/nas/devices/"+r.device+"/reconcile", nil, 502, "") // the port is still reserved
+	k.eventually("the other service to be repaired", func(ctx context.Context) (bool, error) {
+		now, err := k.admin.call(ctx, "GET", "/nas/services/"+drifted, "", nil)
+		return now.text("state") == "active", err
+	})
+}
