@@ -74,8 +74,8 @@ func EvolveService(s Service, e events.ServiceEvent) Service {
 		}
 	case events.ServiceDriftDetected:
 		s.Standing, s.DriftHash, s.DriftSince = StandingDegraded, e.Hash, e.FirstSeenAt
-	case events.ServiceDriftCleared:
-		s.Standing, s.DriftHash, s.DriftSince = StandingActive, "", time.Time{}
+	case events.ServiceDriftCleared: // still degraded: only a reconcile makes it active again
+		s.DriftHash, s.DriftSince = "", time.Time{}
 	case events.ServiceRemovalRequested:
 		s.Generation, s.Open, s.Asked = e.Generation, events.PhaseRemoval, true
 	case events.ServiceRemoved:
@@ -239,13 +239,14 @@ func decideReportFailure(s Service, c commands.ReportServiceFailure, now time.Ti
 	})
 }
 
-// decideReportDrift records a difference once for each hash, and its end. A service that is being worked on does not drift.
+// decideReportDrift records a difference once for each hash, and its end. A service stays degraded until an operator's
+// reconcile, also when the difference went away by itself (spec.md, Network service). A service that is being worked on does not drift.
 func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]events.ServiceEvent, error) {
 	watched := s.Open == "" && (s.Standing == StandingActive || s.Standing == StandingDegraded)
 	switch {
 	case !watched || c.Generation != s.Generation:
 		return nil, nil
-	case len(c.Resources) == 0 && s.Standing == StandingDegraded:
+	case len(c.Resources) == 0 && s.DriftHash != "":
 		return only[events.ServiceEvent](events.ServiceDriftCleared{ServiceID: s.ID, DeviceID: s.Device, At: now})
 	case len(c.Resources) == 0 || c.Hash == s.DriftHash:
 		return nil, nil

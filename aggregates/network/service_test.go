@@ -153,9 +153,12 @@ func TestDrift_IsOneEventForEachHash(t *testing.T) {
 	second.At = later // FirstSeenAt stays: it never was in line between
 	s.At(later).When(see("b")).Then(second)
 	s.When(none).Then(events.ServiceDriftCleared{ServiceID: service, DeviceID: device, At: later})
+	stands(t, s, network.StandingDegraded)
+	s.When(none).ThenNothing()
+	confirmed, repaired := applied, applied
+	confirmed.At, repaired.Repaired, repaired.At = later, true, later
+	s.When(report(1)).Then(confirmed)
 	stands(t, s, network.StandingActive)
-	repaired := applied
-	repaired.Repaired, repaired.At = true, later
 	s.Given(detected("a")).When(report(1)).Then(repaired)
 }
 

@@ -21,7 +21,7 @@ var servicesDDL string
 func (Services) Name() string { return ServicesName }
 
 // Version is raised when tables or Apply change.
-func (Services) Version() int { return 1 }
+func (Services) Version() int { return 2 }
 
 // DDL creates the tables.
 func (Services) DDL() string { return servicesDDL }
@@ -80,7 +80,7 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 		s.set(v.ServiceID, `state = 'degraded', drift = $4::jsonb`,
 			asJSON(Drift{Hash: v.Hash, FirstSeenAt: v.FirstSeenAt, Resources: v.Resources}))
 	case events.ServiceDriftCleared:
-		s.set(v.ServiceID, `state = 'active', drift = null`)
+		s.set(v.ServiceID, `drift = null`) // degraded until a reconcile
 	case events.ServiceRemovalRequested:
 		s.set(v.ServiceID, `open = 'removal', generation = $4::int`, v.Generation)
 	case events.ServiceRemoved:
