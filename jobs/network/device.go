@@ -3,7 +3,6 @@ package network
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -139,67 +138,4 @@ func (d deviceWork) firewall(ctx context.Context, u *run) error {
 // firewallOf is what the platform's rules on a router depend on.
 func (w *Workers) firewallOf(row network.DeviceRow) routerplan.Firewall {
 	return routerplan.Firewall{RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort}
-}
-
-// maxDrifted bounds the differences that the report of a drift lists: an event has a largest size. The hash is of all.
-const maxDrifted = 100
-
-// CheckDrift compares a router with all its services and writes nothing to it. The number of reads is the same however many
-// services there are, and an unchanged difference is told once.
-func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
-	row, err := w.devices.Any(ctx, args.DeviceID)
-	if err != nil || row == nil {
-		return err
-	}
-	rows, err := w.services.OfDevice(ctx, row.ID)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	r, err := w.openRow(ctx, *row)
-	if err != nil {
-		return nil //nolint:nilerr // the fleet poll shows it
-	}
-	diff, err := r.drift(ctx, rows)
-	if err != nil {
-		w.cfg.Logger.InfoContext(ctx, "drift was not checked", "device_id", row.ID, "error", err)
-		return nil // the breaker and the fleet poll show it; the next check comes
-	}
-	cause.OrgID = row.OrgID
-	for _, s := range rows {
-		if !watched(s) {
-			continue
-		}
-		part := diff.Of(s.ID)
-		if s.Drift == nil && part.InSync() || s.Drift != nil && s.Drift.Hash == part.Hash() {
-			continue
-		}
-		told := part.Resources()
-		report := commands.ReportDrift{ServiceID: s.ID, Generation: s.Generation, Hash: part.Hash(), Resources: told[:min(len(told), maxDrifted)]}
-		if _, err := w.report(ctx, cause, s.ID.String(), report); err != nil && !gone(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-// watched tells that a service is as it was applied, or drifted since.
-func watched(s network.ServiceRow) bool {
-	return s.Open == "" && slices.Contains([]string{network.StateActive, network.StateDegraded}, s.State)
-}
-
-// drift reads a router and compares it with its services.
-func (r router) drift(ctx context.Context, rows []network.ServiceRow) (routerplan.Diff, error) {
-	version, err := r.version(ctx)
-	if err != nil {
-		return routerplan.Diff{}, err
-	}
-	snapshot, err := r.read(ctx, routerplan.ServiceMenus())
-	if err != nil {
-		return routerplan.Diff{}, err
-	}
-	services := make([]routerplan.Service, 0, len(rows))
-	for _, row := range rows {
-		services = append(services, wanted(row))
-	}
-	return routerplan.CompareDevice(snapshot, services, version), nil
 }

@@ -1,0 +1,93 @@
+package network
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// maxDrifted bounds the differences that the report of a drift lists: an event has a largest size. The hash is of all.
+const maxDrifted = 100
+
+// CheckDrift compares a router with all its services and writes nothing to it. The number of reads of an unchanged router is
+// the same however many services there are, and an unchanged difference is told once. What is new is read again while nobody
+// writes: half of somebody's reconcile is no drift.
+func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
+	found, err := w.newDrift(ctx, args.DeviceID)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
+		found, err := w.newDrift(ctx, args.DeviceID)
+		if err != nil {
+			return err
+		}
+		for _, report := range found {
+			if _, err := w.report(ctx, cause, report.ServiceID.String(), report); err != nil && !gone(err) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// newDrift reads a router and gives what differs otherwise than is known. A router that is not reached has none: the breaker
+// and the fleet poll show it.
+func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.ReportDrift, error) {
+	row, err := w.devices.Any(ctx, device)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	rows, err := w.services.OfDevice(ctx, row.ID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	r, err := w.openRow(ctx, *row)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the fleet poll shows it
+	}
+	diff, err := r.drift(ctx, rows)
+	if err != nil {
+		w.cfg.Logger.InfoContext(ctx, "drift was not checked", "device_id", row.ID, "error", err)
+		return nil, nil
+	}
+	var found []commands.ReportDrift
+	for _, s := range rows {
+		part := diff.Of(s.ID)
+		if !watched(s) || s.Drift == nil && part.InSync() || s.Drift != nil && s.Drift.Hash == part.Hash() {
+			continue
+		}
+		told := part.Resources()
+		found = append(found, commands.ReportDrift{
+			ServiceID: s.ID, Generation: s.Generation, Hash: part.Hash(), Resources: told[:min(len(told), maxDrifted)],
+		})
+	}
+	return found, nil
+}
+
+// watched tells that a service is as it was applied, or drifted since.
+func watched(s network.ServiceRow) bool {
+	return s.Open == "" && slices.Contains([]string{network.StateActive, network.StateDegraded}, s.State)
+}
+
+// drift reads a router and compares it with its services.
+func (r router) drift(ctx context.Context, rows []network.ServiceRow) (routerplan.Diff, error) {
+	version, err := r.version(ctx)
+	if err != nil {
+		return routerplan.Diff{}, err
+	}
+	snapshot, err := r.read(ctx, routerplan.ServiceMenus())
+	if err != nil {
+		return routerplan.Diff{}, err
+	}
+	services := make([]routerplan.Service, 0, len(rows))
+	for _, row := range rows {
+		services = append(services, wanted(row))
+	}
+	return routerplan.CompareDevice(snapshot, services, version), nil
+}
