@@ -96,21 +96,21 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.place.initialise(ctx, c.state, c.cfg.Scratch); err != nil {
 		return err
 	}
-	if err := c.run(ctx); err != nil {
+	if err := c.run(ctx, clusterState.withFreePort); err != nil {
 		return err
 	}
 	return c.prepareDatabase(ctx)
 }
 
-// run starts the server process and waits until it accepts connections. A remembered port that somebody else has
-// taken meanwhile is replaced; a server that still waits for a dead one's children is given another chance.
-func (c *Cluster) run(ctx context.Context) error {
+// run starts the server process and waits until it accepts connections, at the port that choose settles on. A server that
+// still waits for a dead one's children, or lost its port to somebody else in between, is given another chance.
+func (c *Cluster) run(ctx context.Context, choose func(clusterState, context.Context, string) (clusterState, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var err error
 	for attempt := range 5 {
 		var state clusterState
-		if state, err = c.remembered().withFreePort(c.cfg.DataDir); err != nil {
+		if state, err = choose(c.remembered(), ctx, c.cfg.DataDir); err != nil {
 			return err
 		}
 		var proc *process
@@ -227,8 +227,8 @@ func (c *Cluster) Done() <-chan struct{} {
 	return closed
 }
 
-// Restart stops the server if it still runs and starts it again at the same address. The address changes only if
-// another program has taken the port meanwhile.
+// Restart stops the server if it still runs and starts it again at the same address, which is in the hands of connection
+// pools: a port that somebody else uses for the moment is waited for.
 func (c *Cluster) Restart(ctx context.Context) error {
 	if proc := c.current(); proc != nil {
 		proc.stop(ctx)
@@ -236,7 +236,7 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	if err := c.place.stopOrphan(c.cfg.Logger); err != nil {
 		return err
 	}
-	return c.run(ctx)
+	return c.run(ctx, clusterState.withSamePort)
 }
 
 // Stop stops the server within 5 s, sooner if ctx ends, and frees the data directory. Repeating it is harmless.
@@ -253,7 +253,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return nil
 }
 
-// remembered is the state as it is now; Restart may change the port.
+// remembered is the state as it is now.
 func (c *Cluster) remembered() clusterState {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,18 +1,21 @@
 package postgres
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // clusterState is what has to be remembered between starts; it lies in cluster.json, readable by us alone.
@@ -55,21 +58,43 @@ func (s clusterState) save(dir string) error {
 	return nil
 }
 
+// Ports of private clusters lie below those that systems give to outgoing connections (Linux: from 32768): while the server
+// is down, no connection of anybody can sit on its port.
+const (
+	lowestPort = 20_000
+	ports      = 12_000
+	portTries  = 100
+)
+
 // withFreePort keeps the remembered port while it is free, else finds and remembers another one.
-func (s clusterState) withFreePort(dir string) (clusterState, error) {
+func (s clusterState) withFreePort(_ context.Context, dir string) (clusterState, error) {
 	if s.Port != 0 && portIsFree(s.Port) {
 		return s, nil
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return s, fmt.Errorf("find a free port: %w", err)
+	for range portTries {
+		n, err := rand.Int(rand.Reader, big.NewInt(ports))
+		if err != nil {
+			return s, fmt.Errorf("find a free port: %w", err)
+		}
+		if s.Port = lowestPort + int(n.Int64()); portIsFree(s.Port) {
+			return s, s.save(dir)
+		}
 	}
-	s.Port = l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // a TCP listener has a TCP address
-	if err := l.Close(); err != nil {
-		return s, fmt.Errorf("find a free port: %w", err)
-	}
-	return s, s.save(dir)
+	return s, fmt.Errorf("find a free port: none of %d tried from %d on is free", portTries, lowestPort)
 }
+
+// withSamePort waits until the remembered port is free again.
+func (s clusterState) withSamePort(ctx context.Context, _ string) (clusterState, error) {
+	for !portIsFree(s.Port) {
+		if pause(ctx, portPause); ctx.Err() != nil {
+			return s, fmt.Errorf("wait for port %d, which another program uses: %w", s.Port, ctx.Err())
+		}
+	}
+	return s, nil
+}
+
+// portPause is the time between two looks at a port.
+const portPause = 50 * time.Millisecond
 
 // portIsFree tries to listen, as PostgreSQL will.
 func portIsFree(port int) bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,6 +174,39 @@ func TestCluster_PoolsOutliveARestart(t *testing.T) {
 		}
 	}
 	t.Error(err)
+}
+
+func TestCluster_ARestartKeepsTheAddressThatPoolsHave(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, clusterDir(t))
+	before, u := c.URL(), c.URL()
+	if err := syscall.Kill(c.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Done()
+	host, err := url.Parse(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", host.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := c.Restart(short); err == nil || !strings.Contains(err.Error(), "wait for port") {
+		t.Errorf("restart while somebody has the port: %v", err)
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if c.URL() != before {
+		t.Errorf("the address became %s, it was %s", c.URL(), before)
+	}
+	query(t, before, "select 'x'")
 }
 
 func TestCluster_ServerOfAKilledProgramIsReplaced(t *testing.T) {
