@@ -264,9 +264,12 @@ func (a NetworkAPI) changeService(ctx context.Context, c *Call) error {
 }
 
 // confirmed reads the query parameter.
-func (c *Call) confirmed() (bool, error) {
+func (c *Call) confirmed() (bool, error) { return c.flag("confirm") }
+
+// flag reads a query parameter that is true or false, which is also what none means.
+func (c *Call) flag(name string) (bool, error) {
 	f := c.Filters()
-	given := f.Bool("confirm")
+	given := f.Bool(name)
 	return given != nil && *given, f.Err()
 }
 
@@ -297,11 +300,19 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	if state.Removing() { // asked for again: it goes on at once
 		command = commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")}
 	}
-	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	unreachable := failure.KindOf(err) == failure.Unavailable
+	abandoned, err := c.flag("abandon")
 	if err != nil {
 		return err
 	}
-	row, err := a.outcome(ctx, c.Org.ID, state.ID, done.Position, actionWait)
+	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	if err == nil && abandoned && confirmed && unreachable {
+		done, err = a.Bus.Execute(ctx, commands.ReportRemoved{ServiceID: state.ID, Abandoned: true}, c.MetaFor("abandon"))
+	}
+	if err != nil {
+		return err
+	}
+	row, err := a.outcome(ctx, c.Org.ID, state.ID, done.Position-1, actionWait)
 	switch {
 	case err != nil:
 		return err

@@ -16,6 +16,10 @@ import (
 // confirmParam is how a disruptive change is confirmed.
 var confirmParam = Param{Name: "confirm", Type: "boolean", Doc: "true: customers may be disconnected"}
 
+// abandonParam gives up a router that will not come back.
+var abandonParam = Param{Name: "abandon", Type: "boolean",
+	Doc: "true, with confirm: when the router is not reached the service is forgotten all the same; what is left there is an orphan"}
+
 // serviceRoutes are services, and what brings routers in line.
 func (a NetworkAPI) serviceRoutes() []Route {
 	const of, device = "/nas/services/:id", "/nas/devices/:id"
@@ -25,7 +29,7 @@ func (a NetworkAPI) serviceRoutes() []Route {
 		{Method: "POST", Path: device + "/services", Summary: "Create a service", Request: serviceRequest{}, Response: serviceResponse{}, Status: 201, Handle: a.createService},
 		{Method: "GET", Path: of, Summary: "Read a service", Response: serviceResponse{}, Handle: a.getService},
 		{Method: "PATCH", Path: of, Summary: "Change a service", Request: serviceChange{}, Response: serviceResponse{}, Query: confirm, Handle: a.changeService},
-		{Method: "DELETE", Path: of, Summary: "Delete a service with all its resources", Query: confirm, Status: 204, Handle: a.deleteService},
+		{Method: "DELETE", Path: of, Summary: "Delete a service with all its resources", Query: append(confirm, abandonParam), Status: 204, Handle: a.deleteService},
 		{Method: "POST", Path: of + "/reconcile", Summary: "Bring the router in line with a service", Response: serviceResponse{}, Handle: a.reconcileService},
 		{Method: "GET", Path: of + "/diff", Summary: "How the router differs from a service, read now", Response: diffResponse{}, Handle: a.serviceDiff},
 		{Method: "GET", Path: of + "/history", Summary: "What happened to a service, newest first", Row: historyShape{}, Handle: a.serviceHistory},

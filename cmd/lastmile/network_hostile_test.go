@@ -101,3 +101,25 @@ func TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied(t *testing.T)
 		return now.text("state") == "active", err
 	})
 }
+
+// TestService_OnARouterThatIsGoneCanBeGivenUp: else neither it nor the router could ever be deleted. While the router answers
+// nothing is given up.
+func TestService_OnARouterThatIsGoneCanBeGivenUp(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).withRouters("7.16").start().signIn()
+	r := k.register(0)
+	service, other := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"}), k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether5"})
+	k.must(k.admin, "DELETE", "/nas/services/"+other+"?confirm=true&abandon=true", nil)
+	if rowOf(r, "ip/pool", "name", "pool-svc-"+other[:8]) != nil {
+		t.Error("a router that answers was given up")
+	}
+	r.SetPower(false)
+	k.refused(k.admin, "DELETE", "/nas/services/"+service+"?abandon=true", nil, 503, "device_unreachable")
+	k.refused(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true", nil, 503, "device_unreachable")
+	k.must(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true&abandon=true", nil)
+	k.refused(k.admin, "GET", "/nas/services/"+service, nil, 404, "service_not_found")
+	k.eventually("the router to be deleted", func(ctx context.Context) (bool, error) {
+		_, err := k.admin.call(ctx, "DELETE", "/nas/devices/"+r.device, "", nil)
+		return err == nil, err
+	})
+}

@@ -113,6 +113,9 @@ func tell(e events.Event) (kind, summary string) {
 	case events.ServiceRemovalRequested:
 		return "removal_requested", fmt.Sprintf("removal requested, %d sessions affected", v.AffectedSessions)
 	case events.ServiceRemoved:
+		if v.Abandoned {
+			return "removed", "given up without reaching the router: what is left there is an orphan"
+		}
 		return "removed", "nothing of the service is left on the router"
 	}
 	return tellRouter(e)
