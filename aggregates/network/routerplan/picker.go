@@ -132,5 +132,38 @@ func Occupied(s Snapshot) []string {
 			}
 		}
 	}
+	for _, r := range s.static(MenuPool) {
+		_, ours := taggedService(r[propertyComment])
+		if ours || strings.HasPrefix(r[propertyName], "pool-svc-") {
+			continue
+		}
+		for part := range strings.SplitSeq(canonicalRanges(r["ranges"]), ",") {
+			from, to, _ := strings.Cut(part, "-")
+			subnets = append(subnets, subnetsOf(from, to)...)
+		}
+	}
+	return subnets
+}
+
+// subnetsOf are the fewest subnets that make an IPv4 range, none for what is no range.
+func subnetsOf(from, to string) []string {
+	first, err := netip.ParseAddr(from)
+	last, err2 := netip.ParseAddr(to)
+	var subnets []string
+	if err != nil || err2 != nil || !first.Is4() || !last.Is4() {
+		return nil
+	}
+	for first.IsValid() && first.Compare(last) <= 0 {
+		subnet := netip.PrefixFrom(first, 32)
+		for bits := 31; bits > 0; bits-- {
+			wider := netip.PrefixFrom(first, bits)
+			if wider.Masked().Addr() != first || broadcast(wider).Compare(last) > 0 {
+				break
+			}
+			subnet = wider
+		}
+		subnets = append(subnets, subnet.String())
+		first = broadcast(subnet).Next()
+	}
 	return subnets
 }

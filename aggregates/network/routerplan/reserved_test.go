@@ -47,6 +47,10 @@ func house() routerplan.Snapshot {
 			{"address": "100.64.8.9/22", "interface": "ether1", "dynamic": "true"},
 		},
 		routerplan.MenuDHCPNetwork: {{"address": "172.16.0.0/16"}},
+		routerplan.MenuPool: {
+			{"name": "homes", "ranges": "10.50.1.2-10.50.1.9,10.50.4.0/30"}, {"name": "pool-svc-" + routerplan.Slug(service.ID), "ranges": "10.50.9.2-10.50.9.254"},
+			{"name": "six", "ranges": "2001:db8::-2001:db8::f"}, {"name": "backwards", "ranges": "10.1.1.9-10.1.1.1"}, {"name": "all", "ranges": "255.255.255.254-255.255.255.255"},
+		},
 	}
 }
 
@@ -145,7 +149,8 @@ func TestCheckBinding_ReservedIsMalformedAndTheRestNamesItsField(t *testing.T) {
 
 func TestOccupied_IsWhatTheRouterUsesForOtherThings(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"192.168.88.0/24", "10.7.0.0/30", "100.64.8.0/22", "172.16.0.0/16"}, routerplan.Occupied(house())); diff != "" {
+	if diff := cmp.Diff([]string{"192.168.88.0/24", "10.7.0.0/30", "100.64.8.0/22", "172.16.0.0/16", "10.50.1.2/31", "10.50.1.4/30",
+		"10.50.1.8/31", "10.50.4.0/30", "255.255.255.254/31"}, routerplan.Occupied(house())); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -76,7 +76,7 @@ func InterfaceMenus() []string {
 }
 
 // CheckMenus are read before a service is made or changed: InterfaceMenus and what Occupied needs.
-func CheckMenus() []string { return append(InterfaceMenus(), MenuDHCPNetwork) }
+func CheckMenus() []string { return append(InterfaceMenus(), MenuDHCPNetwork, MenuPool) }
 
 // SessionMenus are read to count the sessions that a disruptive change would drop.
 func SessionMenus() []string { return []string{MenuPPPActive, MenuHotspotActive, MenuPPPoEServer} }
