@@ -30,7 +30,7 @@ func (b Books) await(ctx context.Context, org id.Organization, subscriber id.Sub
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{subscribers.SubscribersName, billing.InvoicesName, payments.ReceiptsName} {
+	for _, name := range []string{subscribers.SubscribersName, billing.InvoicesName, billing.CollectionsName, payments.ReceiptsName} {
 		if err := b.Statement.Views.WaitFor(ctx, name, booked); err != nil && !errors.Is(err, runner.ErrBehind) {
 			return err
 		}

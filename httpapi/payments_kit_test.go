@@ -9,6 +9,7 @@ import (
 	"time"
 
 	billingrules "github.com/lastmile-isp/lastmile/aggregates/billing"
+	identityrules "github.com/lastmile-isp/lastmile/aggregates/identity"
 	paymentrules "github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -34,6 +35,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/receipts"
 	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -124,6 +126,8 @@ func registerForPayments(b *bus.Bus) {
 		Category: commands.GatewayCategory, Evolve: paymentrules.EvolveGateway, Decide: paymentrules.DecideGateway,
 		Owner: paymentrules.OwnerGateway, Claims: paymentrules.ClaimsGateway,
 	})
+	bus.Register(b, bus.Aggregate[identityrules.User, commands.UserCommand, events.UserEvent]{Category: "user",
+		Evolve: identityrules.EvolveUser, Decide: identityrules.DecideUser, Owner: identityrules.OwnerUser, Claims: identityrules.ClaimsUser})
 	bus.RegisterStored[commands.ExpirePayment](b)
 	bus.RegisterStored[commands.SettlePayment](b)
 	bus.RegisterStored[commands.MatchReceipt](b)
@@ -145,7 +149,8 @@ func (k *moneyKit) startReading(t *testing.T) {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
-	shows.Register(payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{}, billing.Statement{}, billing.Invoices{}, subscribers.Subscribers{})
+	shows.Register(payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{}, billing.Statement{}, billing.Invoices{}, billing.Collections{}, subscribers.Subscribers{},
+		subscribers.Timeline{}, identity.Users{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -189,6 +194,10 @@ func (k *moneyKit) serve(t *testing.T, o moneyOptions, receiver *late, access jo
 		pays.Routes(),
 		httpapi.ReceiptsAPI{Bus: k.bus, Receipts: payments.ReceiptsQuery{Views: k.views}, Matching: payments.MatchingQuery{Views: k.views}, Books: books}.Routes(),
 		httpapi.PaymentGatewayAPI{Bus: k.bus, Gateways: payments.GatewaysQuery{Views: k.views}, Secrets: k.vault.Secrets, Platform: platform}.Routes(),
+		httpapi.TimelineAPI{Timeline: subscribers.TimelineQuery{Views: k.views}, Subscribers: subscribers.SubscribersQuery{Views: k.views},
+			Users: identity.UsersQuery{Views: k.views}}.Routes(),
+		httpapi.CollectionsAPI{Collections: billing.CollectionsQuery{Views: k.views}, Users: identity.UsersQuery{Views: k.views},
+			Settings: httpapi.OrganizationSettingsAPI{Bus: k.bus}, Clock: k.clock}.Routes(),
 		httpapi.MobileMoneyWebhooks{Receiver: receiver}.Routes())
 }
 

@@ -24,8 +24,8 @@ import (
 func readModels() []projections.Projection {
 	return []projections.Projection{
 		identity.Organizations{}, identity.Users{},
-		subscribers.Subscribers{}, subscribers.Plans{}, subscribers.Subscriptions{},
-		billing.Invoices{}, billing.Statement{},
+		subscribers.Subscribers{}, subscribers.Plans{}, subscribers.Subscriptions{}, subscribers.Timeline{},
+		billing.Invoices{}, billing.Statement{}, billing.Collections{},
 		payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{},
 		network.Devices{}, network.Services{}, network.History{},
 		audit.Log{}, outbox.Outbox{},

@@ -61,17 +61,20 @@ func (a *App) identityRoutes() [][]httpapi.Route {
 	}
 }
 
-// subscriberRoutes are subscribers, plans, subscriptions, invoices and statements.
+// subscriberRoutes are subscribers, plans, subscriptions, invoices, statements, timelines and reports about money.
 func (a *App) subscriberRoutes() [][]httpapi.Route {
 	e := a.engines
 	people := subscribers.SubscribersQuery{Views: e.views}
 	owned := subscribers.SubscriptionsQuery{Views: e.views}
+	users := identity.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		httpapi.SubscribersAPI{Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock}.Routes(),
 		httpapi.PlansAPI{Bus: e.bus, Plans: subscribers.PlansQuery{Views: e.views}, Settings: a.settings()}.Routes(),
 		httpapi.SubscriptionsAPI{Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock}.Routes(),
 		httpapi.InvoicesAPI{Bus: e.bus, Invoices: billing.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock}.Routes(),
 		httpapi.StatementAPI{Statement: billing.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
+		httpapi.TimelineAPI{Timeline: subscribers.TimelineQuery{Views: e.views}, Subscribers: people, Users: users}.Routes(),
+		httpapi.CollectionsAPI{Collections: billing.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(), Clock: a.clock}.Routes(),
 	}
 }
 

@@ -19,12 +19,13 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// kit is both read models on a log of their own.
+// kit is the read models on a log of their own.
 type kit struct {
-	log       *feedtest.Log
-	runner    *runner.Runner
-	invoices  billing.InvoicesQuery
-	statement billing.StatementQuery
+	log         *feedtest.Log
+	runner      *runner.Runner
+	invoices    billing.InvoicesQuery
+	statement   billing.StatementQuery
+	collections billing.CollectionsQuery
 }
 
 // newKit starts the read models.
@@ -32,13 +33,14 @@ func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{log: feedtest.New()}
 	k.runner = runner.New(runner.Config{Feed: feedtest.Start(t, k.log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
-	k.runner.Register(billing.Invoices{}, billing.Statement{})
+	k.runner.Register(billing.Invoices{}, billing.Statement{}, billing.Collections{})
 	if err := k.runner.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
 	t.Cleanup(k.runner.Stop)
 	k.invoices = billing.InvoicesQuery{Views: k.runner.Views()}
 	k.statement = billing.StatementQuery{Views: k.runner.Views()}
+	k.collections = billing.CollectionsQuery{Views: k.runner.Views()}
 	return k
 }
 
@@ -47,7 +49,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 	t.Helper()
 	for _, e := range list {
 		position := k.log.Append(events.Metadata{OrgID: org, At: at(len(k.log.Events()))}, e)
-		for _, name := range []string{billing.InvoicesName, billing.StatementName} {
+		for _, name := range []string{billing.InvoicesName, billing.StatementName, billing.CollectionsName} {
 			if err := k.runner.Views().WaitFor(t.Context(), name, position); err != nil {
 				t.Fatalf("%s after %s: %v", name, e.EventType(), err)
 			}

@@ -94,3 +94,30 @@ func (q UsersQuery) Members(ctx context.Context, org id.Organization, after Memb
 	})
 	return rows, err
 }
+
+// Names gives the full names of those of the users who are members of an organization; who was forgotten has none.
+func (q UsersQuery) Names(ctx context.Context, org id.Organization, users []id.User) (map[id.User]string, error) {
+	if len(users) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(users))
+	for i, u := range users {
+		ids[i] = u.String()
+	}
+	type named struct {
+		ID   id.User `db:"user_id"`
+		Name string  `db:"name"`
+	}
+	var rows []named
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[named], q.Views.SQL(UsersName, `select user_id, trim(first_name || ' ' || last_name) as name from {schema}.members
+			where org_id = $1 and user_id = any($2::uuid[])`), org, ids)
+	})
+	names := make(map[id.User]string, len(rows))
+	for _, row := range rows {
+		if row.Name != "" {
+			names[row.ID] = row.Name
+		}
+	}
+	return names, err
+}

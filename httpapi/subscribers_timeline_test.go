@@ -1,0 +1,144 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// shownHappening is an entry of a timeline as read.
+type shownHappening struct {
+	Type, Summary string
+	Reason        *string
+	Actor         struct {
+		Kind           string
+		ID, Role, Name *string
+	}
+	Cause struct{ Type, ID string }
+}
+
+// shows waits until a read model has everything.
+func (k *moneyKit) shows(t *testing.T, names ...string) {
+	t.Helper()
+	head, err := k.store.Store.Head(t.Context())
+	for _, name := range names {
+		if err == nil {
+			err = k.views.WaitFor(t.Context(), name, head)
+		}
+	}
+	if err != nil {
+		t.Fatalf("wait: %v", err)
+	}
+}
+
+// named gives the caller of a token a name in Acme.
+func (k *moneyKit) named(t *testing.T, token, first string) id.User {
+	t.Helper()
+	user := k.Callers[token].UserID
+	k.run(t, commands.RegisterUser{UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
+		LastName: personal.Of("Doe"), OrgID: k.org, Role: events.RoleAdmin}, k.org)
+	k.shows(t, identity.UsersName)
+	return user
+}
+
+// timeline reads a subscriber's timeline to its end.
+func (k *moneyKit) timeline(t *testing.T, who id.Subscriber, limit string) (all []shownHappening) {
+	t.Helper()
+	k.shows(t, subscribers.TimelineName, subscribers.SubscribersName)
+	for cursor := ""; ; {
+		var page struct {
+			Data       []shownHappening
+			NextCursor *string
+			HasMore    bool
+		}
+		a := k.Do(t, apitest.Request{Path: "/subscribers/" + who.String() + "/timeline?limit=" + limit + cursor, As: apitest.Support})
+		if a.Status != http.StatusOK {
+			t.Fatalf("timeline: %d %s", a.Status, a.Body)
+		}
+		a.Into(t, &page)
+		all = append(all, page.Data...)
+		if !page.HasMore {
+			return all
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+}
+
+func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	jane := k.named(t, apitest.Admin, "Jane")
+	var p shownPayment
+	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", map[string]any{"subscriberId": k.amina, "amount": 100, "reference": "Secret-Book 1"}, 201).Into(t, &p)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+*p.ReceiptID+"/reverse", map[string]any{"reason": "paid by mistake"}, 200)
+	k.quiet(t)
+	all := k.timeline(t, k.amina, "100")
+	var types []string
+	for _, h := range all {
+		types = append(types, h.Type)
+	}
+	for _, want := range []string{"subscribers.SubscriberRegistered", "payments.ReceiptMatched", "billing.ReceiptCredited", "payments.ReceiptReversed", "billing.ReceiptWithdrawn"} {
+		if !slices.Contains(types, want) {
+			t.Errorf("%s is not among %v", want, types)
+		}
+	}
+	reversed := all[slices.Index(types, "payments.ReceiptReversed")]
+	if reversed.Summary != "A payment of KES 100.00 was reversed." || reversed.Reason == nil || *reversed.Reason != "paid by mistake" ||
+		reversed.Actor.Kind != "user" || *reversed.Actor.ID != jane.String() || *reversed.Actor.Role != "admin" || reversed.Actor.Name == nil ||
+		*reversed.Actor.Name != "Jane Doe" || reversed.Cause.Type != "receipt" || reversed.Cause.ID != *p.ReceiptID {
+		t.Errorf("the reversal is %+v", reversed)
+	}
+	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.Actor.Kind != "operator" || first.Actor.Name != nil {
+		t.Errorf("oldest %+v", first)
+	}
+	paged := k.timeline(t, k.amina, "2")
+	if len(paged) != len(all) {
+		t.Errorf("pages have %d entries, all at once %d", len(paged), len(all))
+	}
+	for i := range paged {
+		if paged[i].Type != all[i].Type {
+			t.Errorf("entry %d of pages is %s, want %s", i, paged[i].Type, all[i].Type)
+		}
+	}
+	body := string(k.Do(t, apitest.Request{Path: "/subscribers/" + k.amina.String() + "/timeline?limit=100", As: apitest.Support}).Body)
+	for _, word := range []string{"Somebody", "254712345678", "Secret-Book", "127.0.0.1"} {
+		if strings.Contains(body, word) {
+			t.Errorf("%q is in the timeline", word)
+		}
+	}
+}
+
+func TestTimelineAndCollections_RolesTenantsAndHosts(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneyOptions{})
+	k.shows(t, subscribers.SubscribersName, subscribers.TimelineName)
+	timeline := "/subscribers/" + k.amina.String() + "/timeline"
+	for _, path := range []string{timeline, "/reports/collections"} {
+		for name, c := range map[string]struct {
+			request apitest.Request
+			want    want
+		}{
+			"support":        {apitest.Request{Path: path, As: apitest.Support}, want{200, ""}},
+			"a subscriber":   {apitest.Request{Path: path, As: apitest.Subscriber}, want{403, "role_required"}},
+			"nobody":         {apitest.Request{Path: path}, want{401, "unauthenticated"}},
+			"the root host":  {apitest.Request{Path: path, Host: apitest.Domain, As: apitest.Super}, want{404, "not_found"}},
+			"another tenant": {apitest.Request{Path: path, Host: apitest.Acme, As: apitest.OtherAdmin}, want{401, "unauthenticated"}},
+		} {
+			sends(t, k.Kit, name+" "+path, c.request, c.want)
+		}
+	}
+	none := want{404, "subscriber_not_found"}
+	sends(t, k.Kit, "foreign", apitest.Request{Path: timeline, Host: apitest.Other, As: apitest.OtherAdmin}, none)
+	sends(t, k.Kit, "unknown", apitest.Request{Path: "/subscribers/" + id.New[id.Subscriber]().String() + "/timeline", As: apitest.Support}, none)
+	sends(t, k.Kit, "nonsense", apitest.Request{Path: "/subscribers/nonsense/timeline", As: apitest.Support}, none)
+	sends(t, k.Kit, "cursor", apitest.Request{Path: timeline + "?cursor=x", As: apitest.Support}, want{400, "bad_cursor"})
+}

@@ -1,0 +1,78 @@
+package billing
+
+import (
+	_ "embed"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// CollectionsName is the projection's durable name.
+const CollectionsName = "billing_collections"
+
+// Collections is the money received, by time, channel and who took the cash. It is made of the facts that make the credits
+// of statements, at the time of their lines: the sums agree with statements whatever the range.
+type Collections struct{}
+
+//go:embed collections.sql
+var collectionsDDL string
+
+// Name is the durable name.
+func (Collections) Name() string { return CollectionsName }
+
+// Version is raised when tables or Apply change.
+func (Collections) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Collections) DDL() string { return collectionsDDL }
+
+// TenantTables are under row-level security.
+func (Collections) TenantTables() []string { return []string{"collections", "cash_takers"} }
+
+// Handles lists the events.
+func (Collections) Handles() []string {
+	return []string{
+		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(), events.ReceiptWithdrawn{}.EventType(),
+	}
+}
+
+// SQL of Apply. What is taken off came by the channel and the hands of the credit that it undoes.
+const (
+	takerSQL     = `insert into {schema}.cash_takers (receipt_id, org_id, user_id) values ($1, $2, $3) on conflict (receipt_id) do nothing`
+	collectedSQL = `insert into {schema}.collections (position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
+		values ($1, $2, $3, $4, $5, $6, (select user_id from {schema}.cash_takers where receipt_id = $4), $7, 1) on conflict (position) do nothing`
+	takenOffSQL = `insert into {schema}.collections (position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
+		select $1::bigint, $2::uuid, $3::timestamptz, $4::uuid, $5::uuid, coalesce(c.channel, ''), c.taken_by, $6::bigint, -1
+		from (select) one left join lateral (select channel, taken_by from {schema}.collections
+			where receipt_id = $4::uuid and position < $1::bigint and receipts > 0 order by position desc limit 1) c on true
+		on conflict (position) do nothing`
+)
+
+// Apply queues the statements for one event.
+func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
+	position := int64(e.Position) //nolint:gosec // positions fit
+	switch v := e.Event.(type) {
+	case events.ReceiptRecorded:
+		if user := cashier(v, e.Meta.Actor); !user.IsZero() {
+			w.Exec(takerSQL, v.ReceiptID, v.OrgID, user)
+		}
+	case events.ReceiptCredited:
+		w.Exec(collectedSQL, position, v.OrgID, e.Meta.At, v.ReceiptID, v.SubscriberID, v.Channel, v.Amount.Minor)
+	case events.ReceiptWithdrawn:
+		w.Exec(takenOffSQL, position, v.OrgID, e.Meta.At, v.ReceiptID, v.SubscriberID, v.Amount.Neg().Minor)
+	}
+	return nil
+}
+
+// cashier is the user who took the money by hand, zero when it came another way or nobody was signed in.
+func cashier(v events.ReceiptRecorded, actor events.Actor) id.User {
+	if v.Channel != "cash" || actor.Kind != events.ActorUser || v.OrgID.IsZero() {
+		return id.User{}
+	}
+	user, err := id.Parse[id.User](actor.ID)
+	if err != nil {
+		return id.User{}
+	}
+	return user
+}

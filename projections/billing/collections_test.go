@@ -1,0 +1,140 @@
+package billing_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// jane takes cash.
+var jane = id.Derive[id.User]("test", "jane")
+
+// taken is cash in somebody's hands.
+func taken(n int, org id.Organization, channel string) events.ReceiptRecorded {
+	return events.ReceiptRecorded{ReceiptID: receiptID(n), OrgID: org, Channel: channel, Amount: kes(100)}
+}
+
+// withdrawn takes money off an account.
+func withdrawn(n int, who id.Subscriber, minor int64) events.ReceiptWithdrawn {
+	return events.ReceiptWithdrawn{SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Amount: kes(minor), Reason: "reversed"}
+}
+
+func TestCollections_StoryEndsInTheseRows(t *testing.T) {
+	t.Parallel()
+	user := events.Actor{Kind: events.ActorUser, ID: jane.String(), Role: "admin"}
+	by := func(a events.Actor) func(*events.Metadata) { return func(m *events.Metadata) { m.Actor = a } }
+	moved := credited(3, brian, 150000, "cash", 32)
+	moved.SubscriberID, moved.Move = amina, 1
+	s := projectiontest.NewStory(acme, began).With(by(user)).
+		Add("receipt-3", taken(3, acme, "cash")).
+		Add("receipt-2", taken(2, acme, "stk")).                   // no cash: in nobody's hands
+		Add("receipt-9", taken(9, id.Organization{}, "cash")).     // of no organization
+		With(by(events.Actor{Kind: events.ActorAPIKey, ID: "k"})). // a program has no hands
+		Add("receipt-8", taken(8, acme, "cash")).
+		With(by(events.Actor{Kind: events.ActorProcess, ID: "receipts"}))
+	for _, e := range story() {
+		s.Add("account-story", e)
+	}
+	s.Add("account-story", credited(8, brian, 500, "cash", 60), withdrawn(3, brian, 150000), moved, withdrawn(77, amina, 5))
+	projectiontest.Check(t, billing.Collections{}, s)
+}
+
+func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	seed := uint64(began.Unix())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
+	channels := []string{"stk", "c2b", "cash", "bill_manager"}
+	people := []id.Subscriber{amina, brian}
+	var on []events.ReceiptCredited // what lies on accounts
+	var list []events.Event
+	for n := range 60 {
+		if len(on) > 0 && random.IntN(3) == 0 {
+			at := random.IntN(len(on))
+			c := on[at]
+			on = append(on[:at:at], on[at+1:]...)
+			list = append(list, events.ReceiptWithdrawn{SubscriberID: c.SubscriberID, OrgID: acme, ReceiptID: c.ReceiptID, Amount: c.Amount, Reason: "x"})
+			if random.IntN(2) == 0 { // it was the other one's
+				c.Move++
+				c.SubscriberID = people[random.IntN(2)]
+				on, list = append(on, c), append(list, c)
+			}
+			continue
+		}
+		c := credited(n, people[random.IntN(2)], 1+random.Int64N(500_000), channels[random.IntN(4)], n)
+		on, list = append(on, c), append(list, c)
+		if n%5 == 0 {
+			list = append(list, issued(n, c.SubscriberID, 1000, n, 10)) // a debit: no money came
+		}
+	}
+	k.tell(t, acme, list...)
+	for range 20 {
+		from := at(random.IntN(len(list)))
+		minutes := 1 + random.IntN(len(list))
+		days := make([]time.Time, minutes) // days of a minute: only their beginnings are known to the query
+		for i := range days {
+			days[i] = from.Add(time.Duration(i) * time.Minute)
+		}
+		until := from.Add(time.Duration(minutes) * time.Minute)
+		got, err := k.collections.ByDay(t.Context(), acme, days, until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, have := k.credits(t, from, until), map[time.Time]int64{}
+		for _, r := range got {
+			have[days[r.Day]] += r.TotalMinor
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("money from %s to %s (-statements +collections):\n%s", from, until, diff)
+		}
+		if rows, err := k.collections.ByDay(t.Context(), other, days, until); len(rows) > 0 || err != nil {
+			t.Errorf("another tenant got %v, %v", rows, err)
+		}
+	}
+}
+
+// credits sums the credits of all statements by time, in minor units.
+func (k *kit) credits(t *testing.T, from, until time.Time) map[time.Time]int64 {
+	t.Helper()
+	sums := map[time.Time]int64{}
+	for _, who := range []id.Subscriber{amina, brian} {
+		lines, err := k.statement.Lines(t.Context(), acme, who, billing.StatementKey{}, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines {
+			if l.CreditMinor != 0 && !l.At.Before(from) && l.At.Before(until) {
+				sums[l.At.UTC()] += l.CreditMinor
+			}
+		}
+	}
+	return sums
+}
+
+func TestCollections_WhatIsTakenBackLeavesChannelAndHandsThatTookIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	cash := events.Metadata{OrgID: acme, At: at(0), Actor: events.Actor{Kind: events.ActorUser, ID: jane.String()}}
+	k.log.Append(cash, taken(1, acme, "cash"))
+	k.tell(t, acme, credited(1, amina, 700, "cash", 1), credited(2, amina, 300, "c2b", 2), withdrawn(1, amina, 700))
+	rows, err := k.collections.ByDay(t.Context(), acme, []time.Time{began, at(3)}, at(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%d %s %v %d %d", r.Day, r.Channel, r.TakenBy == jane, r.TotalMinor, r.Count))
+	}
+	if diff := cmp.Diff([]string{"0 c2b false 300 1", "0 cash true 700 1", "1 cash true -700 -1"}, got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}

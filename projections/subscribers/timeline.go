@@ -1,0 +1,173 @@
+package subscribers
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// TimelineName is the projection's durable name.
+const TimelineName = "subscribers_timeline"
+
+// Timeline tells everything that happened to a subscriber: one row for each event that carries the subscriber's id. Ends of
+// stream periods are bookkeeping, and a granted number is told by the document that gets it: neither has a row.
+type Timeline struct{}
+
+//go:embed timeline.sql
+var timelineDDL string
+
+// Name is the durable name.
+func (Timeline) Name() string { return TimelineName }
+
+// Version is raised when tables or Apply change.
+func (Timeline) Version() int { return 1 }
+
+// DDL creates the tables.
+func (Timeline) DDL() string { return timelineDDL }
+
+// TenantTables are under row-level security.
+func (Timeline) TenantTables() []string { return []string{"timeline"} }
+
+// timelineEvents are what the timeline tells.
+var timelineEvents = []events.Event{
+	events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{}, events.SubscriberUnblocked{},
+	events.SubscriberForgotten{},
+	events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{},
+	events.PeriodCancelled{}, events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{},
+	events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{}, events.ReceiptCredited{},
+	events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{}, events.CreditNoteDrafted{},
+	events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{}, events.PromptReserved{},
+	events.PromptReleased{},
+	events.PaymentInitiated{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{},
+	events.PaymentCancelled{}, events.PaymentFailed{}, events.PaymentExpired{},
+	events.ReceiptMatched{}, events.ReceiptClaimed{}, events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+}
+
+// Handles lists the events.
+func (Timeline) Handles() []string {
+	names := make([]string, len(timelineEvents))
+	for i, e := range timelineEvents {
+		names[i] = e.EventType()
+	}
+	return names
+}
+
+// SQL of Apply. An event that the provider or a process caused may carry no organization: the subscriber's first row has it.
+const (
+	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind, actor_id, actor_role,
+			reason, cause_type, cause_id)
+		select $1::uuid, $2::bigint, o.org_id, $4, $5, $6, $7, $8, $9, $10, $11, $12
+		from (select coalesce($3::uuid, (select org_id from {schema}.timeline where subscriber_id = $1::uuid
+			and position < $2::bigint order by position limit 1)) as org_id) o
+		where o.org_id is not null on conflict (subscriber_id, position) do nothing`
+	// What moved between two subscribers has the same reason with both.
+	forgetReasonsSQL = `update {schema}.timeline set reason = '' where reason <> '' and position <= $2
+		and cause_id in (select cause_id from {schema}.timeline where subscriber_id = $1)`
+)
+
+// happening is what an event means to one subscriber.
+type happening struct {
+	subscriber id.Subscriber
+	summary    string // a sentence without anything personal
+	reason     string // "" = that of the command
+	causeType  string
+	cause      id.Any
+}
+
+// Apply queues the statements for one event.
+func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
+	for _, h := range happenings(e.Event) {
+		if !h.subscriber.IsZero() {
+			tell(w, e, h)
+		}
+	}
+	if v, ok := e.Event.(events.SubscriberForgotten); ok {
+		w.Exec(forgetReasonsSQL, v.SubscriberID, int64(e.Position)) //nolint:gosec // positions fit
+	}
+	return nil
+}
+
+// tell queues one row.
+func tell(w *runner.Writes, e events.Envelope, h happening) {
+	m := e.Meta
+	if h.reason == "" {
+		h.reason = m.Reason
+	}
+	w.Exec(happenedSQL, h.subscriber, int64(e.Position), m.OrgID, m.At, unversioned(e.Type), h.summary, string(m.Actor.Kind), m.Actor.ID, //nolint:gosec // positions fit
+		m.Actor.Role, h.reason, h.causeType, h.cause)
+}
+
+// unversioned is an event type without its version: "billing.InvoiceIssued".
+func unversioned(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
+
+// happenings are what an event means, one for each subscriber that it is about.
+func happenings(e events.Event) []happening {
+	switch v := e.(type) {
+	case events.SubscriberEvent:
+		return []happening{ofSubscriber(v)}
+	case events.SubscriptionEvent:
+		return []happening{ofSubscription(v)}
+	case events.AccountEvent:
+		return []happening{ofAccount(v)}
+	case events.PaymentEvent:
+		return []happening{ofPayment(v)}
+	case events.ReceiptEvent:
+		return ofReceipt(v)
+	}
+	return nil
+}
+
+// ofSubscriber tells about the person, not what is personal.
+func ofSubscriber(e events.SubscriberEvent) happening {
+	about := func(s id.Subscriber, reason, summary string) happening {
+		return happening{subscriber: s, summary: summary, reason: reason, causeType: "subscriber", cause: id.Any(s)}
+	}
+	switch v := e.(type) {
+	case events.SubscriberRegistered:
+		return about(v.SubscriberID, "", "The subscriber was registered.")
+	case events.SubscriberDetailsCorrected:
+		return about(v.SubscriberID, "", "The subscriber's details were corrected.")
+	case events.SubscriberBlocked:
+		return about(v.SubscriberID, v.Reason, "The subscriber was blocked by hand.")
+	case events.SubscriberUnblocked:
+		return about(v.SubscriberID, v.Reason, "The block was ended.")
+	case events.SubscriberForgotten:
+		return about(v.SubscriberID, v.Reason, "The subscriber's personal data was erased.")
+	}
+	return happening{}
+}
+
+// ofSubscription tells about a plan that the subscriber has.
+func ofSubscription(e events.SubscriptionEvent) happening {
+	about := func(s id.Subscriber, subscription id.Subscription, reason, summary string) happening {
+		return happening{subscriber: s, summary: summary, reason: reason, causeType: "subscription", cause: id.Any(subscription)}
+	}
+	paid := func(s id.Subscriber, invoice id.Invoice, reason, summary string) happening {
+		return happening{subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice)}
+	}
+	switch v := e.(type) {
+	case events.SubscriptionCreated:
+		return about(v.SubscriberID, v.SubscriptionID, "", "A subscription to the plan "+v.Terms.Name+" was made.")
+	case events.PeriodDue:
+		return about(v.SubscriberID, v.SubscriptionID, "", "A period fell due for invoicing.")
+	case events.SubscriptionActivated:
+		return about(v.SubscriberID, v.SubscriptionID, "", "The subscription started.")
+	case events.SubscriptionExtended:
+		return paid(v.SubscriberID, v.InvoiceID, "", "The subscription was extended by a paid period.")
+	case events.PeriodWithdrawn:
+		return paid(v.SubscriberID, v.InvoiceID, v.Reason, "A paid period was withdrawn: its payment was taken back.")
+	case events.PeriodCancelled:
+		return paid(v.SubscriberID, v.InvoiceID, "", "A period that was due was cancelled.")
+	case events.SubscriptionPaused:
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription was paused.")
+	case events.SubscriptionResumed:
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription was resumed.")
+	case events.SubscriptionEnded:
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription ended.")
+	case events.SubscriptionPeriodClosed: // bookkeeping
+	}
+	return happening{}
+}

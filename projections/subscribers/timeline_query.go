@@ -1,0 +1,47 @@
+package subscribers
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// TimelineRow is one fact about a subscriber.
+type TimelineRow struct {
+	Position  int64     `db:"position"`
+	At        time.Time `db:"at"`
+	Type      string    `db:"type"` // event type without its version: "billing.InvoiceIssued"
+	Summary   string    `db:"summary"`
+	ActorKind string    `db:"actor_kind"`
+	ActorID   string    `db:"actor_id"`
+	ActorRole string    `db:"actor_role"`
+	Reason    string    `db:"reason"`     // "" = none, or the subscriber was forgotten
+	CauseType string    `db:"cause_type"` // "subscriber", "subscription", "invoice", "credit_note", "payment", "receipt"
+	CauseID   id.Any    `db:"cause_id"`
+}
+
+// TimelineKey is the place of a row in the list, newest first. The zero value is before all.
+type TimelineKey struct {
+	Position int64 `json:"p"`
+}
+
+// TimelineQuery reads timelines.
+type TimelineQuery struct{ Views *runner.Views }
+
+// timelineSQL is the list; 0 is the key before all.
+const timelineSQL = `select position, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type, cause_id
+	from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2) order by position desc limit $3`
+
+// List gives up to max rows of a subscriber after a key, newest first.
+func (q TimelineQuery) List(ctx context.Context, org id.Organization, subscriber id.Subscriber, after TimelineKey, max int) ([]TimelineRow, error) {
+	var rows []TimelineRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[TimelineRow], q.Views.SQL(TimelineName, timelineSQL), subscriber, after.Position, max)
+	})
+	return rows, err
+}

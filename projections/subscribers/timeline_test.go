@@ -1,0 +1,162 @@
+package subscribers_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// The money of the timeline's story.
+var (
+	receipt = id.Derive[id.Receipt]("test", "receipt")
+	payment = id.Derive[id.Payment]("test", "payment")
+)
+
+// payments is Amina's and Omar's money on its way; the provider and processes carry no organization.
+func payments() []events.Event {
+	return []events.Event{
+		events.PaymentInitiated{PaymentID: payment, OrgID: acme, SubscriberID: amina, Amount: kes(1500), Phone: text("254712345678")},
+		events.PromptAccepted{PaymentID: payment, CustomerMessage: "sent to 254712345678"}, // names nobody
+		events.PaymentFailed{PaymentID: payment, SubscriberID: amina, Code: "1", Message: "Wanjiru has no money"},
+		events.ReceiptRecorded{ReceiptID: receipt, OrgID: acme, PayerPhone: text("254712345678"), PayerName: text("Wanjiru")}, // nobody's yet
+		events.ReceiptMatched{ReceiptID: receipt, OrgID: acme, SubscriberID: amina, ReceiptNumber: "QGHWANJIRU", Channel: "c2b", Amount: kes(1500)},
+		events.ReceiptReversed{ReceiptID: receipt, OrgID: acme, Amount: kes(1500), Reason: "in suspense"}, // nobody's
+		events.ReceiptReattributed{ReceiptID: receipt, OrgID: acme, From: amina, To: omar, Amount: kes(1500), Reason: "it was Omar Ali's"},
+		events.ReceiptAbsorbed{ReceiptID: receipt, OrgID: acme, SubscriberID: amina, CreditedTo: omar, Amount: kes(1500)},
+	}
+}
+
+// charges is Amina's account.
+func charges() []events.Event {
+	return []events.Event{
+		events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Number: "ACME-0001", Total: kes(1500)},
+		events.ReceiptCredited{SubscriberID: amina, OrgID: acme, ReceiptID: receipt, Number: "QGHWANJIRU", Channel: "c2b", Amount: kes(2000)},
+		events.InvoiceAllocated{SubscriberID: amina, InvoiceID: inv1, ReceiptID: receipt, Amount: kes(1500), Due: kes(0)},
+		events.CreditLeft{SubscriberID: amina, OrgID: acme, Credit: kes(500)},
+		events.InvoiceVoided{SubscriberID: amina, InvoiceID: inv2, Total: kes(100), Reason: "typo"},
+		events.AccountPeriodClosed{SubscriberID: amina}, // bookkeeping
+	}
+}
+
+// timelineStory is everybody's life, with people, a process and the provider acting.
+func timelineStory() *projectiontest.Story {
+	by := func(org id.Organization, kind events.ActorKind, name, reason string) func(*events.Metadata) {
+		return func(m *events.Metadata) {
+			m.OrgID, m.Actor, m.IP, m.Reason = org, events.Actor{Kind: kind, ID: name, Role: "admin"}, text("198.51.100.7"), reason
+		}
+	}
+	user := id.Derive[id.User]("test", "jane").String()
+	return projectiontest.NewStory(acme, began).With(by(acme, events.ActorUser, user, "")).
+		Add("subscriber-1", aminas()...).Add("subscriber-2", omars()[:3]...).
+		With(by(acme, events.ActorProcess, "renewal", "a reason")).Add("subscription-1", lines()...).Add("account-1", charges()...).
+		With(by(id.Organization{}, events.ActorProvider, "mobilemoney", "")).Add("payment-1", payments()...).
+		Add("account-9", events.CreditLeft{SubscriberID: brian, Credit: kes(1)}). // not known here: of no organization
+		With(by(acme, events.ActorUser, user, "")).Add("subscriber-2", omars()[3:]...).
+		With(by(other, events.ActorUser, user, "")).
+		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")))
+}
+
+func TestTimeline_StoryEndsInTheseRowsWithoutAnyPerson(t *testing.T) {
+	t.Parallel()
+	db, tables := projectiontest.Check(t, subscribers.Timeline{}, timelineStory())
+	dump := projectiontest.Dump(t, db, tables.Schema())
+	forgets(t, dump)
+	for _, word := range []string{"Amina", "amina", "Wanjiru", "WANJIRU", "Tieno", "712345678", "733000111", "Mail.test", "198.51", "asked for it", "10000016"} {
+		if strings.Contains(dump, word) {
+			t.Errorf("%q is in a timeline", word)
+		}
+	}
+	if !strings.Contains(dump, "fraud") {
+		t.Error("the reason of somebody who was not forgotten is gone")
+	}
+}
+
+// Every event that carries a subscriber's id is told; what is not is listed here with its reason.
+func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
+	t.Parallel()
+	untold := map[string]bool{ // bookkeeping
+		events.AccountPeriodClosed{}.EventType(): true, events.SubscriptionPeriodClosed{}.EventType(): true,
+		events.NumberGranted{}.EventType(): true, // told by the document that gets it
+	}
+	files, err := filepath.Glob("../../events/testdata/*.json")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d recorded events, %v", len(files), err)
+	}
+	told := subscribers.Timeline{}.Handles()
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct {
+			Type string                     `json:"type"`
+			Data map[string]json.RawMessage `json:"data"`
+		}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if _, names := e.Data["subscriberId"]; names && !untold[e.Type] && !slices.Contains(told, e.Type) {
+			t.Errorf("%s is not told", e.Type)
+		}
+	}
+}
+
+func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	for _, e := range timelineStory().Events() {
+		log.Append(e.Meta, e.Event)
+	}
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
+	r.Register(subscribers.Timeline{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start read model: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	head, _ := log.Head(t.Context())
+	if err := r.Views().WaitFor(t.Context(), subscribers.TimelineName, head); err != nil {
+		t.Fatal(err)
+	}
+	q := subscribers.TimelineQuery{Views: r.Views()}
+	all, err := q.List(t.Context(), acme, amina, subscribers.TimelineKey{}, 100)
+	if err != nil || len(all) != 22 {
+		t.Fatalf("%d rows, %v", len(all), err)
+	}
+	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" || first.CauseID != id.Any(amina) {
+		t.Errorf("oldest row %+v", first)
+	}
+	var paged []subscribers.TimelineRow
+	for key := (subscribers.TimelineKey{}); ; {
+		rows, err := q.List(t.Context(), acme, amina, key, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		paged, key = append(paged, rows...), subscribers.TimelineKey{Position: rows[len(rows)-1].Position}
+	}
+	if diff := cmp.Diff(all, paged); diff != "" {
+		t.Errorf("pages (-whole +paged):\n%s", diff)
+	}
+	if rows, err := q.List(t.Context(), other, amina, subscribers.TimelineKey{}, 100); len(rows) > 0 || err != nil {
+		t.Errorf("another tenant got %v, %v", rows, err)
+	}
+	if rows, err := q.List(t.Context(), other, brian, subscribers.TimelineKey{}, 100); len(rows) != 1 || err != nil {
+		t.Errorf("Brian has %v, %v", rows, err)
+	}
+}
