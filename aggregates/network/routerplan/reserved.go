@@ -69,6 +69,11 @@ func defaultExits(s Snapshot) []string {
 			for hop := range strings.SplitSeq(r[property], ",") {
 				found = append(found, exitOf(strings.TrimSpace(hop), names)...)
 			}
+			for name := range names { // a name with a comma was cut
+				if strings.Contains(name, ",") && strings.Contains(r[property], name) {
+					found = append(found, name)
+				}
+			}
 		}
 		if len(found) == 0 {
 			for gateway := range strings.SplitSeq(r["gateway"], ",") {

@@ -18,6 +18,7 @@ func house() routerplan.Snapshot {
 			{"name": "ether1", "type": "ether"}, {"name": "ether2", "type": "ether"}, {"name": "ether3", "type": "ether"},
 			{"name": "wan-fibre", "default-name": "sfp-sfpplus1", "type": "ether"}, {"name": "sfp2", "type": "ether"},
 			{"name": "ether5", "type": "ether"}, {"name": "ether6", "type": "ether"}, {"name": "ether7", "type": "ether"},
+			{"name": "fibre, south", "type": "wlan"},
 			{"name": "bridge-lan", "type": "bridge"}, {"name": "bridge-east", "type": "bridge"}, {"name": "br-svc-1", "type": "bridge"},
 			{"name": "vlan20", "type": "vlan"}, {"name": "vlan-svc-" + routerplan.Slug(service.ID), "type": "vlan"},
 			{"name": "pppoe-out1", "type": "pppoe-out"}, {"name": "platform-tunnel", "type": "sstp-out"}, {"name": "l2tp1", "type": "l2tp-out"},
@@ -80,6 +81,7 @@ func TestReserved_DefaultRoutesOfEveryVersionAreUnderstood(t *testing.T) {
 		"scoped gateway":       {routerplan.Row{"gateway": "10.7.0.1%ether6", "immediate-gw": ""}, "ether6"},
 		"unreachable gateway":  {routerplan.Row{"gateway": "10.7.0.1", "immediate-gw": ""}, "ether6"},
 		"version 6":            {routerplan.Row{"gateway": "203.0.113.1", "gateway-status": "203.0.113.1 reachable via  ether7"}, "ether7"},
+		"comma in the name":    {routerplan.Row{"gateway": "203.0.113.1", "immediate-gw": "203.0.113.1%fibre, south,10.0.0.1%ether6"}, "fibre, south"},
 		"version 6, interface": {routerplan.Row{"gateway": "ether7", "gateway-status": "ether7 reachable"}, "ether7"},
 	} {
 		s := house()
