@@ -20,7 +20,10 @@ func testLinks(t *testing.T, k *kit) {
 	if _, err := k.client.DeleteStream(within(t), gone, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 		t.Fatal(err)
 	}
-	k.append(t, s, esdb.NoStream{}, link("1@"+target), event("plain"), link("9@"+target), link("0@"+gone), link("nonsense"))
+	followed := stream("links") // of its own: the test of the subscription appends to it
+	for _, name := range []string{s, followed} {
+		k.append(t, name, esdb.NoStream{}, link("1@"+target), event("plain"), link("9@"+target), link("0@"+gone), link("nonsense"))
+	}
 	t.Run("resolved", func(t *testing.T) {
 		t.Parallel()
 		got, err := k.read(t, s, esdb.ReadStreamOptions{ResolveLinkTos: true}, 10)
@@ -49,7 +52,7 @@ func testLinks(t *testing.T, k *kit) {
 	})
 	t.Run("in a subscription", func(t *testing.T) {
 		t.Parallel()
-		sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}, ResolveLinkTos: true})
+		sub := k.subscribe(t, followed, esdb.SubscribeToStreamOptions{From: esdb.Start{}, ResolveLinkTos: true})
 		if e := sub.event(t); e.Event == nil || e.Event.StreamID != target || e.Link == nil {
 			t.Errorf("history: %+v", e)
 		}
@@ -57,7 +60,7 @@ func testLinks(t *testing.T, k *kit) {
 			sub.event(t)
 		}
 		sub.caughtUp(t)
-		k.append(t, s, esdb.Any{}, link("0@"+target))
+		k.append(t, followed, esdb.Any{}, link("0@"+target))
 		if e := sub.event(t); e.Event == nil || e.Event.EventNumber != 0 || e.Link == nil {
 			t.Errorf("live: %+v", e)
 		}
