@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -37,14 +38,18 @@ func (r *refusal) metadata() metadata.MD {
 	return md
 }
 
-// headerSafe replaces control characters, which HTTP/2 header values must not contain.
+// headerSafe percent-encodes the bytes that gRPC refuses in a header: all but printable ASCII. A trailer that is refused
+// would be missing, and clients index the stream's name without looking.
 func headerSafe(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return '?'
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
 		}
-		return c
-	}, s)
+	}
+	return b.String()
 }
 
 // streamDeleted: the stream has a tombstone.
