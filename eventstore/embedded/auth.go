@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -31,6 +33,19 @@ var openMethods = map[string]bool{
 
 // errUnauthenticated: credentials are missing or wrong; which of them is not said.
 var errUnauthenticated = status.Error(codes.Unauthenticated, "missing or wrong credentials")
+
+// drainedMessages bounds what is read of a request that is refused unseen.
+const drainedMessages = 64
+
+// drain reads the rest of a request that will be refused: a client that is still sending would see the end of its stream
+// instead of the status. A caller without credentials gets no more than a few messages of our time.
+func drain(ss grpc.ServerStream) {
+	for range drainedMessages {
+		if ss.RecvMsg(new(streams.AppendReq)) != nil {
+			return
+		}
+	}
+}
 
 // check passes a call whose credentials are right.
 func (g guard) check(ctx context.Context, method string) error {

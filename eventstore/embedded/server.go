@@ -46,6 +46,9 @@ func newServer(n *Node) *grpc.Server {
 		}),
 		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 			if err := g.check(ss.Context(), info.FullMethod); err != nil {
+				if info.IsClientStream && !info.IsServerStream {
+					drain(ss)
+				}
 				return err
 			}
 			err := handler(srv, ss)
