@@ -69,7 +69,7 @@ func StartCluster(ctx context.Context, cfg ClusterConfig) (*Cluster, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
 	}
-	lock, err := lockDir(dir)
+	lock, err := lockDir(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

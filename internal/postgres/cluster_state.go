@@ -112,14 +112,26 @@ func randomHex() string {
 	return hex.EncodeToString(b)
 }
 
+// How long the lock of a data directory is tried for: a process that was just forked holds its parent's files for a moment,
+// and one that was just killed takes a moment to end.
+const (
+	lockTries = 20
+	lockPause = 50 * time.Millisecond
+)
+
 // lockDir makes this program the only one that runs the cluster of dir. The kernel frees the lock when the program
 // ends, however it ends.
-func lockDir(dir string) (*os.File, error) {
+func lockDir(ctx context.Context, dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for try := 1; err != nil && try < lockTries && ctx.Err() == nil; try++ {
+		pause(ctx, lockPause)
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err != nil {
 		holder, _ := os.ReadFile(f.Name())
 		_ = f.Close()
 		return nil, fmt.Errorf("data directory %s is in use by process %s", dir, strings.TrimSpace(string(holder)))
