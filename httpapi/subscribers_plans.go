@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
-
-// jsonNumber is an amount in major units, exact.
-type jsonNumber = json.Number
 
 // PlansAPI serves /plans.
 type PlansAPI struct {

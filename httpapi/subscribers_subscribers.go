@@ -130,14 +130,6 @@ func showSubscriber(r subscribers.SubscriberRow) subscriberResponse {
 	return out
 }
 
-// emptyAsNull is nil for an empty text.
-func emptyAsNull(text *string) *string {
-	if text == nil || *text == "" {
-		return nil
-	}
-	return text
-}
-
 // errNoSubscriber is also the answer to another tenant's.
 func errNoSubscriber() error {
 	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
@@ -221,14 +213,6 @@ func (a SubscribersAPI) show(ctx context.Context, c *Call, status int, subscribe
 	})
 }
 
-// orNotFound is the error of a read, or else the absence of the row.
-func orNotFound(err, absent error) error {
-	if err != nil {
-		return err
-	}
-	return absent
-}
-
 // list answers with a page of subscribers.
 func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 	f := c.Filters()
@@ -247,15 +231,6 @@ func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 	return SendPage(c, page, rows, func(r subscribers.SubscriberRow) subscribers.SubscriberKey {
 		return subscribers.SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, showSubscriber)
-}
-
-// afterOf is the key to go on from, zero at the start of a list.
-func afterOf[K any](p Page[K]) K {
-	if p.After == nil {
-		var zero K
-		return zero
-	}
-	return *p.After
 }
 
 // get answers with one subscriber.
