@@ -5,6 +5,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// RefusalCategory begins the names of the streams of remembered refusals.
+const RefusalCategory = "refusal"
+
 // RefusalCommand is a command to "refusal-<id>".
 //
 //sumtype:decl
@@ -28,7 +31,7 @@ func (NoteRefusal) CommandName() string { return "audit.NoteRefusal" }
 func (NoteRefusal) refusalCommand()     {}
 
 // Target is the refusal's own stream.
-func (c NoteRefusal) Target() Target { return At("refusal", c.RefusalID) }
+func (c NoteRefusal) Target() Target { return At(RefusalCategory, c.RefusalID) }
 
 // Validate checks form.
 func (c NoteRefusal) Validate() error {

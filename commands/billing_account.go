@@ -13,6 +13,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
+// AccountCategory begins the names of the streams of accounts: one for each subscriber, under the subscriber's id.
+const AccountCategory = "account"
+
 // AccountCommand is a command to "account-<subscriber id>".
 type AccountCommand interface {
 	Command
@@ -142,15 +145,15 @@ func (WithdrawReceipt) CommandName() string { return "billing.WithdrawReceipt" }
 func (ReservePrompt) CommandName() string   { return "billing.ReservePrompt" }
 func (ReleasePrompt) CommandName() string   { return "billing.ReleasePrompt" }
 
-func (c DraftInvoice) Target() Target    { return At("account", c.SubscriberID) }
-func (c IssueInvoice) Target() Target    { return At("account", c.SubscriberID) }
-func (c VoidInvoice) Target() Target     { return At("account", c.SubscriberID) }
-func (c DraftCreditNote) Target() Target { return At("account", c.SubscriberID) }
-func (c IssueCreditNote) Target() Target { return At("account", c.SubscriberID) }
-func (c CreditReceipt) Target() Target   { return At("account", c.SubscriberID) }
-func (c WithdrawReceipt) Target() Target { return At("account", c.SubscriberID) }
-func (c ReservePrompt) Target() Target   { return At("account", c.SubscriberID) }
-func (c ReleasePrompt) Target() Target   { return At("account", c.SubscriberID) }
+func (c DraftInvoice) Target() Target    { return At(AccountCategory, c.SubscriberID) }
+func (c IssueInvoice) Target() Target    { return At(AccountCategory, c.SubscriberID) }
+func (c VoidInvoice) Target() Target     { return At(AccountCategory, c.SubscriberID) }
+func (c DraftCreditNote) Target() Target { return At(AccountCategory, c.SubscriberID) }
+func (c IssueCreditNote) Target() Target { return At(AccountCategory, c.SubscriberID) }
+func (c CreditReceipt) Target() Target   { return At(AccountCategory, c.SubscriberID) }
+func (c WithdrawReceipt) Target() Target { return At(AccountCategory, c.SubscriberID) }
+func (c ReservePrompt) Target() Target   { return At(AccountCategory, c.SubscriberID) }
+func (c ReleasePrompt) Target() Target   { return At(AccountCategory, c.SubscriberID) }
 
 func (DraftInvoice) accountCommand()    {}
 func (IssueInvoice) accountCommand()    {}

@@ -5,6 +5,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// NumberingCategory begins the names of the streams of number series.
+const NumberingCategory = "numbering"
+
 // NumberingCommand is a command to "numbering-<series id>".
 type NumberingCommand interface {
 	Command
@@ -33,7 +36,7 @@ func SeriesOf(org id.Organization, document, prefix string) id.Series {
 }
 
 func (GrantNumber) CommandName() string { return "billing.GrantNumber" }
-func (c GrantNumber) Target() Target    { return At("numbering", c.SeriesID) }
+func (c GrantNumber) Target() Target    { return At(NumberingCategory, c.SeriesID) }
 func (GrantNumber) numberingCommand()   {}
 
 // Validate checks form only.

@@ -10,6 +10,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// OrganizationCategory begins the names of the streams of organizations.
+const OrganizationCategory = "organization"
+
 // OrganizationCommand is a command to "organization-<id>".
 //
 //sumtype:decl
@@ -63,19 +66,19 @@ func (SuspendOrganization) organizationCommand()  {}
 func (ResumeOrganization) organizationCommand()   {}
 
 // Target is the organization.
-func (c CreateOrganization) Target() Target { return At("organization", c.OrgID) }
+func (c CreateOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
 
 // Target is the organization.
-func (c RenameOrganization) Target() Target { return At("organization", c.OrgID) }
+func (c RenameOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
 
 // Target is the organization.
-func (c AdoptBillingSettings) Target() Target { return At("organization", c.OrgID) }
+func (c AdoptBillingSettings) Target() Target { return At(OrganizationCategory, c.OrgID) }
 
 // Target is the organization.
-func (c SuspendOrganization) Target() Target { return At("organization", c.OrgID) }
+func (c SuspendOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
 
 // Target is the organization.
-func (c ResumeOrganization) Target() Target { return At("organization", c.OrgID) }
+func (c ResumeOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
 
 // slugForm is a DNS label: RFC 1123 2.1, in lower case.
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

@@ -5,6 +5,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// SessionCategory begins the names of the streams of sign-ins.
+const SessionCategory = "session"
+
 // SessionCommand is a command to "session-<id>".
 //
 //sumtype:decl
@@ -35,10 +38,10 @@ func (StartSession) sessionCommand()     {}
 func (EndSession) sessionCommand()       {}
 
 // Target is the session.
-func (c StartSession) Target() Target { return At("session", c.SessionID) }
+func (c StartSession) Target() Target { return At(SessionCategory, c.SessionID) }
 
 // Target is the session.
-func (c EndSession) Target() Target { return At("session", c.SessionID) }
+func (c EndSession) Target() Target { return At(SessionCategory, c.SessionID) }
 
 // Validate has nothing to check: no part of it is typed by anybody.
 func (StartSession) Validate() error { return nil }

@@ -11,6 +11,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
+// UserCategory begins the names of the streams of users.
+const UserCategory = "user"
+
 // UserCommand is a command to "user-<id>".
 //
 //sumtype:decl
@@ -95,25 +98,25 @@ func (EnableMember) userCommand()         {}
 func (RecordPasswordChange) userCommand() {}
 
 // Target is the user.
-func (c RegisterUser) Target() Target { return At("user", c.UserID) }
+func (c RegisterUser) Target() Target { return At(UserCategory, c.UserID) }
 
 // Target is the user.
-func (c GrantMembership) Target() Target { return At("user", c.UserID) }
+func (c GrantMembership) Target() Target { return At(UserCategory, c.UserID) }
 
 // Target is the user.
-func (c AcceptMembership) Target() Target { return At("user", c.UserID) }
+func (c AcceptMembership) Target() Target { return At(UserCategory, c.UserID) }
 
 // Target is the user.
-func (c CorrectUser) Target() Target { return At("user", c.UserID) }
+func (c CorrectUser) Target() Target { return At(UserCategory, c.UserID) }
 
 // Target is the user.
-func (c DisableMember) Target() Target { return At("user", c.UserID) }
+func (c DisableMember) Target() Target { return At(UserCategory, c.UserID) }
 
 // Target is the user.
-func (c EnableMember) Target() Target { return At("user", c.UserID) }
+func (c EnableMember) Target() Target { return At(UserCategory, c.UserID) }
 
 // Target is the user.
-func (c RecordPasswordChange) Target() Target { return At("user", c.UserID) }
+func (c RecordPasswordChange) Target() Target { return At(UserCategory, c.UserID) }
 
 // NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
 func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

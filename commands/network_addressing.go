@@ -26,7 +26,7 @@ type AddressingCommand interface {
 	addressingCommand()
 }
 
-// AllocateAddresses takes a subnet for a service and its place on the router; the answer is in the state (bus.Load). Wanted
+// AllocateAddresses takes a subnet for a service and its place on the router; the answer is in the state (bus.LoadOwned). Wanted
 // may be empty in whole or part. A service that holds another allocation keeps both until SettleAddresses. Fails:
 // subnet_overlaps, addresses_exhausted, interface_in_use, device_closed, service_slug_taken (choose another id).
 type AllocateAddresses struct {

@@ -9,6 +9,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
+// PlanCategory begins the names of the streams of plans.
+const PlanCategory = "plan"
+
 // PlanCommand is a command to "plan-<id>".
 //
 //sumtype:decl
@@ -45,13 +48,13 @@ func (RevisePlan) planCommand()         {}
 func (ArchivePlan) planCommand()        {}
 
 // Target is the plan.
-func (c CreatePlan) Target() Target { return At("plan", c.PlanID) }
+func (c CreatePlan) Target() Target { return At(PlanCategory, c.PlanID) }
 
 // Target is the plan.
-func (c RevisePlan) Target() Target { return At("plan", c.PlanID) }
+func (c RevisePlan) Target() Target { return At(PlanCategory, c.PlanID) }
 
 // Target is the plan.
-func (c ArchivePlan) Target() Target { return At("plan", c.PlanID) }
+func (c ArchivePlan) Target() Target { return At(PlanCategory, c.PlanID) }
 
 // codeForm is a plan's code.
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$`)

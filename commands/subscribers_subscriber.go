@@ -10,6 +10,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
+// SubscriberCategory begins the names of the streams of subscribers.
+const SubscriberCategory = "subscriber"
+
 // SubscriberCommand is a command to "subscriber-<id>".
 //
 //sumtype:decl
@@ -56,16 +59,16 @@ func (BlockSubscriber) subscriberCommand()          {}
 func (UnblockSubscriber) subscriberCommand()        {}
 
 // Target is the subscriber.
-func (c RegisterSubscriber) Target() Target { return At("subscriber", c.SubscriberID) }
+func (c RegisterSubscriber) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
 
 // Target is the subscriber.
-func (c CorrectSubscriberDetails) Target() Target { return At("subscriber", c.SubscriberID) }
+func (c CorrectSubscriberDetails) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
 
 // Target is the subscriber.
-func (c BlockSubscriber) Target() Target { return At("subscriber", c.SubscriberID) }
+func (c BlockSubscriber) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
 
 // Target is the subscriber.
-func (c UnblockSubscriber) Target() Target { return At("subscriber", c.SubscriberID) }
+func (c UnblockSubscriber) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
 
 // Validate checks the form.
 func (c RegisterSubscriber) Validate() error {

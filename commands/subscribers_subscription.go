@@ -10,6 +10,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
+// SubscriptionCategory begins the names of the streams of subscriptions.
+const SubscriptionCategory = "subscription"
+
 // SubscriptionCommand is a command to "subscription-<id>".
 //
 //sumtype:decl
@@ -99,28 +102,28 @@ func (ResumeSubscription) subscriptionCommand() {}
 func (EndSubscription) subscriptionCommand()    {}
 
 // Target is the subscription.
-func (c CreateSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c CreateSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c MakePeriodDue) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c MakePeriodDue) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c ExtendSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c ExtendSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c WithdrawPeriod) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c WithdrawPeriod) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c CancelPeriod) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c CancelPeriod) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c PauseSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c PauseSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c ResumeSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c ResumeSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // Target is the subscription.
-func (c EndSubscription) Target() Target { return At("subscription", c.SubscriptionID) }
+func (c EndSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 
 // usernameForm is what routers and RADIUS take without quoting.
 var usernameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)

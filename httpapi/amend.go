@@ -18,7 +18,7 @@ const amendTries = 4
 // about different fields both count. With If-Match the caller's revision decides, once.
 func amend[S any, I ~[16]byte](ctx context.Context, c *Call, b *bus.Bus, category string, target I, change func(present S) (commands.Command, error)) (bus.Result, error) {
 	for try := 1; ; try++ {
-		present, revision, err := bus.Load[S](ctx, b, category, id.Any(target))
+		present, revision, err := bus.LoadUnchecked[S](ctx, b, id.Any(target))
 		if err != nil {
 			return bus.Result{}, err
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // AuditAPI serves the audit log.
-type AuditAPI struct{ Log audit.LogQuery }
+type AuditAPI struct{ Log auditviews.LogQuery }
 
 // auditEntry is one line of the audit log (api.md, Audit and tooling).
 type auditEntry struct {
@@ -76,17 +76,17 @@ func (a AuditAPI) Routes() []Route {
 
 // list answers with the host's entries; on the root host with all.
 func (a AuditAPI) list(ctx context.Context, c *Call) error {
-	page, err := PageOf[audit.Key](c)
+	page, err := PageOf[auditviews.Key](c)
 	if err != nil {
 		return err
 	}
 	f := c.Filters()
-	filter := audit.Filter{Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to")}
+	filter := auditviews.Filter{Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to")}
 	filter.TargetType, filter.TargetID = auditTargetFilter(f)
 	if err := f.Err(); err != nil {
 		return err
 	}
-	var rows []audit.Entry
+	var rows []auditviews.Entry
 	if c.Org.ID.IsZero() {
 		rows, err = a.Log.OfAll(ctx, filter, page.After, page.Fetch())
 	} else {
@@ -95,7 +95,7 @@ func (a AuditAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(e audit.Entry) audit.Key { return audit.Key{Position: e.Position, ID: e.ID} }, showAuditEntry)
+	return SendPage(c, page, rows, func(e auditviews.Entry) auditviews.Key { return auditviews.Key{Position: e.Position, ID: e.ID} }, showAuditEntry)
 }
 
 // auditTargetFilter reads the target: a type, an id, or both.
@@ -119,7 +119,7 @@ func auditTargetFilter(f *Filters) (kind string, target id.Any) {
 }
 
 // showAuditEntry is an entry as the API shows it.
-func showAuditEntry(e audit.Entry) auditEntry {
+func showAuditEntry(e auditviews.Entry) auditEntry {
 	detail := auditDetail{Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status}
 	if d := e.Detail; d != nil {
 		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation, d.Name, d.Before, d.After, d.Found

@@ -11,14 +11,13 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
-	auditlog "github.com/lastmile-isp/lastmile/projections/audit"
+	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -39,17 +38,16 @@ func newAuditStage(t *testing.T, p *parcels) *auditStage {
 	}
 	t.Cleanup(f.Stop)
 	r := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: clock.System(), Logger: storetest.Quiet()})
-	r.Register(auditlog.Log{})
+	r.Register(auditviews.Log{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start projections: %v", err)
 	}
 	t.Cleanup(r.Stop)
 	b := bus.New(bus.Config{Store: store.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet()})
-	bus.Register(b, bus.Aggregate[audit.Refusal, commands.RefusalCommand, events.RefusalEvent]{Category: "refusal", Evolve: audit.EvolveRefusal,
-		Decide: audit.DecideRefusal, Owner: audit.OwnerRefusal})
+	bus.Register(b, audit.Refusals())
 	s := &auditStage{store: store, views: r.Views()}
 	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: b} },
-		p.routes(), httpapi.AuditAPI{Log: auditlog.LogQuery{Views: r.Views()}}.Routes())
+		p.routes(), httpapi.AuditAPI{Log: auditviews.LogQuery{Views: r.Views()}}.Routes())
 	return s
 }
 
@@ -77,7 +75,7 @@ func (s *auditStage) log(t *testing.T, r apitest.Request) httpapi.Envelope[line]
 	t.Helper()
 	head, err := s.store.Store.Head(t.Context())
 	if err == nil {
-		err = s.views.WaitFor(t.Context(), auditlog.LogName, head)
+		err = s.views.WaitFor(t.Context(), auditviews.LogName, head)
 	}
 	if err != nil {
 		t.Fatalf("wait for the audit log: %v", err)

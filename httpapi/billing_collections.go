@@ -21,8 +21,8 @@ const maxReportDays = 366
 
 // CollectionsAPI serves /reports/collections.
 type CollectionsAPI struct {
-	Collections billing.CollectionsQuery
-	Users       identity.UsersQuery
+	Collections billingviews.CollectionsQuery
+	Users       identityviews.UsersQuery
 	Settings    SettingsSource
 	Clock       clock.Clock
 }
@@ -142,12 +142,12 @@ type collected struct {
 type tally struct{ minor, count int64 }
 
 // plus is both together.
-func (t tally) plus(r billing.CollectionsRow) tally {
+func (t tally) plus(r billingviews.CollectionsRow) tally {
 	return tally{minor: t.minor + r.TotalMinor, count: t.count + r.Count}
 }
 
 // add counts one row.
-func (s *collected) add(r billing.CollectionsRow) {
+func (s *collected) add(r billingviews.CollectionsRow) {
 	if s.channels == nil {
 		s.channels, s.staff = map[string]tally{}, map[id.User]tally{}
 	}
@@ -179,7 +179,7 @@ func (s *collected) byStaff(currency money.Currency, names map[id.User]string) [
 }
 
 // showCollections is the report as the API shows it.
-func showCollections(days []calendar.Date, rows []billing.CollectionsRow, currency money.Currency, names map[id.User]string) collectionsResponse {
+func showCollections(days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency, names map[id.User]string) collectionsResponse {
 	var all collected
 	each := make([]collected, len(days))
 	for _, r := range rows {

@@ -47,7 +47,7 @@ type (
 // collections reads the report.
 func (k *moneyKit) collections(t *testing.T, query string) (out shownCollections) {
 	t.Helper()
-	k.shows(t, billing.CollectionsName)
+	k.shows(t, billingviews.CollectionsName)
 	a := k.Do(t, apitest.Request{Path: "/reports/collections" + query, As: apitest.Support})
 	if a.Status != http.StatusOK {
 		t.Fatalf("report %s: %d %s", query, a.Status, a.Body)
@@ -69,9 +69,9 @@ func (k *moneyKit) localToday(t *testing.T) calendar.Date {
 // statementCredits is the sum of the credits of subscribers' statements.
 func (k *moneyKit) statementCredits(t *testing.T, who ...id.Subscriber) (minor int64) {
 	t.Helper()
-	k.shows(t, billing.StatementName)
+	k.shows(t, billingviews.StatementName)
 	for _, s := range who {
-		lines, err := billing.StatementQuery{Views: k.views}.Lines(t.Context(), k.org, s, billing.StatementKey{}, 1000)
+		lines, err := billingviews.StatementQuery{Views: k.views}.Lines(t.Context(), k.org, s, billingviews.StatementKey{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

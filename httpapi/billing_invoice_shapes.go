@@ -81,7 +81,7 @@ type creditNoteResponse struct {
 }
 
 // showInvoice is a row as the API shows it.
-func showInvoice(r billing.InvoiceRow, today calendar.Date) invoiceResponse {
+func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse {
 	lines := make([]invoiceLineResponse, len(r.Lines))
 	for i, l := range r.Lines {
 		lines[i] = invoiceLineResponse{Description: l.Description, Quantity: json.Number(l.Quantity), UnitPrice: l.UnitPrice.Number(),
@@ -96,7 +96,7 @@ func showInvoice(r billing.InvoiceRow, today calendar.Date) invoiceResponse {
 }
 
 // showInvoiceDetail is an invoice with what became of it.
-func showInvoiceDetail(d billing.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
+func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
 	out := invoiceDetailResponse{
 		invoiceResponse: showInvoice(d.InvoiceRow, today),
 		Allocations:     make([]allocationResponse, len(d.Allocations)), CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
@@ -111,7 +111,7 @@ func showInvoiceDetail(d billing.InvoiceDetail, today calendar.Date) invoiceDeta
 }
 
 // showCreditNote is a credit note as the API shows it.
-func showCreditNote(n billing.CreditNoteRow) creditNoteResponse {
+func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
 	return creditNoteResponse{ID: n.ID, Number: emptyAsNull(&n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
 		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -27,7 +27,7 @@ const creditNoteSuffix = "-CN"
 // InvoicesAPI serves /invoices.
 type InvoicesAPI struct {
 	Bus      *bus.Bus
-	Invoices billing.InvoicesQuery
+	Invoices billingviews.InvoicesQuery
 	Settings SettingsSource
 	Clock    clock.Clock
 }
@@ -35,7 +35,7 @@ type InvoicesAPI struct {
 // Routes lists the endpoints of invoices.
 func (a InvoicesAPI) Routes() []Route {
 	filters := []Param{
-		{Name: "subscriberId", Type: "uuid"}, {Name: "state", Type: "string", Enum: billing.InvoiceStates},
+		{Name: "subscriberId", Type: "uuid"}, {Name: "state", Type: "string", Enum: billingviews.InvoiceStates},
 		{Name: "overdue", Type: "boolean", Doc: "something is due since before today"},
 	}
 	return []Route{
@@ -107,7 +107,7 @@ func (a InvoicesAPI) create(ctx context.Context, c *Call) error {
 // draft fills the command from the subscriber and the settings, each read from the log.
 func (a InvoicesAPI) draft(ctx context.Context, c *Call, in invoiceRequest) (commands.DraftInvoice, error) {
 	none := commands.DraftInvoice{}
-	subscriber, _, err := bus.Load[aggregate.Subscriber](ctx, a.Bus, "subscriber", id.Any(in.SubscriberID))
+	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, a.Bus, id.Any(in.SubscriberID))
 	if err != nil {
 		return none, err
 	}
@@ -160,12 +160,12 @@ func (a InvoicesAPI) today(ctx context.Context, c *Call) (calendar.Date, error) 
 // list answers with a page of invoices.
 func (a InvoicesAPI) list(ctx context.Context, c *Call) error {
 	f := c.Filters()
-	filter := billing.InvoiceFilter{SubscriberID: FilterID[id.Subscriber](f, "subscriberId"),
-		State: f.OneOf("state", billing.InvoiceStates...), Overdue: f.Bool("overdue")}
+	filter := billingviews.InvoiceFilter{SubscriberID: FilterID[id.Subscriber](f, "subscriberId"),
+		State: f.OneOf("state", billingviews.InvoiceStates...), Overdue: f.Bool("overdue")}
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := PageOf[billing.InvoiceKey](c)
+	page, err := PageOf[billingviews.InvoiceKey](c)
 	if err != nil {
 		return err
 	}
@@ -176,9 +176,9 @@ func (a InvoicesAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r billing.InvoiceRow) billing.InvoiceKey {
-		return billing.InvoiceKey{DraftedAt: r.DraftedAt, ID: r.ID}
-	}, func(r billing.InvoiceRow) invoiceResponse { return showInvoice(r, filter.Today) })
+	return SendPage(c, page, rows, func(r billingviews.InvoiceRow) billingviews.InvoiceKey {
+		return billingviews.InvoiceKey{DraftedAt: r.DraftedAt, ID: r.ID}
+	}, func(r billingviews.InvoiceRow) invoiceResponse { return showInvoice(r, filter.Today) })
 }
 
 // get answers with one invoice and what became of it.
@@ -208,7 +208,7 @@ func (a InvoicesAPI) read(ctx context.Context, c *Call, invoice id.Invoice) (inv
 }
 
 // locate finds whose account an invoice is on. The account itself decides about it.
-func (a InvoicesAPI) locate(ctx context.Context, c *Call) (*billing.InvoiceDetail, error) {
+func (a InvoicesAPI) locate(ctx context.Context, c *Call) (*billingviews.InvoiceDetail, error) {
 	invoice, err := PathID[id.Invoice](c, "id", "invoice_not_found")
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (a InvoicesAPI) void(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendVisible(ctx, c, 200, Visible{Projection: billing.InvoicesName, ID: row.ID.String(), Result: done},
+	return SendVisible(ctx, c, 200, Visible{Projection: billingviews.InvoicesName, ID: row.ID.String(), Result: done},
 		func(ctx context.Context) (invoiceDetailResponse, error) { return a.read(ctx, c, row.ID) })
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
@@ -115,8 +115,8 @@ func TestInvoices_NewSubscriptionIsInvoicedAndPaidFromCredit(t *testing.T) {
 		},
 		Timezone: "Africa/Nairobi", StartsAt: k.clock.Now(), Username: personal.Of("amina"), PasswordRef: id.New[id.Secret](), InvoiceID: invoice,
 	}, org)
-	paid, err := k.views.WaitUntil(t.Context(), billing.InvoicesName, func(ctx context.Context) (bool, error) {
-		state, err := billing.InvoicesQuery{Views: k.views}.State(ctx, org, invoice)
+	paid, err := k.views.WaitUntil(t.Context(), billingviews.InvoicesName, func(ctx context.Context) (bool, error) {
+		state, err := billingviews.InvoicesQuery{Views: k.views}.State(ctx, org, invoice)
 		return state == "paid", err
 	})
 	if err != nil || !paid {
@@ -188,7 +188,7 @@ func TestInvoices_DraftLeftBehindIsIssuedLater(t *testing.T) {
 	}
 	k.clock.Advance(2 * time.Minute)
 	p.Wake()
-	final, err := billing.InvoicesQuery{Views: k.views}.WaitFinal(t.Context(), k.Orgs["acme"].ID, id.Must[id.Invoice](body.ID))
+	final, err := billingviews.InvoicesQuery{Views: k.views}.WaitFinal(t.Context(), k.Orgs["acme"].ID, id.Must[id.Invoice](body.ID))
 	if err != nil || !final {
 		t.Fatalf("still a draft, %v", err)
 	}

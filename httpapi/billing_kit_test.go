@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	billingrules "github.com/lastmile-isp/lastmile/aggregates/billing"
-	identityrules "github.com/lastmile-isp/lastmile/aggregates/identity"
-	subscriberrules "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -20,8 +20,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
-	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
-	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -55,7 +55,7 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: manual})
-	shows.Register(billing.Invoices{}, billing.Statement{}, subscribers.Subscribers{})
+	shows.Register(billingviews.Invoices{}, billingviews.Statement{}, subscribersviews.Subscribers{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -65,8 +65,8 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 		k.startProcesses(t)
 	}
 	settings := httpapi.OrganizationSettingsAPI{Bus: k.bus}
-	invoices := httpapi.InvoicesAPI{Bus: k.bus, Invoices: billing.InvoicesQuery{Views: k.views}, Settings: settings, Clock: manual}
-	statement := httpapi.StatementAPI{Statement: billing.StatementQuery{Views: k.views}, Subscribers: subscribers.SubscribersQuery{Views: k.views}}
+	invoices := httpapi.InvoicesAPI{Bus: k.bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Settings: settings, Clock: manual}
+	statement := httpapi.StatementAPI{Statement: billingviews.StatementQuery{Views: k.views}, Subscribers: subscribersviews.SubscribersQuery{Views: k.views}}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility = k.views }, invoices.Routes(), statement.Routes())
 	k.populate(t)
 	return k
@@ -74,26 +74,11 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 
 // registerForBilling adds what billing takes part in.
 func registerForBilling(b *bus.Bus) {
-	bus.Register(b, bus.Aggregate[billingrules.Account, commands.AccountCommand, events.AccountEvent]{
-		Category: billingrules.AccountCategory, Evolve: billingrules.EvolveAccount, Decide: billingrules.DecideAccount,
-		Owner: billingrules.OwnerAccount, Close: billingrules.CloseAccount,
-	})
-	bus.Register(b, bus.Aggregate[billingrules.Numbering, commands.NumberingCommand, events.NumberingEvent]{
-		Category: billingrules.NumberingCategory, Evolve: billingrules.EvolveNumbering, Decide: billingrules.DecideNumbering,
-		Owner: billingrules.OwnerNumbering, Close: billingrules.CloseNumbering,
-	})
-	bus.Register(b, bus.Aggregate[identityrules.Organization, commands.OrganizationCommand, events.OrganizationEvent]{
-		Category: "organization", Evolve: identityrules.EvolveOrganization, Decide: identityrules.DecideOrganization,
-		Owner: identityrules.OwnerOrganization, Claims: identityrules.ClaimsOrganization,
-	})
-	bus.Register(b, bus.Aggregate[subscriberrules.Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
-		Category: "subscriber", Evolve: subscriberrules.EvolveSubscriber, Decide: subscriberrules.DecideSubscriber,
-		Owner: subscriberrules.OwnerSubscriber, Claims: subscriberrules.ClaimsSubscriber,
-	})
-	bus.Register(b, bus.Aggregate[subscriberrules.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
-		Category: "subscription", Evolve: subscriberrules.EvolveSubscription, Decide: subscriberrules.DecideSubscription,
-		Owner: subscriberrules.OwnerSubscription, Claims: subscriberrules.ClaimsSubscription, Close: subscriberrules.CloseSubscription,
-	})
+	bus.Register(b, billing.Accounts())
+	bus.Register(b, billing.NumberSeries())
+	bus.Register(b, identity.Organizations())
+	bus.Register(b, subscribers.Subscribers())
+	bus.Register(b, subscribers.Subscriptions())
 	bus.RegisterStored[commands.DraftInvoice](b)
 	bus.RegisterStored[commands.GrantNumber](b)
 	bus.RegisterStored[commands.IssueInvoice](b)
@@ -102,17 +87,17 @@ func registerForBilling(b *bus.Bus) {
 }
 
 // startProcesses drives invoicing.
-func (k *billingKit) startProcesses(t *testing.T) *processes.Runner {
+func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	t.Helper()
-	p := processes.New(processes.Config{
+	p := processrunner.New(processrunner.Config{
 		Feed: k.feed, DB: k.store.DB, Clock: k.clock, Decode: k.bus.DecodeStored,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.bus.Execute(ctx, cmd, meta)
 			return err
 		},
 	})
-	processes.Register(p, invoicing.Process())
-	processes.Register(p, invoicing.DocumentProcess())
+	processrunner.Register(p, invoicing.Process())
+	processrunner.Register(p, invoicing.DocumentProcess())
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}
@@ -144,7 +129,7 @@ func (k *billingKit) populate(t *testing.T) {
 		}}, id.Organization{})
 		done := k.do(t, commands.RegisterSubscriber{SubscriberID: who[slug], OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
 			Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of("+254700000000")}}, org)
-		if err := k.views.WaitFor(t.Context(), subscribers.SubscribersName, done.Position); err != nil {
+		if err := k.views.WaitFor(t.Context(), subscribersviews.SubscribersName, done.Position); err != nil {
 			t.Fatalf("subscriber: %v", err)
 		}
 	}
@@ -156,7 +141,7 @@ func (k *billingKit) pay(t *testing.T, minor int64) {
 	k.sent++
 	done := k.do(t, commands.CreditReceipt{SubscriberID: k.amina, OrgID: k.Orgs["acme"].ID, Number: fmt.Sprintf("QGH%07d", k.sent),
 		ReceiptID: id.New[id.Receipt](), Channel: "c2b", Amount: money.Of(minor, money.KES), PaidAt: k.Clock.Now()}, k.Orgs["acme"].ID)
-	for _, name := range []string{billing.InvoicesName, billing.StatementName} {
+	for _, name := range []string{billingviews.InvoicesName, billingviews.StatementName} {
 		if err := k.views.WaitFor(t.Context(), name, done.Position); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -12,8 +12,8 @@ import (
 
 // StatementAPI serves /subscribers/:id/statement.
 type StatementAPI struct {
-	Statement   billing.StatementQuery
-	Subscribers subscribers.SubscribersQuery
+	Statement   billingviews.StatementQuery
+	Subscribers subscribersviews.SubscribersQuery
 }
 
 // Routes lists the endpoints of statements.
@@ -48,7 +48,7 @@ func (a StatementAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := PageOf[billing.StatementKey](c)
+	page, err := PageOf[billingviews.StatementKey](c)
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func (a StatementAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r billing.StatementRow) billing.StatementKey {
-		return billing.StatementKey{Position: r.Position}
+	return SendPage(c, page, rows, func(r billingviews.StatementRow) billingviews.StatementKey {
+		return billingviews.StatementKey{Position: r.Position}
 	}, showStatementLine)
 }
 
 // showStatementLine is a row as the API shows it.
-func showStatementLine(r billing.StatementRow) statementLine {
+func showStatementLine(r billingviews.StatementRow) statementLine {
 	return statementLine{At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),
 		Balance: r.Balance().Number(), Currency: r.Currency, Cause: statementCause{Type: r.CauseType, ID: r.CauseID}}
 }

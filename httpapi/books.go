@@ -13,7 +13,7 @@ import (
 
 // Books waits for money to be in the books: a receipt's fate is decided in one stream, and booked on the account by a process
 // a moment later. Whoever reads after such a write must see both (api.md, Conventions).
-type Books struct{ Statement billing.StatementQuery }
+type Books struct{ Statement billingviews.StatementQuery }
 
 // await waits until the statement has a line of the receipt from after a position of the log, and until every read model of
 // money shows it; 2 s at most for each, then the reader sees it a little later.
@@ -22,7 +22,7 @@ func (b Books) await(ctx context.Context, org id.Organization, subscriber id.Sub
 		return nil
 	}
 	var booked uint64
-	_, err := b.Statement.Views.WaitUntil(ctx, billing.StatementName, func(ctx context.Context) (bool, error) {
+	_, err := b.Statement.Views.WaitUntil(ctx, billingviews.StatementName, func(ctx context.Context) (bool, error) {
 		var err error
 		booked, err = b.Statement.Since(ctx, org, subscriber, id.Any(receipt), after)
 		return booked > 0, err
@@ -30,7 +30,7 @@ func (b Books) await(ctx context.Context, org id.Organization, subscriber id.Sub
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{subscribers.SubscribersName, billing.InvoicesName, billing.CollectionsName, payments.ReceiptsName} {
+	for _, name := range []string{subscribersviews.SubscribersName, billingviews.InvoicesName, billingviews.CollectionsName, paymentsviews.ReceiptsName} {
 		if err := b.Statement.Views.WaitFor(ctx, name, booked); err != nil && !errors.Is(err, runner.ErrBehind) {
 			return err
 		}

@@ -108,7 +108,7 @@ func (a AuthAPI) changePassword(ctx context.Context, c *Call) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	if _, err := c.WaitVisible(ctx, identity.UsersName, done.Position); err != nil {
+	if _, err := c.WaitVisible(ctx, identityviews.UsersName, done.Position); err != nil {
 		return err
 	}
 	return c.Send(200, messageResponse{"Your password was changed. Every other session has ended."})

@@ -18,8 +18,8 @@ import (
 // AuthAPI serves /auth.
 type AuthAPI struct {
 	Bus       *bus.Bus
-	Users     identity.UsersQuery
-	Directory *identity.Directory
+	Users     identityviews.UsersQuery
+	Directory *identityviews.Directory
 	// DirectoryShows waits until the directory has a position: access begins and ends with the answer, not soon after.
 	DirectoryShows *runner.Memory
 	// Head is the newest position of the log: signing in sees what was registered a moment ago, also by another program.
@@ -79,7 +79,7 @@ type loginResponse struct {
 }
 
 // showUser is a user with a role.
-func showUser(u identity.UserRow, role events.Role) userResponse {
+func showUser(u identityviews.UserRow, role events.Role) userResponse {
 	return userResponse{ID: u.ID, Email: emptyAsNull(&u.Email), Phone: emptyAsNull(&u.Phone), FirstName: u.FirstName, LastName: u.LastName, Role: role}
 }
 
@@ -121,7 +121,7 @@ func (a AuthAPI) login(ctx context.Context, c *Call) error {
 }
 
 // open starts a session in a role and answers with its tokens.
-func (a AuthAPI) open(ctx context.Context, c *Call, user identity.UserRow, role events.Role) error {
+func (a AuthAPI) open(ctx context.Context, c *Call, user identityviews.UserRow, role events.Role) error {
 	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: c.Org.ID}
 	meta := c.MetaFor("session")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
@@ -155,7 +155,7 @@ func errLocked() error {
 
 // proven is the user whose password it is, with the membership at the host's organization. Unknown addresses and strangers
 // are counted, looked up and hashed for like members, so that neither answer nor time tells them apart.
-func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password secrets.Text) (*identity.UserRow, *identity.MemberRow, error) {
+func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password secrets.Text) (*identityviews.UserRow, *identityviews.MemberRow, error) {
 	try, err := a.Lockouts.Try(ctx, email)
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +174,7 @@ func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password sec
 	if user != nil {
 		known = user.ID
 	}
-	var member *identity.MemberRow
+	var member *identityviews.MemberRow
 	if !c.Org.ID.IsZero() {
 		if member, err = a.Users.Member(ctx, c.Org.ID, known); err != nil {
 			return nil, nil, err
@@ -196,7 +196,7 @@ func (a AuthAPI) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Users.Views.WaitFor(ctx, identity.UsersName, head); err != nil && !errors.Is(err, runner.ErrBehind) {
+	if err := a.Users.Views.WaitFor(ctx, identityviews.UsersName, head); err != nil && !errors.Is(err, runner.ErrBehind) {
 		return err
 	}
 	return nil
@@ -204,7 +204,7 @@ func (a AuthAPI) catchUp(ctx context.Context) error {
 
 // mayEnter is the role in which a proven user enters the host. The first sign-in at an organization that added a user of
 // another one is the acceptance of that membership (rules.md 16).
-func (a AuthAPI) mayEnter(ctx context.Context, c *Call, user *identity.UserRow, member *identity.MemberRow) (events.Role, error) {
+func (a AuthAPI) mayEnter(ctx context.Context, c *Call, user *identityviews.UserRow, member *identityviews.MemberRow) (events.Role, error) {
 	if c.Org.ID.IsZero() {
 		if !user.SuperAdmin {
 			return "", failure.NewDenied("super_admin_only", "Only platform administrators sign in here. Use your organization's own address.")

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	auditrules "github.com/lastmile-isp/lastmile/aggregates/audit"
-	identityrules "github.com/lastmile-isp/lastmile/aggregates/identity"
-	subscriberrules "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/audit"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -85,7 +85,7 @@ func newISPKit(t *testing.T) *ispKit {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: k.clock})
-	shows.Register(identity.Organizations{}, identity.Users{}, subscribers.Subscribers{}, subscribers.Plans{}, subscribers.Subscriptions{})
+	shows.Register(identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{}, subscribersviews.Plans{}, subscribersviews.Subscriptions{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -98,34 +98,26 @@ func newISPKit(t *testing.T) *ispKit {
 
 // registerISP adds the aggregates of both areas, and of refusals.
 func registerISP(b *bus.Bus) {
-	bus.Register(b, bus.Aggregate[identityrules.Organization, commands.OrganizationCommand, events.OrganizationEvent]{Category: "organization",
-		Evolve: identityrules.EvolveOrganization, Decide: identityrules.DecideOrganization, Owner: identityrules.OwnerOrganization, Claims: identityrules.ClaimsOrganization})
-	bus.Register(b, bus.Aggregate[identityrules.User, commands.UserCommand, events.UserEvent]{Category: "user",
-		Evolve: identityrules.EvolveUser, Decide: identityrules.DecideUser, Owner: identityrules.OwnerUser, Claims: identityrules.ClaimsUser})
-	bus.Register(b, bus.Aggregate[identityrules.Session, commands.SessionCommand, events.SessionEvent]{Category: "session",
-		Evolve: identityrules.EvolveSession, Decide: identityrules.DecideSession, Owner: identityrules.OwnerSession})
-	bus.Register(b, bus.Aggregate[subscriberrules.Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{Category: "subscriber",
-		Evolve: subscriberrules.EvolveSubscriber, Decide: subscriberrules.DecideSubscriber, Owner: subscriberrules.OwnerSubscriber, Claims: subscriberrules.ClaimsSubscriber})
-	bus.Register(b, bus.Aggregate[subscriberrules.Plan, commands.PlanCommand, events.PlanEvent]{Category: "plan",
-		Evolve: subscriberrules.EvolvePlan, Decide: subscriberrules.DecidePlan, Owner: subscriberrules.OwnerPlan, Claims: subscriberrules.ClaimsPlan})
-	bus.Register(b, bus.Aggregate[subscriberrules.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{Category: "subscription",
-		Evolve: subscriberrules.EvolveSubscription, Decide: subscriberrules.DecideSubscription, Owner: subscriberrules.OwnerSubscription,
-		Claims: subscriberrules.ClaimsSubscription, Close: subscriberrules.CloseSubscription})
-	bus.Register(b, bus.Aggregate[auditrules.Refusal, commands.RefusalCommand, events.RefusalEvent]{Category: "refusal",
-		Evolve: auditrules.EvolveRefusal, Decide: auditrules.DecideRefusal, Owner: auditrules.OwnerRefusal})
+	bus.Register(b, identity.Organizations())
+	bus.Register(b, identity.Users())
+	bus.Register(b, identity.Sessions())
+	bus.Register(b, subscribers.Subscribers())
+	bus.Register(b, subscribers.Plans())
+	bus.Register(b, subscribers.Subscriptions())
+	bus.Register(b, audit.Refusals())
 }
 
 // serve starts the directory and the server.
 func (k *ispKit) serve(t *testing.T, f *feed.Feed) {
 	t.Helper()
-	directory := identity.NewDirectory()
+	directory := identityviews.NewDirectory()
 	k.shows = runner.NewMemory(directory, f, storetest.Quiet())
 	if err := k.shows.Start(t.Context()); err != nil {
 		t.Fatalf("start directory: %v", err)
 	}
 	t.Cleanup(k.shows.Stop)
-	users, people, owned := identity.UsersQuery{Views: k.views}, subscribers.SubscribersQuery{Views: k.views}, subscribers.SubscriptionsQuery{Views: k.views}
-	orgs := identity.OrganizationsQuery{Views: k.views}
+	users, people, owned := identityviews.UsersQuery{Views: k.views}, subscribersviews.SubscribersQuery{Views: k.views}, subscribersviews.SubscriptionsQuery{Views: k.views}
+	orgs := identityviews.OrganizationsQuery{Views: k.views}
 	tokens := httpapi.Tokens{Key: k.key, Directory: directory, Clock: k.clock}
 	settings := httpapi.OrganizationSettingsAPI{Bus: k.bus, Organizations: orgs, DirectoryShows: k.shows}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
@@ -138,7 +130,7 @@ func (k *ispKit) serve(t *testing.T, f *feed.Feed) {
 		httpapi.UsersAPI{Bus: k.bus, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords, Refresh: k.vault.RefreshTokens}.Routes(),
 		settings.Routes(),
 		httpapi.SubscribersAPI{Bus: k.bus, Subscribers: people, Subscriptions: owned, Settings: settings, Clock: k.clock}.Routes(),
-		httpapi.PlansAPI{Bus: k.bus, Plans: subscribers.PlansQuery{Views: k.views}, Settings: settings}.Routes(),
+		httpapi.PlansAPI{Bus: k.bus, Plans: subscribersviews.PlansQuery{Views: k.views}, Settings: settings}.Routes(),
 		httpapi.SubscriptionsAPI{Bus: k.bus, Subscriptions: owned, Settings: settings, Secrets: k.vault.Secrets, Clock: k.clock}.Routes(),
 	)
 }
@@ -193,7 +185,7 @@ func (k *ispKit) settle(t *testing.T, position uint64) {
 	if err := k.shows.WaitFor(t.Context(), position); err != nil {
 		t.Fatalf("directory: %v", err)
 	}
-	for _, name := range []string{identity.OrganizationsName, identity.UsersName, subscribers.SubscribersName, subscribers.SubscriptionsName} {
+	for _, name := range []string{identityviews.OrganizationsName, identityviews.UsersName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName} {
 		if err := k.views.WaitFor(t.Context(), name, position); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

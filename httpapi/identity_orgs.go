@@ -22,8 +22,8 @@ import (
 // OrganizationsAPI serves /orgs on the root host.
 type OrganizationsAPI struct {
 	Bus            *bus.Bus
-	Organizations  identity.OrganizationsQuery
-	Users          identity.UsersQuery
+	Organizations  identityviews.OrganizationsQuery
+	Users          identityviews.UsersQuery
 	DirectoryShows *runner.Memory
 	Passwords      *vault.Passwords
 }
@@ -82,7 +82,7 @@ type organizationResponse struct {
 }
 
 // showOrganization is a row as the API shows it.
-func showOrganization(r identity.OrganizationRow) organizationResponse {
+func showOrganization(r identityviews.OrganizationRow) organizationResponse {
 	status := "active"
 	if r.Suspended {
 		status = "suspended"
@@ -147,7 +147,7 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 	if err != nil {
 		return fmt.Errorf("add administrator: %w", err)
 	}
-	if shown, err := c.WaitVisible(ctx, identity.UsersName, added.Position); err != nil || !shown {
+	if shown, err := c.WaitVisible(ctx, identityviews.UsersName, added.Position); err != nil || !shown {
 		return orNotFound(err, runner.ErrBehind)
 	}
 	done.Position = max(done.Position, added.Position)
@@ -195,7 +195,7 @@ func (a OrganizationsAPI) show(ctx context.Context, c *Call, status int, org id.
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	v := Visible{Projection: identity.OrganizationsName, ID: org.String(), Result: done}
+	v := Visible{Projection: identityviews.OrganizationsName, ID: org.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (organizationResponse, error) {
 		row, err := a.Organizations.Get(ctx, org)
 		if err != nil || row == nil {
@@ -207,7 +207,7 @@ func (a OrganizationsAPI) show(ctx context.Context, c *Call, status int, org id.
 
 // list answers with a page of organizations.
 func (a OrganizationsAPI) list(ctx context.Context, c *Call) error {
-	page, err := PageOf[identity.OrganizationKey](c)
+	page, err := PageOf[identityviews.OrganizationKey](c)
 	if err != nil {
 		return err
 	}
@@ -215,8 +215,8 @@ func (a OrganizationsAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r identity.OrganizationRow) identity.OrganizationKey {
-		return identity.OrganizationKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r identityviews.OrganizationRow) identityviews.OrganizationKey {
+		return identityviews.OrganizationKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, showOrganization)
 }
 

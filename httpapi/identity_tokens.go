@@ -38,7 +38,7 @@ type claims struct {
 // Tokens issues access tokens and proves them. Safe for concurrent use.
 type Tokens struct {
 	Key       []byte // at least 32 bytes; the same on every replica
-	Directory *identity.Directory
+	Directory *identityviews.Directory
 	Clock     clock.Clock
 }
 
@@ -79,7 +79,7 @@ func (t Tokens) Authenticate(_ context.Context, token string) (Caller, error) {
 }
 
 // OrganizationDirectory finds tenants for the server.
-type OrganizationDirectory struct{ Directory *identity.Directory }
+type OrganizationDirectory struct{ Directory *identityviews.Directory }
 
 // OrganizationBySlug finds a tenant by the first label of its host.
 func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string) (Organization, bool, error) {

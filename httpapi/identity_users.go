@@ -21,7 +21,7 @@ import (
 // UsersAPI serves /users: the staff of an organization.
 type UsersAPI struct {
 	Bus            *bus.Bus
-	Users          identity.UsersQuery
+	Users          identityviews.UsersQuery
 	DirectoryShows *runner.Memory
 	Passwords      *vault.Passwords
 	Refresh        *vault.RefreshTokens
@@ -75,7 +75,7 @@ type memberResponse struct {
 
 // showMember is a row as the API shows it. Somebody new and somebody who belongs to another organization too look alike
 // until they sign in (rules.md 16).
-func showMember(r identity.MemberRow) memberResponse {
+func showMember(r identityviews.MemberRow) memberResponse {
 	status := r.Status
 	if status == "pending" || status == "active" && r.MustChangePassword {
 		status = "invited"
@@ -121,7 +121,7 @@ func newUserID(c *Call, kind string) id.User {
 }
 
 // addUser registers a user with a temporary password, or grants a membership to the one who has the e-mail address.
-func addUser(ctx context.Context, c *Call, b *bus.Bus, users identity.UsersQuery, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser) (id.User, bus.Result, error) {
+func addUser(ctx context.Context, c *Call, b *bus.Bus, users identityviews.UsersQuery, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser) (id.User, bus.Result, error) {
 	if err := checkNewUser(r, password); err != nil {
 		return id.User{}, bus.Result{}, err
 	}
@@ -166,9 +166,9 @@ func register(ctx context.Context, b *bus.Bus, passwords *vault.Passwords, passw
 }
 
 // awaitUser waits until the read side knows the user of an address that is taken. Fails: email_taken.
-func awaitUser(ctx context.Context, users identity.UsersQuery, email string) (*identity.UserRow, error) {
-	var known *identity.UserRow
-	shown, err := users.Views.WaitUntil(ctx, identity.UsersName, func(ctx context.Context) (bool, error) {
+func awaitUser(ctx context.Context, users identityviews.UsersQuery, email string) (*identityviews.UserRow, error) {
+	var known *identityviews.UserRow
+	shown, err := users.Views.WaitUntil(ctx, identityviews.UsersName, func(ctx context.Context) (bool, error) {
 		var err error
 		known, err = users.ByEmail(ctx, email)
 		return known != nil, err
@@ -198,7 +198,7 @@ func (a UsersAPI) show(ctx context.Context, c *Call, status int, user id.User, d
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	shown, err := c.WaitVisible(ctx, identity.UsersName, done.Position)
+	shown, err := c.WaitVisible(ctx, identityviews.UsersName, done.Position)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func metaOf(c *Call) (commands.Meta, error) {
 
 // list answers with a page of users.
 func (a UsersAPI) list(ctx context.Context, c *Call) error {
-	page, err := PageOf[identity.MemberKey](c)
+	page, err := PageOf[identityviews.MemberKey](c)
 	if err != nil {
 		return err
 	}
@@ -231,8 +231,8 @@ func (a UsersAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r identity.MemberRow) identity.MemberKey {
-		return identity.MemberKey{MemberSince: r.MemberSince, ID: r.ID}
+	return SendPage(c, page, rows, func(r identityviews.MemberRow) identityviews.MemberKey {
+		return identityviews.MemberKey{MemberSince: r.MemberSince, ID: r.ID}
 	}, showMember)
 }
 

@@ -88,7 +88,7 @@ const attentionTimeout = 2 * time.Second
 
 // ReceiptMetrics shows money that waits for a person: the alarms of rules.md 1 and 2. A count that fails is left out of the
 // scrape, which a rule for absent series notices.
-func ReceiptMetrics(count func(ctx context.Context) (payments.Attention, error)) prometheus.Collector {
+func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, error)) prometheus.Collector {
 	return gauges{prometheus.NewDesc("lastmile_receipts_attention", "Receipts that wait for a person: in suspense, disputed, or unclaimed for 48 hours.", []string{"why"}, nil),
 		func(emit func(float64, ...string)) {
 			ctx, cancel := context.WithTimeout(context.Background(), attentionTimeout)

@@ -11,7 +11,7 @@ import (
 )
 
 // errOfService is the newest error of a service as an answer, nil without one.
-func errOfService(r network.ServiceRow) error {
+func errOfService(r networkviews.ServiceRow) error {
 	switch e := r.LastError; {
 	case e == nil:
 		return nil
@@ -70,8 +70,8 @@ func (a NetworkAPI) reconcile(kind events.ReconcileKind) func(context.Context, *
 		if _, err := a.Bus.Execute(ctx, commands.RequestReconcile{RunID: run, OrgID: c.Org.ID, DeviceID: device, Kind: kind}, c.Meta()); err != nil {
 			return err
 		}
-		var row *network.RunRow
-		finished, err := a.await(ctx, network.HistoryName, actionWait, func(ctx context.Context) (bool, error) {
+		var row *networkviews.RunRow
+		finished, err := a.await(ctx, networkviews.HistoryName, actionWait, func(ctx context.Context) (bool, error) {
 			var err error
 			row, err = a.History.Run(ctx, c.Org.ID, run)
 			return row != nil, err
@@ -87,7 +87,7 @@ func (a NetworkAPI) reconcile(kind events.ReconcileKind) func(context.Context, *
 }
 
 // sendRun answers with the end of a run.
-func sendRun(c *Call, r network.RunRow) error {
+func sendRun(c *Call, r networkviews.RunRow) error {
 	switch events.ReconcileOutcome(r.Outcome) {
 	case events.ReconcileRefused:
 		return errRefused(r.Message)
@@ -113,21 +113,21 @@ func (a NetworkAPI) reboot(ctx context.Context, c *Call) error {
 	if _, err := a.Bus.Execute(ctx, commands.RequestReboot{DeviceID: device, RunID: run}, c.Meta()); err != nil {
 		return err
 	}
-	var row *network.DeviceRow
-	answered, err := a.await(ctx, network.DevicesName, actionWait, func(ctx context.Context) (bool, error) {
+	var row *networkviews.DeviceRow
+	answered, err := a.await(ctx, networkviews.DevicesName, actionWait, func(ctx context.Context) (bool, error) {
 		var err error
 		if row, err = a.readDevice(ctx, c.Org.ID, device); err != nil {
 			return false, err
 		}
 		b := row.Reboot
-		return b != nil && b.RunID == run && b.Stage != network.RebootRequested && b.Stage != network.RebootStarted, nil
+		return b != nil && b.RunID == run && b.Stage != networkviews.RebootRequested && b.Stage != networkviews.RebootStarted, nil
 	})
 	switch {
 	case err != nil:
 		return err
 	case !answered:
 		return c.Send(202, Accepted{ID: run.String(), Status: "accepted"})
-	case row.Reboot.Stage == network.RebootFailed:
+	case row.Reboot.Stage == networkviews.RebootFailed:
 		return errRefused(row.Reboot.Message)
 	}
 	return c.Send(200, a.showDevice(*row))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -87,7 +87,7 @@ func (a NetworkAPI) allocate(ctx context.Context, c *Call, command commands.Allo
 	if _, err := a.Bus.Execute(ctx, command, c.MetaFor("allocate")); err != nil {
 		return events.ServiceAddressing{}, err
 	}
-	plan, _, err := bus.Load[rules.Addressing](ctx, a.Bus, commands.AddressingCategory, c.Org.ID)
+	plan, _, err := bus.LoadUnchecked[network.Addressing](ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return events.ServiceAddressing{}, err
 	}
@@ -107,7 +107,7 @@ func (a NetworkAPI) sendChanged(ctx context.Context, c *Call, status int, servic
 		}
 		a.settle(ctx, c, row)
 	}
-	v := Visible{Projection: network.ServicesName, ID: service.String(), Result: done}
+	v := Visible{Projection: networkviews.ServicesName, ID: service.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (serviceResponse, error) {
 		row, err := a.readService(ctx, c.Org.ID, service)
 		return showService(row), err
@@ -116,7 +116,7 @@ func (a NetworkAPI) sendChanged(ctx context.Context, c *Call, status int, servic
 
 // settle gives back what a service that was applied held before, so that the next request finds it free. The process does
 // the same a moment later, and does it when this fails.
-func (a NetworkAPI) settle(ctx context.Context, c *Call, r *network.ServiceRow) {
+func (a NetworkAPI) settle(ctx context.Context, c *Call, r *networkviews.ServiceRow) {
 	var command commands.Command
 	switch {
 	case r == nil || r.Open != "":
@@ -130,9 +130,9 @@ func (a NetworkAPI) settle(ctx context.Context, c *Call, r *network.ServiceRow) 
 }
 
 // outcome waits until work that was asked for at a position is reported; nil when it is not in time.
-func (a NetworkAPI) outcome(ctx context.Context, org id.Organization, service id.Service, asked uint64, patience time.Duration) (*network.ServiceRow, error) {
-	var row *network.ServiceRow
-	reported, err := a.await(ctx, network.ServicesName, patience, func(ctx context.Context) (bool, error) {
+func (a NetworkAPI) outcome(ctx context.Context, org id.Organization, service id.Service, asked uint64, patience time.Duration) (*networkviews.ServiceRow, error) {
+	var row *networkviews.ServiceRow
+	reported, err := a.await(ctx, networkviews.ServicesName, patience, func(ctx context.Context) (bool, error) {
 		var err error
 		row, err = a.Services.Get(ctx, org, service)
 		return row != nil && uint64(row.OutcomePosition) > asked, err //nolint:gosec // positions are not negative
@@ -186,7 +186,7 @@ func (in serviceChange) binding(b events.ServiceBinding) events.ServiceBinding {
 
 // addressing is what a service should have: with another subnet, gateway and pool follow from it unless they are given, and
 // another kind of service comes from another plan.
-func (in serviceChange) addressing(state rules.Service, to events.ServiceBinding) events.ServiceAddressing {
+func (in serviceChange) addressing(state network.Service, to events.ServiceBinding) events.ServiceAddressing {
 	out := state.Addressing
 	management := events.ServiceCPEManagement
 	if in.Subnet != nil && *in.Subnet != out.Subnet {
@@ -206,7 +206,7 @@ func (in serviceChange) addressing(state rules.Service, to events.ServiceBinding
 }
 
 // walledGarden is a service's with the change; another type than hotspot has none.
-func (in serviceChange) walledGarden(state rules.Service, to events.ServiceBinding) events.WalledGarden {
+func (in serviceChange) walledGarden(state network.Service, to events.ServiceBinding) events.WalledGarden {
 	switch {
 	case in.WalledGarden != nil:
 		return in.WalledGarden.garden()
@@ -240,7 +240,7 @@ func (a NetworkAPI) changeService(ctx context.Context, c *Call) error {
 		return err
 	}
 	sessions := 0
-	if rules.Disruptive(state.Binding, to) {
+	if network.Disruptive(state.Binding, to) {
 		if sessions, err = a.Routers.AffectedSessions(ctx, state.ID); err != nil {
 			return err
 		}

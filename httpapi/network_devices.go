@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -19,9 +19,9 @@ import (
 // NetworkAPI serves /nas: routers and the services on them.
 type NetworkAPI struct {
 	Bus      *bus.Bus
-	Devices  network.DevicesQuery
-	Services network.ServicesQuery
-	History  network.HistoryQuery
+	Devices  networkviews.DevicesQuery
+	Services networkviews.ServicesQuery
+	History  networkviews.HistoryQuery
 	Secrets  *vault.Secrets
 	// Routers asks routers; Fleet knows what they said last.
 	Routers Routers
@@ -38,27 +38,27 @@ type NetworkAPI struct {
 // Routers asks a router at this moment, through its breaker. A refusal is failure.Refused "router_refused" in the router's
 // own words, no answer failure.Unavailable "device_unreachable".
 type Routers interface {
-	Ping(ctx context.Context, device id.Device) (network.LivePing, error)
-	Resource(ctx context.Context, device id.Device) (network.LiveResource, error)
-	Interfaces(ctx context.Context, device id.Device) ([]network.LiveInterfaces, error)
-	Sessions(ctx context.Context, device id.Device) ([]network.LiveSession, error)
-	Leases(ctx context.Context, device id.Device) ([]network.LiveLease, error)
-	Queues(ctx context.Context, device id.Device) ([]network.LiveQueue, error)
+	Ping(ctx context.Context, device id.Device) (networkviews.LivePing, error)
+	Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error)
+	Interfaces(ctx context.Context, device id.Device) ([]networkviews.LiveInterfaces, error)
+	Sessions(ctx context.Context, device id.Device) ([]networkviews.LiveSession, error)
+	Leases(ctx context.Context, device id.Device) ([]networkviews.LiveLease, error)
+	Queues(ctx context.Context, device id.Device) ([]networkviews.LiveQueue, error)
 	// Placement fails when a service may not be there: 400 reserved_interface, or 422 naming the field. It gives the
 	// subnets that the router uses for something of its own.
 	Placement(ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding) (occupied []string, err error)
 	AffectedSessions(ctx context.Context, service id.Service) (int, error)
-	Diff(ctx context.Context, service id.Service) (network.LiveDiff, error)
-	Drift(ctx context.Context, device id.Device) (network.LiveDiff, error)
-	FirewallDrift(ctx context.Context, device id.Device) (network.LiveDiff, error)
+	Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error)
+	Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
+	FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
 	// BootstrapScript makes the script. Meta is of who asks: a router without API credentials gets some with it.
 	BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error)
 }
 
 // Fleet knows what routers said when they were asked last.
 type Fleet interface {
-	Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]network.Poll, error)
-	History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]network.Poll, error)
+	Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]networkviews.Poll, error)
+	History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]networkviews.Poll, error)
 	// Soon has a router polled at once, as it is at a position of the log.
 	Soon(device id.Device, position uint64)
 }
@@ -137,7 +137,7 @@ type rebootShape struct {
 }
 
 // showDevice is a row as the API shows it.
-func (a NetworkAPI) showDevice(r network.DeviceRow) deviceResponse {
+func (a NetworkAPI) showDevice(r networkviews.DeviceRow) deviceResponse {
 	out := deviceResponse{
 		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort, APIPort: r.Details.APIPort,
 		HasAPICredentials: !r.APIRef.IsZero(), TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
@@ -152,7 +152,7 @@ func (a NetworkAPI) showDevice(r network.DeviceRow) deviceResponse {
 	}
 	if b := r.Reboot; b != nil {
 		out.Reboot = &rebootShape{Stage: b.Stage, Message: textOrNil(b.Message), At: b.At}
-		if b.Stage == network.RebootConfirmed {
+		if b.Stage == networkviews.RebootConfirmed {
 			out.Reboot.UptimeSeconds = &b.UptimeSeconds
 		}
 	}
@@ -163,12 +163,12 @@ func (a NetworkAPI) showDevice(r network.DeviceRow) deviceResponse {
 func errNoDevice() error { return failure.NewNotFound("device_not_found", "There is no such device.") }
 
 // device is the router that the path names, of the host's organization, as the log has it.
-func (a NetworkAPI) device(ctx context.Context, c *Call) (id.Device, rules.Device, error) {
+func (a NetworkAPI) device(ctx context.Context, c *Call) (id.Device, network.Device, error) {
 	device, err := PathID[id.Device](c, "id", "device_not_found")
 	if err != nil {
-		return device, rules.Device{}, err
+		return device, network.Device{}, err
 	}
-	state, _, err := bus.Load[rules.Device](ctx, a.Bus, commands.DeviceCategory, device)
+	state, _, err := bus.LoadUnchecked[network.Device](ctx, a.Bus, device)
 	if err == nil && (state.Org != c.Org.ID || state.Decommissioned) {
 		err = errNoDevice()
 	}
@@ -177,7 +177,7 @@ func (a NetworkAPI) device(ctx context.Context, c *Call) (id.Device, rules.Devic
 
 // listDevices answers with a page of routers.
 func (a NetworkAPI) listDevices(ctx context.Context, c *Call) error {
-	page, err := PageOf[network.DeviceKey](c)
+	page, err := PageOf[networkviews.DeviceKey](c)
 	if err != nil {
 		return err
 	}
@@ -185,8 +185,8 @@ func (a NetworkAPI) listDevices(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r network.DeviceRow) network.DeviceKey {
-		return network.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r networkviews.DeviceRow) networkviews.DeviceKey {
+		return networkviews.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, a.showDevice)
 }
 
@@ -214,7 +214,7 @@ func (a NetworkAPI) getDevice(ctx context.Context, c *Call) error {
 }
 
 // readDevice is a router's row.
-func (a NetworkAPI) readDevice(ctx context.Context, org id.Organization, device id.Device) (*network.DeviceRow, error) {
+func (a NetworkAPI) readDevice(ctx context.Context, org id.Organization, device id.Device) (*networkviews.DeviceRow, error) {
 	row, err := a.Devices.Get(ctx, org, device)
 	if err == nil && row == nil {
 		err = errNoDevice()
@@ -225,7 +225,7 @@ func (a NetworkAPI) readDevice(ctx context.Context, org id.Organization, device 
 // sendDevice answers a write with the router as the read side shows it.
 func (a NetworkAPI) sendDevice(ctx context.Context, c *Call, status int, device id.Device, done bus.Result) error {
 	a.Fleet.Soon(device, done.Position)
-	v := Visible{Projection: network.DevicesName, ID: device.String(), Result: done}
+	v := Visible{Projection: networkviews.DevicesName, ID: device.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (deviceResponse, error) {
 		row, err := a.readDevice(ctx, c.Org.ID, device)
 		if err != nil {
@@ -256,7 +256,7 @@ func (a NetworkAPI) deleteDevice(ctx context.Context, c *Call) error {
 		}
 	}
 	a.Forget(device)
-	if _, err := c.WaitVisible(ctx, network.DevicesName, done.Position); err != nil {
+	if _, err := c.WaitVisible(ctx, networkviews.DevicesName, done.Position); err != nil {
 		return err
 	}
 	return c.NoContent()

@@ -25,7 +25,7 @@ type fleetRow struct {
 
 // fleet answers with a page of routers and what they said last.
 func (a NetworkAPI) fleet(ctx context.Context, c *Call) error {
-	page, err := PageOf[network.DeviceKey](c)
+	page, err := PageOf[networkviews.DeviceKey](c)
 	if err != nil {
 		return err
 	}
@@ -41,14 +41,14 @@ func (a NetworkAPI) fleet(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r network.DeviceRow) network.DeviceKey {
-		return network.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r networkviews.DeviceRow) networkviews.DeviceKey {
+		return networkviews.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	},
-		func(r network.DeviceRow) fleetRow { return showFleet(r, polls) })
+		func(r networkviews.DeviceRow) fleetRow { return showFleet(r, polls) })
 }
 
 // showFleet is a router with its last poll.
-func showFleet(r network.DeviceRow, polls map[id.Device]network.Poll) fleetRow {
+func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) fleetRow {
 	out := fleetRow{DeviceID: r.ID, Name: r.Details.Name}
 	p, polled := polls[r.ID]
 	switch {
@@ -111,7 +111,7 @@ type historyShape struct {
 }
 
 // showHistory is an entry as the API shows it.
-func showHistory(r network.HistoryRow) historyShape {
+func showHistory(r networkviews.HistoryRow) historyShape {
 	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: idOrNil(r.ServiceID),
 		Actor: auditActor{ID: textOrNil(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
 }
@@ -125,14 +125,14 @@ func (a NetworkAPI) deviceHistory(ctx context.Context, c *Call) error {
 	if _, err := a.readDevice(ctx, c.Org.ID, device); err != nil {
 		return err
 	}
-	return sendHistory(c, func(after network.HistoryKey, max int) ([]network.HistoryRow, error) {
+	return sendHistory(c, func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error) {
 		return a.History.OfDevice(ctx, c.Org.ID, device, after, max)
 	})
 }
 
 // sendHistory answers with a page of a timeline.
-func sendHistory(c *Call, read func(after network.HistoryKey, max int) ([]network.HistoryRow, error)) error {
-	page, err := PageOf[network.HistoryKey](c)
+func sendHistory(c *Call, read func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error)) error {
+	page, err := PageOf[networkviews.HistoryKey](c)
 	if err != nil {
 		return err
 	}
@@ -140,5 +140,7 @@ func sendHistory(c *Call, read func(after network.HistoryKey, max int) ([]networ
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r network.HistoryRow) network.HistoryKey { return network.HistoryKey{Position: r.Position} }, showHistory)
+	return SendPage(c, page, rows, func(r networkviews.HistoryRow) networkviews.HistoryKey {
+		return networkviews.HistoryKey{Position: r.Position}
+	}, showHistory)
 }

@@ -144,7 +144,7 @@ type sessionShape struct {
 }
 
 // showSession is a session as the API shows it.
-func showSession(s network.LiveSession) sessionShape { return sessionShape(s) }
+func showSession(s networkviews.LiveSession) sessionShape { return sessionShape(s) }
 
 // leaseShape is one DHCP lease.
 type leaseShape struct {
@@ -158,7 +158,7 @@ type leaseShape struct {
 }
 
 // showLease is a lease as the API shows it.
-func showLease(l network.LiveLease) leaseShape { return leaseShape(l) }
+func showLease(l networkviews.LiveLease) leaseShape { return leaseShape(l) }
 
 // queueShape is one simple queue.
 type queueShape struct {
@@ -171,7 +171,7 @@ type queueShape struct {
 }
 
 // showQueue is a queue as the API shows it.
-func showQueue(q network.LiveQueue) queueShape { return queueShape(q) }
+func showQueue(q networkviews.LiveQueue) queueShape { return queueShape(q) }
 
 // resourceShape is a router's load.
 type resourceShape struct {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -34,7 +34,7 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 		RadiusRef: NewID[id.Secret](c, "device_radius"), TunnelRef: NewID[id.Secret](c, "device_tunnel"),
 	}
 	command.TunnelUser = "nas-" + strings.ReplaceAll(command.DeviceID.String(), "-", "")
-	command.TunnelAddress = rules.TunnelCandidate(command.DeviceID, 0)
+	command.TunnelAddress = network.TunnelCandidate(command.DeviceID, 0)
 	if err := a.checkDevice(command.Details, in.RadiusSecret, in.APIUsername, in.APIPassword); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 // register tries one tunnel address after the other.
 func (a NetworkAPI) register(ctx context.Context, c *Call, command commands.RegisterDevice) (bus.Result, error) {
 	for try := range tunnelTries {
-		command.TunnelAddress = rules.TunnelCandidate(command.DeviceID, try)
+		command.TunnelAddress = network.TunnelCandidate(command.DeviceID, try)
 		done, err := a.Bus.Execute(ctx, command, c.Meta())
 		if failure.CodeOf(err) != "tunnel_address_taken" {
 			return done, err
@@ -172,7 +172,7 @@ func (a NetworkAPI) changeDevice(ctx context.Context, c *Call) error {
 	if err := a.replaceCredentials(ctx, c, device, in); err != nil {
 		return err
 	}
-	done, err := amend(ctx, c, a.Bus, commands.DeviceCategory, device, func(present rules.Device) (commands.Command, error) {
+	done, err := amend(ctx, c, a.Bus, commands.DeviceCategory, device, func(present network.Device) (commands.Command, error) {
 		return commands.CorrectDevice{DeviceID: device, Details: in.details(present.Details)}, nil
 	})
 	if err != nil {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/network"
-	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -121,12 +120,12 @@ func showDrift(list []events.DriftedResource) []resourceDrift {
 }
 
 // showService is a row as the API shows it.
-func showService(r network.ServiceRow) serviceResponse {
+func showService(r networkviews.ServiceRow) serviceResponse {
 	out := serviceResponse{
 		ID: r.ID, DeviceID: r.DeviceID, Type: string(r.Binding.Type), ParentInterface: r.Binding.ParentInterface, Subnet: r.Addressing.Subnet,
 		Gateway: r.Addressing.Gateway, PoolStart: r.Addressing.PoolStart, PoolEnd: r.Addressing.PoolEnd, State: r.State, Slug: slugOf(r.ID),
 		WalledGarden: gardenResponse{Domains: append([]string{}, r.WalledGarden.Domains...), Addresses: append([]string{}, r.WalledGarden.Addresses...)},
-		Removing:     r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != network.StateFailed, AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
+		Removing:     r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed, AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
 	}
 	if r.Binding.VlanID != 0 {
 		out.VlanID = &r.Binding.VlanID
@@ -155,12 +154,12 @@ func errNoService() error {
 }
 
 // service is the service that the path names, of the host's organization, as the log has it.
-func (a NetworkAPI) service(ctx context.Context, c *Call) (rules.Service, error) {
+func (a NetworkAPI) service(ctx context.Context, c *Call) (network.Service, error) {
 	service, err := PathID[id.Service](c, "id", "service_not_found")
 	if err != nil {
-		return rules.Service{}, err
+		return network.Service{}, err
 	}
-	state, _, err := bus.Load[rules.Service](ctx, a.Bus, commands.ServiceCategory, service)
+	state, _, err := bus.LoadUnchecked[network.Service](ctx, a.Bus, service)
 	if err == nil && (state.Org != c.Org.ID || state.Removed) {
 		err = errNoService()
 	}
@@ -168,13 +167,13 @@ func (a NetworkAPI) service(ctx context.Context, c *Call) (rules.Service, error)
 }
 
 // readService is a service's row; a removed one is absent.
-func (a NetworkAPI) readService(ctx context.Context, org id.Organization, service id.Service) (network.ServiceRow, error) {
+func (a NetworkAPI) readService(ctx context.Context, org id.Organization, service id.Service) (networkviews.ServiceRow, error) {
 	row, err := a.Services.Get(ctx, org, service)
 	if err != nil {
-		return network.ServiceRow{}, err
+		return networkviews.ServiceRow{}, err
 	}
 	if row == nil || row.RemovedAt != nil {
-		return network.ServiceRow{}, errNoService()
+		return networkviews.ServiceRow{}, errNoService()
 	}
 	return *row, nil
 }
@@ -185,7 +184,7 @@ func (a NetworkAPI) listServices(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := PageOf[network.ServiceKey](c)
+	page, err := PageOf[networkviews.ServiceKey](c)
 	if err != nil {
 		return err
 	}
@@ -193,8 +192,8 @@ func (a NetworkAPI) listServices(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r network.ServiceRow) network.ServiceKey {
-		return network.ServiceKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r networkviews.ServiceRow) networkviews.ServiceKey {
+		return networkviews.ServiceKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, showService)
 }
 
@@ -225,7 +224,7 @@ func (a NetworkAPI) serviceHistory(ctx context.Context, c *Call) error {
 	if row == nil {
 		return errNoService()
 	}
-	return sendHistory(c, func(after network.HistoryKey, max int) ([]network.HistoryRow, error) {
+	return sendHistory(c, func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error) {
 		return a.History.OfService(ctx, c.Org.ID, service, after, max)
 	})
 }
@@ -238,7 +237,7 @@ type diffResponse struct {
 }
 
 // showDiff is a difference as the API shows it.
-func showDiff(d network.LiveDiff) diffResponse {
+func showDiff(d networkviews.LiveDiff) diffResponse {
 	out := diffResponse{InSync: len(d.Resources) == 0, Resources: showDrift(d.Resources)}
 	if !out.InSync {
 		out.Hash = &d.Hash
@@ -260,7 +259,7 @@ func (a NetworkAPI) serviceDiff(ctx context.Context, c *Call) error {
 }
 
 // diff is a handler that compares a whole router.
-func (a NetworkAPI) diff(read func(context.Context, id.Device) (network.LiveDiff, error)) func(context.Context, *Call) error {
+func (a NetworkAPI) diff(read func(context.Context, id.Device) (networkviews.LiveDiff, error)) func(context.Context, *Call) error {
 	return func(ctx context.Context, c *Call) error {
 		device, _, err := a.device(ctx, c)
 		if err != nil {

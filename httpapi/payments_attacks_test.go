@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	jobs "github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -100,7 +100,7 @@ func TestFormerShortcode_ItsOldTokenReachesNobodysCustomers(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
-	old, err := jobs.Addresses{Prompt: k.URL(), Tokens: k.vault.CallbackSecrets}.OfPaybill(t.Context(), k.org, "600777")
+	old, err := paymentsjobs.Addresses{Prompt: k.URL(), Tokens: k.vault.CallbackSecrets}.OfPaybill(t.Context(), k.org, "600777")
 	if err != nil {
 		t.Fatal(err)
 	}

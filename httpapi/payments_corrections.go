@@ -3,9 +3,9 @@ package httpapi
 import (
 	"context"
 
-	billingrules "github.com/lastmile-isp/lastmile/aggregates/billing"
-	identityrules "github.com/lastmile-isp/lastmile/aggregates/identity"
-	paymentrules "github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -81,7 +81,7 @@ func (a ReceiptsAPI) correct(ctx context.Context, c *Call, subscriber id.Subscri
 			return err
 		}
 	}
-	before, _, err := bus.Load[paymentrules.Receipt](ctx, a.Bus, commands.ReceiptCategory, receipt)
+	before, _, err := bus.LoadUnchecked[payments.Receipt](ctx, a.Bus, receipt)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (a ReceiptsAPI) correct(ctx context.Context, c *Call, subscriber id.Subscri
 			}
 		}
 	}
-	v := Visible{Projection: payments.ReceiptsName, ID: receipt.String(), Result: done}
+	v := Visible{Projection: paymentsviews.ReceiptsName, ID: receipt.String(), Result: done}
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (receiptDetailResponse, error) {
 		out, _, err := a.read(ctx, c.Org.ID, receipt)
 		return out, err
@@ -112,11 +112,11 @@ func (a ReceiptsAPI) leaves(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	r, _, err := bus.Load[paymentrules.Receipt](ctx, a.Bus, commands.ReceiptCategory, receipt)
+	r, _, err := bus.LoadUnchecked[payments.Receipt](ctx, a.Bus, receipt)
 	if err != nil || r.Org != c.Org.ID || r.Subscriber.IsZero() {
 		return err
 	}
-	account, _, err := bus.Load[billingrules.Account](ctx, a.Bus, billingrules.AccountCategory, r.Subscriber)
+	account, _, err := bus.LoadUnchecked[billing.Account](ctx, a.Bus, r.Subscriber)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (a ReceiptsAPI) assign(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	org, _, err := bus.Load[identityrules.Organization](ctx, a.Bus, "organization", in.OrgID)
+	org, _, err := bus.LoadUnchecked[identity.Organization](ctx, a.Bus, in.OrgID)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (a ReceiptsAPI) assign(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	v := Visible{Projection: payments.ReceiptsName, ID: receipt.String(), Result: done}
+	v := Visible{Projection: paymentsviews.ReceiptsName, ID: receipt.String(), Result: done}
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (receiptResponse, error) {
 		row, err := a.Receipts.Any(ctx, receipt)
 		if err != nil || row == nil {

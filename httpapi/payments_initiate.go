@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/payments"
-	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -70,7 +70,7 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 	if err != nil && failure.CodeOf(err) != "payment_exists" {
 		return err // the reservation ends by itself: the outcome may be unknown
 	}
-	row, err := a.awaitAnswer(ctx, c.Org.ID, command.PaymentID, func(r payments.PaymentRow) bool {
+	row, err := a.awaitAnswer(ctx, c.Org.ID, command.PaymentID, func(r paymentsviews.PaymentRow) bool {
 		return r.Revision >= int64(begun.Revision) && r.Stage != "created" && r.Stage != "sent" //nolint:gosec // revisions fit
 	})
 	if err != nil {
@@ -82,8 +82,8 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 // reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses asks
 // no phone, so it does not count; one over the limit is given back.
 func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.InitiatePayment) error {
-	begun, _, err := bus.Load[rules.Payment](ctx, a.Bus, commands.PaymentCategory, command.PaymentID)
-	if err != nil || begun.Stage != rules.StageNone {
+	begun, _, err := bus.LoadUnchecked[payments.Payment](ctx, a.Bus, command.PaymentID)
+	if err != nil || begun.Stage != payments.StageNone {
 		return err // a retry of a request that went through, and whose answer was lost
 	}
 	// Not the id that a first try of this request had: a reservation that was given back since has to be made again.
@@ -104,9 +104,9 @@ func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.Init
 }
 
 // showInitiated is the attempt as it is known; nil when the read side does not show it yet.
-func showInitiated(p commands.InitiatePayment, row *payments.PaymentRow) initiateResponse {
+func showInitiated(p commands.InitiatePayment, row *paymentsviews.PaymentRow) initiateResponse {
 	out := initiateResponse{
-		PaymentID: p.PaymentID, Status: payments.StatusPending, AmountRequested: p.Amount.Number(), Currency: p.Amount.Currency,
+		PaymentID: p.PaymentID, Status: paymentsviews.StatusPending, AmountRequested: p.Amount.Number(), Currency: p.Amount.Currency,
 	}
 	if row != nil {
 		out.Status, out.CheckoutRequestID, out.CustomerMessage = row.Status(), row.CheckoutRequestID, row.CustomerMessage
@@ -149,13 +149,13 @@ func (a PaymentsAPI) promptCommand(ctx context.Context, c *Call, in initiateRequ
 }
 
 // subscriber loads a customer of the host's organization.
-func (a PaymentsAPI) subscriber(ctx context.Context, c *Call, s id.Subscriber) (aggregate.Subscriber, error) {
+func (a PaymentsAPI) subscriber(ctx context.Context, c *Call, s id.Subscriber) (subscribers.Subscriber, error) {
 	return loadSubscriber(ctx, a.Bus, c.Org.ID, s)
 }
 
 // loadSubscriber reads a customer of an organization from the log.
-func loadSubscriber(ctx context.Context, b *bus.Bus, org id.Organization, s id.Subscriber) (aggregate.Subscriber, error) {
-	subscriber, _, err := bus.Load[aggregate.Subscriber](ctx, b, "subscriber", s)
+func loadSubscriber(ctx context.Context, b *bus.Bus, org id.Organization, s id.Subscriber) (subscribers.Subscriber, error) {
+	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, b, s)
 	if err != nil {
 		return subscriber, err
 	}
@@ -166,7 +166,7 @@ func loadSubscriber(ctx context.Context, b *bus.Bus, org id.Organization, s id.S
 }
 
 // promptPhone is the phone to ask: the subscriber's own, or what staff say. A customer prompts only their own.
-func promptPhone(c *Call, s aggregate.Subscriber, given string) (string, error) {
+func promptPhone(c *Call, s subscribers.Subscriber, given string) (string, error) {
 	own := s.Details.Phone.Reveal()
 	phone := own
 	if given != "" {
@@ -211,12 +211,12 @@ func (a PaymentsAPI) countPrompt(ctx context.Context, phone personal.Text) error
 }
 
 // awaitAnswer waits until the read side shows what was waited for, 8 seconds at most; the row is what it shows then.
-func (a PaymentsAPI) awaitAnswer(ctx context.Context, org id.Organization, payment id.Payment, known func(payments.PaymentRow) bool) (*payments.PaymentRow, error) {
+func (a PaymentsAPI) awaitAnswer(ctx context.Context, org id.Organization, payment id.Payment, known func(paymentsviews.PaymentRow) bool) (*paymentsviews.PaymentRow, error) {
 	wait, cancel := context.WithTimeout(ctx, answerWait)
 	defer cancel()
-	var row *payments.PaymentRow
+	var row *paymentsviews.PaymentRow
 	for {
-		shown, err := a.Payments.Views.WaitUntil(wait, payments.PaymentsName, func(ctx context.Context) (bool, error) {
+		shown, err := a.Payments.Views.WaitUntil(wait, paymentsviews.PaymentsName, func(ctx context.Context) (bool, error) {
 			latest, err := a.Payments.Get(ctx, org, payment)
 			if err != nil || latest == nil {
 				return false, err
@@ -251,7 +251,7 @@ func (a PaymentsAPI) query(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if row.Status() == payments.StatusSuccess || row.CheckoutRequestID == nil {
+	if row.Status() == paymentsviews.StatusSuccess || row.CheckoutRequestID == nil {
 		return c.Send(200, showPayment(*row))
 	}
 	if err := a.Ready(row.Environment); err != nil {
@@ -262,7 +262,7 @@ func (a PaymentsAPI) query(ctx context.Context, c *Call) error {
 		return err
 	}
 	before := *row
-	row, err = a.awaitAnswer(ctx, c.Org.ID, before.ID, func(r payments.PaymentRow) bool {
+	row, err = a.awaitAnswer(ctx, c.Org.ID, before.ID, func(r paymentsviews.PaymentRow) bool {
 		return !asked.Changed || r.Checks > before.Checks || r.Stage != before.Stage
 	})
 	if err != nil || row == nil {
@@ -313,7 +313,7 @@ func (a PaymentsAPI) cash(ctx context.Context, c *Call) error {
 	if err := a.Books.await(ctx, c.Org.ID, in.SubscriberID, receipt, done.Position); err != nil {
 		return err
 	}
-	v := Visible{Projection: payments.PaymentsName, ID: receipt.String(), Result: done}
+	v := Visible{Projection: paymentsviews.PaymentsName, ID: receipt.String(), Result: done}
 	return SendVisible(ctx, c, 201, v, func(ctx context.Context) (paymentResponse, error) {
 		row, err := a.Payments.Get(ctx, c.Org.ID, id.As[id.Payment](receipt))
 		if err != nil || row == nil {

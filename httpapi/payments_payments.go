@@ -17,8 +17,8 @@ import (
 // PaymentsAPI serves /payments.
 type PaymentsAPI struct {
 	Bus      *bus.Bus
-	Payments payments.PaymentsQuery
-	Gateways payments.GatewaysQuery
+	Payments paymentsviews.PaymentsQuery
+	Gateways paymentsviews.GatewaysQuery
 	// Limiter counts prompts per phone; its keys are stored as HMACs.
 	Books Books
 	// PromptLimit is how many prompts one phone gets in ten minutes: 3 by rules.md 5, more in load tests.
@@ -58,7 +58,7 @@ func (a PaymentsAPI) Routes() []Route {
 }
 
 // paymentStatuses are the values of status. Source: spec.md, Payment statuses.
-var paymentStatuses = []string{payments.StatusPending, payments.StatusSuccess, payments.StatusCancelled, payments.StatusFailed}
+var paymentStatuses = []string{paymentsviews.StatusPending, paymentsviews.StatusSuccess, paymentsviews.StatusCancelled, paymentsviews.StatusFailed}
 
 // paymentResponse is a payment as api.md shows it.
 type paymentResponse struct {
@@ -80,7 +80,7 @@ type paymentResponse struct {
 }
 
 // showPayment is a row as the API shows it.
-func showPayment(r payments.PaymentRow) paymentResponse {
+func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	return paymentResponse{
 		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: idOrNil(r.InvoiceID), Amount: r.Amount().Number(), Currency: r.Currency,
 		Status: r.Status(), Gateway: r.Gateway, ReceiptID: idOrNil(r.ReceiptID), ReceiptNumber: r.ReceiptNumber, Reason: textOrNil(r.Reason()),
@@ -152,7 +152,7 @@ func (a PaymentsAPI) list(ctx context.Context, c *Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := PageOf[payments.PaymentKey](c)
+	page, err := PageOf[paymentsviews.PaymentKey](c)
 	if err != nil {
 		return err
 	}
@@ -166,12 +166,12 @@ func (a PaymentsAPI) list(ctx context.Context, c *Call) error {
 		}
 		scope = []id.Subscriber{subscriber}
 	}
-	rows, err := a.Payments.List(ctx, c.Org.ID, payments.PaymentFilter{SubscriberIDs: scope, Status: status}, afterOf(page), page.Fetch())
+	rows, err := a.Payments.List(ctx, c.Org.ID, paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status}, afterOf(page), page.Fetch())
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r payments.PaymentRow) payments.PaymentKey {
-		return payments.PaymentKey{InitiatedAt: r.InitiatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r paymentsviews.PaymentRow) paymentsviews.PaymentKey {
+		return paymentsviews.PaymentKey{InitiatedAt: r.InitiatedAt, ID: r.ID}
 	}, showPayment)
 }
 
@@ -189,7 +189,7 @@ func (a PaymentsAPI) get(ctx context.Context, c *Call) error {
 }
 
 // visible reads a payment that the caller may see.
-func (a PaymentsAPI) visible(ctx context.Context, c *Call, payment id.Payment) (*payments.PaymentRow, error) {
+func (a PaymentsAPI) visible(ctx context.Context, c *Call, payment id.Payment) (*paymentsviews.PaymentRow, error) {
 	scope, err := a.scope(ctx, c)
 	if err != nil {
 		return nil, err

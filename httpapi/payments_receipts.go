@@ -14,14 +14,14 @@ import (
 // ReceiptsAPI serves /receipts.
 type ReceiptsAPI struct {
 	Bus      *bus.Bus
-	Receipts payments.ReceiptsQuery
-	Matching payments.MatchingQuery
+	Receipts paymentsviews.ReceiptsQuery
+	Matching paymentsviews.MatchingQuery
 	Books    Books
 }
 
 // Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host (rules.md 9).
 func (a ReceiptsAPI) Routes() []Route {
-	state := Param{Name: "state", Type: "string", Enum: payments.ReceiptStates, Doc: "suspense is the inbox of money that nobody could be found for"}
+	state := Param{Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates, Doc: "suspense is the inbox of money that nobody could be found for"}
 	return []Route{
 		{Method: "GET", Path: "/receipts", Hosts: OnOrganization, Access: AccessSupport, Summary: "List receipts",
 			Row: receiptDetailResponse{}, Query: []Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list},
@@ -74,9 +74,9 @@ type receiptResponse struct {
 // receiptDetailResponse is a receipt with all that is known about it.
 type receiptDetailResponse struct {
 	receiptResponse
-	Sightings   []payments.Sighting  `json:"sightings"`
-	Allocations []receiptAllocation  `json:"allocations"`
-	Suggestions []receiptSuggestions `json:"suggestions"`
+	Sightings   []paymentsviews.Sighting `json:"sightings"`
+	Allocations []receiptAllocation      `json:"allocations"`
+	Suggestions []receiptSuggestions     `json:"suggestions"`
 }
 
 // receiptAllocation is what the receipt pays.
@@ -93,7 +93,7 @@ type receiptSuggestions struct {
 }
 
 // showReceipt is a row as the API shows it.
-func showReceipt(r payments.ReceiptRow) receiptResponse {
+func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	return receiptResponse{
 		ID: r.ID, OrgID: idOrNil(r.OrgID), ReceiptNumber: textOrNil(r.ReceiptNumber), Provider: r.Provider, Channel: r.Channel,
 		Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt, Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName},
@@ -109,21 +109,21 @@ func errNoReceipt() error {
 }
 
 // receiptKey is the place of a row in the list.
-func receiptKey(r payments.ReceiptRow) payments.ReceiptKey {
-	return payments.ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID}
+func receiptKey(r paymentsviews.ReceiptRow) paymentsviews.ReceiptKey {
+	return paymentsviews.ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID}
 }
 
 // list answers with a page of the organization's receipts.
 func (a ReceiptsAPI) list(ctx context.Context, c *Call) error {
 	f := c.Filters()
-	filter := payments.ReceiptFilter{State: f.OneOf("state", payments.ReceiptStates...)}
+	filter := paymentsviews.ReceiptFilter{State: f.OneOf("state", paymentsviews.ReceiptStates...)}
 	if s := FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
 		filter.SubscriberIDs = []id.Subscriber{s}
 	}
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := PageOf[payments.ReceiptKey](c)
+	page, err := PageOf[paymentsviews.ReceiptKey](c)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := PageOf[payments.ReceiptKey](c)
+	page, err := PageOf[paymentsviews.ReceiptKey](c)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, receiptKey, func(r payments.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
+	return SendPage(c, page, rows, receiptKey, func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
 }
 
 // get answers with one receipt.
@@ -177,7 +177,7 @@ func (a ReceiptsAPI) read(ctx context.Context, org id.Organization, receipt id.R
 	if err != nil || row == nil {
 		return none, 0, orNotFound(err, errNoReceipt())
 	}
-	detail, err := a.detail(ctx, org, []payments.ReceiptRow{*row})
+	detail, err := a.detail(ctx, org, []paymentsviews.ReceiptRow{*row})
 	if err != nil {
 		return none, 0, err
 	}
@@ -186,9 +186,9 @@ func (a ReceiptsAPI) read(ctx context.Context, org id.Organization, receipt id.R
 
 // detail reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person has to
 // choose.
-func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []payments.ReceiptRow) (func(payments.ReceiptRow) receiptDetailResponse, error) {
+func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow) (func(paymentsviews.ReceiptRow) receiptDetailResponse, error) {
 	var ids []id.Receipt
-	var open []payments.Reference
+	var open []paymentsviews.Reference
 	place := map[id.Receipt]int{} // of a receipt's suggestions
 	for _, r := range rows {
 		ids = append(ids, r.ID)
@@ -205,8 +205,8 @@ func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []pay
 	if err != nil {
 		return nil, err
 	}
-	return func(r payments.ReceiptRow) receiptDetailResponse {
-		var meant []payments.Payer
+	return func(r paymentsviews.ReceiptRow) receiptDetailResponse {
+		var meant []paymentsviews.Payer
 		if i, found := place[r.ID]; found {
 			meant = near[i]
 		}
@@ -215,7 +215,7 @@ func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []pay
 }
 
 // showDetail is a receipt with what belongs to it.
-func showDetail(r payments.ReceiptRow, pays []payments.AllocationRow, near []payments.Payer) receiptDetailResponse {
+func showDetail(r paymentsviews.ReceiptRow, pays []paymentsviews.AllocationRow, near []paymentsviews.Payer) receiptDetailResponse {
 	out := receiptDetailResponse{
 		receiptResponse: showReceipt(r), Sightings: r.Sightings, Allocations: []receiptAllocation{}, Suggestions: []receiptSuggestions{},
 	}

@@ -267,7 +267,7 @@ func TestConfirmation_OnAShortcodeOfNobodyHereIsNobodysMoney(t *testing.T) {
 func TestMoney_IsInTheBooksWhenItsWriteIsAnswered(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
-	statement := billing.StatementQuery{Views: k.views}
+	statement := billingviews.StatementQuery{Views: k.views}
 	balance := func() int64 {
 		t.Helper()
 		rows, err := statement.Balances(t.Context(), k.org, k.amina)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	aggregate "github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -20,7 +20,7 @@ import (
 // OrganizationSettingsAPI serves /settings/organization.
 type OrganizationSettingsAPI struct {
 	Bus            *bus.Bus
-	Organizations  identity.OrganizationsQuery
+	Organizations  identityviews.OrganizationsQuery
 	DirectoryShows *runner.Memory
 }
 
@@ -36,7 +36,7 @@ func (a OrganizationSettingsAPI) Routes() []Route {
 
 // BillingSettings reads an organization's present settings from the log.
 func (a OrganizationSettingsAPI) BillingSettings(ctx context.Context, org id.Organization) (events.BillingSettings, error) {
-	state, _, err := bus.Load[aggregate.Organization](ctx, a.Bus, "organization", id.Any(org))
+	state, _, err := bus.LoadUnchecked[identity.Organization](ctx, a.Bus, id.Any(org))
 	if err != nil {
 		return events.BillingSettings{}, err
 	}
@@ -89,7 +89,7 @@ type settingsResponse struct {
 const percentUnit money.Currency = "KES"
 
 // showSettings is a row as the API shows it.
-func showSettings(r identity.OrganizationRow) settingsResponse {
+func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	b := r.Billing
 	out := settingsResponse{
 		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country, InvoicePrefix: b.InvoicePrefix,
@@ -132,7 +132,7 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 		rename.Name = strings.TrimSpace(*in.Name)
 		badName = rename.Validate()
 	}
-	done, err := amend(ctx, c, a.Bus, "organization", c.Org.ID, func(present aggregate.Organization) (commands.Command, error) {
+	done, err := amend(ctx, c, a.Bus, "organization", c.Org.ID, func(present identity.Organization) (commands.Command, error) {
 		if present.ID.IsZero() {
 			return nil, errNoOrganization()
 		}
@@ -153,7 +153,7 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	v := Visible{Projection: identity.OrganizationsName, ID: c.Org.ID.String(), Result: done}
+	v := Visible{Projection: identityviews.OrganizationsName, ID: c.Org.ID.String(), Result: done}
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (settingsResponse, error) {
 		row, err := a.Organizations.Get(ctx, c.Org.ID)
 		if err != nil || row == nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -18,7 +18,7 @@ import (
 // PaymentGatewayAPI serves /settings/payment-gateway.
 type PaymentGatewayAPI struct {
 	Bus      *bus.Bus
-	Gateways payments.GatewaysQuery
+	Gateways paymentsviews.GatewaysQuery
 	Secrets  *vault.Secrets
 	Platform PlatformGateway
 }
@@ -70,7 +70,7 @@ type gatewayRegistration struct {
 }
 
 // show is the settings as the API shows them; nil = none were ever made.
-func (a PaymentGatewayAPI) show(g *payments.GatewayRow) gatewayResponse {
+func (a PaymentGatewayAPI) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	if g == nil || !g.Direct {
 		out := gatewayResponse{Mode: modeCentralized, Environment: a.Platform.Environment, Shortcode: a.Platform.Shortcode,
 			Active: a.Platform.Shortcode != "", Registration: gatewayRegistration{State: "not_needed"}}
@@ -127,7 +127,7 @@ func (a PaymentGatewayAPI) put(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	v := Visible{Projection: payments.GatewaysName, ID: c.Org.ID.String(), Result: done}
+	v := Visible{Projection: paymentsviews.GatewaysName, ID: c.Org.ID.String(), Result: done}
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (gatewayResponse, error) {
 		row, err := a.Gateways.Get(ctx, c.Org.ID)
 		return a.show(row), err
@@ -137,7 +137,7 @@ func (a PaymentGatewayAPI) put(ctx context.Context, c *Call) error {
 // keep stores the credentials under a new reference, unless they are the ones in use: then the registration holds.
 func (a PaymentGatewayAPI) keep(ctx context.Context, c *Call, in gatewayRequest) (id.Secret, error) {
 	none := id.Secret{}
-	current, _, err := bus.Load[rules.Gateway](ctx, a.Bus, commands.GatewayCategory, c.Org.ID)
+	current, _, err := bus.LoadUnchecked[payments.Gateway](ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return none, err
 	}

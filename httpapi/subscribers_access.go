@@ -73,7 +73,7 @@ func (a SubscribersAPI) access(ctx context.Context, c *Call) error {
 }
 
 // reasonOf is why one subscription is on or off, a block aside.
-func reasonOf(s subscribers.SubscriptionRow, now time.Time) accessReason {
+func reasonOf(s subscribersviews.SubscriptionRow, now time.Time) accessReason {
 	cause := accessObject{"subscription", s.ID.String()}
 	paid := s.PaidUntil != nil && s.PaidUntil.After(now)
 	switch {

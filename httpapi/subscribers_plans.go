@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -19,7 +19,7 @@ import (
 // PlansAPI serves /plans.
 type PlansAPI struct {
 	Bus      *bus.Bus
-	Plans    subscribers.PlansQuery
+	Plans    subscribersviews.PlansQuery
 	Settings SettingsSource
 }
 
@@ -92,7 +92,7 @@ type planResponse struct {
 }
 
 // showPlan is a row as the API shows it.
-func showPlan(r subscribers.PlanRow) planResponse {
+func showPlan(r subscribersviews.PlanRow) planResponse {
 	t := r.Terms
 	return planResponse{
 		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(), Currency: t.Price.Currency,
@@ -132,7 +132,7 @@ func (a PlansAPI) create(ctx context.Context, c *Call) error {
 
 // show answers with the plan once the read side has the write.
 func (a PlansAPI) show(ctx context.Context, c *Call, status int, plan id.Plan, done bus.Result) error {
-	v := Visible{Projection: subscribers.PlansName, ID: plan.String(), Result: done}
+	v := Visible{Projection: subscribersviews.PlansName, ID: plan.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (planResponse, error) {
 		row, err := a.Plans.Get(ctx, c.Org.ID, plan)
 		if err != nil || row == nil {
@@ -144,7 +144,7 @@ func (a PlansAPI) show(ctx context.Context, c *Call, status int, plan id.Plan, d
 
 // list answers with a page of plans.
 func (a PlansAPI) list(ctx context.Context, c *Call) error {
-	page, err := PageOf[subscribers.PlanKey](c)
+	page, err := PageOf[subscribersviews.PlanKey](c)
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (a PlansAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r subscribers.PlanRow) subscribers.PlanKey {
-		return subscribers.PlanKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r subscribersviews.PlanRow) subscribersviews.PlanKey {
+		return subscribersviews.PlanKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, showPlan)
 }
 
@@ -181,7 +181,7 @@ func (a PlansAPI) change(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := amend(ctx, c, a.Bus, "plan", plan, func(present aggregate.Plan) (commands.Command, error) {
+	done, err := amend(ctx, c, a.Bus, "plan", plan, func(present subscribers.Plan) (commands.Command, error) {
 		if present.Owner != c.Org.ID {
 			return nil, errNoPlan()
 		}

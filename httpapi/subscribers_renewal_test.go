@@ -5,29 +5,22 @@ import (
 	"testing"
 	"time"
 
-	billingrules "github.com/lastmile-isp/lastmile/aggregates/billing"
-	subscriberrules "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
-	"github.com/lastmile-isp/lastmile/processmanagers/renewal"
-	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
 // withMoney adds accounts, invoicing and renewal to the kit. It gives the way to let time come: timers look at the clock.
 func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
-	bus.Register(k.bus, bus.Aggregate[billingrules.Account, commands.AccountCommand, events.AccountEvent]{
-		Category: billingrules.AccountCategory, Evolve: billingrules.EvolveAccount, Decide: billingrules.DecideAccount,
-		Owner: billingrules.OwnerAccount, Close: billingrules.CloseAccount,
-	})
-	bus.Register(k.bus, bus.Aggregate[billingrules.Numbering, commands.NumberingCommand, events.NumberingEvent]{
-		Category: billingrules.NumberingCategory, Evolve: billingrules.EvolveNumbering, Decide: billingrules.DecideNumbering,
-		Owner: billingrules.OwnerNumbering, Close: billingrules.CloseNumbering,
-	})
+	bus.Register(k.bus, billing.Accounts())
+	bus.Register(k.bus, billing.NumberSeries())
 	bus.RegisterStored[commands.DraftInvoice](k.bus)
 	bus.RegisterStored[commands.GrantNumber](k.bus)
 	bus.RegisterStored[commands.IssueInvoice](k.bus)
@@ -36,14 +29,14 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	bus.RegisterStored[commands.ExtendSubscription](k.bus)
 	bus.RegisterStored[commands.WithdrawPeriod](k.bus)
 	bus.RegisterStored[commands.CancelPeriod](k.bus)
-	p := processes.New(processes.Config{Feed: k.feed, DB: k.db, Clock: k.clock, Decode: k.bus.DecodeStored,
+	p := processrunner.New(processrunner.Config{Feed: k.feed, DB: k.db, Clock: k.clock, Decode: k.bus.DecodeStored,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.bus.Execute(ctx, cmd, meta)
 			return err
 		}})
-	processes.Register(p, invoicing.Process())
-	processes.Register(p, invoicing.DocumentProcess())
-	processes.Register(p, renewal.Process())
+	processrunner.Register(p, invoicing.Process())
+	processrunner.Register(p, invoicing.DocumentProcess())
+	processrunner.Register(p, renewal.Process())
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}
@@ -64,18 +57,18 @@ func (k *ispKit) credited(t *testing.T, subscriber string, minor int64) id.Recei
 }
 
 // eventually waits until the log says what is wanted of a subscription and its subscriber's account.
-func (k *ispKit) eventually(t *testing.T, subscription, what string, holds func(s subscriberrules.Subscription, a billingrules.Account) bool) {
+func (k *ispKit) eventually(t *testing.T, subscription, what string, holds func(s subscribers.Subscription, a billing.Account) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		s, _, err := bus.Load[subscriberrules.Subscription](ctx, k.bus, "subscription", id.Must[id.Subscription](subscription))
+		s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, k.bus, id.Must[id.Subscription](subscription))
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, _, err := bus.Load[billingrules.Account](ctx, k.bus, billingrules.AccountCategory, s.SubscriberID)
+		a, _, err := bus.LoadUnchecked[billing.Account](ctx, k.bus, s.SubscriberID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,13 +84,13 @@ func (k *ispKit) eventually(t *testing.T, subscription, what string, holds func(
 }
 
 // paidUntil is a condition on the end of what is paid.
-func paidUntil(want time.Time) func(subscriberrules.Subscription, billingrules.Account) bool {
-	return func(s subscriberrules.Subscription, _ billingrules.Account) bool { return s.PaidUntil.Equal(want) }
+func paidUntil(want time.Time) func(subscribers.Subscription, billing.Account) bool {
+	return func(s subscribers.Subscription, _ billing.Account) bool { return s.PaidUntil.Equal(want) }
 }
 
 // openInvoices is a condition on the number of open invoices.
-func openInvoices(n int) func(subscriberrules.Subscription, billingrules.Account) bool {
-	return func(s subscriberrules.Subscription, _ billingrules.Account) bool { return len(s.Open) == n }
+func openInvoices(n int) func(subscribers.Subscription, billing.Account) bool {
+	return func(s subscribers.Subscription, _ billing.Account) bool { return len(s.Open) == n }
 }
 
 func TestRenewal_APrepaidYearOfMoneyAndTime(t *testing.T) {
@@ -127,8 +120,8 @@ func TestRenewal_APrepaidYearOfMoneyAndTime(t *testing.T) {
 	travel(late)
 	k.credited(t, c.ID, 150050)
 	k.eventually(t, s.ID, "paid after its end", paidUntil(late.AddDate(0, 1, 0)))
-	k.eventually(t, s.ID, "settled", func(s subscriberrules.Subscription, a billingrules.Account) bool {
-		return len(s.Open) == 0 && len(s.Paid) == 5 && len(a.Settled) == 5 && s.State == subscriberrules.Active
+	k.eventually(t, s.ID, "settled", func(s subscribers.Subscription, a billing.Account) bool {
+		return len(s.Open) == 0 && len(s.Paid) == 5 && len(a.Settled) == 5 && s.State == subscribers.Active
 	})
 }
 
@@ -156,9 +149,9 @@ func TestRenewal_EndingVoidsTheInvoiceOfServiceNeverGiven(t *testing.T) {
 	admin := k.admin(t)
 	c := k.register(t, admin, amina())
 	s := k.subscribe(t, admin, c.ID, k.plan(t, admin, "p", "prepaid", "month"), nil)
-	k.eventually(t, s.ID, "invoiced", func(_ subscriberrules.Subscription, a billingrules.Account) bool {
+	k.eventually(t, s.ID, "invoiced", func(_ subscribers.Subscription, a billing.Account) bool {
 		return len(a.Invoices) == 1 && a.Invoices[id.Must[id.Invoice](*s.OpenInvoiceID)].Seq > 0
 	})
 	k.want(t, 200, "", post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
-	k.eventually(t, s.ID, "voided", func(_ subscriberrules.Subscription, a billingrules.Account) bool { return len(a.Voided) == 1 })
+	k.eventually(t, s.ID, "voided", func(_ subscribers.Subscription, a billing.Account) bool { return len(a.Voided) == 1 })
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -23,8 +23,8 @@ import (
 // SubscribersAPI serves /subscribers.
 type SubscribersAPI struct {
 	Bus           *bus.Bus
-	Subscribers   subscribers.SubscribersQuery
-	Subscriptions subscribers.SubscriptionsQuery
+	Subscribers   subscribersviews.SubscribersQuery
+	Subscriptions subscribersviews.SubscriptionsQuery
 	Settings      SettingsSource
 	Clock         clock.Clock
 }
@@ -117,7 +117,7 @@ type subscriberResponse struct {
 }
 
 // showSubscriber is a row as the API shows it.
-func showSubscriber(r subscribers.SubscriberRow) subscriberResponse {
+func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: emptyAsNull(r.Email), Address: emptyAsNull(r.Address), Notes: emptyAsNull(r.Notes), Tags: r.Tags,
@@ -203,7 +203,7 @@ func newAccountNumber() (string, error) {
 
 // show answers with the subscriber once the read side has the write.
 func (a SubscribersAPI) show(ctx context.Context, c *Call, status int, subscriber id.Subscriber, done bus.Result) error {
-	v := Visible{Projection: subscribers.SubscribersName, ID: subscriber.String(), Result: done}
+	v := Visible{Projection: subscribersviews.SubscribersName, ID: subscriber.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriberResponse, error) {
 		row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
 		if err != nil || row == nil {
@@ -216,11 +216,11 @@ func (a SubscribersAPI) show(ctx context.Context, c *Call, status int, subscribe
 // list answers with a page of subscribers.
 func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 	f := c.Filters()
-	filter := subscribers.SubscriberFilter{Search: f.Text("q"), Status: f.OneOf("status", subscriberStatuses...), Tag: f.Text("tag")}
+	filter := subscribersviews.SubscriberFilter{Search: f.Text("q"), Status: f.OneOf("status", subscriberStatuses...), Tag: f.Text("tag")}
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := PageOf[subscribers.SubscriberKey](c)
+	page, err := PageOf[subscribersviews.SubscriberKey](c)
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r subscribers.SubscriberRow) subscribers.SubscriberKey {
-		return subscribers.SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r subscribersviews.SubscriberRow) subscribersviews.SubscriberKey {
+		return subscribersviews.SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, showSubscriber)
 }
 
@@ -258,7 +258,7 @@ func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
 		return err
 	}
 	in = in.cleared(c.nulls())
-	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber, func(present aggregate.Subscriber) (commands.Command, error) {
+	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber, func(present subscribers.Subscriber) (commands.Command, error) {
 		if present.Owner != c.Org.ID || present.Forgotten {
 			return nil, errNoSubscriber()
 		}
@@ -332,7 +332,7 @@ func (a SubscribersAPI) act(ctx context.Context, c *Call, command func(id.Subscr
 		return err
 	}
 	// A block shows in the access of subscriptions too; when that is far behind, so is what show waits for.
-	if _, err := c.WaitVisible(ctx, subscribers.SubscriptionsName, done.Position); err != nil {
+	if _, err := c.WaitVisible(ctx, subscribersviews.SubscriptionsName, done.Position); err != nil {
 		return err
 	}
 	return a.show(ctx, c, 200, subscriber, done)

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	aggregate "github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -26,7 +26,7 @@ import (
 // SubscriptionsAPI serves /subscriptions.
 type SubscriptionsAPI struct {
 	Bus           *bus.Bus
-	Subscriptions subscribers.SubscriptionsQuery
+	Subscriptions subscribersviews.SubscriptionsQuery
 	Settings      SettingsSource
 	Secrets       *vault.Secrets
 	Clock         clock.Clock
@@ -87,7 +87,7 @@ type subscriptionResponse struct {
 }
 
 // show is a row as the API shows it.
-func (a SubscriptionsAPI) show(r subscribers.SubscriptionRow) subscriptionResponse {
+func (a SubscriptionsAPI) show(r subscribersviews.SubscriptionRow) subscriptionResponse {
 	t := r.Terms
 	return subscriptionResponse{
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
@@ -143,7 +143,7 @@ func checkNetworkPassword(password secrets.Text) error {
 // keepPassword puts the network password into the vault, a random one when none is given. A repeat of the request keeps
 // the one that the subscription has.
 func (a SubscriptionsAPI) keepPassword(ctx context.Context, command commands.CreateSubscription, password secrets.Text) error {
-	made, _, err := bus.Load[aggregate.Subscription](ctx, a.Bus, "subscription", id.Any(command.SubscriptionID))
+	made, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, a.Bus, id.Any(command.SubscriptionID))
 	if err != nil || !made.ID.IsZero() {
 		return err
 	}
@@ -173,14 +173,14 @@ func (a SubscriptionsAPI) createUnderFreeName(ctx context.Context, c *Call, comm
 // command fills the command from the subscriber, the plan and the settings, each read from the log.
 func (a SubscriptionsAPI) command(ctx context.Context, c *Call, in subscriptionRequest) (commands.CreateSubscription, error) {
 	none := commands.CreateSubscription{}
-	subscriber, _, err := bus.Load[aggregate.Subscriber](ctx, a.Bus, "subscriber", id.Any(in.SubscriberID))
+	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, a.Bus, id.Any(in.SubscriberID))
 	if err != nil {
 		return none, err
 	}
 	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
 		return none, errNoSubscriber()
 	}
-	plan, _, err := bus.Load[aggregate.Plan](ctx, a.Bus, "plan", id.Any(in.PlanID))
+	plan, _, err := bus.LoadUnchecked[subscribers.Plan](ctx, a.Bus, id.Any(in.PlanID))
 	switch {
 	case err != nil:
 		return none, err
@@ -232,7 +232,7 @@ func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time,
 
 // sendVisible answers with the subscription once the read side has the write.
 func (a SubscriptionsAPI) sendVisible(ctx context.Context, c *Call, status int, subscription id.Subscription, done bus.Result) error {
-	v := Visible{Projection: subscribers.SubscriptionsName, ID: subscription.String(), Result: done}
+	v := Visible{Projection: subscribersviews.SubscriptionsName, ID: subscription.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriptionResponse, error) {
 		row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
 		if err != nil || row == nil {
@@ -249,7 +249,7 @@ func (a SubscriptionsAPI) list(ctx context.Context, c *Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := PageOf[subscribers.SubscriptionKey](c)
+	page, err := PageOf[subscribersviews.SubscriptionKey](c)
 	if err != nil {
 		return err
 	}
@@ -257,8 +257,8 @@ func (a SubscriptionsAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r subscribers.SubscriptionRow) subscribers.SubscriptionKey {
-		return subscribers.SubscriptionKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	return SendPage(c, page, rows, func(r subscribersviews.SubscriptionRow) subscribersviews.SubscriptionKey {
+		return subscribersviews.SubscriptionKey{CreatedAt: r.CreatedAt, ID: r.ID}
 	}, a.show)
 }
 

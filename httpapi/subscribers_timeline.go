@@ -12,9 +12,9 @@ import (
 
 // TimelineAPI serves /subscribers/:id/timeline.
 type TimelineAPI struct {
-	Timeline    subscribers.TimelineQuery
-	Subscribers subscribers.SubscribersQuery
-	Users       identity.UsersQuery
+	Timeline    subscribersviews.TimelineQuery
+	Subscribers subscribersviews.SubscribersQuery
+	Users       identityviews.UsersQuery
 }
 
 // Routes lists the endpoints of timelines.
@@ -47,7 +47,7 @@ func (a TimelineAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := PageOf[subscribers.TimelineKey](c)
+	page, err := PageOf[subscribersviews.TimelineKey](c)
 	if err != nil {
 		return err
 	}
@@ -69,13 +69,13 @@ func (a TimelineAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r subscribers.TimelineRow) subscribers.TimelineKey {
-		return subscribers.TimelineKey{Position: r.Position}
-	}, func(r subscribers.TimelineRow) timelineEntry { return showTimelineEntry(r, names) })
+	return SendPage(c, page, rows, func(r subscribersviews.TimelineRow) subscribersviews.TimelineKey {
+		return subscribersviews.TimelineKey{Position: r.Position}
+	}, func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, names) })
 }
 
 // timelineUser is the user who acted, zero when it was something else.
-func timelineUser(r subscribers.TimelineRow) id.User {
+func timelineUser(r subscribersviews.TimelineRow) id.User {
 	if r.ActorKind != string(events.ActorUser) {
 		return id.User{}
 	}
@@ -87,7 +87,7 @@ func timelineUser(r subscribers.TimelineRow) id.User {
 }
 
 // showTimelineEntry is a row as the API shows it.
-func showTimelineEntry(r subscribers.TimelineRow, names map[id.User]string) timelineEntry {
+func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
 	return timelineEntry{
 		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: textOrNull(r.Reason),
 		Actor: auditActor{ID: textOrNull(r.ActorID), Kind: r.ActorKind, Role: textOrNull(r.ActorRole), Name: textOrNull(names[timelineUser(r)])},

@@ -46,14 +46,14 @@ func (k *moneyKit) named(t *testing.T, token, first string) id.User {
 	user := k.Callers[token].UserID
 	k.run(t, commands.RegisterUser{UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
 		LastName: personal.Of("Doe"), OrgID: k.org, Role: events.RoleAdmin}, k.org)
-	k.shows(t, identity.UsersName)
+	k.shows(t, identityviews.UsersName)
 	return user
 }
 
 // timeline reads a subscriber's timeline to its end.
 func (k *moneyKit) timeline(t *testing.T, who id.Subscriber, limit string) (all []shownHappening) {
 	t.Helper()
-	k.shows(t, subscribers.TimelineName, subscribers.SubscribersName)
+	k.shows(t, subscribersviews.TimelineName, subscribersviews.SubscribersName)
 	for cursor := ""; ; {
 		var page struct {
 			Data       []shownHappening
@@ -120,7 +120,7 @@ func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
 func TestTimelineAndCollections_RolesTenantsAndHosts(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
-	k.shows(t, subscribers.SubscribersName, subscribers.TimelineName)
+	k.shows(t, subscribersviews.SubscribersName, subscribersviews.TimelineName)
 	timeline := "/subscribers/" + k.amina.String() + "/timeline"
 	for _, path := range []string{timeline, "/reports/collections"} {
 		for name, c := range map[string]struct {

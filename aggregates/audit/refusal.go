@@ -4,10 +4,24 @@ package audit
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Refusals is the definition of remembered refusals.
+func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent] {
+	return aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent]{
+		Category: commands.RefusalCategory, Missing: errNoRefusal, Evolve: evolveRefusal, Decide: decideRefusal, Owner: ownerRefusal,
+	}
+}
+
+// errNoRefusal is the answer for one that does not exist, and for another organization's.
+func errNoRefusal() error {
+	return failure.NewNotFound("not_found", "There is no such thing here.")
+}
 
 // Refusal is one write that did not happen. The zero value is "does not exist".
 type Refusal struct {
@@ -15,8 +29,8 @@ type Refusal struct {
 	OrgID id.Organization
 }
 
-// EvolveRefusal applies one recorded fact.
-func EvolveRefusal(s Refusal, e events.RefusalEvent) Refusal {
+// evolveRefusal applies one recorded fact.
+func evolveRefusal(s Refusal, e events.RefusalEvent) Refusal {
 	switch e := e.(type) {
 	case events.RequestRefused:
 		return Refusal{ID: e.RefusalID, OrgID: e.OrgID}
@@ -24,11 +38,11 @@ func EvolveRefusal(s Refusal, e events.RefusalEvent) Refusal {
 	return s
 }
 
-// OwnerRefusal is the organization in which it was asked for.
-func OwnerRefusal(s Refusal) id.Organization { return s.OrgID }
+// ownerRefusal is the organization in which it was asked for.
+func ownerRefusal(s Refusal) id.Organization { return s.OrgID }
 
-// DecideRefusal notes a refusal once.
-func DecideRefusal(s Refusal, c commands.RefusalCommand, now time.Time) ([]events.RefusalEvent, error) {
+// decideRefusal notes a refusal once.
+func decideRefusal(s Refusal, c commands.RefusalCommand, now time.Time) ([]events.RefusalEvent, error) {
 	switch c := c.(type) {
 	case commands.NoteRefusal:
 		if !s.ID.IsZero() {

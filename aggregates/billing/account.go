@@ -6,15 +6,27 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// AccountCategory is the category of account streams; their id is the subscriber's.
-const AccountCategory = "account"
+// Accounts is the definition of accounts.
+func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent] {
+	return aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent]{
+		Category: commands.AccountCategory, Missing: errNoAccount, Evolve: evolveAccount, Decide: decideAccount, Owner: ownerAccount,
+		Close: closeAccount,
+	}
+}
+
+// errNoAccount is the answer for one that does not exist, and for another organization's.
+func errNoAccount() error {
+	return failure.NewNotFound("account_not_found", "There is no such account.")
+}
 
 // Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". It is a value:
 // Evolve gives another one and leaves this as it is. While anything is due there is no credit, and the other way round.
@@ -80,8 +92,8 @@ type Prompt struct {
 	Amount    money.Amount
 }
 
-// OwnerAccount is the organization that owns the account.
-func OwnerAccount(s Account) id.Organization { return s.OrgID }
+// ownerAccount is the organization that owns the account.
+func ownerAccount(s Account) id.Organization { return s.OrgID }
 
 // Exists tells whether anything was ever recorded.
 func (s Account) Exists() bool { return !s.OrgID.IsZero() }
@@ -140,8 +152,8 @@ func (s Account) knows(invoice id.Invoice) bool {
 	return voided || found || isArchived(s, invoice)
 }
 
-// DecideAccount dispatches to the rule of each command.
-func DecideAccount(s Account, c commands.AccountCommand, now time.Time) ([]events.AccountEvent, error) {
+// decideAccount dispatches to the rule of each command.
+func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]events.AccountEvent, error) {
 	switch c := c.(type) {
 	case commands.DraftInvoice:
 		return decideDraftInvoice(s, c, now)

@@ -16,7 +16,7 @@ func (l *ledger) pay(n int) {
 	paid := credit(n, 1000)
 	paid.InvoiceID = invoiceID(n)
 	for _, c := range []commands.AccountCommand{draft(n, 1000, 10), issue(n), paid} {
-		made, err := billing.DecideAccount(l.State(), c, now)
+		made, err := billing.Accounts().Decide(l.State(), c, now)
 		if err != nil {
 			l.t.Fatalf("%s: %v", c.CommandName(), err)
 		}
@@ -30,7 +30,7 @@ func (l *ledger) live(n int) (largest int) {
 	for i := 1; i <= n; i++ {
 		l.pay(i)
 		if i%200 == 0 {
-			closing := billing.CloseAccount(l.State())
+			closing := billing.Accounts().Close(l.State())
 			if e, ok := closing.(events.AccountPeriodClosed); ok {
 				largest = max(largest, len(e.Opening))
 			}
@@ -65,7 +65,7 @@ func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {
 	for i := 2; i <= 1200; i++ { // named invoices, so that the old one stays due
 		l.pay(i)
 	}
-	l.Given(billing.CloseAccount(l.State()))
+	l.Given(billing.Accounts().Close(l.State()))
 	l.stands(700, 0)
 	s := l.State()
 	if len(s.Receipts) > 510 || len(s.Settled) > 1010 || len(s.Archived) == 0 {

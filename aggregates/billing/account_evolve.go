@@ -8,8 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// EvolveAccount applies one recorded fact. It never fails and never judges.
-func EvolveAccount(s Account, e events.AccountEvent) Account {
+// evolveAccount applies one recorded fact. It never fails and never judges.
+func evolveAccount(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) { // complete: gochecksumtype, no default
 	case events.AccountOpened:
 		s.SubscriberID, s.OrgID, s.Currency = e.SubscriberID, e.OrgID, e.Currency
@@ -86,7 +86,7 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 		r.Allocations = slices.DeleteFunc(slices.Clone(r.Allocations), func(a Allocation) bool { return a.InvoiceID == e.InvoiceID })
 		s.Receipts = with(s.Receipts, e.ReceiptID, r)
 		return s.withDue(e.InvoiceID, e.Due)
-	default: // EvolveAccount's, which switches over all of them
+	default: // evolveAccount's, which switches over all of them
 	}
 	return s
 }

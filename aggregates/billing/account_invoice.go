@@ -36,7 +36,7 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	inv, found := s.invoice(c.InvoiceID)
 	switch {
 	case !s.Exists():
-		return nil, failure.NewNotFound("account_not_found", "There is no such account.")
+		return nil, errNoAccount()
 	case isArchived(s, c.InvoiceID):
 		return nil, nil
 	case !found:
@@ -139,7 +139,7 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	_, known := s.Receipts[c.CreditNoteID]
 	switch {
 	case !s.Exists():
-		return nil, failure.NewNotFound("account_not_found", "There is no such account.")
+		return nil, errNoAccount()
 	case known || isArchived(s, c.CreditNoteID):
 		return nil, nil
 	case !drafted:

@@ -21,7 +21,7 @@ type booking struct {
 // record adds an event and moves the state along.
 func (b *booking) record(e events.AccountEvent) {
 	b.recorded = append(b.recorded, e)
-	b.s = EvolveAccount(b.s, e)
+	b.s = evolveAccount(b.s, e)
 }
 
 // opened starts a booking on an account that may be new.

@@ -78,9 +78,9 @@ type openingPrompt struct {
 	Amount    int64      `json:"amount"`
 }
 
-// CloseAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34), but
+// closeAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34), but
 // what archive leaves out.
-func CloseAccount(s Account) events.AccountEvent {
+func closeAccount(s Account) events.AccountEvent {
 	s = s.archive()
 	opening, err := json.Marshal(accountOpening{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Voided: s.Voided, Lots: s.Lots, Issued: s.Issued,
@@ -100,7 +100,7 @@ func CloseAccount(s Account) events.AccountEvent {
 	return events.AccountPeriodClosed{SubscriberID: s.SubscriberID, Opening: opening}
 }
 
-// openingAccount reads what CloseAccount wrote. It panics on anything else: an account that forgot its money must not decide.
+// openingAccount reads what closeAccount wrote. It panics on anything else: an account that forgot its money must not decide.
 func openingAccount(opening []byte) Account {
 	var o accountOpening
 	if err := json.Unmarshal(opening, &o); err != nil {

@@ -15,7 +15,7 @@ import (
 
 // billingClosed is the state as the next period begins with it.
 func billingClosed(t interface{ Fatalf(string, ...any) }, s billing.Account) billing.Account {
-	next := billing.EvolveAccount(billing.Account{}, billing.CloseAccount(s))
+	next := billing.Accounts().Evolve(billing.Account{}, billing.Accounts().Close(s))
 	if diff := cmp.Diff(s, next, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("closing the period changed the account (-before +after):\n%s", diff)
 	}
@@ -114,7 +114,7 @@ func TestAccount_EveryAcceptedCommandKeepsTheBooks(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			c := drawCommand(t)
 			before := billingClosed(t, s)
-			made, err := billing.DecideAccount(s, c, now)
+			made, err := billing.Accounts().Decide(s, c, now)
 			if diff := cmp.Diff(before, s, cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("deciding %s changed the state it was given:\n%s", c.CommandName(), diff)
 			}
@@ -122,11 +122,11 @@ func TestAccount_EveryAcceptedCommandKeepsTheBooks(t *testing.T) {
 				continue
 			}
 			for _, e := range made {
-				s = billing.EvolveAccount(s, e)
+				s = billing.Accounts().Evolve(s, e)
 				b.apply(e)
 			}
 			b.check(t, s)
-			if again, _ := billing.DecideAccount(s, c, now); len(again) > 0 {
+			if again, _ := billing.Accounts().Decide(s, c, now); len(again) > 0 {
 				t.Fatalf("%s acted twice: %v", c.CommandName(), again)
 			}
 			if rapid.IntRange(0, 9).Draw(t, "close") == 0 {
@@ -156,12 +156,12 @@ func TestAccount_OrderOfPaymentsAndIssuesEndsWithTheSameBalance(t *testing.T) {
 func foldAll(t *rapid.T, cs []commands.AccountCommand) billing.Account {
 	var s billing.Account
 	for _, c := range cs {
-		made, err := billing.DecideAccount(s, c, now)
+		made, err := billing.Accounts().Decide(s, c, now)
 		if err != nil {
 			t.Fatalf("%s: %v", c.CommandName(), err)
 		}
 		for _, e := range made {
-			s = billing.EvolveAccount(s, e)
+			s = billing.Accounts().Evolve(s, e)
 		}
 	}
 	return s
@@ -174,11 +174,11 @@ func TestAccount_StatesShareNothingThatChanges(t *testing.T) {
 	for n := range 8 {
 		for _, other := range []int{100 + n, 200 + n} {
 			future := given(t)
-			future.Given(billing.CloseAccount(l.State()))
+			future.Given(billing.Accounts().Close(l.State()))
 			before := l.State()
 			made := l.When(credit(other, 250)).ThenEvents() // one future
 			first := l.State()
-			_ = billing.EvolveAccount(before, events.ReceiptCredited{ReceiptID: receiptID(300 + n), Amount: kes(1)}) // another
+			_ = billing.Accounts().Evolve(before, events.ReceiptCredited{ReceiptID: receiptID(300 + n), Amount: kes(1)}) // another
 			for _, e := range made {
 				future.Given(e)
 			}

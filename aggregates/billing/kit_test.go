@@ -10,7 +10,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
@@ -80,10 +79,7 @@ func withdraw(n int) commands.WithdrawReceipt {
 }
 
 // accounts is the aggregate as the command bus knows it.
-var accounts = bus.Aggregate[billing.Account, commands.AccountCommand, events.AccountEvent]{
-	Category: billing.AccountCategory, Evolve: billing.EvolveAccount, Decide: billing.DecideAccount, Owner: billing.OwnerAccount,
-	Close: billing.CloseAccount,
-}
+var accounts = billing.Accounts()
 
 // scenario is an example in the making.
 type scenario = decidertest.Scenario[billing.Account, commands.AccountCommand, events.AccountEvent]
@@ -114,7 +110,7 @@ func (l *ledger) do(c commands.AccountCommand) []events.AccountEvent {
 func (l *ledger) closed() {
 	l.t.Helper()
 	l.SurvivesClosing(cmpopts.EquateEmpty())
-	l.Given(billing.CloseAccount(l.State()))
+	l.Given(billing.Accounts().Close(l.State()))
 }
 
 // then runs a command and compares its events.
@@ -143,7 +139,7 @@ func (l *ledger) kinds(c commands.AccountCommand, want ...events.AccountEvent) {
 // fails runs a command that must be refused.
 func (l *ledger) fails(c commands.AccountCommand, kind failure.Kind, code string) {
 	l.t.Helper()
-	made, err := billing.DecideAccount(l.State(), c, now)
+	made, err := billing.Accounts().Decide(l.State(), c, now)
 	if failure.KindOf(err) != kind || failure.CodeOf(err) != code || made != nil {
 		l.t.Errorf("%s gave %v, %v, want %s", c.CommandName(), made, err, code)
 	}

@@ -5,13 +5,25 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// NumberingCategory is the category of numbering streams.
-const NumberingCategory = "numbering"
+// NumberSeries is the definition of number series.
+func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent] {
+	return aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent]{
+		Category: commands.NumberingCategory, Missing: errNoNumbering, Evolve: evolveNumbering, Decide: decideNumbering, Owner: ownerNumbering,
+		Close: closeNumbering,
+	}
+}
+
+// errNoNumbering is the answer for one that does not exist, and for another organization's.
+func errNoNumbering() error {
+	return failure.NewNotFound("not_found", "There is no such thing here.")
+}
 
 // rememberedDocuments is how many documents back a repeated request finds the number it was granted. A request is repeated
 // within minutes of the first; the series may be years long.
@@ -32,8 +44,8 @@ type Grant struct {
 	Before     *Grant
 }
 
-// OwnerNumbering is the organization that owns the series.
-func OwnerNumbering(s Numbering) id.Organization { return s.OrgID }
+// ownerNumbering is the organization that owns the series.
+func ownerNumbering(s Numbering) id.Organization { return s.OrgID }
 
 // granted finds the number of a document among the remembered ones.
 func (s Numbering) granted(document id.Any) bool {
@@ -47,8 +59,8 @@ func (s Numbering) granted(document id.Any) bool {
 	return false
 }
 
-// EvolveNumbering applies one recorded fact.
-func EvolveNumbering(s Numbering, e events.NumberingEvent) Numbering {
+// evolveNumbering applies one recorded fact.
+func evolveNumbering(s Numbering, e events.NumberingEvent) Numbering {
 	switch e := e.(type) { // complete: gochecksumtype, no default
 	case events.NumberGranted:
 		s.SeriesID, s.OrgID, s.Last = e.SeriesID, e.OrgID, e.Seq
@@ -59,8 +71,8 @@ func EvolveNumbering(s Numbering, e events.NumberingEvent) Numbering {
 	return s
 }
 
-// DecideNumbering dispatches to the rule of each command.
-func DecideNumbering(s Numbering, c commands.NumberingCommand, now time.Time) ([]events.NumberingEvent, error) {
+// decideNumbering dispatches to the rule of each command.
+func decideNumbering(s Numbering, c commands.NumberingCommand, now time.Time) ([]events.NumberingEvent, error) {
 	switch c := c.(type) {
 	case commands.GrantNumber:
 		return decideGrantNumber(s, c, now)
@@ -94,8 +106,8 @@ type openingGrant struct {
 	Seq        int64  `json:"seq"`
 }
 
-// CloseNumbering makes the last event of a full period.
-func CloseNumbering(s Numbering) events.NumberingEvent {
+// closeNumbering makes the last event of a full period.
+func closeNumbering(s Numbering) events.NumberingEvent {
 	o := numberingOpening{SeriesID: s.SeriesID, OrgID: s.OrgID, Last: s.Last}
 	for g := s.Recent; g != nil && len(o.Recent) < rememberedDocuments; g = g.Before {
 		o.Recent = append(o.Recent, openingGrant{g.DocumentID, g.Seq})
@@ -107,7 +119,7 @@ func CloseNumbering(s Numbering) events.NumberingEvent {
 	return events.NumberingPeriodClosed{SeriesID: s.SeriesID, Opening: opening}
 }
 
-// openingNumbering reads what CloseNumbering wrote. It panics on anything else: a series that forgot its numbers would
+// openingNumbering reads what closeNumbering wrote. It panics on anything else: a series that forgot its numbers would
 // grant them twice.
 func openingNumbering(opening []byte) Numbering {
 	var o numberingOpening

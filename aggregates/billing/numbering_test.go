@@ -27,12 +27,12 @@ func granted(t interface{ Fatalf(string, ...any) }, s billing.Numbering, n int) 
 	if err := c.Validate(); err != nil {
 		t.Fatalf("validate: %v", err)
 	}
-	made, err := billing.DecideNumbering(s, c, now)
+	made, err := billing.NumberSeries().Decide(s, c, now)
 	if err != nil {
 		t.Fatalf("grant: %v", err)
 	}
 	for _, e := range made {
-		s = billing.EvolveNumbering(s, e)
+		s = billing.NumberSeries().Evolve(s, e)
 	}
 	return s, made
 }
@@ -69,7 +69,7 @@ func TestGrantNumber_WithoutGapsAndOnceForADocumentOverClosedPeriods(t *testing.
 				}
 			}
 			if rapid.IntRange(0, 9).Draw(t, "close") == 0 {
-				next := billing.EvolveNumbering(billing.Numbering{}, billing.CloseNumbering(s))
+				next := billing.NumberSeries().Evolve(billing.Numbering{}, billing.NumberSeries().Close(s))
 				if diff := cmp.Diff(s, next); diff != "" {
 					t.Fatalf("closing the period changed the series:\n%s", diff)
 				}
@@ -85,11 +85,11 @@ func TestGrantNumber_RemembersAThousandDocuments(t *testing.T) {
 	for n := range 1500 {
 		s, _ = granted(t, s, n)
 	}
-	s = billing.EvolveNumbering(billing.Numbering{}, billing.CloseNumbering(s))
+	s = billing.NumberSeries().Evolve(billing.Numbering{}, billing.NumberSeries().Close(s))
 	if _, made := granted(t, s, 500); len(made) > 0 {
 		t.Errorf("the thousandth document back was granted %v", made)
 	}
-	if s.Last != 1500 || billing.OwnerNumbering(s) != org {
+	if s.Last != 1500 || billing.NumberSeries().Owner(s) != org {
 		t.Errorf("series stands at %d of %s", s.Last, s.OrgID)
 	}
 }

@@ -20,7 +20,7 @@ func drafted(t interface{ Fatalf(string, ...any) }, rule events.TaxRule, lines .
 	if err := c.Validate(); err != nil {
 		t.Fatalf("validate: %v", err)
 	}
-	made, err := billing.DecideAccount(billing.Account{}, c, now)
+	made, err := billing.Accounts().Decide(billing.Account{}, c, now)
 	if err != nil {
 		t.Fatalf("draft: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
@@ -37,20 +36,17 @@ type (
 
 // organization begins an example about an organization.
 func organization(t *testing.T) *orgScenario {
-	return decidertest.For(t, bus.Aggregate[identity.Organization, commands.OrganizationCommand, events.OrganizationEvent]{Category: "organization",
-		Evolve: identity.EvolveOrganization, Decide: identity.DecideOrganization, Owner: identity.OwnerOrganization, Claims: identity.ClaimsOrganization}, now)
+	return decidertest.For(t, identity.Organizations(), now)
 }
 
 // user begins an example about a user.
 func user(t *testing.T) *userScenario {
-	return decidertest.For(t, bus.Aggregate[identity.User, commands.UserCommand, events.UserEvent]{Category: "user",
-		Evolve: identity.EvolveUser, Decide: identity.DecideUser, Owner: identity.OwnerUser, Claims: identity.ClaimsUser}, now)
+	return decidertest.For(t, identity.Users(), now)
 }
 
 // signIn begins an example about a session.
 func signIn(t *testing.T) *sessionScenario {
-	return decidertest.For(t, bus.Aggregate[identity.Session, commands.SessionCommand, events.SessionEvent]{Category: "session",
-		Evolve: identity.EvolveSession, Decide: identity.DecideSession, Owner: identity.OwnerSession}, now)
+	return decidertest.For(t, identity.Sessions(), now)
 }
 
 // billing is settings with a prefix.
@@ -96,15 +92,15 @@ func TestOrganization_SettingsKeepTheCurrency(t *testing.T) {
 
 func TestOrganization_ClaimsEveryPrefixThatItEverHad(t *testing.T) {
 	t.Parallel()
-	if got := identity.ClaimsOrganization(identity.Organization{}); got != nil {
+	if got := identity.Organizations().Claims(identity.Organization{}); got != nil {
 		t.Errorf("nobody claims %v", got)
 	}
-	s := identity.EvolveOrganization(identity.Organization{}, created())
+	s := identity.Organizations().Evolve(identity.Organization{}, created())
 	for _, prefix := range []string{"NET", "ACME", "NET"} {
-		s = identity.EvolveOrganization(s, events.BillingSettingsAdopted{OrgID: acme, Billing: billing(prefix)})
+		s = identity.Organizations().Evolve(s, events.BillingSettingsAdopted{OrgID: acme, Billing: billing(prefix)})
 	}
 	var values []string
-	for _, c := range identity.ClaimsOrganization(s) {
+	for _, c := range identity.Organizations().Claims(s) {
 		values = append(values, c.Kind+" "+c.Value)
 	}
 	if diff := cmp.Diff([]string{"slug acme", "invoice_prefix ACME", "invoice_prefix NET"}, values); diff != "" {
@@ -186,13 +182,13 @@ func TestUser_AForgottenOneIsGoneAndGivesTheAddressBack(t *testing.T) {
 	t.Parallel()
 	s := identity.User{}
 	for _, e := range registered() {
-		s = identity.EvolveUser(s, e)
+		s = identity.Users().Evolve(s, e)
 	}
-	if claims := identity.ClaimsUser(s); len(claims) != 1 || claims[0].Value != "ada@acme.test" {
+	if claims := identity.Users().Claims(s); len(claims) != 1 || claims[0].Value != "ada@acme.test" {
 		t.Errorf("claims %v", claims)
 	}
-	s = identity.EvolveUser(s, events.UserForgotten{UserID: ada})
-	if claims := identity.ClaimsUser(s); claims != nil {
+	s = identity.Users().Evolve(s, events.UserForgotten{UserID: ada})
+	if claims := identity.Users().Claims(s); claims != nil {
 		t.Errorf("claims %v", claims)
 	}
 	user(t).Given(registered()...).Given(events.UserForgotten{UserID: ada}).When(commands.EnableMember{UserID: ada, OrgID: acme}).ThenFails("user_not_found")
@@ -202,10 +198,10 @@ func TestUser_EvolveLeavesTheStateBeforeAlone(t *testing.T) {
 	t.Parallel()
 	before := identity.User{}
 	for _, e := range registered() {
-		before = identity.EvolveUser(before, e)
+		before = identity.Users().Evolve(before, e)
 	}
-	identity.EvolveUser(before, invited())
-	identity.EvolveUser(before, events.MembershipDisabled{UserID: ada, OrgID: acme})
+	identity.Users().Evolve(before, invited())
+	identity.Users().Evolve(before, events.MembershipDisabled{UserID: ada, OrgID: acme})
 	if len(before.Memberships) != 1 || before.Memberships[acme].Disabled {
 		t.Errorf("the cached state changed: %+v", before.Memberships)
 	}

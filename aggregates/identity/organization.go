@@ -6,11 +6,25 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Organizations is the definition of organizations, the tenants.
+func Organizations() aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent] {
+	return aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent]{
+		Category: commands.OrganizationCategory, Missing: errNoOrganization, Evolve: evolveOrganization, Decide: decideOrganization, Owner: ownerOrganization,
+		Claims: claimsOrganization,
+	}
+}
+
+// errNoOrganization is the answer for one that does not exist, and for another organization's.
+func errNoOrganization() error {
+	return failure.NewNotFound("organization_not_found", "There is no such organization.")
+}
 
 // Organization is the state of a tenant. The zero value is "does not exist".
 type Organization struct {
@@ -22,8 +36,8 @@ type Organization struct {
 	Prefixes  []string // every invoice prefix that it ever had, each once
 }
 
-// EvolveOrganization applies one recorded fact.
-func EvolveOrganization(s Organization, e events.OrganizationEvent) Organization {
+// evolveOrganization applies one recorded fact.
+func evolveOrganization(s Organization, e events.OrganizationEvent) Organization {
 	switch e := e.(type) {
 	case events.OrganizationCreated:
 		s = Organization{ID: e.OrgID, Slug: e.Slug, Name: e.Name, Billing: e.Billing, Prefixes: []string{e.Billing.InvoicePrefix}}
@@ -42,12 +56,12 @@ func EvolveOrganization(s Organization, e events.OrganizationEvent) Organization
 	return s
 }
 
-// OwnerOrganization is the organization itself.
-func OwnerOrganization(s Organization) id.Organization { return s.ID }
+// ownerOrganization is the organization itself.
+func ownerOrganization(s Organization) id.Organization { return s.ID }
 
-// ClaimsOrganization are the slug and every invoice prefix, for ever and platform-wide (rules.md 9, 17): invoices under an
+// claimsOrganization are the slug and every invoice prefix, for ever and platform-wide (rules.md 9, 17): invoices under an
 // old prefix may still be paid, and that money must not find another organization's invoice of the same number.
-func ClaimsOrganization(s Organization) []commands.Claim {
+func claimsOrganization(s Organization) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
@@ -58,13 +72,13 @@ func ClaimsOrganization(s Organization) []commands.Claim {
 	return claims
 }
 
-// DecideOrganization dispatches.
-func DecideOrganization(s Organization, c commands.OrganizationCommand, now time.Time) ([]events.OrganizationEvent, error) {
+// decideOrganization dispatches.
+func decideOrganization(s Organization, c commands.OrganizationCommand, now time.Time) ([]events.OrganizationEvent, error) {
 	if create, ok := c.(commands.CreateOrganization); ok {
 		return decideCreateOrganization(s, create, now)
 	}
 	if s.ID.IsZero() {
-		return nil, failure.NewNotFound("organization_not_found", "no such organization")
+		return nil, errNoOrganization()
 	}
 	switch c := c.(type) {
 	case commands.CreateOrganization:

@@ -3,11 +3,24 @@ package identity
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Sessions is the definition of sessions.
+func Sessions() aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent] {
+	return aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent]{
+		Category: commands.SessionCategory, Missing: errNoSession, Evolve: evolveSession, Decide: decideSession, Owner: ownerSession,
+	}
+}
+
+// errNoSession is the answer for one that does not exist, and for another organization's.
+func errNoSession() error {
+	return failure.NewNotFound("session_not_found", "There is no such session.")
+}
 
 // Session is one sign-in. The zero value is "does not exist".
 type Session struct {
@@ -17,8 +30,8 @@ type Session struct {
 	Ended bool
 }
 
-// EvolveSession applies one recorded fact.
-func EvolveSession(s Session, e events.SessionEvent) Session {
+// evolveSession applies one recorded fact.
+func evolveSession(s Session, e events.SessionEvent) Session {
 	switch e := e.(type) {
 	case events.SessionStarted:
 		return Session{ID: e.SessionID, User: e.UserID, OrgID: e.OrgID}
@@ -28,11 +41,11 @@ func EvolveSession(s Session, e events.SessionEvent) Session {
 	return s
 }
 
-// OwnerSession is the organization signed in to.
-func OwnerSession(s Session) id.Organization { return s.OrgID }
+// ownerSession is the organization signed in to.
+func ownerSession(s Session) id.Organization { return s.OrgID }
 
-// DecideSession dispatches.
-func DecideSession(s Session, c commands.SessionCommand, now time.Time) ([]events.SessionEvent, error) {
+// decideSession dispatches.
+func decideSession(s Session, c commands.SessionCommand, now time.Time) ([]events.SessionEvent, error) {
 	switch c := c.(type) {
 	case commands.StartSession:
 		if !s.ID.IsZero() {
@@ -43,7 +56,7 @@ func DecideSession(s Session, c commands.SessionCommand, now time.Time) ([]event
 		}}, nil
 	case commands.EndSession:
 		if s.ID.IsZero() || s.User != c.UserID {
-			return nil, failure.NewNotFound("session_not_found", "no such session")
+			return nil, errNoSession()
 		}
 		if s.Ended {
 			return nil, nil

@@ -4,12 +4,26 @@ import (
 	"maps"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
+
+// Users is the definition of users.
+func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent] {
+	return aggregates.Definition[User, commands.UserCommand, events.UserEvent]{
+		Category: commands.UserCategory, Missing: errNoUser, Evolve: evolveUser, Decide: decideUser, Owner: ownerUser,
+		Claims: claimsUser,
+	}
+}
+
+// errNoUser is the answer for one that does not exist, and for another organization's.
+func errNoUser() error {
+	return failure.NewNotFound("user_not_found", "There is no such user in this organization.")
+}
 
 // User is a person who can sign in. The zero value is "does not exist".
 type User struct {
@@ -33,8 +47,8 @@ type Membership struct {
 	LastName  personal.Text
 }
 
-// EvolveUser applies one recorded fact.
-func EvolveUser(s User, e events.UserEvent) User {
+// evolveUser applies one recorded fact.
+func evolveUser(s User, e events.UserEvent) User {
 	switch e := e.(type) {
 	case events.UserRegistered:
 		return User{ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName, SuperAdmin: e.SuperAdmin}
@@ -83,27 +97,24 @@ func (s User) with(org id.Organization, m Membership) User {
 	return s
 }
 
-// OwnerUser is nobody: users are global, and each decision checks the membership itself.
-func OwnerUser(User) id.Organization { return id.Organization{} }
+// ownerUser is nobody: users are global, and each decision checks the membership itself.
+func ownerUser(User) id.Organization { return id.Organization{} }
 
-// ClaimsUser is the login e-mail.
-func ClaimsUser(s User) []commands.Claim {
+// claimsUser is the login e-mail.
+func claimsUser(s User) []commands.Claim {
 	if s.Email.Reveal() == "" {
 		return nil
 	}
 	return []commands.Claim{{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "this e-mail address is in use"}}
 }
 
-// errNoUser hides whether the user exists elsewhere on the platform.
-var errNoUser = failure.NewNotFound("user_not_found", "no such user in this organization")
-
-// DecideUser dispatches.
-func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEvent, error) {
+// decideUser dispatches.
+func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEvent, error) {
 	if register, ok := c.(commands.RegisterUser); ok {
 		return decideRegisterUser(s, register, now)
 	}
 	if s.ID.IsZero() || s.Forgotten {
-		return nil, errNoUser
+		return nil, errNoUser()
 	}
 	switch c := c.(type) {
 	case commands.RegisterUser:
@@ -112,7 +123,7 @@ func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	case commands.AcceptMembership:
 		m, ok := s.Memberships[c.OrgID]
 		if !ok || m.Disabled {
-			return nil, errNoUser
+			return nil, errNoUser()
 		}
 		if !m.Pending {
 			return nil, nil
@@ -125,7 +136,7 @@ func DecideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	case commands.EnableMember:
 		m, ok := s.Memberships[c.OrgID]
 		if !ok {
-			return nil, errNoUser
+			return nil, errNoUser()
 		}
 		if !m.Disabled {
 			return nil, nil
@@ -172,7 +183,7 @@ type details struct{ phone, first, last personal.Text }
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
-		return nil, errNoUser
+		return nil, errNoUser()
 	}
 	from := details{s.Phone, s.FirstName, s.LastName}
 	if m.Pending {
@@ -218,7 +229,7 @@ func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, 
 	m, ok := s.Memberships[c.OrgID]
 	switch {
 	case !ok:
-		return nil, errNoUser
+		return nil, errNoUser()
 	case m.Disabled:
 		return nil, nil
 	case c.By == s.ID:

@@ -5,12 +5,26 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// AddressPlans is the definition of the address plans of organizations.
+func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent] {
+	return aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent]{
+		Category: commands.AddressingCategory, Missing: errNoAddressing, Evolve: evolveAddressing, Decide: decideAddressing, Owner: ownerAddressing,
+		Close: closeAddressing,
+	}
+}
+
+// errNoAddressing is the answer for one that does not exist, and for another organization's.
+func errNoAddressing() error {
+	return failure.NewNotFound("not_found", "There is no such thing here.")
+}
 
 // subnetBits is the size of a subnet that nobody chose: a gateway and 253 customers.
 const subnetBits = 24
@@ -36,8 +50,8 @@ func (a Allocation) held() events.AddressesHeld {
 	return events.AddressesHeld{Binding: a.Binding, Addressing: a.Addressing}
 }
 
-// OwnerAddressing is the organization.
-func OwnerAddressing(s Addressing) id.Organization { return s.Org }
+// ownerAddressing is the organization.
+func ownerAddressing(s Addressing) id.Organization { return s.Org }
 
 // Of is the latest allocation of a service.
 func (s Addressing) Of(service id.Service) (Allocation, bool) {
@@ -49,8 +63,8 @@ func (s Addressing) Of(service id.Service) (Allocation, bool) {
 	return Allocation{}, false
 }
 
-// EvolveAddressing applies one recorded fact.
-func EvolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
+// evolveAddressing applies one recorded fact.
+func evolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	switch e := e.(type) {
 	case events.AddressesAllocated:
 		s.Org = e.OrgID
@@ -72,13 +86,13 @@ func EvolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	return s
 }
 
-// CloseAddressing makes the last event of a full period.
-func CloseAddressing(s Addressing) events.AddressingEvent {
+// closeAddressing makes the last event of a full period.
+func closeAddressing(s Addressing) events.AddressingEvent {
 	return events.AddressingPeriodClosed{OrgID: s.Org, Opening: opening(s)}
 }
 
-// DecideAddressing dispatches.
-func DecideAddressing(s Addressing, c commands.AddressingCommand, now time.Time) ([]events.AddressingEvent, error) {
+// decideAddressing dispatches.
+func decideAddressing(s Addressing, c commands.AddressingCommand, now time.Time) ([]events.AddressingEvent, error) {
 	switch c := c.(type) {
 	case commands.AllocateAddresses:
 		return decideAllocate(s, c, now)

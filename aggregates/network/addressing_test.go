@@ -194,12 +194,12 @@ func TestAddresses_NeverOverlapAcrossTheTenantsRouters(t *testing.T) {
 				}
 				c = a
 			}
-			made, err := network.DecideAddressing(s, c, now)
+			made, err := network.AddressPlans().Decide(s, c, now)
 			if err != nil && len(made) > 0 {
 				t.Fatalf("step %d: both", i)
 			}
 			for _, e := range made {
-				s = network.EvolveAddressing(s, e)
+				s = network.AddressPlans().Evolve(s, e)
 			}
 			for i, a := range s.Held {
 				for _, b := range s.Held[:i] {

@@ -7,11 +7,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Devices is the definition of routers.
+func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent] {
+	return aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent]{
+		Category: commands.DeviceCategory, Missing: errNoDevice, Evolve: evolveDevice, Decide: decideDevice, Owner: ownerDevice,
+		Gone: func(s Device) bool { return s.Decommissioned },
+		Claims: claimsDevice, Close: closeDevice,
+	}
+}
+
+// errNoDevice is the answer for one that does not exist, and for another organization's.
+func errNoDevice() error {
+	return failure.NewNotFound("device_not_found", "There is no such device.")
+}
 
 // rebootLimit is when a reboot that nobody brought to an end stops being in the way of the next.
 const rebootLimit = 30 * time.Minute
@@ -43,11 +58,11 @@ type Reboot struct {
 	Over        bool
 }
 
-// OwnerDevice is the organization.
-func OwnerDevice(s Device) id.Organization { return s.Org }
+// ownerDevice is the organization.
+func ownerDevice(s Device) id.Organization { return s.Org }
 
-// ClaimsDevice is its place in the management tunnel, platform-wide: two routers with one address would be each other.
-func ClaimsDevice(s Device) []commands.Claim {
+// claimsDevice is its place in the management tunnel, platform-wide: two routers with one address would be each other.
+func claimsDevice(s Device) []commands.Claim {
 	if s.ID.IsZero() || s.Decommissioned {
 		return nil
 	}
@@ -76,8 +91,8 @@ func TunnelUser(device id.Device) string {
 	return "nas-" + text[strings.LastIndexByte(text, '-')+1:]
 }
 
-// EvolveDevice applies one recorded fact.
-func EvolveDevice(s Device, e events.DeviceEvent) Device {
+// evolveDevice applies one recorded fact.
+func evolveDevice(s Device, e events.DeviceEvent) Device {
 	switch e := e.(type) {
 	case events.DeviceRegistered:
 		return Device{
@@ -117,8 +132,8 @@ func EvolveDevice(s Device, e events.DeviceEvent) Device {
 	return s
 }
 
-// CloseDevice makes the last event of a full period.
-func CloseDevice(s Device) events.DeviceEvent {
+// closeDevice makes the last event of a full period.
+func closeDevice(s Device) events.DeviceEvent {
 	return events.DevicePeriodClosed{DeviceID: s.ID, Opening: opening(s)}
 }
 
@@ -137,14 +152,14 @@ func (s *Device) ref(kind events.CredentialKind) *id.Secret {
 	return new(id.Secret)
 }
 
-// DecideDevice dispatches.
-func DecideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.DeviceEvent, error) {
+// decideDevice dispatches.
+func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.DeviceEvent, error) {
 	if register, ok := c.(commands.RegisterDevice); ok {
 		return decideRegisterDevice(s, register, now)
 	}
 	_, last := c.(commands.DecommissionDevice)
 	if s.ID.IsZero() || s.Decommissioned && !last {
-		return nil, failure.NewNotFound("device_not_found", "There is no such device.")
+		return nil, errNoDevice()
 	}
 	switch c := c.(type) {
 	case commands.RegisterDevice:

@@ -52,7 +52,7 @@ func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
 		Then(events.DeviceBootstrapReported{DeviceID: device, Version: 2, By: commands.BootstrapByReport, At: now}).
 		When(commands.ReportBootstrap{DeviceID: device, Version: 2, By: commands.BootstrapByRouter}).ThenNothing()
 	survives(t, s)
-	if s.State().RadiusRef != secret2 || s.State().APIRef != secret || network.OwnerDevice(s.State()) != org {
+	if s.State().RadiusRef != secret2 || s.State().APIRef != secret || network.Devices().Owner(s.State()) != org {
 		t.Errorf("state %+v", s.State())
 	}
 	s.When(commands.DecommissionDevice{DeviceID: device}).Then(events.DeviceDecommissioned{DeviceID: device, OrgID: org, At: now}).
@@ -63,12 +63,12 @@ func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
 func TestDevice_TunnelPlaceIsClaimedUntilDecommissioned(t *testing.T) {
 	t.Parallel()
 	s := decidertest.For(t, devices, now).Given(registered)
-	claims := network.ClaimsDevice(s.State())
+	claims := network.Devices().Claims(s.State())
 	if len(claims) != 2 || claims[0].Value != "10.99.3.4" || claims[0].Code != "tunnel_address_taken" || claims[1].Value != "nas-1" {
 		t.Errorf("claims %v", claims)
 	}
 	s.Given(events.DeviceDecommissioned{DeviceID: device, OrgID: org, At: now})
-	if got := network.ClaimsDevice(s.State()); got != nil {
+	if got := network.Devices().Claims(s.State()); got != nil {
 		t.Errorf("still claims %v", got)
 	}
 }

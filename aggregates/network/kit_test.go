@@ -8,7 +8,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -32,22 +31,10 @@ var (
 
 // The aggregates as the command bus knows them.
 var (
-	devices = bus.Aggregate[network.Device, commands.DeviceCommand, events.DeviceEvent]{
-		Category: commands.DeviceCategory, Evolve: network.EvolveDevice, Decide: network.DecideDevice,
-		Owner: network.OwnerDevice, Claims: network.ClaimsDevice, Close: network.CloseDevice,
-	}
-	services = bus.Aggregate[network.Service, commands.ServiceCommand, events.ServiceEvent]{
-		Category: commands.ServiceCategory, Evolve: network.EvolveService, Decide: network.DecideService,
-		Owner: network.OwnerService, Close: network.CloseService,
-	}
-	plans = bus.Aggregate[network.Addressing, commands.AddressingCommand, events.AddressingEvent]{
-		Category: commands.AddressingCategory, Evolve: network.EvolveAddressing, Decide: network.DecideAddressing,
-		Owner: network.OwnerAddressing, Close: network.CloseAddressing,
-	}
-	runs = bus.Aggregate[network.Run, commands.ReconcileCommand, events.ReconcileEvent]{
-		Category: commands.ReconcileCategory, Evolve: network.EvolveRun, Decide: network.DecideRun,
-		Owner: network.OwnerRun, Close: network.CloseRun,
-	}
+	devices  = network.Devices()
+	services = network.Services()
+	plans    = network.AddressPlans()
+	runs     = network.Runs()
 )
 
 // survives checks that a state is carried into the next period; an empty list may come back as none.

@@ -5,11 +5,25 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Runs is the definition of runs of writes to a router.
+func Runs() aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent] {
+	return aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent]{
+		Category: commands.ReconcileCategory, Missing: errNoRun, Evolve: evolveRun, Decide: decideRun, Owner: ownerRun,
+		Close: closeRun,
+	}
+}
+
+// errNoRun is the answer for one that does not exist, and for another organization's.
+func errNoRun() error {
+	return failure.NewNotFound("run_not_found", "There is no such run.")
+}
 
 // Run is one run of writes to one router. The zero value is "does not exist".
 type Run struct {
@@ -25,11 +39,11 @@ type Run struct {
 	Finished bool
 }
 
-// OwnerRun is the organization.
-func OwnerRun(s Run) id.Organization { return s.Org }
+// ownerRun is the organization.
+func ownerRun(s Run) id.Organization { return s.Org }
 
-// EvolveRun applies one recorded fact.
-func EvolveRun(s Run, e events.ReconcileEvent) Run {
+// evolveRun applies one recorded fact.
+func evolveRun(s Run, e events.ReconcileEvent) Run {
 	switch e := e.(type) {
 	case events.ReconcileRequested:
 		return Run{ID: e.RunID, Org: e.OrgID, Device: e.DeviceID, Kind: e.Kind}
@@ -62,13 +76,13 @@ func without(list []events.RouterStep, step events.RouterStep) []events.RouterSt
 	return slices.Concat(list[:at], list[at+1:])
 }
 
-// CloseRun makes the last event of a full period.
-func CloseRun(s Run) events.ReconcileEvent {
+// closeRun makes the last event of a full period.
+func closeRun(s Run) events.ReconcileEvent {
 	return events.ReconcilePeriodClosed{RunID: s.ID, Opening: opening(s)}
 }
 
-// DecideRun dispatches: a run is requested (over a device) or started, then does its steps.
-func DecideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
+// decideRun dispatches: a run is requested (over a device) or started, then does its steps.
+func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch c := c.(type) {
 	case commands.RequestReconcile:
 		if !s.ID.IsZero() {
@@ -100,7 +114,7 @@ func DecideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch {
 	case !s.Started:
-		return nil, failure.NewNotFound("run_not_found", "There is no such run.")
+		return nil, errNoRun()
 	case s.Finished:
 		return nil, failure.NewConflict("run_finished", "This run has ended.")
 	}

@@ -4,11 +4,26 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Services is the definition of services on routers.
+func Services() aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent] {
+	return aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent]{
+		Category: commands.ServiceCategory, Missing: errNoService, Evolve: evolveService, Decide: decideService, Owner: ownerService,
+		Gone: func(s Service) bool { return s.Removed },
+		Close: closeService,
+	}
+}
+
+// errNoService is the answer for one that does not exist, and for another organization's.
+func errNoService() error {
+	return failure.NewNotFound("service_not_found", "There is no such service.")
+}
 
 // Standing is what the outside sees of a service. Source: spec.md, Network service.
 type Standing string
@@ -38,14 +53,14 @@ type Service struct {
 	Removed      bool
 }
 
-// OwnerService is the organization.
-func OwnerService(s Service) id.Organization { return s.Org }
+// ownerService is the organization.
+func ownerService(s Service) id.Organization { return s.Org }
 
 // Removing tells that the service is on its way out.
 func (s Service) Removing() bool { return s.Open == events.PhaseRemoval && !s.Removed }
 
-// EvolveService applies one recorded fact.
-func EvolveService(s Service, e events.ServiceEvent) Service {
+// evolveService applies one recorded fact.
+func evolveService(s Service, e events.ServiceEvent) Service {
 	switch e := e.(type) {
 	case events.ServiceRequested:
 		return Service{
@@ -95,19 +110,19 @@ func (s Service) asking(generation int) Service {
 	return s
 }
 
-// CloseService makes the last event of a full period.
-func CloseService(s Service) events.ServiceEvent {
+// closeService makes the last event of a full period.
+func closeService(s Service) events.ServiceEvent {
 	return events.ServicePeriodClosed{ServiceID: s.ID, Opening: opening(s)}
 }
 
-// DecideService dispatches.
-func DecideService(s Service, c commands.ServiceCommand, now time.Time) ([]events.ServiceEvent, error) {
+// decideService dispatches.
+func decideService(s Service, c commands.ServiceCommand, now time.Time) ([]events.ServiceEvent, error) {
 	if request, ok := c.(commands.RequestService); ok {
 		return decideRequestService(s, request, now)
 	}
 	_, removed := c.(commands.ReportRemoved)
 	if s.ID.IsZero() || s.Removed && !removed {
-		return nil, failure.NewNotFound("service_not_found", "There is no such service.")
+		return nil, errNoService()
 	}
 	switch c := c.(type) {
 	case commands.RequestService:

@@ -3,11 +3,25 @@ package payments
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Gateways is the definition of payment gateway settings.
+func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent] {
+	return aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent]{
+		Category: commands.GatewayCategory, Missing: errNoGateway, Evolve: evolveGateway, Decide: decideGateway, Owner: ownerGateway,
+		Claims: claimsGateway,
+	}
+}
+
+// errNoGateway is the answer for one that does not exist, and for another organization's.
+func errNoGateway() error {
+	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured.")
+}
 
 // Gateway is how one organization takes mobile money. The zero value is "centralized, never configured".
 type Gateway struct {
@@ -21,12 +35,12 @@ type Gateway struct {
 	Failed      string
 }
 
-// OwnerGateway is the organization.
-func OwnerGateway(s Gateway) id.Organization { return s.Org }
+// ownerGateway is the organization.
+func ownerGateway(s Gateway) id.Organization { return s.Org }
 
-// ClaimsGateway is the direct shortcode, platform-wide (rules.md 9): two organizations with one would read each other's
+// claimsGateway is the direct shortcode, platform-wide (rules.md 9): two organizations with one would read each other's
 // money.
-func ClaimsGateway(s Gateway) []commands.Claim {
+func claimsGateway(s Gateway) []commands.Claim {
 	if s.Shortcode == "" {
 		return nil
 	}
@@ -35,8 +49,8 @@ func ClaimsGateway(s Gateway) []commands.Claim {
 	}}
 }
 
-// EvolveGateway applies one recorded fact.
-func EvolveGateway(s Gateway, e events.GatewayEvent) Gateway {
+// evolveGateway applies one recorded fact.
+func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 	switch e := e.(type) {
 	case events.GatewayConfigured:
 		active := s.Registered && s.sameAccess(e.Direct, e.Environment, e.Shortcode, e.CredentialsRef)
@@ -57,8 +71,8 @@ func (s Gateway) sameAccess(direct bool, environment, shortcode string, credenti
 	return s.Direct == direct && s.Environment == environment && s.Shortcode == shortcode && s.Credentials == credentials
 }
 
-// DecideGateway dispatches.
-func DecideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]events.GatewayEvent, error) {
+// decideGateway dispatches.
+func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]events.GatewayEvent, error) {
 	switch c := c.(type) {
 	case commands.ConfigureGateway:
 		return decideConfigureGateway(s, c, now)
@@ -97,7 +111,7 @@ func decideRegisterGateway(s Gateway, c commands.RegisterGateway, now time.Time)
 
 // gatewayNotFound says that nothing was ever configured.
 func gatewayNotFound() error {
-	return failure.NewNotFound("gateway_not_found", "no payment gateway is configured")
+	return errNoGateway()
 }
 
 // decideFailRegistration notes why the shortcode is not active, unless the settings were changed meanwhile.

@@ -36,7 +36,7 @@ func works(shortcode string, c id.Secret) commands.RegisterGateway {
 // gateway begins a story about an organization's settings.
 func gateway(t *testing.T) *story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return &story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent]{
-		t: t, evolve: payments.EvolveGateway, decide: payments.DecideGateway, now: now,
+		t: t, evolve: payments.Gateways().Evolve, decide: payments.Gateways().Decide, now: now,
 	}
 }
 
@@ -74,10 +74,10 @@ func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
 	want := []commands.Claim{{
 		Kind: "shortcode", Value: "600777", Code: "shortcode_taken", Message: "this shortcode belongs to another organization",
 	}}
-	if diff := cmp.Diff(want, payments.ClaimsGateway(gateway(t).given(configured).state)); diff != "" {
+	if diff := cmp.Diff(want, payments.Gateways().Claims(gateway(t).given(configured).state)); diff != "" {
 		t.Error(diff)
 	}
-	if got := payments.ClaimsGateway(gateway(t).given(configured, events.GatewayConfigured{OrgID: org}).state); got != nil {
+	if got := payments.Gateways().Claims(gateway(t).given(configured, events.GatewayConfigured{OrgID: org}).state); got != nil {
 		t.Errorf("centralized mode claims %v", got)
 	}
 }

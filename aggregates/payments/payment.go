@@ -4,12 +4,25 @@ package payments
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
+
+// Payments is the definition of payment attempts.
+func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent] {
+	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
+		Category: commands.PaymentCategory, Missing: errNoPayment, Evolve: evolvePayment, Decide: decidePayment, Owner: ownerPayment,
+	}
+}
+
+// errNoPayment is the answer for one that does not exist, and for another organization's.
+func errNoPayment() error {
+	return failure.NewNotFound("payment_not_found", "There is no such payment.")
+}
 
 // Stage is how far a prompt attempt has come. Source: facts/billing.md, Life cycles.
 type Stage uint8
@@ -46,11 +59,11 @@ type Payment struct {
 // open tells whether a verdict is still wanted.
 func (s Payment) open() bool { return s.Stage >= StageCreated && s.Stage <= StageInDoubt }
 
-// OwnerPayment is the organization that asked for the money.
-func OwnerPayment(s Payment) id.Organization { return s.Org }
+// ownerPayment is the organization that asked for the money.
+func ownerPayment(s Payment) id.Organization { return s.Org }
 
-// EvolvePayment applies one recorded fact.
-func EvolvePayment(s Payment, e events.PaymentEvent) Payment {
+// evolvePayment applies one recorded fact.
+func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	switch e := e.(type) {
 	case events.PaymentInitiated:
 		s = Payment{
@@ -84,13 +97,13 @@ func EvolvePayment(s Payment, e events.PaymentEvent) Payment {
 	return s
 }
 
-// DecidePayment dispatches.
-func DecidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]events.PaymentEvent, error) {
+// decidePayment dispatches.
+func decidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]events.PaymentEvent, error) {
 	if initiate, ok := c.(commands.InitiatePayment); ok {
 		return decideInitiatePayment(s, initiate, now)
 	}
 	if s.Stage == StageNone {
-		return nil, failure.NewNotFound("payment_not_found", "no such payment")
+		return nil, errNoPayment()
 	}
 	switch c := c.(type) {
 	case commands.InitiatePayment:

@@ -52,7 +52,7 @@ func settle(r id.Receipt, number, by string) commands.SettlePayment {
 // payment begins a story about the attempt.
 func payment(t *testing.T) *story[payments.Payment, commands.PaymentCommand, events.PaymentEvent] {
 	return &story[payments.Payment, commands.PaymentCommand, events.PaymentEvent]{
-		t: t, evolve: payments.EvolvePayment, decide: payments.DecidePayment, now: now,
+		t: t, evolve: payments.Payments().Evolve, decide: payments.Payments().Decide, now: now,
 	}
 }
 

@@ -4,12 +4,25 @@ import (
 	"maps"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
+
+// Receipts is the definition of receipts.
+func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
+	return aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
+		Category: commands.ReceiptCategory, Missing: errNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt, Owner: ownerReceipt,
+	}
+}
+
+// errNoReceipt is the answer for one that does not exist, and for another organization's.
+func errNoReceipt() error {
+	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
+}
 
 // Standing is where a receipt's money is.
 type Standing uint8
@@ -62,11 +75,11 @@ func (s Receipt) seen(kind, checkoutRequestID string, payment id.Payment, shortc
 	return all
 }
 
-// OwnerReceipt is the organization whose money it is; assigning and matching set it (rules.md 9, 25).
-func OwnerReceipt(s Receipt) id.Organization { return s.Org }
+// ownerReceipt is the organization whose money it is; assigning and matching set it (rules.md 9, 25).
+func ownerReceipt(s Receipt) id.Organization { return s.Org }
 
-// EvolveReceipt applies one recorded fact.
-func EvolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
+// evolveReceipt applies one recorded fact.
+func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	switch e := e.(type) {
 	case events.ReceiptRecorded:
 		s = Receipt{
@@ -104,8 +117,8 @@ func EvolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	return s
 }
 
-// DecideReceipt dispatches.
-func DecideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]events.ReceiptEvent, error) {
+// decideReceipt dispatches.
+func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]events.ReceiptEvent, error) {
 	switch c := c.(type) {
 	case commands.RecordReceipt:
 		return decideRecordReceipt(s, c, now)
@@ -114,7 +127,7 @@ func DecideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 	default: // needs a receipt: below, where every command is listed
 	}
 	if s.Standing == StandingNone {
-		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+		return nil, errNoReceipt()
 	}
 	switch c := c.(type) {
 	case commands.RecordReceipt, commands.RecordCash:

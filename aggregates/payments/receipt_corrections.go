@@ -69,7 +69,7 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
-		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+		return nil, errNoReceipt()
 	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && !s.Disputed:
 		return nil, nil
 	case s.Standing == StandingMatched && s.Subscriber != c.SubscriberID:
@@ -97,7 +97,7 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 	case StandingNone, StandingRecorded, StandingHeld, StandingMatched:
 	}
 	if s.Org != c.OrgID {
-		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+		return nil, errNoReceipt()
 	}
 	return []events.ReceiptEvent{events.ReceiptReversed{
 		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, Amount: s.Amount, Reason: c.Reason, At: now,
@@ -108,7 +108,7 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
-		return nil, failure.NewNotFound("receipt_not_found", "no such receipt")
+		return nil, errNoReceipt()
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	case s.Standing != StandingMatched:

@@ -47,7 +47,7 @@ func match(s id.Subscriber) commands.MatchReceipt {
 // receipt begins a story about the money.
 func receipt(t *testing.T) *story[payments.Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
 	return &story[payments.Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
-		t: t, evolve: payments.EvolveReceipt, decide: payments.DecideReceipt, now: now,
+		t: t, evolve: payments.Receipts().Evolve, decide: payments.Receipts().Decide, now: now,
 	}
 }
 

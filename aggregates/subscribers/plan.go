@@ -3,11 +3,25 @@ package subscribers
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Plans is the definition of plans.
+func Plans() aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent] {
+	return aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent]{
+		Category: commands.PlanCategory, Missing: errNoPlan, Evolve: evolvePlan, Decide: decidePlan, Owner: ownerPlan,
+		Claims: claimsPlan,
+	}
+}
+
+// errNoPlan is the answer for one that does not exist, and for another organization's.
+func errNoPlan() error {
+	return failure.NewNotFound("plan_not_found", "There is no such plan.")
+}
 
 // Plan is what an organization sells. The zero value is "does not exist".
 type Plan struct {
@@ -19,8 +33,8 @@ type Plan struct {
 	Archived bool
 }
 
-// EvolvePlan applies one recorded fact.
-func EvolvePlan(s Plan, e events.PlanEvent) Plan {
+// evolvePlan applies one recorded fact.
+func evolvePlan(s Plan, e events.PlanEvent) Plan {
 	switch e := e.(type) {
 	case events.PlanCreated:
 		return Plan{ID: e.PlanID, Owner: e.OrgID, Code: e.Code, Version: 1, Terms: e.Terms}
@@ -32,19 +46,19 @@ func EvolvePlan(s Plan, e events.PlanEvent) Plan {
 	return s
 }
 
-// OwnerPlan is the organization that sells it.
-func OwnerPlan(s Plan) id.Organization { return s.Owner }
+// ownerPlan is the organization that sells it.
+func ownerPlan(s Plan) id.Organization { return s.Owner }
 
-// ClaimsPlan is the code, unique in the organization.
-func ClaimsPlan(s Plan) []commands.Claim {
+// claimsPlan is the code, unique in the organization.
+func claimsPlan(s Plan) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
 	return []commands.Claim{{Kind: "plan_code", Value: s.Owner.String() + "/" + s.Code, Code: "plan_code_taken", Message: "a plan with this code exists"}}
 }
 
-// DecidePlan dispatches.
-func DecidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent, error) {
+// decidePlan dispatches.
+func decidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent, error) {
 	if create, ok := c.(commands.CreatePlan); ok {
 		if !s.ID.IsZero() {
 			return nil, failure.NewConflict("plan_exists", "this plan exists already")
@@ -52,7 +66,7 @@ func DecidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent
 		return []events.PlanEvent{events.PlanCreated{PlanID: create.PlanID, OrgID: create.OrgID, Code: create.Code, Terms: create.Terms}}, nil
 	}
 	if s.ID.IsZero() {
-		return nil, failure.NewNotFound("plan_not_found", "no such plan")
+		return nil, errNoPlan()
 	}
 	switch c := c.(type) {
 	case commands.CreatePlan:

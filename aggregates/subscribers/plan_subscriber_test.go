@@ -3,9 +3,9 @@ package subscribers_test
 import (
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -13,18 +13,13 @@ import (
 )
 
 // plans is the registration of plans.
-func plans() bus.Aggregate[subscribers.Plan, commands.PlanCommand, events.PlanEvent] {
-	return bus.Aggregate[subscribers.Plan, commands.PlanCommand, events.PlanEvent]{
-		Category: "plan", Evolve: subscribers.EvolvePlan, Decide: subscribers.DecidePlan, Owner: subscribers.OwnerPlan, Claims: subscribers.ClaimsPlan,
-	}
+func plans() aggregates.Definition[subscribers.Plan, commands.PlanCommand, events.PlanEvent] {
+	return subscribers.Plans()
 }
 
 // people is the registration of subscribers.
-func people() bus.Aggregate[subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
-	return bus.Aggregate[subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
-		Category: "subscriber", Evolve: subscribers.EvolveSubscriber, Decide: subscribers.DecideSubscriber,
-		Owner: subscribers.OwnerSubscriber, Claims: subscribers.ClaimsSubscriber,
-	}
+func people() aggregates.Definition[subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
+	return subscribers.Subscribers()
 }
 
 func TestPlan_AChangeMakesTheNextVersion(t *testing.T) {

@@ -5,12 +5,27 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
+
+// Subscribers is the definition of subscribers.
+func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
+	return aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
+		Category: commands.SubscriberCategory, Missing: errNoSubscriber, Evolve: evolveSubscriber, Decide: decideSubscriber, Owner: ownerSubscriber,
+		Gone: func(s Subscriber) bool { return s.Forgotten },
+		Claims: claimsSubscriber,
+	}
+}
+
+// errNoSubscriber is the answer for one that does not exist, and for another organization's.
+func errNoSubscriber() error {
+	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
+}
 
 // Subscriber is a customer. The zero value is "does not exist".
 type Subscriber struct {
@@ -23,8 +38,8 @@ type Subscriber struct {
 	Forgotten     bool
 }
 
-// EvolveSubscriber applies one recorded fact.
-func EvolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
+// evolveSubscriber applies one recorded fact.
+func evolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 	switch e := e.(type) {
 	case events.SubscriberRegistered:
 		return Subscriber{ID: e.SubscriberID, Owner: e.OrgID, AccountNumber: e.AccountNumber, Currency: e.Currency, Details: e.Details}
@@ -41,24 +56,24 @@ func EvolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 	return s
 }
 
-// OwnerSubscriber is the organization of the customer.
-func OwnerSubscriber(s Subscriber) id.Organization { return s.Owner }
+// ownerSubscriber is the organization of the customer.
+func ownerSubscriber(s Subscriber) id.Organization { return s.Owner }
 
-// ClaimsSubscriber is the account number: a shared paybill needs it to be unique on the platform (rules.md 17).
-func ClaimsSubscriber(s Subscriber) []commands.Claim {
+// claimsSubscriber is the account number: a shared paybill needs it to be unique on the platform (rules.md 17).
+func claimsSubscriber(s Subscriber) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
 	return []commands.Claim{{Kind: "account_number", Value: s.AccountNumber, Code: "account_number_taken", Message: "this account number is taken"}}
 }
 
-// DecideSubscriber dispatches.
-func DecideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time) ([]events.SubscriberEvent, error) {
+// decideSubscriber dispatches.
+func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time) ([]events.SubscriberEvent, error) {
 	if register, ok := c.(commands.RegisterSubscriber); ok {
 		return decideRegister(s, register, now)
 	}
 	if s.ID.IsZero() || s.Forgotten {
-		return nil, failure.NewNotFound("subscriber_not_found", "no such subscriber")
+		return nil, errNoSubscriber()
 	}
 	switch c := c.(type) {
 	case commands.RegisterSubscriber:

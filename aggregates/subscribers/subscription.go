@@ -5,11 +5,26 @@ import (
 	"maps"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
+
+// Subscriptions is the definition of subscriptions.
+func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
+	return aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
+		Category: commands.SubscriptionCategory, Missing: errNoSubscription, Evolve: evolveSubscription, Decide: decideSubscription, Owner: ownerSubscription,
+		Claims: claimsSubscription, Close: closeSubscription,
+	}
+}
+
+// errNoSubscription is the answer for one that does not exist, and for another organization's.
+func errNoSubscription() error {
+	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
+}
 
 // SubscriptionState is where a subscription stands. Source: facts/billing.md, Life cycles.
 type SubscriptionState string
@@ -49,8 +64,8 @@ type Subscription struct {
 	Paid         map[id.Invoice]Span
 }
 
-// EvolveSubscription applies one recorded fact.
-func EvolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription {
+// evolveSubscription applies one recorded fact.
+func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription {
 	switch e := e.(type) {
 	case events.SubscriptionCreated:
 		return Subscription{
@@ -90,14 +105,14 @@ func EvolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 func reopened(e events.SubscriptionPeriodClosed) Subscription {
 	var s Subscription
 	if err := json.Unmarshal(e.Opening, &s); err != nil {
-		panic("subscription opening: " + err.Error()) // written by CloseSubscription: a broken one is a broken log
+		panic("subscription opening: " + err.Error()) // written by closeSubscription: a broken one is a broken log
 	}
 	s.Username = e.Username
 	return s
 }
 
-// CloseSubscription is the last event of a full stream period.
-func CloseSubscription(s Subscription) events.SubscriptionEvent {
+// closeSubscription is the last event of a full stream period.
+func closeSubscription(s Subscription) events.SubscriptionEvent {
 	opening, err := json.Marshal(s)
 	if err != nil {
 		panic("subscription opening: " + err.Error()) // no field of it can fail
@@ -192,11 +207,11 @@ func (s Subscription) zone() *time.Location {
 	return zone
 }
 
-// OwnerSubscription is the organization of the customer.
-func OwnerSubscription(s Subscription) id.Organization { return s.Owner }
+// ownerSubscription is the organization of the customer.
+func ownerSubscription(s Subscription) id.Organization { return s.Owner }
 
-// ClaimsSubscription is the login on the network, unique in the organization until the subscription ends.
-func ClaimsSubscription(s Subscription) []commands.Claim {
+// claimsSubscription is the login on the network, unique in the organization until the subscription ends.
+func claimsSubscription(s Subscription) []commands.Claim {
 	if s.ID.IsZero() || s.State == Ended || s.Username.Reveal() == "" {
 		return nil
 	}

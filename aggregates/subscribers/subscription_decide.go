@@ -10,13 +10,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// DecideSubscription dispatches.
-func DecideSubscription(s Subscription, c commands.SubscriptionCommand, now time.Time) ([]events.SubscriptionEvent, error) {
+// decideSubscription dispatches.
+func decideSubscription(s Subscription, c commands.SubscriptionCommand, now time.Time) ([]events.SubscriptionEvent, error) {
 	if create, ok := c.(commands.CreateSubscription); ok {
 		return decideCreate(s, create, now)
 	}
 	if s.ID.IsZero() {
-		return nil, failure.NewNotFound("subscription_not_found", "no such subscription")
+		return nil, errNoSubscription()
 	}
 	switch c := c.(type) {
 	case commands.CreateSubscription:
@@ -60,7 +60,7 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 		Username: c.Username, PasswordRef: c.PasswordRef, CreatedAt: now,
 	}
 	made := []events.SubscriptionEvent{created}
-	s = EvolveSubscription(s, created)
+	s = evolveSubscription(s, created)
 	if c.Terms.Mode == events.Postpaid && starts.After(now) {
 		return made, nil
 	}

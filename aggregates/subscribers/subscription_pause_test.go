@@ -85,9 +85,9 @@ func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s, at := subscribers.Subscription{}, now
 		do := func(c commands.SubscriptionCommand) (made []events.SubscriptionEvent) {
-			made, _ = subscribers.DecideSubscription(s, c, at)
+			made, _ = subscribers.Subscriptions().Decide(s, c, at)
 			for _, e := range made {
-				s = subscribers.EvolveSubscription(s, e)
+				s = subscribers.Subscriptions().Evolve(s, e)
 			}
 			return made
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
@@ -31,11 +31,8 @@ var (
 )
 
 // aggregate is the registration.
-func aggregate() bus.Aggregate[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
-	return bus.Aggregate[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
-		Category: "subscription", Evolve: subscribers.EvolveSubscription, Decide: subscribers.DecideSubscription,
-		Owner: subscribers.OwnerSubscription, Claims: subscribers.ClaimsSubscription, Close: subscribers.CloseSubscription,
-	}
+func aggregate() aggregates.Definition[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
+	return subscribers.Subscriptions()
 }
 
 // terms of a monthly plan.
@@ -193,9 +190,9 @@ func TestClose_NextStreamPeriodDecidesAlike(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s, at := subscribers.Subscription{}, now
 		do := func(c commands.SubscriptionCommand) {
-			made, _ := subscribers.DecideSubscription(s, c, at)
+			made, _ := subscribers.Subscriptions().Decide(s, c, at)
 			for _, e := range made {
-				s = subscribers.EvolveSubscription(s, e)
+				s = subscribers.Subscriptions().Evolve(s, e)
 			}
 		}
 		do(create(rapid.SampledFrom([]events.BillingMode{events.Prepaid, events.Postpaid}).Draw(r, "mode")))
@@ -217,7 +214,7 @@ func TestClose_NextStreamPeriodDecidesAlike(t *testing.T) {
 		if len(s.Paid) > 25 {
 			r.Fatalf("the state remembers %d periods", len(s.Paid))
 		}
-		next := subscribers.EvolveSubscription(subscribers.Subscription{}, subscribers.CloseSubscription(s))
+		next := subscribers.Subscriptions().Evolve(subscribers.Subscription{}, subscribers.Subscriptions().Close(s))
 		if diff := cmp.Diff(s, next); diff != "" {
 			r.Fatalf("(-before +after closing)\n%s", diff)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
 // scrapeLimit bounds what one look at the metrics asks of the database.
@@ -42,7 +42,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	if m.app.roles.has(roleProcesses) {
 		for _, s := range m.app.engines.processes.Status() {
 			stopped := 0.0
-			if s.State == processes.StateStopped {
+			if s.State == processrunner.StateStopped {
 				stopped = 1
 			}
 			show(processStoppedDesc, stopped, s.Name)

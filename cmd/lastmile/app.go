@@ -36,8 +36,8 @@ type App struct {
 	metrics  *prometheus.Registry
 	provider string // base address of the payment provider, "" = by PAYMENT_ENV
 
-	routers    atomic.Pointer[network.Workers] // nil until the area is wired
-	rounds     *network.Background
+	routers    atomic.Pointer[networkjobs.Workers] // nil until the area is wired
+	rounds     *networkjobs.Background
 	dialRouter routeros.DialFunc // nil = the machine's network
 
 	startedAt time.Time

@@ -34,7 +34,7 @@ func BenchmarkSubscribersPage(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(pool.Close)
-	bare := httptest.NewServer(barePage(pool, k.app.engines.views.SQL(subscribers.SubscribersName, bareSQL), org))
+	bare := httptest.NewServer(barePage(pool, k.app.engines.views.SQL(subscribersviews.SubscribersName, bareSQL), org))
 	b.Cleanup(bare.Close)
 
 	page := request(http.MethodGet, "/subscribers?limit=25", k.admin, "")
@@ -61,7 +61,7 @@ func poolSize(url string) string {
 // fillSubscribers puts rows into the read model as its projection would: what is measured is reading them.
 func (k *kit) fillSubscribers(b *testing.B, org string, count int) {
 	b.Helper()
-	insert := k.app.engines.views.SQL(subscribers.SubscribersName, `
+	insert := k.app.engines.views.SQL(subscribersviews.SubscribersName, `
 insert into {schema}.subscribers (subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status,
   currency, balance_minor, created_at, revision)
 select gen_random_uuid(), $1, (1000000 + n)::text, 'First' || n, 'Last' || n, '+2547' || lpad(n::text, 8, '0'), 'c' || n || '@example.org',
@@ -70,7 +70,7 @@ from generate_series(1, $2) n`)
 	if _, err := k.app.DB().Owner.Exec(b.Context(), insert, org, count); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := k.app.DB().Owner.Exec(b.Context(), k.app.engines.views.SQL(subscribers.SubscribersName, `analyze {schema}.subscribers`)); err != nil {
+	if _, err := k.app.DB().Owner.Exec(b.Context(), k.app.engines.views.SQL(subscribersviews.SubscribersName, `analyze {schema}.subscribers`)); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -113,7 +113,7 @@ func barePage(pool *pgxpool.Pool, sql, org string) http.HandlerFunc {
 	next := strings.Repeat("c", 120) // as long as a cursor
 	return func(w http.ResponseWriter, r *http.Request) {
 		found, _ := pool.Query(r.Context(), sql, owner, pageSize+1)
-		rows, err := pgx.CollectRows(found, pgx.RowToStructByName[subscribers.SubscriberRow])
+		rows, err := pgx.CollectRows(found, pgx.RowToStructByName[subscribersviews.SubscriberRow])
 		if err != nil || len(rows) == 0 {
 			http.Error(w, "no rows", http.StatusInternalServerError)
 			return

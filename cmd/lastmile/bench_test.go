@@ -110,7 +110,7 @@ func BenchmarkVisible(b *testing.B) {
 // inbox works on them, against appends a second to the same log.
 func BenchmarkCallbacks(b *testing.B) {
 	k := newBenchKit(b)
-	owner := vault.CallbackOwner{Kind: payments.TokenPaybill, Ref: uuid.New(), Shortcode: testShortcode}
+	owner := vault.CallbackOwner{Kind: paymentsjobs.TokenPaybill, Ref: uuid.New(), Shortcode: testShortcode}
 	token, err := k.app.storage.vault.CallbackSecrets.Issue(b.Context(), owner)
 	if err != nil {
 		b.Fatal(err)

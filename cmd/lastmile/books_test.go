@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	accounts "github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -96,7 +96,7 @@ func (k *kit) balanceIsItsEvents(subscriber string) {
 		if err != nil {
 			return false, err
 		}
-		account, _, err := bus.Load[accounts.Account](ctx, k.app.engines.bus, accounts.AccountCategory, sid)
+		account, _, err := bus.LoadUnchecked[billing.Account](ctx, k.app.engines.bus, sid)
 		if err != nil {
 			return false, err
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	projections "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // projectionCommands are `lastmile projections ...`.
@@ -32,7 +32,7 @@ type projectionVerify struct {
 }
 
 // withProjections opens the storage and the read models, runs do, and stops what was started.
-func withProjections(ctx context.Context, p program, do func(r *projections.Runner) error) error {
+func withProjections(ctx context.Context, p program, do func(r *runner.Runner) error) error {
 	cfg, err := p.config()
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func withProjections(ctx context.Context, p program, do func(r *projections.Runn
 
 // Run prints a table.
 func (projectionList) Run(ctx context.Context, p program) error {
-	return withProjections(ctx, p, func(r *projections.Runner) error {
+	return withProjections(ctx, p, func(r *runner.Runner) error {
 		list, err := r.List(ctx)
 		if err != nil {
 			return err
@@ -75,9 +75,9 @@ const progressEvery = time.Second
 
 // Run rebuilds and shows progress.
 func (c projectionRebuild) Run(ctx context.Context, p program) error {
-	return withProjections(ctx, p, func(r *projections.Runner) error {
+	return withProjections(ctx, p, func(r *runner.Runner) error {
 		var told time.Time
-		report := func(s projections.Progress) {
+		report := func(s runner.Progress) {
 			if now := time.Now(); now.Sub(told) >= progressEvery {
 				told = now
 				_, _ = fmt.Fprintf(p.out, "%s: generation %d at %d of %d\n", c.Name, s.Generation, s.Position, s.Head)
@@ -96,7 +96,7 @@ var errDiffers = errors.New("read models differ from the log; rebuild them with:
 
 // Run compares and prints a line for each table.
 func (c projectionVerify) Run(ctx context.Context, p program) error {
-	return withProjections(ctx, p, func(r *projections.Runner) error {
+	return withProjections(ctx, p, func(r *runner.Runner) error {
 		names := c.Names
 		if len(names) == 0 {
 			for _, m := range readModels() {

@@ -7,7 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/projections/network"
-	projections "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // tunnelCommands are `lastmile tunnel ...`.
@@ -52,8 +52,8 @@ func (c tunnelConfig) Run(ctx context.Context, p program) error {
 }
 
 // tunnelClients are the routers with their credentials.
-func tunnelClients(ctx context.Context, s *storage, views *projections.Views) ([]routerplan.TunnelClient, error) {
-	rows, err := network.DevicesQuery{Views: views}.Every(ctx)
+func tunnelClients(ctx context.Context, s *storage, views *runner.Views) ([]routerplan.TunnelClient, error) {
+	rows, err := networkviews.DevicesQuery{Views: views}.Every(ctx)
 	if err != nil {
 		return nil, err
 	}

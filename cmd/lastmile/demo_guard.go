@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -31,7 +31,7 @@ var errDemoData = errors.New("this data belongs to the demo, whose passwords eve
 
 // refuseDemoData keeps the demo's accounts from being served as if they were real.
 func refuseDemoData(ctx context.Context, b *bus.Bus) error {
-	user, _, err := bus.Load[rules.User](ctx, b, userCategory, demoRoot())
+	user, _, err := bus.LoadUnchecked[identity.User](ctx, b, demoRoot())
 	if err != nil {
 		return err
 	}

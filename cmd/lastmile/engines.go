@@ -9,22 +9,22 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	jobs "github.com/lastmile-isp/lastmile/jobs/runner"
-	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/identity"
-	projections "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // engines are what runs on the storage, whatever the area.
 type engines struct {
 	feed        *feed.Feed
 	bus         *bus.Bus
-	projections *projections.Runner
-	views       *projections.Views
-	directory   *identity.Directory
-	shows       *projections.Memory // keeps the directory filled
-	jobs        *jobs.Runner
-	processes   *processes.Runner
+	projections *runner.Runner
+	views       *runner.Views
+	directory   *identityviews.Directory
+	shows       *runner.Memory // keeps the directory filled
+	jobs        *jobrunner.Runner
+	processes   *processrunner.Runner
 }
 
 // openBus makes the bus with every aggregate and every command that a process may store.
@@ -50,15 +50,15 @@ func startFeed(ctx context.Context, s *storage, l *lifecycle) (*feed.Feed, error
 }
 
 // newProjections registers every read model.
-func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger, followOnly bool) *projections.Runner {
-	r := projections.New(projections.Config{Feed: f, DB: s.db, Clock: c, Logger: logger, FollowOnly: followOnly})
+func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger, followOnly bool) *runner.Runner {
+	r := runner.New(runner.Config{Feed: f, DB: s.db, Clock: c, Logger: logger, FollowOnly: followOnly})
 	r.Register(readModels()...)
 	return r
 }
 
 // startEngines starts what reads the log and works on it. Jobs come before processes, which enqueue them.
 func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, roles roles) (*engines, error) {
-	e := &engines{directory: identity.NewDirectory()}
+	e := &engines{directory: identityviews.NewDirectory()}
 	var err error
 	if e.feed, err = startFeed(ctx, s, l); err != nil {
 		return nil, err
@@ -70,13 +70,13 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 	}
 	e.views = e.projections.Views()
 	l.started("projections", stopEngines, func(context.Context) { e.projections.Stop() })
-	e.shows = projections.NewMemory(e.directory, e.feed, l.logger)
+	e.shows = runner.NewMemory(e.directory, e.feed, l.logger)
 	if err := e.shows.Start(ctx); err != nil {
 		return nil, err
 	}
 	l.startedBeside("directory", stopEngines, func(context.Context) { e.shows.Stop() })
-	e.jobs = jobs.New(jobs.Config{DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles)})
-	e.processes = processes.New(processes.Config{
+	e.jobs = jobrunner.New(jobrunner.Config{DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles)})
+	e.processes = processrunner.New(processrunner.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Decode: e.bus.DecodeStored, Jobs: e.jobs,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := e.bus.Execute(ctx, cmd, meta)
@@ -105,7 +105,7 @@ func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) erro
 
 // WaitFor waits until a read model, or the directory, shows a position (httpapi.Visibility).
 func (e *engines) WaitFor(ctx context.Context, projection string, position uint64) error {
-	if projection == identity.DirectoryName {
+	if projection == identityviews.DirectoryName {
 		return e.shows.WaitFor(ctx, position)
 	}
 	return e.views.WaitFor(ctx, projection, position)

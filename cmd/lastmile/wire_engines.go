@@ -1,46 +1,46 @@
 package main
 
 import (
-	"github.com/lastmile-isp/lastmile/processmanagers/gatewayregistration"
-	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
-	"github.com/lastmile-isp/lastmile/processmanagers/paymentprompt"
-	"github.com/lastmile-isp/lastmile/processmanagers/provisioning"
-	"github.com/lastmile-isp/lastmile/processmanagers/rebooting"
-	"github.com/lastmile-isp/lastmile/processmanagers/receipts"
-	"github.com/lastmile-isp/lastmile/processmanagers/reconciling"
-	"github.com/lastmile-isp/lastmile/processmanagers/renewal"
-	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/rebooting"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/reconciling"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/payments"
-	projections "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // readModels are all tables that are filled from the log.
-func readModels() []projections.Projection {
-	return []projections.Projection{
-		identity.Organizations{}, identity.Users{},
-		subscribers.Subscribers{}, subscribers.Plans{}, subscribers.Subscriptions{}, subscribers.Timeline{},
-		billing.Invoices{}, billing.Statement{}, billing.Collections{},
-		payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{},
-		network.Devices{}, network.Services{}, network.History{},
-		audit.Log{}, outbox.Outbox{},
+func readModels() []runner.Projection {
+	return []runner.Projection{
+		identityviews.Organizations{}, identityviews.Users{},
+		subscribersviews.Subscribers{}, subscribersviews.Plans{}, subscribersviews.Subscriptions{}, subscribersviews.Timeline{},
+		billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{},
+		paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
+		networkviews.Devices{}, networkviews.Services{}, networkviews.History{},
+		auditviews.Log{}, outbox.Outbox{},
 	}
 }
 
 // registerProcesses adds all reactions over time.
-func registerProcesses(r *processes.Runner) {
-	processes.Register(r, invoicing.Process())
-	processes.Register(r, invoicing.DocumentProcess())
-	processes.Register(r, renewal.Process())
-	processes.Register(r, paymentprompt.Process())
-	processes.Register(r, receipts.Process())
-	processes.Register(r, gatewayregistration.Process())
-	processes.Register(r, provisioning.Process())
-	processes.Register(r, reconciling.Process())
-	processes.Register(r, rebooting.Process())
+func registerProcesses(r *processrunner.Runner) {
+	processrunner.Register(r, invoicing.Process())
+	processrunner.Register(r, invoicing.DocumentProcess())
+	processrunner.Register(r, renewal.Process())
+	processrunner.Register(r, paymentprompt.Process())
+	processrunner.Register(r, receipts.Process())
+	processrunner.Register(r, gatewayregistration.Process())
+	processrunner.Register(r, provisioning.Process())
+	processrunner.Register(r, reconciling.Process())
+	processrunner.Register(r, rebooting.Process())
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
-	processes "github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
-	models "github.com/lastmile-isp/lastmile/projections/payments"
-	projections "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -32,7 +32,7 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	areas = append(areas, routers...)
-	return append(areas, httpapi.AuditAPI{Log: audit.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()), nil
+	return append(areas, httpapi.AuditAPI{Log: auditviews.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()), nil
 }
 
 // tokens issues and proves access tokens.
@@ -43,18 +43,18 @@ func (a *App) tokens() httpapi.Tokens {
 // settings reads an organization's settings from the log.
 func (a *App) settings() httpapi.OrganizationSettingsAPI {
 	return httpapi.OrganizationSettingsAPI{
-		Bus: a.engines.bus, Organizations: identity.OrganizationsQuery{Views: a.engines.views}, DirectoryShows: a.engines.shows,
+		Bus: a.engines.bus, Organizations: identityviews.OrganizationsQuery{Views: a.engines.views}, DirectoryShows: a.engines.shows,
 	}
 }
 
 // identityRoutes are organizations, users and signing in.
 func (a *App) identityRoutes() [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
-	users := identity.UsersQuery{Views: e.views}
+	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		httpapi.AuthAPI{Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Head: a.storage.store.Head, Tokens: a.tokens(),
 			Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens}.Routes(),
-		httpapi.OrganizationsAPI{Bus: e.bus, Organizations: identity.OrganizationsQuery{Views: e.views}, Users: users,
+		httpapi.OrganizationsAPI{Bus: e.bus, Organizations: identityviews.OrganizationsQuery{Views: e.views}, Users: users,
 			DirectoryShows: e.shows, Passwords: v.Passwords}.Routes(),
 		httpapi.UsersAPI{Bus: e.bus, Users: users, DirectoryShows: e.shows, Passwords: v.Passwords, Refresh: v.RefreshTokens}.Routes(),
 		a.settings().Routes(),
@@ -64,23 +64,23 @@ func (a *App) identityRoutes() [][]httpapi.Route {
 // subscriberRoutes are subscribers, plans, subscriptions, invoices, statements, timelines and reports about money.
 func (a *App) subscriberRoutes() [][]httpapi.Route {
 	e := a.engines
-	people := subscribers.SubscribersQuery{Views: e.views}
-	owned := subscribers.SubscriptionsQuery{Views: e.views}
-	users := identity.UsersQuery{Views: e.views}
+	people := subscribersviews.SubscribersQuery{Views: e.views}
+	owned := subscribersviews.SubscriptionsQuery{Views: e.views}
+	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		httpapi.SubscribersAPI{Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock}.Routes(),
-		httpapi.PlansAPI{Bus: e.bus, Plans: subscribers.PlansQuery{Views: e.views}, Settings: a.settings()}.Routes(),
+		httpapi.PlansAPI{Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views}, Settings: a.settings()}.Routes(),
 		httpapi.SubscriptionsAPI{Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock}.Routes(),
-		httpapi.InvoicesAPI{Bus: e.bus, Invoices: billing.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock}.Routes(),
-		httpapi.StatementAPI{Statement: billing.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
-		httpapi.TimelineAPI{Timeline: subscribers.TimelineQuery{Views: e.views}, Subscribers: people, Users: users}.Routes(),
-		httpapi.CollectionsAPI{Collections: billing.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(), Clock: a.clock}.Routes(),
+		httpapi.InvoicesAPI{Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock}.Routes(),
+		httpapi.StatementAPI{Statement: billingviews.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
+		httpapi.TimelineAPI{Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people, Users: users}.Routes(),
+		httpapi.CollectionsAPI{Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(), Clock: a.clock}.Routes(),
 	}
 }
 
 // serve makes the server and opens the door to it. A program without the role api shows its metrics too.
 func (a *App) serve(areas [][]httpapi.Route) error {
-	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(models.ReceiptsQuery{Views: a.engines.views}.Attention))
+	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
 		a.metrics.MustRegister(c)
 	}
@@ -153,7 +153,7 @@ func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
 		{Name: "eventstore", Probe: a.storage.store.Ping},
-		{Name: identity.DirectoryName, Probe: func(context.Context) error { return down(a.engines.shows.Fault()) }},
+		{Name: identityviews.DirectoryName, Probe: func(context.Context) error { return down(a.engines.shows.Fault()) }},
 		{Name: "jobs", Probe: a.probeJobs},
 	}
 	if a.roles.has(roleProcesses) {
@@ -176,7 +176,7 @@ func down(why string) error {
 // probeProjection fails for a read model that met an event it cannot apply.
 func (a *App) probeProjection(name string) error {
 	for _, s := range a.engines.projections.Status() {
-		if s.Name == name && s.State == projections.StateStopped {
+		if s.Name == name && s.State == runner.StateStopped {
 			return down(fmt.Sprintf("at position %d: %s", s.Position, s.Error))
 		}
 	}
@@ -186,7 +186,7 @@ func (a *App) probeProjection(name string) error {
 // probeProcesses fails when a process met an input that it cannot take.
 func (a *App) probeProcesses(context.Context) error {
 	for _, s := range a.engines.processes.Status() {
-		if s.State == processes.StateStopped {
+		if s.State == processrunner.StateStopped {
 			return down(fmt.Sprintf("%s: %s", s.Name, s.Error))
 		}
 	}

@@ -3,36 +3,25 @@ package main
 import (
 	"context"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/network"
-	models "github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 )
 
 // registerNetwork adds routers, services, address plans and runs of writes, and what the processes ask of them.
 func registerNetwork(b *bus.Bus) {
-	bus.Register(b, bus.Aggregate[rules.Device, commands.DeviceCommand, events.DeviceEvent]{
-		Category: commands.DeviceCategory, Evolve: rules.EvolveDevice, Decide: rules.DecideDevice, Owner: rules.OwnerDevice,
-		Claims: rules.ClaimsDevice, Close: rules.CloseDevice,
-	})
-	bus.Register(b, bus.Aggregate[rules.Service, commands.ServiceCommand, events.ServiceEvent]{
-		Category: commands.ServiceCategory, Evolve: rules.EvolveService, Decide: rules.DecideService, Owner: rules.OwnerService, Close: rules.CloseService,
-	})
-	bus.Register(b, bus.Aggregate[rules.Addressing, commands.AddressingCommand, events.AddressingEvent]{
-		Category: commands.AddressingCategory, Evolve: rules.EvolveAddressing, Decide: rules.DecideAddressing, Owner: rules.OwnerAddressing,
-		Close: rules.CloseAddressing,
-	})
-	bus.Register(b, bus.Aggregate[rules.Run, commands.ReconcileCommand, events.ReconcileEvent]{
-		Category: commands.ReconcileCategory, Evolve: rules.EvolveRun, Decide: rules.DecideRun, Owner: rules.OwnerRun, Close: rules.CloseRun,
-	})
+	bus.Register(b, network.Devices())
+	bus.Register(b, network.Services())
+	bus.Register(b, network.AddressPlans())
+	bus.Register(b, network.Runs())
 	bus.RegisterStored[commands.SettleAddresses](b)
 	bus.RegisterStored[commands.ReleaseAddresses](b)
 	bus.RegisterStored[commands.FailReboot](b)
@@ -45,11 +34,11 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	a.life.startedBeside("router gateway", stopStorage, func(context.Context) { gateway.Close() })
-	polls, err := network.OpenPolls(ctx, a.storage.db)
+	polls, err := networkjobs.OpenPolls(ctx, a.storage.db)
 	if err != nil {
 		return nil, err
 	}
-	workers := network.New(network.Config{
+	workers := networkjobs.New(networkjobs.Config{
 		Bus: a.engines.bus, Views: a.engines.views, DB: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
 		Polls: polls, Clock: a.clock, Logger: a.logger, Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
@@ -57,13 +46,13 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	})
 	workers.Register(a.engines.jobs)
 	a.routers.Store(workers)
-	a.rounds = network.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
+	a.rounds = networkjobs.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
 	views := a.engines.views
 	api := httpapi.NetworkAPI{
-		Bus: a.engines.bus, Devices: models.DevicesQuery{Views: views}, Services: models.ServicesQuery{Views: views},
-		History: models.HistoryQuery{Views: views}, Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
+		Bus: a.engines.bus, Devices: networkviews.DevicesQuery{Views: views}, Services: networkviews.ServicesQuery{Views: views},
+		History: networkviews.HistoryQuery{Views: views}, Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
 		Forget: func(device id.Device) { a.forgetRouter(gateway, polls, device) }, ManagementAddresses: !a.cfg.Production(),
-		BootstrapVersion: network.BootstrapVersion, Clock: a.clock,
+		BootstrapVersion: networkjobs.BootstrapVersion, Clock: a.clock,
 	}
 	return [][]httpapi.Route{api.Routes(), httpapi.BootstrapAPI{Reports: workers}.Routes(), httpapi.OutboxAPI{Messages: outbox.Query{Views: views}}.Routes()}, nil
 }
@@ -79,12 +68,12 @@ func (a *App) startRounds(ctx context.Context) error {
 
 // fleet is what routers said, and the way to have one asked again.
 type fleet struct {
-	*network.Polls
-	*network.Workers
+	*networkjobs.Polls
+	*networkjobs.Workers
 }
 
 // liveRouters asks routers on behalf of a request.
-type liveRouters struct{ *network.Workers }
+type liveRouters struct{ *networkjobs.Workers }
 
 // BootstrapScript makes the script for the one who asks for it.
 func (l liveRouters) BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error) {
@@ -100,8 +89,8 @@ func (a *App) routerPolicy() routeros.Policy {
 }
 
 // scriptSettings are what routers are told about the platform.
-func (a *App) scriptSettings() network.ScriptSettings {
-	s := network.ScriptSettings{Concentrator: a.cfg.TunnelHost, ConcentratorPort: a.cfg.TunnelPort, RadiusHost: commands.TunnelGateway.String(),
+func (a *App) scriptSettings() networkjobs.ScriptSettings {
+	s := networkjobs.ScriptSettings{Concentrator: a.cfg.TunnelHost, ConcentratorPort: a.cfg.TunnelPort, RadiusHost: commands.TunnelGateway.String(),
 		AllowReboot: a.cfg.RouterAllowReboot}
 	if s.Concentrator == "" {
 		s.Concentrator = a.cfg.ServiceDomain
@@ -116,7 +105,7 @@ func (a *App) scriptSettings() network.ScriptSettings {
 }
 
 // forgetRouter drops what is kept about a router that is no more.
-func (a *App) forgetRouter(gateway *routeros.Gateway, polls *network.Polls, device id.Device) {
+func (a *App) forgetRouter(gateway *routeros.Gateway, polls *networkjobs.Polls, device id.Device) {
 	gateway.Forget(device.String())
 	a.breakers.Forget(routeros.BreakerKind, device.String())
 	if err := polls.Forget(context.Background(), device); err != nil {

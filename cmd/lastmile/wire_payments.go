@@ -3,28 +3,21 @@ package main
 import (
 	"context"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/projections/billing"
-	models "github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
 // registerPayments adds attempts, receipts and gateway settings, and what the processes ask of them.
 func registerPayments(b *bus.Bus) {
-	bus.Register(b, bus.Aggregate[rules.Payment, commands.PaymentCommand, events.PaymentEvent]{
-		Category: commands.PaymentCategory, Evolve: rules.EvolvePayment, Decide: rules.DecidePayment, Owner: rules.OwnerPayment,
-	})
-	bus.Register(b, bus.Aggregate[rules.Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
-		Category: commands.ReceiptCategory, Evolve: rules.EvolveReceipt, Decide: rules.DecideReceipt, Owner: rules.OwnerReceipt,
-	})
-	bus.Register(b, bus.Aggregate[rules.Gateway, commands.GatewayCommand, events.GatewayEvent]{
-		Category: commands.GatewayCategory, Evolve: rules.EvolveGateway, Decide: rules.DecideGateway, Owner: rules.OwnerGateway, Claims: rules.ClaimsGateway,
-	})
+	bus.Register(b, payments.Payments())
+	bus.Register(b, payments.Receipts())
+	bus.Register(b, payments.Gateways())
 	bus.RegisterStored[commands.ExpirePayment](b)
 	bus.RegisterStored[commands.SettlePayment](b)
 	bus.RegisterStored[commands.MatchReceipt](b)
@@ -40,12 +33,12 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	workers := payments.New(payments.Config{
+	workers := paymentsjobs.New(paymentsjobs.Config{
 		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock, Logger: a.logger,
-		Addresses: payments.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
+		Addresses: paymentsjobs.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
 	})
 	workers.Register(a.engines.jobs)
-	inbox := payments.NewInbox(workers)
+	inbox := paymentsjobs.NewInbox(workers)
 	if a.storage.sole(a.roles) {
 		if err := a.storage.vault.Inbox.TakeOver(ctx); err != nil {
 			return nil, err
@@ -57,7 +50,7 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		}
 		a.life.startedBeside("callback inbox", stopEngines, func(context.Context) { inbox.Stop() })
 	}
-	receiver := payments.Receiver{
+	receiver := paymentsjobs.Receiver{
 		Workers: workers, Inbox: inbox, Allowed: a.cfg.PaymentAllowedIPs,
 		TrustBare: a.cfg.GatewayMode == gatewayTest || a.cfg.PaymentEnv == string(mobilemoney.Sandbox),
 	}
@@ -65,44 +58,44 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 }
 
 // paymentAccess is the way to the provider in both of its environments. An address of our own stands for either.
-func (a *App) paymentAccess() (payments.Access, error) {
-	access := payments.Access{
+func (a *App) paymentAccess() (paymentsjobs.Access, error) {
+	access := paymentsjobs.Access{
 		Platform: mobilemoney.Credentials{
 			ConsumerKey: a.cfg.PaymentConsumerKey, ConsumerSecret: a.cfg.PaymentConsumerSecret.Reveal(),
 			ShortCode: a.cfg.PaymentShortcode, Passkey: a.cfg.PaymentPasskey.Reveal(),
 		},
-		Environment: a.cfg.PaymentEnv, Providers: map[string]payments.Provider{}, Secrets: a.storage.vault.Secrets,
+		Environment: a.cfg.PaymentEnv, Providers: map[string]paymentsjobs.Provider{}, Secrets: a.storage.vault.Secrets,
 	}
 	for _, environment := range []mobilemoney.Environment{mobilemoney.Sandbox, mobilemoney.Production} {
 		endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
 			Environment: environment, BaseURL: a.provider, Test: a.cfg.GatewayMode == gatewayTest, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
 		})
 		if err != nil {
-			return payments.Access{}, err
+			return paymentsjobs.Access{}, err
 		}
 		a.life.startedBeside("payment provider client", stopStorage, func(context.Context) { endpoint.Close() })
-		tokens := payments.Tokens{Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger}
+		tokens := paymentsjobs.Tokens{Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger}
 		access.Providers[string(environment)] = mobilemoney.New(endpoint, tokens)
 	}
 	return access, nil
 }
 
 // paymentRoutes are the endpoints of payments, receipts and gateway settings.
-func (a *App) paymentRoutes(access payments.Access) [][]httpapi.Route {
+func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	e := a.engines
 	platform := httpapi.PlatformGateway{Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive}
-	books := httpapi.Books{Statement: billing.StatementQuery{Views: e.views}}
-	gateways := models.GatewaysQuery{Views: e.views}
+	books := httpapi.Books{Statement: billingviews.StatementQuery{Views: e.views}}
+	gateways := paymentsviews.GatewaysQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.PaymentsAPI{Bus: e.bus, Payments: models.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,
+		httpapi.PaymentsAPI{Bus: e.bus, Payments: paymentsviews.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,
 			Books: books, PromptLimit: a.cfg.RateLimitPrompt, Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
-		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: models.ReceiptsQuery{Views: e.views}, Matching: models.MatchingQuery{Views: e.views}, Books: books}.Routes(),
+		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Matching: paymentsviews.MatchingQuery{Views: e.views}, Books: books}.Routes(),
 		httpapi.PaymentGatewayAPI{Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform}.Routes(),
 	}
 }
 
 // providerReady tells whether an environment's provider may be called now.
-func providerReady(access payments.Access) func(environment string) error {
+func providerReady(access paymentsjobs.Access) func(environment string) error {
 	return func(environment string) error {
 		provider, err := access.Provider(environment)
 		if err != nil {

@@ -1,3 +1,5 @@
+// Package bus executes commands: load the stream, fold it, decide, append with the revision read. Written once for all
+// aggregates.
 package bus
 
 import (
@@ -6,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,6 +66,7 @@ func (c Config) withDefaults() Config {
 type Bus struct {
 	cfg        Config
 	categories map[string]category
+	states     map[reflect.Type]any // a reader[S] for each registered state S
 	stored     map[string]func([]byte) (commands.Command, error)
 	locks      locks
 }
@@ -72,6 +76,7 @@ func New(cfg Config) *Bus {
 	return &Bus{
 		cfg:        cfg.withDefaults(),
 		categories: make(map[string]category),
+		states:     make(map[reflect.Type]any),
 		stored:     make(map[string]func([]byte) (commands.Command, error)),
 		locks:      locks{held: make(map[string]*lock)},
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
@@ -16,28 +18,29 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Register adds a kind of aggregate. One category is registered once. Close is called with the zero state here, to learn
-// its event's type.
-func Register[S any, C commands.Command, E events.Event](b *Bus, a Aggregate[S, C, E]) {
-	if _, twice := b.categories[a.Category]; twice {
-		panic("aggregate " + a.Category + " is registered twice")
+// Register adds a kind of aggregate. One category, and one type of state, is registered once; twice is a panic. Close is
+// called with the zero state here, to learn its event's type.
+func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.Definition[S, C, E]) {
+	if _, twice := b.categories[def.Category]; twice {
+		panic("aggregate " + def.Category + " is registered twice")
 	}
 	cache, err := lru.New[id.Any, entry[S]](b.cfg.CachedStreams)
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	}
-	h := &handler[S, C, E]{bus: b, agg: a, cache: cache}
-	if a.Close != nil {
+	h := &handler[S, C, E]{bus: b, def: def, cache: cache}
+	if def.Close != nil {
 		var none S
-		h.closing = a.Close(none).EventType()
+		h.closing = def.Close(none).EventType()
 	}
-	b.categories[a.Category] = h
+	b.categories[def.Category] = h
+	b.states[reflect.TypeFor[S]()] = h
 }
 
 // handler executes the commands of one kind of aggregate.
 type handler[S any, C commands.Command, E events.Event] struct {
 	bus     *Bus
-	agg     Aggregate[S, C, E]
+	def     aggregates.Definition[S, C, E]
 	closing string // type of the event that ends a period, "" when periods do not end
 	cache   *lru.Cache[id.Any, entry[S]]
 }
@@ -46,7 +49,7 @@ type handler[S any, C commands.Command, E events.Event] struct {
 func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, error) {
 	cmd, ok := x.cmd.(C)
 	if !ok {
-		return Result{}, fmt.Errorf("command %s is not one of aggregate %s", x.cmd.CommandName(), h.agg.Category)
+		return Result{}, fmt.Errorf("command %s is not one of aggregate %s", x.cmd.CommandName(), h.def.Category)
 	}
 	at, err := h.load(ctx, x.cmd.Target().ID)
 	if err != nil {
@@ -67,7 +70,7 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 	if at, err = h.closeIfFull(ctx, at, x, now); err != nil {
 		return Result{}, err
 	}
-	decided, err := h.agg.Decide(at.state, cmd, now)
+	decided, err := h.def.Decide(at.state, cmd, now)
 	if err != nil {
 		h.giveBack(ctx, x, at.state)
 		return Result{}, err
@@ -83,7 +86,7 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 func (h *handler[S, C, E]) record(ctx context.Context, x *execution, at entry[S], decided []E, now time.Time) (Result, error) {
 	state := at.state
 	for _, e := range decided {
-		state = h.agg.Evolve(state, e)
+		state = h.def.Evolve(state, e)
 	}
 	if err := h.checkFounder(at.state, state, x.meta); err != nil {
 		return Result{}, err
@@ -112,7 +115,7 @@ func (h *handler[S, C, E]) record(ctx context.Context, x *execution, at entry[S]
 		return Result{}, err
 	}
 	for i, e := range decided {
-		at = at.with(h.agg.Evolve(at.state, e), list[i].Meta.CommandID, at.revision+1, done.Position)
+		at = at.with(h.def.Evolve(at.state, e), list[i].Meta.CommandID, at.revision+1, done.Position)
 	}
 	h.cache.Add(x.cmd.Target().ID, at)
 	h.bus.release(ctx, append(dropped, h.bus.own(ctx, x, without(x.taken, after))...), x, meta)
@@ -141,10 +144,10 @@ func (h *handler[S, C, E]) abandon(ctx context.Context, x *execution) {
 
 // owner is the organization that owns a state.
 func (h *handler[S, C, E]) owner(state S) id.Organization {
-	if h.agg.Owner == nil {
+	if h.def.Owner == nil {
 		return id.Organization{}
 	}
-	return h.agg.Owner(state)
+	return h.def.Owner(state)
 }
 
 // checkOwner hides what another organization owns: the answer is the one for what does not exist.
@@ -154,7 +157,7 @@ func (h *handler[S, C, E]) checkOwner(state S, cmd C, meta commands.Meta, now ti
 		return nil
 	}
 	var none S
-	if _, err := h.agg.Decide(none, cmd, now); failure.KindOf(err) == failure.NotFound {
+	if _, err := h.def.Decide(none, cmd, now); failure.KindOf(err) == failure.NotFound {
 		return err
 	}
 	return failure.NewNotFound("not_found", "There is no such thing here.")
@@ -171,10 +174,10 @@ func (h *handler[S, C, E]) checkFounder(before, after S, meta commands.Meta) err
 
 // claims lists the keyed claims of a state.
 func (h *handler[S, C, E]) claims(state S) []heldClaim {
-	if h.agg.Claims == nil {
+	if h.def.Claims == nil {
 		return nil
 	}
-	return h.bus.keyed(h.agg.Claims(state))
+	return h.bus.keyed(h.def.Claims(state))
 }
 
 // holds implements category.
@@ -189,27 +192,4 @@ func (h *handler[S, C, E]) holds(ctx context.Context, owner id.Any, key uuid.UUI
 		}
 	}
 	return false, nil
-}
-
-// loadState is the present state of an aggregate and the revision of its stream's last event.
-func (h *handler[S, C, E]) loadState(ctx context.Context, target id.Any) (S, uint64, error) {
-	at, err := h.load(ctx, target)
-	return at.state, at.result(false).Revision, err
-}
-
-// Load folds the present state of an aggregate from the log: the zero state when there is none. The caller checks the
-// owner. S is the state's type as registered for the category.
-func Load[S any, I ~[16]byte](ctx context.Context, b *Bus, category string, target I) (S, uint64, error) {
-	var none S
-	h, ok := b.categories[category].(interface {
-		loadState(context.Context, id.Any) (S, uint64, error)
-	})
-	if !ok {
-		return none, 0, fmt.Errorf("load %s: no aggregate with state %T is registered", category, none)
-	}
-	state, revision, err := h.loadState(ctx, id.Any(target))
-	if err != nil {
-		return none, 0, fmt.Errorf("load %s %s: %w", category, id.Any(target), err)
-	}
-	return state, revision, nil
 }

@@ -2,9 +2,11 @@ package bus_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -70,9 +72,10 @@ func (c add) Validate() error {
 }
 
 // counters is its registration.
-func counters() bus.Aggregate[counter, counterCommand, events.AccountEvent] {
-	return bus.Aggregate[counter, counterCommand, events.AccountEvent]{
-		Category: "account", Evolve: evolve, Decide: decide,
+func counters() aggregates.Definition[counter, counterCommand, events.AccountEvent] {
+	return aggregates.Definition[counter, counterCommand, events.AccountEvent]{
+		Category: "account", Missing: func() error { return failure.NewNotFound("counter_not_found", "There is no such counter.") },
+		Evolve: evolve, Decide: decide, Gone: func(s counter) bool { return slices.Contains(s.Names, "gone") },
 		Owner: func(s counter) id.Organization { return s.Owner },
 		Claims: func(s counter) []commands.Claim {
 			var list []commands.Claim
@@ -228,7 +231,7 @@ func (w *world) fails(b *bus.Bus, c commands.Command, m commands.Meta, code stri
 // state is what a bus that has seen nothing yet folds from the log.
 func (w *world) state(target id.Subscriber) counter {
 	w.t.Helper()
-	s, _, err := bus.Load[counter](w.t.Context(), w.busOn(w.Store, bus.Config{}), "account", target)
+	s, _, err := bus.LoadUnchecked[counter](w.t.Context(), w.busOn(w.Store, bus.Config{}), target)
 	if err != nil {
 		w.t.Fatalf("load: %v", err)
 	}

@@ -126,7 +126,7 @@ func (e entry[S]) recent() []id.Command {
 func (h *handler[S, C, E]) load(ctx context.Context, target id.Any) (entry[S], error) {
 	at, cached := h.cache.Get(target)
 	if !cached {
-		at = newEntry[S](h.agg.Category, target)
+		at = newEntry[S](h.def.Category, target)
 	}
 	at.seen = slices.Clip(at.seen) // appending makes a copy: others may read the same entry
 	read, err := h.catchUp(ctx, at)
@@ -175,13 +175,13 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 	for _, e := range page {
 		fact, ok := e.Event.(E)
 		if !ok {
-			return at, fmt.Errorf("stream %s revision %d: event %s is not one of aggregate %s", e.Stream, e.Revision, e.Type, h.agg.Category)
+			return at, fmt.Errorf("stream %s revision %d: event %s is not one of aggregate %s", e.Stream, e.Revision, e.Type, h.def.Category)
 		}
 		if h.closing != "" && e.Type == h.closing {
 			var none S
-			return at.next(h.agg.Evolve(none, fact), e.Meta.RecentCommands, eventstore.At(e.Revision), e.Position), nil
+			return at.next(h.def.Evolve(none, fact), e.Meta.RecentCommands, eventstore.At(e.Revision), e.Position), nil
 		}
-		at = at.with(h.agg.Evolve(at.state, fact), e.Meta.CommandID, eventstore.At(e.Revision), e.Position)
+		at = at.with(h.def.Evolve(at.state, fact), e.Meta.CommandID, eventstore.At(e.Revision), e.Position)
 	}
 	return at, nil
 }
@@ -201,7 +201,7 @@ func (h *handler[S, C, E]) closeIfFull(ctx context.Context, at entry[S], x *exec
 	meta.Action, meta.Actor = "bus.ClosePeriod", events.Actor{Kind: events.ActorProcess, ID: "bus"}
 	meta.OrgID, meta.RecentCommands = h.owner(at.state), at.recent()
 	meta.IP, meta.RequestID, meta.Reason = personal.Text{}, "", ""
-	closing := h.agg.Close(at.state)
+	closing := h.def.Close(at.state)
 	if text, err := json.Marshal(closing); err == nil && len(text) > maxClosing {
 		h.bus.cfg.Logger.WarnContext(ctx, "stream is full, and its state is too large to close it", "stream", at.stream, "bytes", len(text))
 		return at, nil
@@ -211,7 +211,7 @@ func (h *handler[S, C, E]) closeIfFull(ctx context.Context, at entry[S], x *exec
 		return at, err
 	}
 	var none S
-	at = at.next(h.agg.Evolve(none, closing), meta.RecentCommands, eventstore.At(done.Revision), done.Position)
+	at = at.next(h.def.Evolve(none, closing), meta.RecentCommands, eventstore.At(done.Revision), done.Position)
 	h.cache.Add(at.target, at)
 	return at, nil
 }

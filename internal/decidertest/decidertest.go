@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -20,7 +20,7 @@ import (
 // Scenario is one example in the making.
 type Scenario[S any, C commands.Command, E events.Event] struct {
 	t     testing.TB
-	agg   bus.Aggregate[S, C, E]
+	def   aggregates.Definition[S, C, E]
 	now   time.Time
 	state S
 
@@ -30,15 +30,15 @@ type Scenario[S any, C commands.Command, E events.Event] struct {
 }
 
 // For begins an example in which nothing has happened yet.
-func For[S any, C commands.Command, E events.Event](t testing.TB, agg bus.Aggregate[S, C, E], now time.Time) *Scenario[S, C, E] {
-	return &Scenario[S, C, E]{t: t, agg: agg, now: now}
+func For[S any, C commands.Command, E events.Event](t testing.TB, def aggregates.Definition[S, C, E], now time.Time) *Scenario[S, C, E] {
+	return &Scenario[S, C, E]{t: t, def: def, now: now}
 }
 
 // Given lets events have happened. It may be called again after Then, to go on from there with another When.
 func (s *Scenario[S, C, E]) Given(list ...E) *Scenario[S, C, E] {
 	s.t.Helper()
 	for _, e := range list {
-		s.state = s.agg.Evolve(s.state, e)
+		s.state = s.def.Evolve(s.state, e)
 	}
 	s.asked, s.decided, s.err = false, nil, nil
 	return s
@@ -57,11 +57,11 @@ func (s *Scenario[S, C, E]) When(cmd C) *Scenario[S, C, E] {
 	if err := cmd.Validate(); err != nil {
 		s.t.Fatalf("%s is not valid: %v", cmd.CommandName(), err)
 	}
-	if got := cmd.Target().Category; got != s.agg.Category {
-		s.t.Fatalf("%s is for %q, not for %q", cmd.CommandName(), got, s.agg.Category)
+	if got := cmd.Target().Category; got != s.def.Category {
+		s.t.Fatalf("%s is for %q, not for %q", cmd.CommandName(), got, s.def.Category)
 	}
-	s.decided, s.err = s.agg.Decide(s.state, cmd, s.now)
-	again, err := s.agg.Decide(s.state, cmd, s.now)
+	s.decided, s.err = s.def.Decide(s.state, cmd, s.now)
+	again, err := s.def.Decide(s.state, cmd, s.now)
 	if diff := cmp.Diff(s.decided, again); diff != "" || failure.CodeOf(err) != failure.CodeOf(s.err) {
 		s.t.Fatalf("%s is decided differently the second time: is it pure? (-first +second)\n%s", cmd.CommandName(), diff)
 	}
@@ -143,7 +143,7 @@ func (s *Scenario[S, C, E]) State() S { return s.state }
 func (s *Scenario[S, C, E]) SurvivesClosing(opts ...cmp.Option) *Scenario[S, C, E] {
 	s.t.Helper()
 	var none S
-	opened := s.agg.Evolve(none, s.agg.Close(s.state))
+	opened := s.def.Evolve(none, s.def.Close(s.state))
 	if len(opts) == 0 {
 		if !reflect.DeepEqual(s.state, opened) {
 			s.t.Fatalf("state is lost when the period closes:\nbefore %+v\nafter  %+v", s.state, opened)

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -23,8 +23,8 @@ func (archive) Validate() error         { return nil }
 type state []string
 
 // rules forbid a reason to be given twice in a row with a space, and ignore a repeated one.
-func rules(now func() string) bus.Aggregate[state, archive, events.PlanArchived] {
-	return bus.Aggregate[state, archive, events.PlanArchived]{
+func rules(now func() string) aggregates.Definition[state, archive, events.PlanArchived] {
+	return aggregates.Definition[state, archive, events.PlanArchived]{
 		Category: "plan",
 		Evolve:   func(s state, e events.PlanArchived) state { return append(s[:len(s):len(s)], e.Reason) },
 		Decide: func(s state, c archive, _ time.Time) ([]events.PlanArchived, error) {

@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -50,16 +50,16 @@ func (w *Workers) RemoveService(ctx context.Context, args commands.RemoveService
 
 // shown waits until the read models have what a job is about.
 func (w *Workers) shown(ctx context.Context, position uint64) error {
-	if err := w.cfg.Views.WaitFor(ctx, network.ServicesName, position); err != nil {
+	if err := w.cfg.Views.WaitFor(ctx, networkviews.ServicesName, position); err != nil {
 		return err
 	}
-	return w.cfg.Views.WaitFor(ctx, network.DevicesName, position)
+	return w.cfg.Views.WaitFor(ctx, networkviews.DevicesName, position)
 }
 
 // serviceWork is one phase of work on one service.
 type serviceWork struct {
 	w     *Workers
-	row   network.ServiceRow
+	row   networkviews.ServiceRow
 	run   id.Run
 	phase string
 	cause jobs.Cause

@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -52,14 +52,14 @@ func (w *Workers) NoteBreaker(s breaker.State) {
 // records its own breakers and polls what its own requests have changed.
 type Background struct {
 	w      *Workers
-	queue  *runner.Runner
+	queue  *jobrunner.Runner
 	lead   bool // this program may lead
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
 // NewBackground makes one that has not begun. With lead it takes part in the election of who does the rounds.
-func NewBackground(w *Workers, queue *runner.Runner, lead bool) *Background {
+func NewBackground(w *Workers, queue *jobrunner.Runner, lead bool) *Background {
 	return &Background{w: w, queue: queue, lead: lead}
 }
 

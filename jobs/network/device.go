@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -53,7 +53,7 @@ type deviceWork struct {
 
 // do begins the run, does the work and ends the run. The run begins before the router is reached, so that it ends as a run
 // of a router that is not.
-func (d deviceWork) do(ctx context.Context, row network.DeviceRow, work func(context.Context, *run) error) error {
+func (d deviceWork) do(ctx context.Context, row networkviews.DeviceRow, work func(context.Context, *run) error) error {
 	u, err := d.w.begin(ctx, router{row: row}, d.cause, d.start)
 	if err != nil || u.over {
 		return err
@@ -109,9 +109,9 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 
 // reportApplied tells each service that was brought in line that it is. Those whose old resources had to go first have a
 // job of their own.
-func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []network.ServiceRow) error {
+func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []networkviews.ServiceRow) error {
 	for _, row := range rows {
-		if leaving(row) || u.blocked[row.ID] != nil || row.Open == "" && row.State == network.StateActive {
+		if leaving(row) || u.blocked[row.ID] != nil || row.Open == "" && row.State == networkviews.StateActive {
 			continue
 		}
 		report := commands.ReportApplied{ServiceID: row.ID, RunID: u.id, Generation: row.Generation}
@@ -136,6 +136,6 @@ func (d deviceWork) firewall(ctx context.Context, u *run) error {
 }
 
 // firewallOf is what the platform's rules on a router depend on.
-func (w *Workers) firewallOf(row network.DeviceRow) routerplan.Firewall {
+func (w *Workers) firewallOf(row networkviews.DeviceRow) routerplan.Firewall {
 	return routerplan.Firewall{RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort}
 }

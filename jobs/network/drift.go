@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -71,12 +71,12 @@ func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.Re
 }
 
 // watched tells that a service is as it was applied, or drifted since.
-func watched(s network.ServiceRow) bool {
-	return s.Open == "" && slices.Contains([]string{network.StateActive, network.StateDegraded}, s.State)
+func watched(s networkviews.ServiceRow) bool {
+	return s.Open == "" && slices.Contains([]string{networkviews.StateActive, networkviews.StateDegraded}, s.State)
 }
 
 // drift reads a router and compares it with its services.
-func (r router) drift(ctx context.Context, rows []network.ServiceRow) (routerplan.Diff, error) {
+func (r router) drift(ctx context.Context, rows []networkviews.ServiceRow) (routerplan.Diff, error) {
 	version, err := r.version(ctx)
 	if err != nil {
 		return routerplan.Diff{}, err

@@ -1,4 +1,4 @@
-package network_test
+package networkjobs_test
 
 import (
 	"testing"
@@ -19,7 +19,7 @@ func TestDriftDue_OncePerIntervalAndSpreadEvenly(t *testing.T) {
 		seen := map[time.Time]bool{}
 		for minute := range 60 {
 			now := start.Add(time.Duration(minute) * time.Minute)
-			due := network.DriftDue(device, now, every)
+			due := networkjobs.DriftDue(device, now, every)
 			if due.After(now) || now.Sub(due) >= every {
 				t.Fatalf("at %v: due %v", now, due)
 			}
@@ -28,7 +28,7 @@ func TestDriftDue_OncePerIntervalAndSpreadEvenly(t *testing.T) {
 		if len(seen) < 4 || len(seen) > 5 { // an hour has four intervals, and may begin within one
 			t.Fatalf("%d checks in an hour", len(seen))
 		}
-		filled[network.DriftDue(device, start, every).Sub(start.Add(-every))/time.Minute%slots]++
+		filled[networkjobs.DriftDue(device, start, every).Sub(start.Add(-every))/time.Minute%slots]++
 	}
 	for slot, n := range filled {
 		if n < routers/slots/2 || n > routers/slots*2 {

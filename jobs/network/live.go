@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -32,35 +32,35 @@ func ask[T any](ctx context.Context, w *Workers, device id.Device, read func(ctx
 }
 
 // Ping tells whether a router answers, and how fast. Not answering is an answer.
-func (w *Workers) Ping(ctx context.Context, device id.Device) (network.LivePing, error) {
+func (w *Workers) Ping(ctx context.Context, device id.Device) (networkviews.LivePing, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil {
-		return network.LivePing{}, err
+		return networkviews.LivePing{}, err
 	}
 	if row == nil {
-		return network.LivePing{}, failure.NewNotFound("device_not_found", "There is no such device.")
+		return networkviews.LivePing{}, failure.NewNotFound("device_not_found", "There is no such device.")
 	}
 	w.looked.Delete(device)
 	p := w.poll(ctx, *row)
 	if ctx.Err() == nil {
 		if err := w.cfg.Polls.Keep(ctx, []Polled{p}); err != nil {
-			return network.LivePing{}, err
+			return networkviews.LivePing{}, err
 		}
 	}
-	return network.LivePing{Reachable: p.Reachable, ResponseMs: p.ResponseMs, BoardName: p.BoardName, Version: p.Version, Error: p.Error}, nil
+	return networkviews.LivePing{Reachable: p.Reachable, ResponseMs: p.ResponseMs, BoardName: p.BoardName, Version: p.Version, Error: p.Error}, nil
 }
 
 // Resource reads a router's load.
-func (w *Workers) Resource(ctx context.Context, device id.Device) (network.LiveResource, error) {
-	return ask(ctx, w, device, func(ctx context.Context, r router) (network.LiveResource, error) {
+func (w *Workers) Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveResource, error) {
 		item, err := r.resource(ctx)
 		return loadOf(item), err
 	})
 }
 
 // Interfaces reads the picker of a service's place.
-func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]network.LiveInterfaces, error) {
-	return ask(ctx, w, device, func(ctx context.Context, r router) ([]network.LiveInterfaces, error) {
+func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkviews.LiveInterfaces, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]networkviews.LiveInterfaces, error) {
 		snapshot, err := r.read(ctx, routerplan.InterfaceMenus())
 		if err != nil {
 			return nil, err
@@ -69,12 +69,12 @@ func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]network.L
 		for _, row := range snapshot[routerplan.MenuInterface] {
 			rows[row["name"]] = row
 		}
-		var groups []network.LiveInterfaces
+		var groups []networkviews.LiveInterfaces
 		for _, g := range routerplan.Picker(snapshot) {
-			group := network.LiveInterfaces{Name: g.Name}
+			group := networkviews.LiveInterfaces{Name: g.Name}
 			for _, o := range g.Options {
 				row := rows[o.Name]
-				group.Options = append(group.Options, network.LiveInterface{
+				group.Options = append(group.Options, networkviews.LiveInterface{
 					Name: o.Name, Type: row["type"], Running: row["running"] == "true", Disabled: row["disabled"] == "true", Comment: row["comment"],
 					RxBytes: number(row["rx-byte"]), TxBytes: number(row["tx-byte"]), Reserved: o.Reserved, Reason: o.Reason,
 				})
@@ -86,21 +86,21 @@ func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]network.L
 }
 
 // Sessions reads who is online: PPP, then hotspot.
-func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]network.LiveSession, error) {
-	return ask(ctx, w, device, func(ctx context.Context, r router) ([]network.LiveSession, error) {
+func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]networkviews.LiveSession, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]networkviews.LiveSession, error) {
 		snapshot, err := r.read(ctx, []string{routerplan.MenuPPPActive, routerplan.MenuHotspotActive})
 		if err != nil {
 			return nil, err
 		}
-		var out []network.LiveSession
+		var out []networkviews.LiveSession
 		for _, s := range snapshot[routerplan.MenuPPPActive] {
 			uptime, _ := routerplan.ParseDuration(s["uptime"])
-			out = append(out, network.LiveSession{Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"], Address: s["address"],
+			out = append(out, networkviews.LiveSession{Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"], Address: s["address"],
 				UptimeSeconds: int64(uptime.Seconds()), Encoding: s["encoding"], Radius: s["radius"] == "true"})
 		}
 		for _, s := range snapshot[routerplan.MenuHotspotActive] {
 			uptime, _ := routerplan.ParseDuration(s["uptime"])
-			out = append(out, network.LiveSession{Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"], Address: s["address"],
+			out = append(out, networkviews.LiveSession{Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"], Address: s["address"],
 				UptimeSeconds: int64(uptime.Seconds()), Radius: s["radius"] == "true"})
 		}
 		return out, nil
@@ -108,8 +108,8 @@ func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]network.Liv
 }
 
 // Leases reads DHCP leases; what a device has now comes before what is reserved for it.
-func (w *Workers) Leases(ctx context.Context, device id.Device) ([]network.LiveLease, error) {
-	return list(ctx, w, device, "ip/dhcp-server/lease", func(l routeros.Item) network.LiveLease {
+func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.LiveLease, error) {
+	return list(ctx, w, device, "ip/dhcp-server/lease", func(l routeros.Item) networkviews.LiveLease {
 		first := func(names ...string) string {
 			for _, name := range names {
 				if l[name] != "" {
@@ -118,7 +118,7 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]network.LiveL
 			}
 			return ""
 		}
-		return network.LiveLease{
+		return networkviews.LiveLease{
 			Address: first("active-address", "address"), MACAddress: first("active-mac-address", "mac-address"), HostName: l["host-name"],
 			Status: l["status"], Server: first("active-server", "server"), ExpiresAfter: l["expires-after"], Dynamic: l["dynamic"] == "true",
 		}
@@ -126,9 +126,9 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]network.LiveL
 }
 
 // Queues reads simple queues.
-func (w *Workers) Queues(ctx context.Context, device id.Device) ([]network.LiveQueue, error) {
-	return list(ctx, w, device, "queue/simple", func(q routeros.Item) network.LiveQueue {
-		return network.LiveQueue{Name: q["name"], Target: q["target"], MaxLimit: q["max-limit"], BurstLimit: q["burst-limit"],
+func (w *Workers) Queues(ctx context.Context, device id.Device) ([]networkviews.LiveQueue, error) {
+	return list(ctx, w, device, "queue/simple", func(q routeros.Item) networkviews.LiveQueue {
+		return networkviews.LiveQueue{Name: q["name"], Target: q["target"], MaxLimit: q["max-limit"], BurstLimit: q["burst-limit"],
 			Dynamic: q["dynamic"] == "true", Disabled: q["disabled"] == "true"}
 	})
 }
@@ -178,59 +178,59 @@ func (w *Workers) AffectedSessions(ctx context.Context, service id.Service) (int
 }
 
 // service is a service that is not removed.
-func (w *Workers) service(ctx context.Context, service id.Service) (network.ServiceRow, error) {
+func (w *Workers) service(ctx context.Context, service id.Service) (networkviews.ServiceRow, error) {
 	row, err := w.services.Any(ctx, service)
 	if err == nil && (row == nil || row.RemovedAt != nil) {
 		err = failure.NewNotFound("service_not_found", "There is no such service.")
 	}
 	if err != nil {
-		return network.ServiceRow{}, err
+		return networkviews.ServiceRow{}, err
 	}
 	return *row, nil
 }
 
 // Diff compares a router with one service.
-func (w *Workers) Diff(ctx context.Context, service id.Service) (network.LiveDiff, error) {
+func (w *Workers) Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error) {
 	row, err := w.service(ctx, service)
 	if err != nil {
-		return network.LiveDiff{}, err
+		return networkviews.LiveDiff{}, err
 	}
-	return ask(ctx, w, row.DeviceID, func(ctx context.Context, r router) (network.LiveDiff, error) {
+	return ask(ctx, w, row.DeviceID, func(ctx context.Context, r router) (networkviews.LiveDiff, error) {
 		version, err := r.version(ctx)
 		if err != nil {
-			return network.LiveDiff{}, err
+			return networkviews.LiveDiff{}, err
 		}
 		snapshot, err := r.read(ctx, routerplan.ServiceMenus())
 		if err != nil {
-			return network.LiveDiff{}, err
+			return networkviews.LiveDiff{}, err
 		}
 		return liveDiff(routerplan.CompareService(snapshot, wanted(row), version)), nil
 	})
 }
 
 // liveDiff is a difference as the API shows it.
-func liveDiff(d routerplan.Diff) network.LiveDiff {
-	return network.LiveDiff{Resources: d.Resources(), Hash: d.Hash()}
+func liveDiff(d routerplan.Diff) networkviews.LiveDiff {
+	return networkviews.LiveDiff{Resources: d.Resources(), Hash: d.Hash()}
 }
 
 // Drift compares a router with all its services, orphans included.
-func (w *Workers) Drift(ctx context.Context, device id.Device) (network.LiveDiff, error) {
+func (w *Workers) Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error) {
 	rows, err := w.services.OfDevice(ctx, device)
 	if err != nil {
-		return network.LiveDiff{}, err
+		return networkviews.LiveDiff{}, err
 	}
-	return ask(ctx, w, device, func(ctx context.Context, r router) (network.LiveDiff, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveDiff, error) {
 		d, err := r.drift(ctx, rows)
 		return liveDiff(d), err
 	})
 }
 
 // FirewallDrift compares the platform's firewall rules.
-func (w *Workers) FirewallDrift(ctx context.Context, device id.Device) (network.LiveDiff, error) {
-	return ask(ctx, w, device, func(ctx context.Context, r router) (network.LiveDiff, error) {
+func (w *Workers) FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveDiff, error) {
 		snapshot, err := r.read(ctx, routerplan.FirewallMenus())
 		if err != nil {
-			return network.LiveDiff{}, err
+			return networkviews.LiveDiff{}, err
 		}
 		return liveDiff(routerplan.CompareFirewall(snapshot, w.firewallOf(r.row))), nil
 	})

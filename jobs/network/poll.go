@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"cmp"
@@ -54,7 +54,7 @@ func (w *Workers) PollFleet(ctx context.Context) error {
 }
 
 // pollAll asks the routers of one batch at the same time and keeps their answers.
-func (w *Workers) pollAll(ctx context.Context, rows []network.DeviceRow) error {
+func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) error {
 	polled := make([]Polled, len(rows))
 	var wait sync.WaitGroup
 	for i, row := range rows {
@@ -68,11 +68,11 @@ func (w *Workers) pollAll(ctx context.Context, rows []network.DeviceRow) error {
 }
 
 // poll asks one router and notes what it learned about it.
-func (w *Workers) poll(ctx context.Context, row network.DeviceRow) Polled {
+func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	ctx, cancel := context.WithTimeout(ctx, pollPatience)
 	defer cancel()
 	began := w.cfg.Clock.Now()
-	out := Polled{OrgID: row.OrgID, Poll: network.Poll{DeviceID: row.ID, At: began.Truncate(time.Microsecond)}}
+	out := Polled{OrgID: row.OrgID, Poll: networkviews.Poll{DeviceID: row.ID, At: began.Truncate(time.Microsecond)}}
 	r, err := w.openRow(ctx, row)
 	if err == nil {
 		err = r.ask(ctx, &out.Poll)
@@ -91,7 +91,7 @@ func (w *Workers) poll(ctx context.Context, row network.DeviceRow) Polled {
 }
 
 // ask fills a poll: load, and how many PPP sessions are up. Source: spec.md, Fleet monitoring.
-func (r router) ask(ctx context.Context, p *network.Poll) error {
+func (r router) ask(ctx context.Context, p *networkviews.Poll) error {
 	resource, err := r.resource(ctx)
 	if err != nil {
 		return err
@@ -110,9 +110,9 @@ func (r router) ask(ctx context.Context, p *network.Poll) error {
 const maxAbout = 64
 
 // loadOf reads system/resource. A router may say anything: what cannot be is left out.
-func loadOf(r routeros.Item) network.LiveResource {
+func loadOf(r routeros.Item) networkviews.LiveResource {
 	uptime, _ := routerplan.ParseDuration(r["uptime"])
-	out := network.LiveResource{
+	out := networkviews.LiveResource{
 		BoardName: about(r["board-name"]), Version: about(r["version"]), Architecture: about(r["architecture-name"]),
 		CPUPercent: int(min(max(number(r["cpu-load"]), 0), 100)), UptimeSeconds: int64(uptime.Seconds()),
 	}
@@ -164,7 +164,7 @@ func (w *Workers) looksForScript(device id.Device, now time.Time) bool {
 // learnReboot confirms a reboot that an uptime shows, without waiting for the next check.
 func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duration) {
 	b := r.row.Reboot
-	if b == nil || b.Stage != network.RebootAccepted || uptime > w.cfg.Clock.Now().Sub(b.At)+rebootSlack {
+	if b == nil || b.Stage != networkviews.RebootAccepted || uptime > w.cfg.Clock.Now().Sub(b.At)+rebootSlack {
 		return
 	}
 	w.note(ctx, r.row.OrgID, commands.ConfirmReboot{DeviceID: r.row.ID, RunID: b.RunID, UptimeSeconds: int64(uptime.Seconds())})
@@ -177,7 +177,7 @@ func (w *Workers) ProbeDevice(ctx context.Context, args commands.ProbeDevice, _ 
 
 // pollOne asks one router, as the log has it at a position.
 func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64) error {
-	if err := w.cfg.Views.WaitFor(ctx, network.DevicesName, position); err != nil {
+	if err := w.cfg.Views.WaitFor(ctx, networkviews.DevicesName, position); err != nil {
 		return err
 	}
 	row, err := w.devices.Any(ctx, device)
@@ -185,5 +185,5 @@ func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64
 		return err
 	}
 	w.looked.Delete(device)
-	return w.pollAll(ctx, []network.DeviceRow{*row})
+	return w.pollAll(ctx, []networkviews.DeviceRow{*row})
 }

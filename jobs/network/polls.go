@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -72,11 +72,11 @@ func (p *Polls) Keep(ctx context.Context, list []Polled) error {
 // Polled is a poll with whose router it is.
 type Polled struct {
 	OrgID id.Organization
-	network.Poll
+	networkviews.Poll
 }
 
 // Latest is the last answer of each router of an organization, without those that were never polled.
-func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]network.Poll, error) {
+func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]networkviews.Poll, error) {
 	ids := make([]uuid.UUID, 0, len(devices))
 	for _, d := range devices {
 		ids = append(ids, d.UUID())
@@ -86,11 +86,11 @@ func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.De
 	if err != nil {
 		return nil, fmt.Errorf("read fleet: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[network.Poll])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[networkviews.Poll])
 	if err != nil {
 		return nil, fmt.Errorf("read fleet: %w", err)
 	}
-	out := make(map[id.Device]network.Poll, len(list))
+	out := make(map[id.Device]networkviews.Poll, len(list))
 	for _, v := range list {
 		out[v.DeviceID] = v
 	}
@@ -98,14 +98,14 @@ func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.De
 }
 
 // History is what a router of an organization said since an instant, oldest first.
-func (p *Polls) History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]network.Poll, error) {
+func (p *Polls) History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]networkviews.Poll, error) {
 	rows, err := p.db.Owner.Query(ctx, p.sql(`select device_id, at, reachable, '' as error, '' as board_name, '' as version, cpu_percent, memory_percent,
 		0::bigint as uptime_seconds, active_sessions, response_ms from {schema}.polls
 		where org_id = $1 and device_id = $2 and at >= $3 order by at`), [16]byte(org.UUID()), [16]byte(device.UUID()), since)
 	if err != nil {
 		return nil, fmt.Errorf("read polls: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[network.Poll])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[networkviews.Poll])
 	if err != nil {
 		return nil, fmt.Errorf("read polls: %w", err)
 	}

@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -100,7 +100,7 @@ func (r router) version(ctx context.Context) (routerplan.Version, error) {
 }
 
 // wanted is what a service should be; one on its way out should be nothing.
-func wanted(r network.ServiceRow) routerplan.Service {
+func wanted(r networkviews.ServiceRow) routerplan.Service {
 	if leaving(r) {
 		return routerplan.Service{ID: r.ID}
 	}
@@ -108,6 +108,6 @@ func wanted(r network.ServiceRow) routerplan.Service {
 }
 
 // leaving tells that the resources of a service are to go before anything else.
-func leaving(r network.ServiceRow) bool {
+func leaving(r networkviews.ServiceRow) bool {
 	return r.Open == events.PhaseRemoval || r.Open == events.PhaseTeardown
 }

@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func (w *Workers) VerifyReboot(ctx context.Context, args commands.VerifyReboot, 
 	if err != nil || row == nil || row.Reboot == nil || row.Reboot.RunID != args.RunID {
 		return err
 	}
-	if s := row.Reboot.Stage; s == network.RebootConfirmed || s == network.RebootFailed {
+	if s := row.Reboot.Stage; s == networkviews.RebootConfirmed || s == networkviews.RebootFailed {
 		return nil
 	}
 	uptime, err := w.uptime(ctx, *row)
@@ -83,7 +83,7 @@ const rebootSlack = 2 * time.Second
 var errNoUptime = errors.New("the router tells no uptime")
 
 // uptime asks a router.
-func (w *Workers) uptime(ctx context.Context, row network.DeviceRow) (time.Duration, error) {
+func (w *Workers) uptime(ctx context.Context, row networkviews.DeviceRow) (time.Duration, error) {
 	r, err := w.openRow(ctx, row)
 	if err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -61,7 +61,7 @@ func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start c
 		}
 		return nil, err
 	}
-	state, _, err := bus.Load[rules.Run](ctx, w.cfg.Bus, commands.ReconcileCategory, start.RunID)
+	state, _, err := bus.LoadUnchecked[network.Run](ctx, w.cfg.Bus, start.RunID)
 	u.pending, u.over = slices.Clone(state.Planned), state.Finished
 	return u, err
 }

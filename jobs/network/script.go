@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -87,7 +87,7 @@ func (w *Workers) secret(ctx context.Context, ref id.Secret) (string, error) {
 }
 
 // apiUser is the API user of a router, made when there is none.
-func (w *Workers) apiUser(ctx context.Context, row network.DeviceRow, by jobs.Cause) (routeros.Credentials, error) {
+func (w *Workers) apiUser(ctx context.Context, row networkviews.DeviceRow, by jobs.Cause) (routeros.Credentials, error) {
 	if !row.APIRef.IsZero() {
 		return w.credentials(ctx, row.APIRef)
 	}

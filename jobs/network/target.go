@@ -1,4 +1,4 @@
-package network
+package networkjobs
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func errNoCredentials() error {
 // router is a device with what is known about it.
 type router struct {
 	*routeros.Device
-	row network.DeviceRow
+	row networkviews.DeviceRow
 }
 
 // open gives the router of a device.
@@ -41,7 +41,7 @@ func (w *Workers) open(ctx context.Context, device id.Device) (router, error) {
 }
 
 // openRow gives the router of a row. Nothing is dialled yet.
-func (w *Workers) openRow(ctx context.Context, row network.DeviceRow) (router, error) {
+func (w *Workers) openRow(ctx context.Context, row networkviews.DeviceRow) (router, error) {
 	w.owners.Store(row.ID.String(), row.OrgID)
 	if row.APIRef.IsZero() {
 		return router{row: row}, errNoCredentials()
@@ -66,7 +66,7 @@ func (w *Workers) OwnerOf(device string) string {
 }
 
 // address is where a router is dialled: its tunnel address, or outside production the one that an operator gave instead.
-func (w *Workers) address(row network.DeviceRow) (netip.Addr, uint16, error) {
+func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error) {
 	text, port := row.TunnelAddress, row.Details.APIPort
 	if given := row.Details.ManagementAddress; given != "" && w.cfg.Overrides {
 		text = given

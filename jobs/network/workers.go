@@ -1,7 +1,7 @@
-// Package network does the outside calls of the area network: it reads routers, compares them with what they should be,
+// Package networkjobs does the outside calls of the area network: it reads routers, compares them with what they should be,
 // writes the difference step by step with each step recorded, and asks them how they are. What should stand on a router and
 // how it gets there is decided in aggregates/network/routerplan.
-package network
+package networkjobs
 
 import (
 	"context"
@@ -24,13 +24,13 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/network"
-	views "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // Config is what the workers need; all of it is required unless said.
 type Config struct {
 	Bus      *bus.Bus
-	Views    *views.Views
+	Views    *runner.Views
 	DB       *postgres.DB
 	Secrets  *vault.Secrets
 	Tokens   *vault.CallbackSecrets
@@ -52,8 +52,8 @@ type Config struct {
 // Workers make the outside calls. Safe for concurrent use.
 type Workers struct {
 	cfg      Config
-	devices  network.DevicesQuery
-	services network.ServicesQuery
+	devices  networkviews.DevicesQuery
+	services networkviews.ServicesQuery
 	soon     chan soon
 	phases   chan breaker.State
 	owners   sync.Map // id of a device as text -> its organization
@@ -63,22 +63,22 @@ type Workers struct {
 // New makes the workers.
 func New(cfg Config) *Workers {
 	return &Workers{
-		cfg: cfg, devices: network.DevicesQuery{Views: cfg.Views}, services: network.ServicesQuery{Views: cfg.Views},
+		cfg: cfg, devices: networkviews.DevicesQuery{Views: cfg.Views}, services: networkviews.ServicesQuery{Views: cfg.Views},
 		soon: make(chan soon, 1024), phases: make(chan breaker.State, 4096),
 	}
 }
 
 // Register adds the workers to the queue. Each may be repeated after a crash at any step.
-func (w *Workers) Register(r *runner.Runner) {
-	patient := runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000, Backoff: runner.Doubling(time.Second, time.Minute)}
-	runner.AddWorker(r, w.ApplyService, patient)
-	runner.AddWorker(r, w.RemoveService, patient)
-	runner.AddWorker(r, w.ReconcileDevice, patient)
-	runner.AddWorker(r, w.ReconcileFirewall, patient)
-	runner.AddWorker(r, w.RebootDevice, runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20})
-	runner.AddWorker(r, w.VerifyReboot, runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 5})
-	runner.AddWorker(r, w.ProbeDevice, runner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 3})
-	runner.AddWorker(r, w.CheckDrift, runner.Options{Queue: "drift", Timeout: 30 * time.Second, MaxAttempts: 1})
+func (w *Workers) Register(r *jobrunner.Runner) {
+	patient := jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000, Backoff: jobrunner.Doubling(time.Second, time.Minute)}
+	jobrunner.AddWorker(r, w.ApplyService, patient)
+	jobrunner.AddWorker(r, w.RemoveService, patient)
+	jobrunner.AddWorker(r, w.ReconcileDevice, patient)
+	jobrunner.AddWorker(r, w.ReconcileFirewall, patient)
+	jobrunner.AddWorker(r, w.RebootDevice, jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20})
+	jobrunner.AddWorker(r, w.VerifyReboot, jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 5})
+	jobrunner.AddWorker(r, w.ProbeDevice, jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 3})
+	jobrunner.AddWorker(r, w.CheckDrift, jobrunner.Options{Queue: "drift", Timeout: 30 * time.Second, MaxAttempts: 1})
 }
 
 // platformActor acts when nobody else does.
@@ -131,7 +131,7 @@ func (w *Workers) exclusively(ctx context.Context, device id.Device, work func(c
 	case err != nil:
 		return err
 	case !got:
-		return runner.Snooze(lockRetry)
+		return jobrunner.Snooze(lockRetry)
 	}
 	defer lock.Unlock()
 	return work(context.WithValue(ctx, lockKey{}, lock))

@@ -1,4 +1,4 @@
-package payments
+package paymentsjobs
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.D
 }
 
 // attemptOf finds the attempt of a prompt's callback, nil when it is not known yet.
-func (w *Workers) attemptOf(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) (*payments.PaymentRow, error) {
+func (w *Workers) attemptOf(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) (*paymentsviews.PaymentRow, error) {
 	if t.Ref != uuid.Nil {
 		return w.payments.Attempt(ctx, id.Payment(t.Ref))
 	}
@@ -61,7 +61,7 @@ func (w *Workers) attemptOf(ctx context.Context, t vault.TakenCallback, c mobile
 }
 
 // promptReceipt is the money of a prompt.
-func promptReceipt(t vault.TakenCallback, c mobilemoney.STKCallback, p payments.PaymentRow) commands.RecordReceipt {
+func promptReceipt(t vault.TakenCallback, c mobilemoney.STKCallback, p paymentsviews.PaymentRow) commands.RecordReceipt {
 	number := strings.ToUpper(c.ReceiptNumber)
 	return commands.RecordReceipt{
 		ReceiptID: commands.ReceiptID(number), OrgID: p.OrgID, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
@@ -77,7 +77,7 @@ func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, c mo
 	if !t.Verified || c.Verdict().Status != mobilemoney.Success || c.ReceiptNumber == "" || c.Amount.IsZero() {
 		return nil
 	}
-	return w.fromProvider(ctx, t, promptReceipt(t, c, payments.PaymentRow{Shortcode: w.cfg.Access.Platform.ShortCode}))
+	return w.fromProvider(ctx, t, promptReceipt(t, c, paymentsviews.PaymentRow{Shortcode: w.cfg.Access.Platform.ShortCode}))
 }
 
 // orReceived is the time of a payment; when the provider does not tell it, the time at which we were told.

@@ -1,4 +1,4 @@
-package payments_test
+package paymentsjobs_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	rules "github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -23,7 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
-	models "github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -39,8 +39,8 @@ type kit struct {
 	views   *runner.Views
 	vault   *vault.Vault
 	sim     *provider.Simulator
-	access  payments.Access
-	workers *payments.Workers
+	access  paymentsjobs.Access
+	workers *paymentsjobs.Workers
 	org     id.Organization
 	sub     id.Subscriber
 }
@@ -56,12 +56,8 @@ func newKit(t *testing.T) *kit {
 	}
 	t.Cleanup(func() { _ = k.sim.Stop(context.Background()) })
 	k.bus = bus.New(bus.Config{Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
-	bus.Register(k.bus, bus.Aggregate[rules.Payment, commands.PaymentCommand, events.PaymentEvent]{
-		Category: commands.PaymentCategory, Evolve: rules.EvolvePayment, Decide: rules.DecidePayment, Owner: rules.OwnerPayment,
-	})
-	bus.Register(k.bus, bus.Aggregate[rules.Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
-		Category: commands.ReceiptCategory, Evolve: rules.EvolveReceipt, Decide: rules.DecideReceipt, Owner: rules.OwnerReceipt,
-	})
+	bus.Register(k.bus, payments.Payments())
+	bus.Register(k.bus, payments.Receipts())
 	ring, err := secrets.New(bytes.Repeat([]byte{9}, secrets.KeySize))
 	if err == nil {
 		k.vault, err = vault.Open(t.Context(), vault.Config{DB: k.store.DB, Keyring: ring, Clock: k.clock})
@@ -70,14 +66,14 @@ func newKit(t *testing.T) *kit {
 		t.Fatalf("open vault: %v", err)
 	}
 	k.startReading(t)
-	k.access = payments.Access{
+	k.access = paymentsjobs.Access{
 		Platform:    mobilemoney.Credentials{ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: shortcode, Passkey: "pass"},
-		Environment: commands.EnvironmentSandbox, Providers: map[string]payments.Provider{commands.EnvironmentSandbox: k.client(t)},
+		Environment: commands.EnvironmentSandbox, Providers: map[string]paymentsjobs.Provider{commands.EnvironmentSandbox: k.client(t)},
 		Secrets: k.vault.Secrets,
 	}
-	k.workers = payments.New(payments.Config{
+	k.workers = paymentsjobs.New(paymentsjobs.Config{
 		Bus: k.bus, Views: k.views, Inbox: k.vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
-		Addresses: payments.Addresses{Prompt: "http://127.0.0.1:9/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets},
+		Addresses: paymentsjobs.Addresses{Prompt: "http://127.0.0.1:9/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets},
 	})
 	return k
 }
@@ -91,7 +87,7 @@ func (k *kit) startReading(t *testing.T) {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
-	shows.Register(models.Payments{}, models.Receipts{}, models.Gateways{}, models.Matching{})
+	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -109,7 +105,7 @@ func (k *kit) client(t *testing.T) *mobilemoney.Client {
 		t.Fatalf("provider endpoint: %v", err)
 	}
 	t.Cleanup(endpoint.Close)
-	return mobilemoney.New(endpoint, payments.Tokens{Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet()})
+	return mobilemoney.New(endpoint, paymentsjobs.Tokens{Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet()})
 }
 
 // execute runs a command of a process, and waits until the read models show it.
@@ -119,7 +115,7 @@ func (k *kit) execute(t *testing.T, c commands.Command) bus.Result {
 	if err != nil {
 		t.Fatalf("%s: %v", c.CommandName(), err)
 	}
-	for _, name := range []string{models.PaymentsName, models.ReceiptsName} {
+	for _, name := range []string{paymentsviews.PaymentsName, paymentsviews.ReceiptsName} {
 		if err := k.views.WaitFor(t.Context(), name, done.Position); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package payments
+package paymentsjobs
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const answerPatience = 2 * time.Minute
 // FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then whoever the rules name.
 // It sees at least everything that had happened when the money was seen.
 func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause jobs.Cause) error {
-	for _, name := range []string{payments.ReceiptsName, payments.PaymentsName, payments.MatchingName, payments.GatewaysName} {
+	for _, name := range []string{paymentsviews.ReceiptsName, paymentsviews.PaymentsName, paymentsviews.MatchingName, paymentsviews.GatewaysName} {
 		if err := w.cfg.Views.WaitFor(ctx, name, args.Position); err != nil {
 			return err
 		}
@@ -43,13 +43,13 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 	case placed:
 		return nil
 	case r.Channel == commands.ChannelPrompt && w.cfg.Clock.Now().Sub(r.RecordedAt) < answerPatience:
-		return runner.Snooze(5 * time.Second)
+		return jobrunner.Snooze(5 * time.Second)
 	}
 	return w.match(ctx, cause, *r)
 }
 
 // settle gives the money to its attempt; refused money waits for a person.
-func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r payments.ReceiptRow, attempt id.Payment) error {
+func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt id.Payment) error {
 	by := commands.ByC2B
 	if r.Channel == commands.ChannelPrompt {
 		by = commands.ByCallback
@@ -65,7 +65,7 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r payments.Recei
 
 // match gives the money to whoever it names. Nobody's money on a shortcode that is an organization's waits for the platform:
 // who once had the shortcode can prove it, and must not reach the customers of others.
-func (w *Workers) match(ctx context.Context, cause jobs.Cause, r payments.ReceiptRow) error {
+func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
 	if r.OrgID.IsZero() && r.Shortcode != w.cfg.Access.Platform.ShortCode {
 		owner, err := w.gateways.Shortcode(ctx, r.Shortcode)
 		if err != nil {

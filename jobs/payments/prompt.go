@@ -1,4 +1,4 @@
-package payments
+package paymentsjobs
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const promptDescription = "Internet bill"
 // SubmitPrompt sends a prompt, once: who finds the submission begun by an earlier attempt of this job does not know what
 // became of it, and says so (rules.md 27).
 func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, cause jobs.Cause) error {
-	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*payments.PaymentRow, error) {
+	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
 	})
 	if err != nil {
@@ -51,8 +51,8 @@ func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, 
 }
 
 // attempt reads an attempt once the read model has it.
-func (w *Workers) attempt(ctx context.Context, name string, position uint64, read func() (*payments.PaymentRow, error)) (*payments.PaymentRow, error) {
-	if err := w.cfg.Views.WaitFor(ctx, payments.PaymentsName, position); err != nil {
+func (w *Workers) attempt(ctx context.Context, name string, position uint64, read func() (*paymentsviews.PaymentRow, error)) (*paymentsviews.PaymentRow, error) {
+	if err := w.cfg.Views.WaitFor(ctx, paymentsviews.PaymentsName, position); err != nil {
 		return nil, err
 	}
 	row, err := read()
@@ -63,7 +63,7 @@ func (w *Workers) attempt(ctx context.Context, name string, position uint64, rea
 }
 
 // prepare gathers all that a prompt needs before anything is said to be sent.
-func (w *Workers) prepare(ctx context.Context, p payments.PaymentRow) (mobilemoney.Credentials, Provider, mobilemoney.PromptRequest, error) {
+func (w *Workers) prepare(ctx context.Context, p paymentsviews.PaymentRow) (mobilemoney.Credentials, Provider, mobilemoney.PromptRequest, error) {
 	var none mobilemoney.PromptRequest
 	creds, err := w.cfg.Access.Credentials(ctx, p.CredentialsRef, p.Shortcode)
 	if err != nil {
@@ -120,13 +120,13 @@ func messageOf(err error) string {
 // QueryPrompt asks what became of a prompt. Only a verdict ends the payment; a success without a number becomes a
 // provisional receipt (rules.md 2, 4).
 func (w *Workers) QueryPrompt(ctx context.Context, args commands.QueryPrompt, cause jobs.Cause) error {
-	p, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*payments.PaymentRow, error) {
+	p, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
 	})
 	if err != nil {
 		return err
 	}
-	if p.CheckoutRequestID == nil || p.Status() == payments.StatusSuccess {
+	if p.CheckoutRequestID == nil || p.Status() == paymentsviews.StatusSuccess {
 		return nil
 	}
 	creds, err := w.cfg.Access.Credentials(ctx, p.CredentialsRef, p.Shortcode)
@@ -148,7 +148,7 @@ func (w *Workers) QueryPrompt(ctx context.Context, args commands.QueryPrompt, ca
 }
 
 // verdictCommand is what the answer to a status query means for the books.
-func (w *Workers) verdictCommand(p payments.PaymentRow, v mobilemoney.Verdict) commands.Command {
+func (w *Workers) verdictCommand(p paymentsviews.PaymentRow, v mobilemoney.Verdict) commands.Command {
 	switch v.Status {
 	case mobilemoney.Success:
 		return commands.RecordReceipt{

@@ -1,6 +1,6 @@
-// Package payments makes the outside calls of mobile money: prompts, status queries and registrations, one call a job, and
+// Package paymentsjobs makes the outside calls of mobile money: prompts, status queries and registrations, one call a job, and
 // handles the provider's callbacks. Every outcome is reported as a command.
-package payments
+package paymentsjobs
 
 import (
 	"context"

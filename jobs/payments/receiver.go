@@ -1,4 +1,4 @@
-package payments
+package paymentsjobs
 
 import (
 	"context"
@@ -196,6 +196,6 @@ func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mob
 	if err != nil || attempt != nil && attempt.OrgID == org {
 		return false, err
 	}
-	found, err := r.Workers.matching.Find(ctx, payments.Reference{OrgID: org, BillRef: c.BillRef, Phone: c.MSISDN, Currency: c.Amount.Currency})
+	found, err := r.Workers.matching.Find(ctx, paymentsviews.Reference{OrgID: org, BillRef: c.BillRef, Phone: c.MSISDN, Currency: c.Amount.Currency})
 	return found.Payer == nil, err
 }

@@ -1,4 +1,4 @@
-package payments
+package paymentsjobs
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // RegisterShortcode activates an organization's own shortcode: a token and the registration of its C2B addresses, both
 // with its own credentials (rules.md 9). A failure is an outcome; the process tries again.
 func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterShortcode, cause jobs.Cause) error {
-	if err := w.cfg.Views.WaitFor(ctx, payments.GatewaysName, args.Position); err != nil {
+	if err := w.cfg.Views.WaitFor(ctx, paymentsviews.GatewaysName, args.Position); err != nil {
 		return err
 	}
 	g, err := w.gateways.Get(ctx, args.OrgID)

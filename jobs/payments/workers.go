@@ -1,4 +1,4 @@
-package payments
+package paymentsjobs
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/payments"
-	views "github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // Config is what the workers and the inbox need; all of it is required unless said.
 type Config struct {
 	Bus       *bus.Bus
-	Views     *views.Views
+	Views     *runner.Views
 	Inbox     *vault.Inbox
 	Addresses Addresses
 	Access    Access
@@ -31,17 +31,17 @@ type Config struct {
 // Workers make the outside calls. Safe for concurrent use.
 type Workers struct {
 	cfg      Config
-	payments payments.PaymentsQuery
-	receipts payments.ReceiptsQuery
-	matching payments.MatchingQuery
-	gateways payments.GatewaysQuery
+	payments paymentsviews.PaymentsQuery
+	receipts paymentsviews.ReceiptsQuery
+	matching paymentsviews.MatchingQuery
+	gateways paymentsviews.GatewaysQuery
 }
 
 // New makes the workers.
 func New(cfg Config) *Workers {
 	return &Workers{
-		cfg: cfg, payments: payments.PaymentsQuery{Views: cfg.Views}, receipts: payments.ReceiptsQuery{Views: cfg.Views},
-		matching: payments.MatchingQuery{Views: cfg.Views}, gateways: payments.GatewaysQuery{Views: cfg.Views},
+		cfg: cfg, payments: paymentsviews.PaymentsQuery{Views: cfg.Views}, receipts: paymentsviews.ReceiptsQuery{Views: cfg.Views},
+		matching: paymentsviews.MatchingQuery{Views: cfg.Views}, gateways: paymentsviews.GatewaysQuery{Views: cfg.Views},
 	}
 }
 
@@ -49,14 +49,14 @@ func New(cfg Config) *Workers {
 const platformRegistration = 24 * time.Hour
 
 // Register adds the workers to the queue. A prompt is never sent twice, however often its job is tried: see SubmitPrompt.
-func (w *Workers) Register(r *runner.Runner) {
-	runner.AddWorker(r, w.SubmitPrompt, runner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20, Backoff: runner.Doubling(time.Second, time.Minute)})
-	runner.AddWorker(r, w.QueryPrompt, runner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5})
-	runner.AddWorker(r, w.FindPayer, runner.Options{Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: 1000, Backoff: runner.Doubling(time.Second, time.Minute)})
-	runner.AddWorker(r, w.RegisterShortcode, runner.Options{Timeout: 30 * time.Second, MaxAttempts: 10})
-	runner.AddWorker(r, w.RegisterPlatform, runner.Options{Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: runner.Doubling(5*time.Second, 10*time.Minute)})
+func (w *Workers) Register(r *jobrunner.Runner) {
+	jobrunner.AddWorker(r, w.SubmitPrompt, jobrunner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20, Backoff: jobrunner.Doubling(time.Second, time.Minute)})
+	jobrunner.AddWorker(r, w.QueryPrompt, jobrunner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5})
+	jobrunner.AddWorker(r, w.FindPayer, jobrunner.Options{Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: 1000, Backoff: jobrunner.Doubling(time.Second, time.Minute)})
+	jobrunner.AddWorker(r, w.RegisterShortcode, jobrunner.Options{Timeout: 30 * time.Second, MaxAttempts: 10})
+	jobrunner.AddWorker(r, w.RegisterPlatform, jobrunner.Options{Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute)})
 	if w.cfg.Access.Platform.ShortCode != "" {
-		runner.Every(r, platformRegistration, commands.RegisterPlatform{})
+		jobrunner.Every(r, platformRegistration, commands.RegisterPlatform{})
 	}
 }
 

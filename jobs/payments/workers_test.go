@@ -1,4 +1,4 @@
-package payments_test
+package paymentsjobs_test
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
-	models "github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -80,7 +80,7 @@ func TestToken_IsSharedByReplicasAndSurvivesInvalidation(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkout := k.sim.Prompts()[0].CheckoutRequestID
-	replicas := []payments.Provider{k.client(t), k.client(t), k.client(t)}
+	replicas := []paymentsjobs.Provider{k.client(t), k.client(t), k.client(t)}
 	for round := range 3 {
 		if round == 1 {
 			if err := k.sim.SetFaults(provider.Faults{InvalidateTokens: true}); err != nil {
@@ -133,7 +133,7 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 	}
 	ask()
 	k.execute(t, commands.ExpirePayment{PaymentID: p})
-	row, err := models.PaymentsQuery{Views: k.views}.Get(t.Context(), k.org, p)
+	row, err := paymentsviews.PaymentsQuery{Views: k.views}.Get(t.Context(), k.org, p)
 	if err != nil || row.Status() != "FAILED" || row.Reason() != "expired" || row.Checks != 4 {
 		t.Errorf("payment %+v, %v", row, err)
 	}
@@ -158,7 +158,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	p, _ := k.initiate(t, "PEARLY")
-	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Verified: true, Body: success("ws_CO_early", "SJK4X7Q2P1")})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_early", "SJK4X7Q2P1")})
 	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled", n)
 	}
@@ -181,7 +181,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Ref: id.New[id.Payment]().UUID(), Shortcode: "600777", Verified: true,
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Ref: id.New[id.Payment]().UUID(), Shortcode: "600777", Verified: true,
 		Body: success("ws_CO_behind", "SJK4X7Q2P7")})
 	for range 5 {
 		k.workers.HandleDue(t.Context(), nil)
@@ -198,7 +198,7 @@ func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 func TestCallback_OfAPromptThatNobodySentBecomesSuspenseMoney(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Verified: true, Body: success("ws_CO_foreign", "SJK4X7Q2P2")})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_foreign", "SJK4X7Q2P2")})
 	k.workers.HandleDue(t.Context(), nil)
 	k.clock.Advance(3 * time.Minute)
 	k.workers.HandleDue(t.Context(), nil)
@@ -227,9 +227,9 @@ func TestCallback_WithoutReceiptNumberOnlyMakesUsAsk(t *testing.T) {
 	p, _ := k.initiate(t, "PNONUM")
 	k.execute(t, commands.AcceptPrompt{PaymentID: p, CheckoutRequestID: "ws_CO_1"})
 	body := []byte(`{"Body":{"stkCallback":{"CheckoutRequestID":"ws_CO_1","ResultCode":"0","ResultDesc":"ok"}}}`)
-	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: body})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: body})
 	// At another attempt's address, the token proves nothing about this prompt.
-	k.stored(t, vault.Callback{Kind: payments.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: success("ws_CO_2", "SJK4X7Q2P3")})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: success("ws_CO_2", "SJK4X7Q2P3")})
 	k.workers.HandleDue(t.Context(), nil)
 	want := []string{"payments.PaymentInitiated.v1", "payments.PromptAccepted.v1", "payments.PromptCheckRequested.v1", "payments.PromptCheckRequested.v1"}
 	if diff := cmp.Diff(want, k.history(t, commands.PaymentCategory, id.Any(p))); diff != "" {

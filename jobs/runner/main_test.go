@@ -1,4 +1,4 @@
-package runner_test
+package jobrunner_test
 
 import (
 	"testing"

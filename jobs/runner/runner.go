@@ -1,6 +1,6 @@
-// Package runner works jobs with River on PostgreSQL: one outside call each, at least once, its outcome reported as a
+// Package jobrunner works jobs with River on PostgreSQL: one outside call each, at least once, its outcome reported as a
 // command that acts once (rules.md 27).
-package runner
+package jobrunner
 
 import (
 	"context"

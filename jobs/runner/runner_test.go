@@ -1,4 +1,4 @@
-package runner_test
+package jobrunner_test
 
 import (
 	"bytes"
@@ -78,13 +78,13 @@ func (d *desk) next(t *testing.T) attempt {
 }
 
 // fast makes retries quick.
-var fast = runner.Options{Backoff: func(int) time.Duration { return time.Millisecond }, MaxAttempts: 4}
+var fast = jobrunner.Options{Backoff: func(int) time.Duration { return time.Millisecond }, MaxAttempts: 4}
 
 // start makes a running queue.
-func start(t *testing.T, db *postgres.DB, d *desk, opts runner.Options, log *slog.Logger) *runner.Runner {
+func start(t *testing.T, db *postgres.DB, d *desk, opts jobrunner.Options, log *slog.Logger) *jobrunner.Runner {
 	t.Helper()
-	r := runner.New(runner.Config{DB: db, Workers: 4, Logger: log})
-	runner.AddWorker(r, d.work, opts)
+	r := jobrunner.New(jobrunner.Config{DB: db, Workers: 4, Logger: log})
+	jobrunner.AddWorker(r, d.work, opts)
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -231,10 +231,10 @@ func TestJob_GivenUpIsNotTriedAgainAndSnoozedUsesNoAttempt(t *testing.T) {
 	naps := 0
 	d := newDesk(func(_ context.Context, a attempt) error {
 		if a.Args.Number == 2 {
-			return runner.GiveUp(failure.NewConflict("number_unknown", ""))
+			return jobrunner.GiveUp(failure.NewConflict("number_unknown", ""))
 		}
 		if naps++; naps < 3 {
-			return runner.Snooze(0)
+			return jobrunner.Snooze(0)
 		}
 		return nil
 	})
@@ -266,7 +266,7 @@ func TestJob_IsCancelledAfterItsTimeout(t *testing.T) {
 		return ctx.Err()
 	})
 	db := pgtest.New(t)
-	r := start(t, db, d, runner.Options{Timeout: 20 * time.Millisecond, MaxAttempts: 1}, nil)
+	r := start(t, db, d, jobrunner.Options{Timeout: 20 * time.Millisecond, MaxAttempts: 1}, nil)
 	if err := r.Insert(t.Context(), call{1}, id.New[id.Any](), cause, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -297,9 +297,9 @@ func TestEvery_RunsAtStartWithAnIdOfItsOwn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	ids := make(chan id.Any, 10)
-	r := runner.New(runner.Config{DB: db})
-	runner.AddWorker(r, func(_ context.Context, _ sweep, cause jobs.Cause) error { ids <- cause.JobID; return nil }, runner.Options{})
-	runner.Every(r, time.Second, sweep{})
+	r := jobrunner.New(jobrunner.Config{DB: db})
+	jobrunner.AddWorker(r, func(_ context.Context, _ sweep, cause jobs.Cause) error { ids <- cause.JobID; return nil }, jobrunner.Options{})
+	jobrunner.Every(r, time.Second, sweep{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -358,8 +358,8 @@ func TestStart_OfSeveralProgramsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			r := runner.New(runner.Config{DB: db, InsertOnly: true})
-			runner.AddWorker(r, newDesk(nil).work, fast)
+			r := jobrunner.New(jobrunner.Config{DB: db, InsertOnly: true})
+			jobrunner.AddWorker(r, newDesk(nil).work, fast)
 			if err := r.Start(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -376,8 +376,8 @@ func TestStart_OfSeveralProgramsAtOnce(t *testing.T) {
 func TestStart_SoleProgramTakesOverWhatADeadOneHeld(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	dead := runner.New(runner.Config{DB: db, InsertOnly: true})
-	runner.AddWorker(dead, newDesk(nil).work, fast)
+	dead := jobrunner.New(jobrunner.Config{DB: db, InsertOnly: true})
+	jobrunner.AddWorker(dead, newDesk(nil).work, fast)
 	if err := dead.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -391,8 +391,8 @@ func TestStart_SoleProgramTakesOverWhatADeadOneHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDesk(nil)
-	r := runner.New(runner.Config{DB: db, Workers: 4, Sole: true})
-	runner.AddWorker(r, d.work, fast)
+	r := jobrunner.New(jobrunner.Config{DB: db, Workers: 4, Sole: true})
+	jobrunner.AddWorker(r, d.work, fast)
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package runner_test
+package processrunner_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package runner_test
+package processrunner_test
 
 import (
 	"context"
@@ -254,7 +254,7 @@ func newBench(t testing.TB) *bench {
 }
 
 // start makes a running engine.
-func (b *bench) start(t testing.TB, names ...string) *runner.Runner {
+func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
 	r := b.open(t, names...)
 	if err := r.Start(t.Context()); err != nil {
@@ -265,13 +265,13 @@ func (b *bench) start(t testing.TB, names ...string) *runner.Runner {
 }
 
 // open makes an engine that is not started.
-func (b *bench) open(t testing.TB, names ...string) *runner.Runner {
+func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
-	r := runner.New(runner.Config{
+	r := processrunner.New(processrunner.Config{
 		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Decode: decode, Jobs: b.office, Concurrency: 4,
 	})
 	for _, name := range names {
-		runner.Register(r, courier(name))
+		processrunner.Register(r, courier(name))
 	}
 	return r
 }
@@ -328,7 +328,7 @@ func (b *bench) rows(t testing.TB, table string) (n int) {
 }
 
 // taken waits until a process has taken a position.
-func taken(t testing.TB, r *runner.Runner, process string, position uint64) {
+func taken(t testing.TB, r *processrunner.Runner, process string, position uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 	defer cancel()

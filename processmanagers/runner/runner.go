@@ -1,6 +1,6 @@
-// Package runner drives process managers: it feeds them events in the order of the log, keeps their state, executes their
+// Package processrunner drives process managers: it feeds them events in the order of the log, keeps their state, executes their
 // commands until accepted or refused, enqueues their jobs and fires their timers (rules.md 26).
-package runner
+package processrunner
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package runner
+package processrunner
 
 // State is how a process is doing.
 type State string

@@ -1,4 +1,4 @@
-package runner_test
+package processrunner_test
 
 import (
 	"context"
@@ -19,8 +19,8 @@ func TestPoison_StopsOneProcessVisibly(t *testing.T) {
 	b.happen("p1", "on")
 	bad := b.happen("p1", "bad")
 	taken(t, r, "forgiving", b.happen("p1", "after"))
-	var s runner.Status
-	poll(t, "stopped", func() bool { s = r.Status()[0]; return s.State == runner.StateStopped })
+	var s processrunner.Status
+	poll(t, "stopped", func() bool { s = r.Status()[0]; return s.State == processrunner.StateStopped })
 	if !strings.Contains(s.Error, "no such parcel") || s.Position >= bad {
 		t.Errorf("got %+v", s)
 	}
@@ -28,7 +28,7 @@ func TestPoison_StopsOneProcessVisibly(t *testing.T) {
 		t.Error(diff)
 	}
 	r.Retry("courier")
-	poll(t, "stopped again", func() bool { return r.Status()[0].State == runner.StateStopped })
+	poll(t, "stopped again", func() bool { return r.Status()[0].State == processrunner.StateStopped })
 }
 
 func TestText_WithNULStopsNoProcess(t *testing.T) {
@@ -74,7 +74,7 @@ func TestRunner_OneProgramDrivesAndAnotherTakesOver(t *testing.T) {
 	second.db = pgtest.Open(t, b.db.URL, b.db.Namespace)
 	next := second.start(t, "courier")
 	taken(t, first, "courier", b.happen("p1", "on"))
-	if s := next.Status()[0]; s.State != runner.StateWaiting {
+	if s := next.Status()[0]; s.State != processrunner.StateWaiting {
 		t.Errorf("both drive: %+v", s)
 	}
 	first.Stop()

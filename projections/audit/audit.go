@@ -1,6 +1,6 @@
-// Package audit has the read model of the audit log: who did what, when, from where, to which target, with what outcome.
+// Package auditviews has the read model of the audit log: who did what, when, from where, to which target, with what outcome.
 // It is made of event metadata alone; nothing writes a row by hand.
-package audit
+package auditviews
 
 import (
 	_ "embed"

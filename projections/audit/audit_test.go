@@ -1,4 +1,4 @@
-package audit_test
+package auditviews_test
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ type stage struct {
 	t     *testing.T
 	views *runner.Runner
 	store *storetest.Kit
-	query audit.LogQuery
+	query auditviews.LogQuery
 	last  uint64
 	count int
 }
@@ -52,12 +52,12 @@ func newStage(t *testing.T) *stage {
 	}
 	t.Cleanup(f.Stop)
 	r := runner.New(runner.Config{Feed: f, DB: kit.DB, Clock: clock.System(), Logger: storetest.Quiet()})
-	r.Register(audit.Log{})
+	r.Register(auditviews.Log{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start projections: %v", err)
 	}
 	t.Cleanup(r.Stop)
-	return &stage{t: t, views: r, store: kit, query: audit.LogQuery{Views: r.Views()}}
+	return &stage{t: t, views: r, store: kit, query: auditviews.LogQuery{Views: r.Views()}}
 }
 
 // act is the metadata of one command; the command's id follows from the word.
@@ -88,9 +88,9 @@ func (s *stage) append(stream string, expected eventstore.Expected, meta events.
 }
 
 // of is the organization's log, brought up to date.
-func (s *stage) of(org id.Organization, f audit.Filter, after *audit.Key, limit int) []audit.Entry {
+func (s *stage) of(org id.Organization, f auditviews.Filter, after *auditviews.Key, limit int) []auditviews.Entry {
 	s.t.Helper()
-	if err := s.query.Views.WaitFor(s.t.Context(), audit.LogName, s.last); err != nil {
+	if err := s.query.Views.WaitFor(s.t.Context(), auditviews.LogName, s.last); err != nil {
 		s.t.Fatalf("wait: %v", err)
 	}
 	rows, err := s.query.OfOrganization(s.t.Context(), org, f, after, limit)
@@ -125,17 +125,17 @@ func TestLog_OneEntryForEachCommandAndStream(t *testing.T) {
 	stream, archived := plan(1, acme)
 	s.append(stream, eventstore.NoStream, meta, archived)
 	s.append("claim-"+id.New[id.Any]().String(), eventstore.NoStream, meta, events.ClaimTaken{Kind: "x", Owner: id.New[id.Any]()})
-	got := s.of(acme, audit.Filter{}, nil, 10)
+	got := s.of(acme, auditviews.Filter{}, nil, 10)
 	jd, ip := "Jane Doe", "198.51.100.7"
-	want := []audit.Entry{
+	want := []auditviews.Entry{
 		{OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip, Action: "subscribers.ArchivePlan",
-			TargetType: "plan", TargetID: id.Any(id.Derive[id.Plan]("test", "1")), Outcome: audit.Succeeded, RequestID: "request-archive",
+			TargetType: "plan", TargetID: id.Any(id.Derive[id.Plan]("test", "1")), Outcome: auditviews.Succeeded, RequestID: "request-archive",
 			CorrelationID: "archive", Reason: "no longer sold", Events: []string{"subscribers.PlanArchived.v1"}},
 		{OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip, Action: "identity.RegisterUser",
-			TargetType: "user", TargetID: id.Any(jane), Outcome: audit.Succeeded, RequestID: "request-jane", CorrelationID: "jane",
+			TargetType: "user", TargetID: id.Any(jane), Outcome: auditviews.Succeeded, RequestID: "request-jane", CorrelationID: "jane",
 			Events: []string{"identity.UserRegistered.v1", "identity.MembershipGranted.v1"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(audit.Entry{}, "ID", "Position", "At")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(auditviews.Entry{}, "ID", "Position", "At")); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	if !got[1].At.Equal(start.Add(time.Minute)) {
@@ -149,14 +149,14 @@ func TestLog_TenantsSeeTheirOwnAndThePlatformAll(t *testing.T) {
 	s.register()
 	stream, archived := plan(1, other)
 	s.append(stream, eventstore.NoStream, s.act("foreign", other, root, "super_admin", "subscribers.ArchivePlan"), archived)
-	got := s.of(other, audit.Filter{}, nil, 10)
+	got := s.of(other, auditviews.Filter{}, nil, 10)
 	if len(got) != 1 || got[0].ActorRole != "super_admin" || got[0].ActorName == nil || *got[0].ActorName != "Root" {
 		t.Errorf("other sees %+v", got)
 	}
-	if got := s.of(acme, audit.Filter{}, nil, 10); len(got) != 1 {
+	if got := s.of(acme, auditviews.Filter{}, nil, 10); len(got) != 1 {
 		t.Errorf("acme sees %d entries", len(got))
 	}
-	all, err := s.query.OfAll(t.Context(), audit.Filter{}, nil, 10)
+	all, err := s.query.OfAll(t.Context(), auditviews.Filter{}, nil, 10)
 	if err != nil || len(all) != 3 || all[1].OrgID != (id.Organization{}) || all[0].ActorName == nil {
 		t.Errorf("the platform sees %+v, %v", all, err)
 	}
@@ -176,35 +176,35 @@ func TestLog_FiltersAndPages(t *testing.T) {
 	}
 	third := id.Any(id.Derive[id.Plan]("test", "3"))
 	for name, tc := range map[string]struct {
-		filter audit.Filter
+		filter auditviews.Filter
 		want   int
 	}{
-		"none":        {audit.Filter{}, 21},
-		"person":      {audit.Filter{Actor: jane.String()}, 11},
-		"process":     {audit.Filter{Actor: "renewal"}, 10},
-		"action":      {audit.Filter{Action: "subscribers.RevisePlan"}, 10},
-		"target type": {audit.Filter{TargetType: "user"}, 1},
-		"target":      {audit.Filter{TargetID: third}, 1},
-		"both":        {audit.Filter{TargetType: "plan", TargetID: third}, 1},
-		"other type":  {audit.Filter{TargetType: "user", TargetID: third}, 0},
-		"from":        {audit.Filter{From: start.Add(14 * time.Minute)}, 10},
-		"to":          {audit.Filter{To: start.Add(14 * time.Minute)}, 11},
-		"window":      {audit.Filter{From: start.Add(14 * time.Minute), To: start.Add(15 * time.Minute)}, 1},
+		"none":        {auditviews.Filter{}, 21},
+		"person":      {auditviews.Filter{Actor: jane.String()}, 11},
+		"process":     {auditviews.Filter{Actor: "renewal"}, 10},
+		"action":      {auditviews.Filter{Action: "subscribers.RevisePlan"}, 10},
+		"target type": {auditviews.Filter{TargetType: "user"}, 1},
+		"target":      {auditviews.Filter{TargetID: third}, 1},
+		"both":        {auditviews.Filter{TargetType: "plan", TargetID: third}, 1},
+		"other type":  {auditviews.Filter{TargetType: "user", TargetID: third}, 0},
+		"from":        {auditviews.Filter{From: start.Add(14 * time.Minute)}, 10},
+		"to":          {auditviews.Filter{To: start.Add(14 * time.Minute)}, 11},
+		"window":      {auditviews.Filter{From: start.Add(14 * time.Minute), To: start.Add(15 * time.Minute)}, 1},
 	} {
 		if got := s.of(acme, tc.filter, nil, 100); len(got) != tc.want {
 			t.Errorf("%s: %d entries, want %d", name, len(got), tc.want)
 		}
 	}
 	var seen []id.Any
-	var after *audit.Key
+	var after *auditviews.Key
 	for {
-		rows := s.of(acme, audit.Filter{}, after, 4)
+		rows := s.of(acme, auditviews.Filter{}, after, 4)
 		if len(rows) == 0 {
 			break
 		}
 		for _, row := range rows {
 			seen = append(seen, row.ID)
-			after = &audit.Key{Position: row.Position, ID: row.ID}
+			after = &auditviews.Key{Position: row.Position, ID: row.ID}
 		}
 		stream, archived := plan(100+len(seen), acme) // rows come in meanwhile
 		s.append(stream, eventstore.NoStream, s.act(fmt.Sprint("new", len(seen)), acme, jane, "admin", "subscribers.ArchivePlan"), archived)
@@ -224,7 +224,7 @@ func TestLog_LaterPeriodsNameTheirAggregate(t *testing.T) {
 	subscriber := id.Derive[id.Subscriber]("test", "subscriber")
 	s.append("account-"+id.New[id.Any]().String(), eventstore.NoStream, s.act("open", acme, jane, "admin", "billing.OpenAccount"),
 		events.AccountOpened{SubscriberID: subscriber, OrgID: acme, Currency: money.KES})
-	if got := s.of(acme, audit.Filter{TargetID: id.Any(subscriber)}, nil, 10); len(got) != 1 {
+	if got := s.of(acme, auditviews.Filter{TargetID: id.Any(subscriber)}, nil, 10); len(got) != 1 {
 		t.Errorf("found %+v", got)
 	}
 }
@@ -233,11 +233,11 @@ func TestLog_RefusalsShowRequestAndCode(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	target := id.New[id.Any]()
-	for status, outcome := range map[int]string{403: audit.Refused, 409: audit.Refused, 503: audit.Failed} {
+	for status, outcome := range map[int]string{403: auditviews.Refused, 409: auditviews.Refused, 503: auditviews.Failed} {
 		refusal := id.New[id.Request]()
 		s.append("refusal-"+refusal.String(), eventstore.NoStream, s.act(fmt.Sprint(status), acme, jane, "support", "audit.NoteRefusal"),
 			events.RequestRefused{RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target, Status: status, Code: "some_code"})
-		got := s.of(acme, audit.Filter{TargetType: "invoices", TargetID: target}, nil, 1)
+		got := s.of(acme, auditviews.Filter{TargetType: "invoices", TargetID: target}, nil, 1)
 		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome || got[0].Code != "some_code" || got[0].Status != status {
 			t.Errorf("%d: %+v", status, got)
 		}
@@ -250,12 +250,12 @@ func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
 	s.register()
 	s.append("user-"+jane.String(), eventstore.At(1), s.act("corrected", acme, jane, "admin", "identity.CorrectUser"),
 		events.UserDetailsCorrected{UserID: jane, FirstName: personal.Of("Janet"), LastName: personal.Of("Doe")})
-	if got := s.of(acme, audit.Filter{}, nil, 10); *got[0].ActorName != "Janet Doe" || *got[1].ActorName != "Janet Doe" {
+	if got := s.of(acme, auditviews.Filter{}, nil, 10); *got[0].ActorName != "Janet Doe" || *got[1].ActorName != "Janet Doe" {
 		t.Errorf("after the correction: %+v", got)
 	}
 	s.append("user-"+jane.String(), eventstore.At(2), events.Metadata{CommandID: id.New[id.Command](), Action: "identity.ForgetUser", OrgID: acme,
 		Actor: events.Actor{Kind: events.ActorOperator}}, events.UserForgotten{UserID: jane})
-	got := s.of(acme, audit.Filter{}, nil, 10)
+	got := s.of(acme, auditviews.Filter{}, nil, 10)
 	if len(got) != 3 {
 		t.Fatalf("%d entries", len(got))
 	}
@@ -267,7 +267,7 @@ func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
 			t.Errorf("entry %+v", e)
 		}
 	}
-	report, err := s.views.Verify(t.Context(), audit.LogName)
+	report, err := s.views.Verify(t.Context(), auditviews.LogName)
 	if err != nil || !report.Equal() {
 		t.Errorf("a replay differs: %+v, %v", report, err)
 	}
@@ -278,7 +278,7 @@ func (s *stage) dump() string {
 	s.t.Helper()
 	var rows []string
 	err := s.query.Views.Platform(s.t.Context(), func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowTo[string], s.query.Views.SQL(audit.LogName, `select e::text from {schema}.entries e
+		postgres.Collect(r, &rows, pgx.RowTo[string], s.query.Views.SQL(auditviews.LogName, `select e::text from {schema}.entries e
 			union all select p::text from {schema}.people p union all select a::text from {schema}.actors a`))
 	})
 	if err != nil {

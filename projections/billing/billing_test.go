@@ -1,4 +1,4 @@
-package billing_test
+package billingviews_test
 
 import (
 	"context"
@@ -23,9 +23,9 @@ import (
 type kit struct {
 	log         *feedtest.Log
 	runner      *runner.Runner
-	invoices    billing.InvoicesQuery
-	statement   billing.StatementQuery
-	collections billing.CollectionsQuery
+	invoices    billingviews.InvoicesQuery
+	statement   billingviews.StatementQuery
+	collections billingviews.CollectionsQuery
 }
 
 // newKit starts the read models.
@@ -33,14 +33,14 @@ func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{log: feedtest.New()}
 	k.runner = runner.New(runner.Config{Feed: feedtest.Start(t, k.log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
-	k.runner.Register(billing.Invoices{}, billing.Statement{}, billing.Collections{})
+	k.runner.Register(billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{})
 	if err := k.runner.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
 	t.Cleanup(k.runner.Stop)
-	k.invoices = billing.InvoicesQuery{Views: k.runner.Views()}
-	k.statement = billing.StatementQuery{Views: k.runner.Views()}
-	k.collections = billing.CollectionsQuery{Views: k.runner.Views()}
+	k.invoices = billingviews.InvoicesQuery{Views: k.runner.Views()}
+	k.statement = billingviews.StatementQuery{Views: k.runner.Views()}
+	k.collections = billingviews.CollectionsQuery{Views: k.runner.Views()}
 	return k
 }
 
@@ -49,7 +49,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 	t.Helper()
 	for _, e := range list {
 		position := k.log.Append(events.Metadata{OrgID: org, At: at(len(k.log.Events()))}, e)
-		for _, name := range []string{billing.InvoicesName, billing.StatementName, billing.CollectionsName} {
+		for _, name := range []string{billingviews.InvoicesName, billingviews.StatementName, billingviews.CollectionsName} {
 			if err := k.runner.Views().WaitFor(t.Context(), name, position); err != nil {
 				t.Fatalf("%s after %s: %v", name, e.EventType(), err)
 			}
@@ -60,7 +60,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 // The rows are compared when events come together, singly and twice.
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
-	for _, p := range []runner.Projection{billing.Invoices{}, billing.Statement{}} {
+	for _, p := range []runner.Projection{billingviews.Invoices{}, billingviews.Statement{}} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			s := projectiontest.NewStory(acme, began)
@@ -80,24 +80,24 @@ func TestInvoices_Filters(t *testing.T) {
 	day := func(d int) calendar.Date { return calendar.Date{Year: 2026, Month: 3, Day: d} }
 	for name, c := range map[string]struct {
 		org    id.Organization
-		filter billing.InvoiceFilter
+		filter billingviews.InvoiceFilter
 		want   []int
 	}{
-		"all, newest first":       {acme, billing.InvoiceFilter{}, []int{7, 6, 5, 4, 3, 2, 1}},
-		"of a subscriber":         {acme, billing.InvoiceFilter{SubscriberID: brian}, []int{7, 6, 4}},
-		"paid":                    {acme, billing.InvoiceFilter{State: "paid"}, []int{5, 4}},
-		"partially paid":          {acme, billing.InvoiceFilter{State: "partially_paid"}, []int{1}},
-		"voided":                  {acme, billing.InvoiceFilter{State: "voided"}, []int{7, 3, 2}},
-		"draft":                   {acme, billing.InvoiceFilter{State: "draft"}, []int{6}},
-		"overdue":                 {acme, billing.InvoiceFilter{Overdue: &yes, Today: day(11)}, []int{1}},
-		"due today":               {acme, billing.InvoiceFilter{Overdue: &yes, Today: day(10)}, nil},
-		"not overdue":             {acme, billing.InvoiceFilter{Overdue: &no, Today: day(11)}, []int{7, 6, 5, 4, 3, 2}},
-		"of somebody, not voided": {acme, billing.InvoiceFilter{SubscriberID: amina, State: "paid"}, []int{5}},
-		"of another tenant":       {other, billing.InvoiceFilter{}, nil},
+		"all, newest first":       {acme, billingviews.InvoiceFilter{}, []int{7, 6, 5, 4, 3, 2, 1}},
+		"of a subscriber":         {acme, billingviews.InvoiceFilter{SubscriberID: brian}, []int{7, 6, 4}},
+		"paid":                    {acme, billingviews.InvoiceFilter{State: "paid"}, []int{5, 4}},
+		"partially paid":          {acme, billingviews.InvoiceFilter{State: "partially_paid"}, []int{1}},
+		"voided":                  {acme, billingviews.InvoiceFilter{State: "voided"}, []int{7, 3, 2}},
+		"draft":                   {acme, billingviews.InvoiceFilter{State: "draft"}, []int{6}},
+		"overdue":                 {acme, billingviews.InvoiceFilter{Overdue: &yes, Today: day(11)}, []int{1}},
+		"due today":               {acme, billingviews.InvoiceFilter{Overdue: &yes, Today: day(10)}, nil},
+		"not overdue":             {acme, billingviews.InvoiceFilter{Overdue: &no, Today: day(11)}, []int{7, 6, 5, 4, 3, 2}},
+		"of somebody, not voided": {acme, billingviews.InvoiceFilter{SubscriberID: amina, State: "paid"}, []int{5}},
+		"of another tenant":       {other, billingviews.InvoiceFilter{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows, err := k.invoices.List(t.Context(), c.org, c.filter, billing.InvoiceKey{}, 100)
+			rows, err := k.invoices.List(t.Context(), c.org, c.filter, billingviews.InvoiceKey{}, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,9 +122,9 @@ func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
 		k.tell(t, acme, drafted(n, amina, 100, 0, 10)) // all of one moment: the id decides
 	}
 	var seen []id.Invoice
-	var after billing.InvoiceKey
+	var after billingviews.InvoiceKey
 	for page := 0; ; page++ {
-		rows, err := k.invoices.List(t.Context(), acme, billing.InvoiceFilter{}, after, 2)
+		rows, err := k.invoices.List(t.Context(), acme, billingviews.InvoiceFilter{}, after, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
 		for _, r := range rows {
 			seen = append(seen, r.ID)
 		}
-		after = billing.InvoiceKey{DraftedAt: rows[len(rows)-1].DraftedAt, ID: rows[len(rows)-1].ID}
+		after = billingviews.InvoiceKey{DraftedAt: rows[len(rows)-1].DraftedAt, ID: rows[len(rows)-1].ID}
 		k.tell(t, acme, drafted(100+page, amina, 100, 1+page, 10)) // newer: not on later pages
 	}
 	for n := range 5 {
@@ -195,7 +195,7 @@ func TestStatement_RunningBalanceAndCauses(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.tell(t, acme, story()...)
-	rows, err := k.statement.Lines(t.Context(), acme, amina, billing.StatementKey{}, 100)
+	rows, err := k.statement.Lines(t.Context(), acme, amina, billingviews.StatementKey{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,11 +245,11 @@ func TestStatement_BalancesAndPages(t *testing.T) {
 	if rows, err := k.statement.Balances(t.Context(), other, amina); len(rows) > 0 || err != nil {
 		t.Errorf("another tenant got %v, %v", rows, err)
 	}
-	first, err := k.statement.Lines(t.Context(), acme, amina, billing.StatementKey{}, 3)
+	first, err := k.statement.Lines(t.Context(), acme, amina, billingviews.StatementKey{}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, err := k.statement.Lines(t.Context(), acme, amina, billing.StatementKey{Position: first[2].Position}, 100)
+	rest, err := k.statement.Lines(t.Context(), acme, amina, billingviews.StatementKey{Position: first[2].Position}, 100)
 	if err != nil || len(first)+len(rest) != 8 || rest[0].Position >= first[2].Position {
 		t.Errorf("pages of %d and %d lines, %v", len(first), len(rest), err)
 	}

@@ -1,4 +1,4 @@
-package billing
+package billingviews
 
 import (
 	_ "embed"

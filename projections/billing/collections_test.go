@@ -1,4 +1,4 @@
-package billing_test
+package billingviews_test
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ func TestCollections_StoryEndsInTheseRows(t *testing.T) {
 		s.Add("account-story", e)
 	}
 	s.Add("account-story", credited(8, brian, 500, "cash", 60), withdrawn(3, brian, 150000), moved, withdrawn(77, amina, 5))
-	projectiontest.Check(t, billing.Collections{}, s)
+	projectiontest.Check(t, billingviews.Collections{}, s)
 }
 
 func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
@@ -107,7 +107,7 @@ func (k *kit) credits(t *testing.T, from, until time.Time) map[time.Time]int64 {
 	t.Helper()
 	sums := map[time.Time]int64{}
 	for _, who := range []id.Subscriber{amina, brian} {
-		lines, err := k.statement.Lines(t.Context(), acme, who, billing.StatementKey{}, 1000)
+		lines, err := k.statement.Lines(t.Context(), acme, who, billingviews.StatementKey{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

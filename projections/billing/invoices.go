@@ -1,5 +1,5 @@
-// Package billing has the read models of invoices and of the account's statement.
-package billing
+// Package billingviews has the read models of invoices and of the account's statement.
+package billingviews
 
 import (
 	_ "embed"

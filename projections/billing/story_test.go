@@ -1,4 +1,4 @@
-package billing_test
+package billingviews_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package identity_test
+package identityviews_test
 
 import (
 	"testing"
@@ -10,8 +10,8 @@ import (
 )
 
 // told is a directory that knows some events.
-func told(list ...events.Event) *identity.Directory {
-	d := identity.NewDirectory()
+func told(list ...events.Event) *identityviews.Directory {
+	d := identityviews.NewDirectory()
 	for _, e := range list {
 		d.Apply(events.Envelope{Event: e})
 	}
@@ -19,7 +19,7 @@ func told(list ...events.Event) *identity.Directory {
 }
 
 // stands checks what somebody may do; "" for nothing.
-func stands(t *testing.T, d *identity.Directory, user id.User, org id.Organization, session id.Session, role events.Role) {
+func stands(t *testing.T, d *identityviews.Directory, user id.User, org id.Organization, session id.Session, role events.Role) {
 	t.Helper()
 	got, known := d.Standing(user, org, session)
 	if got.Role != role || known != (role != "") {
@@ -30,7 +30,7 @@ func stands(t *testing.T, d *identity.Directory, user id.User, org id.Organizati
 func TestDirectory_HandlesWhatItApplies(t *testing.T) {
 	t.Parallel()
 	handled := map[string]bool{}
-	for _, name := range identity.NewDirectory().Handles() {
+	for _, name := range identityviews.NewDirectory().Handles() {
 		handled[name] = true
 	}
 	for _, e := range []events.Event{events.UserForgotten{}, events.SessionEnded{}, events.MembershipAccepted{}, events.OrganizationSuspended{}, events.PasswordChanged{}} {
@@ -43,7 +43,7 @@ func TestDirectory_HandlesWhatItApplies(t *testing.T) {
 func TestDirectory_TenantsBySlug(t *testing.T) {
 	t.Parallel()
 	d := told(organizations()...)
-	for slug, want := range map[string]identity.Tenant{
+	for slug, want := range map[string]identityviews.Tenant{
 		"acme": {ID: acme, Slug: "acme", Name: "Acme Networks"}, "other": {ID: other, Slug: "other", Name: "Other", Suspended: true},
 	} {
 		if got, found := d.BySlug(slug); !found || got != want {

@@ -1,5 +1,5 @@
-// Package identity has the read models of organizations and users.
-package identity
+// Package identityviews has the read models of organizations and users.
+package identityviews
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package identity_test
+package identityviews_test
 
 import (
 	"testing"
@@ -91,7 +91,7 @@ func story() *projectiontest.Story {
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
-	for _, p := range []runner.Projection{identity.Organizations{}, identity.Users{}} {
+	for _, p := range []runner.Projection{identityviews.Organizations{}, identityviews.Users{}} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			projectiontest.Check(t, p, story())
@@ -100,11 +100,11 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 }
 
 // started is both read models after the story.
-func started(t *testing.T) (identity.OrganizationsQuery, identity.UsersQuery) {
+func started(t *testing.T) (identityviews.OrganizationsQuery, identityviews.UsersQuery) {
 	t.Helper()
 	log := feedtest.New()
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
-	r.Register(identity.Organizations{}, identity.Users{})
+	r.Register(identityviews.Organizations{}, identityviews.Users{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -113,12 +113,12 @@ func started(t *testing.T) (identity.OrganizationsQuery, identity.UsersQuery) {
 		log.Append(events.Metadata{OrgID: acme, At: began}, list...)
 	}
 	head, _ := log.Head(t.Context())
-	for _, name := range []string{identity.OrganizationsName, identity.UsersName} {
+	for _, name := range []string{identityviews.OrganizationsName, identityviews.UsersName} {
 		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	return identity.OrganizationsQuery{Views: r.Views()}, identity.UsersQuery{Views: r.Views()}
+	return identityviews.OrganizationsQuery{Views: r.Views()}, identityviews.UsersQuery{Views: r.Views()}
 }
 
 func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
@@ -127,7 +127,7 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 	ctx := t.Context()
 	names := map[id.Organization][]string{}
 	for _, org := range []id.Organization{acme, other} {
-		rows, err := users.Members(ctx, org, identity.MemberKey{}, 100)
+		rows, err := users.Members(ctx, org, identityviews.MemberKey{}, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 	if row, err := users.Member(ctx, acme, id.User{}); row != nil || err != nil {
 		t.Errorf("nobody: %+v, %v", row, err)
 	}
-	if _, err := users.Members(ctx, id.Organization{}, identity.MemberKey{}, 1); err == nil {
+	if _, err := users.Members(ctx, id.Organization{}, identityviews.MemberKey{}, 1); err == nil {
 		t.Error("a read without an organization must fail")
 	}
 	for email, want := range map[string]id.User{"ada@acme.test": ada, "Ada@acme.test": {}, "": {}, "nobody@acme.test": {}} {
@@ -156,11 +156,11 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 			t.Errorf("%q: %+v, %v", email, row, err)
 		}
 	}
-	list, err := orgs.List(ctx, identity.OrganizationKey{}, 1)
+	list, err := orgs.List(ctx, identityviews.OrganizationKey{}, 1)
 	if err != nil || len(list) != 1 || list[0].ID != other || !list[0].Suspended {
 		t.Fatalf("newest: %+v, %v", list, err)
 	}
-	list, err = orgs.List(ctx, identity.OrganizationKey{CreatedAt: list[0].CreatedAt, ID: other}, 10)
+	list, err = orgs.List(ctx, identityviews.OrganizationKey{CreatedAt: list[0].CreatedAt, ID: other}, 10)
 	if err != nil || len(list) != 1 || list[0].ID != acme || list[0].Billing.InvoicePrefix != "NET" {
 		t.Errorf("next page: %+v, %v", list, err)
 	}
@@ -170,7 +170,7 @@ func TestMembers_PagesVisitEachOnce(t *testing.T) {
 	t.Parallel()
 	_, users := started(t)
 	seen := map[id.User]int{}
-	for after := (identity.MemberKey{}); ; {
+	for after := (identityviews.MemberKey{}); ; {
 		rows, err := users.Members(t.Context(), acme, after, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestMembers_PagesVisitEachOnce(t *testing.T) {
 			break
 		}
 		seen[rows[0].ID]++
-		after = identity.MemberKey{MemberSince: rows[0].MemberSince, ID: rows[0].ID}
+		after = identityviews.MemberKey{MemberSince: rows[0].MemberSince, ID: rows[0].ID}
 	}
 	if diff := cmp.Diff(map[id.User]int{ada: 1, olga: 1, gone: 1, gone2: 1}, seen); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -1,4 +1,4 @@
-package identity
+package identityviews
 
 import (
 	_ "embed"

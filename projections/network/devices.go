@@ -1,5 +1,5 @@
-// Package network has the read models of routers and the services on them, and what happened to both.
-package network
+// Package networkviews has the read models of routers and the services on them, and what happened to both.
+package networkviews
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package network_test
+package networkviews_test
 
 import (
 	"testing"
@@ -82,15 +82,15 @@ func networkStory() *projectiontest.Story {
 
 func TestDevices_Story(t *testing.T) {
 	t.Parallel()
-	projectiontest.Check(t, network.Devices{}, networkStory())
+	projectiontest.Check(t, networkviews.Devices{}, networkStory())
 }
 
 func TestServices_Story(t *testing.T) {
 	t.Parallel()
-	projectiontest.Check(t, network.Services{}, networkStory())
+	projectiontest.Check(t, networkviews.Services{}, networkStory())
 }
 
 func TestHistory_Story(t *testing.T) {
 	t.Parallel()
-	projectiontest.Check(t, network.History{}, networkStory())
+	projectiontest.Check(t, networkviews.History{}, networkStory())
 }

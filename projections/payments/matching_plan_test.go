@@ -1,4 +1,4 @@
-package payments_test
+package paymentsviews_test
 
 import (
 	"os"
@@ -19,7 +19,7 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, feedtest.New()), DB: db, Clock: clock.NewManual(began)})
-	r.Register(payments.Matching{})
+	r.Register(paymentsviews.Matching{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start read model: %v", err)
 	}
@@ -29,7 +29,7 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql := func(text string) string { return r.Views().SQL(payments.MatchingName, text) }
+	sql := func(text string) string { return r.Views().SQL(paymentsviews.MatchingName, text) }
 	for _, statement := range []string{
 		`insert into {schema}.payers select gen_random_uuid(), '` + org.String() + `', lpad(i::text, 8, '0'), 'KES', '2547' || lpad(i::text, 8, '0')
 			from generate_series(1, 100000) i`,

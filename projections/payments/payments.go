@@ -1,5 +1,5 @@
-// Package payments has the read models of prompt attempts, receipts, gateway settings, and of whose money a payment is.
-package payments
+// Package paymentsviews has the read models of prompt attempts, receipts, gateway settings, and of whose money a payment is.
+package paymentsviews
 
 import (
 	_ "embed"

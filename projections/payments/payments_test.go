@@ -1,4 +1,4 @@
-package payments_test
+package paymentsviews_test
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 	t.Helper()
 	log := feedtest.New()
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
-	r.Register(payments.Payments{}, payments.Receipts{}, payments.Gateways{}, payments.Matching{})
+	r.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -38,7 +38,7 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 			revisions[e.Stream]++
 		}
 	}
-	for _, name := range []string{payments.PaymentsName, payments.ReceiptsName, payments.GatewaysName, payments.MatchingName} {
+	for _, name := range []string{paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName, paymentsviews.MatchingName} {
 		if err := r.Views().WaitFor(t.Context(), name, last); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -48,7 +48,7 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 
 func TestMatching_RulesInTheirOrder(t *testing.T) {
 	t.Parallel()
-	q := payments.MatchingQuery{Views: told(t, payersStory())}
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
 	shared := id.Organization{}
 	for name, c := range map[string]struct {
 		org       id.Organization
@@ -84,7 +84,7 @@ func TestMatching_RulesInTheirOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, err := q.Find(t.Context(), payments.Reference{OrgID: c.org, BillRef: c.ref, Phone: c.phone, Currency: money.KES})
+			found, err := q.Find(t.Context(), paymentsviews.Reference{OrgID: c.org, BillRef: c.ref, Phone: c.phone, Currency: money.KES})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,8 +102,8 @@ func TestMatching_RulesInTheirOrder(t *testing.T) {
 
 func TestSuggestions_StayWithinTheOrganization(t *testing.T) {
 	t.Parallel()
-	q := payments.MatchingQuery{Views: told(t, payersStory())}
-	list, err := q.Suggest(t.Context(), payments.Reference{OrgID: acme, BillRef: "1000001", Phone: "254712345678", Currency: money.KES})
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
+	list, err := q.Suggest(t.Context(), paymentsviews.Reference{OrgID: acme, BillRef: "1000001", Phone: "254712345678", Currency: money.KES})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,17 +118,17 @@ func TestSuggestions_StayWithinTheOrganization(t *testing.T) {
 
 func TestAttemptOf_MoneyOfAPrompt(t *testing.T) {
 	t.Parallel()
-	q := payments.PaymentsQuery{Views: told(t, paymentsStory())}
+	q := paymentsviews.PaymentsQuery{Views: told(t, paymentsStory())}
 	text := func(s string) *string { return &s }
-	base := payments.ReceiptRow{Channel: "c2b", Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began.Add(time.Hour)}
+	base := paymentsviews.ReceiptRow{Channel: "c2b", Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began.Add(time.Hour)}
 	for name, c := range map[string]struct {
-		change   func(*payments.ReceiptRow)
+		change   func(*paymentsviews.ReceiptRow)
 		want     string
 		conflict bool
 	}{
-		"by its own address":   {func(r *payments.ReceiptRow) { r.PaymentID = payment("open") }, "open", false},
-		"by the prompt's name": {func(r *payments.ReceiptRow) { r.CheckoutRequestID = text("ws_open") }, "open", false},
-		"another reference":    {func(r *payments.ReceiptRow) { r.BillRef = text("PREFother") }, "", false},
+		"by its own address":   {func(r *paymentsviews.ReceiptRow) { r.PaymentID = payment("open") }, "open", false},
+		"by the prompt's name": {func(r *paymentsviews.ReceiptRow) { r.CheckoutRequestID = text("ws_open") }, "open", false},
+		"another reference":    {func(r *paymentsviews.ReceiptRow) { r.BillRef = text("PREFother") }, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -154,20 +154,20 @@ func referenced() *projectiontest.Story {
 
 func TestAttemptOf_ReferenceNeedsAmountShortcodeAndTime(t *testing.T) {
 	t.Parallel()
-	q := payments.PaymentsQuery{Views: told(t, referenced())}
+	q := paymentsviews.PaymentsQuery{Views: told(t, referenced())}
 	ref := "pk7m 2q9x 4rtw"
-	base := payments.ReceiptRow{Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began}
+	base := paymentsviews.ReceiptRow{Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began}
 	for name, c := range map[string]struct {
-		change   func(*payments.ReceiptRow)
+		change   func(*paymentsviews.ReceiptRow)
 		conflict bool
 	}{
-		"equal":             {func(*payments.ReceiptRow) {}, false},
-		"after two days":    {func(r *payments.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour - time.Second) }, false},
-		"too late":          {func(r *payments.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour + time.Second) }, true},
-		"clocks differ":     {func(r *payments.ReceiptRow) { r.PaidAt = began.Add(-59 * time.Second) }, false},
-		"too early":         {func(r *payments.ReceiptRow) { r.PaidAt = began.Add(-61 * time.Second) }, true},
-		"another amount":    {func(r *payments.ReceiptRow) { r.AmountMinor++ }, true},
-		"another shortcode": {func(r *payments.ReceiptRow) { r.Shortcode = "600777" }, true},
+		"equal":             {func(*paymentsviews.ReceiptRow) {}, false},
+		"after two days":    {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour - time.Second) }, false},
+		"too late":          {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour + time.Second) }, true},
+		"clocks differ":     {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-59 * time.Second) }, false},
+		"too early":         {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-61 * time.Second) }, true},
+		"another amount":    {func(r *paymentsviews.ReceiptRow) { r.AmountMinor++ }, true},
+		"another shortcode": {func(r *paymentsviews.ReceiptRow) { r.Shortcode = "600777" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,9 +184,9 @@ func TestAttemptOf_ReferenceNeedsAmountShortcodeAndTime(t *testing.T) {
 func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 	t.Parallel()
 	views := told(t, paymentsStory())
-	q := payments.PaymentsQuery{Views: views}
+	q := paymentsviews.PaymentsQuery{Views: views}
 	for status, want := range map[string]int{"PENDING": 3, "SUCCESS": 3, "CANCELLED": 1, "FAILED": 2, "": 9} {
-		rows, err := q.List(t.Context(), acme, payments.PaymentFilter{Status: status}, payments.PaymentKey{}, 100)
+		rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{Status: status}, paymentsviews.PaymentKey{}, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,10 +199,10 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 			}
 		}
 	}
-	if rows, err := q.List(t.Context(), other, payments.PaymentFilter{}, payments.PaymentKey{}, 100); err != nil || len(rows) != 0 {
+	if rows, err := q.List(t.Context(), other, paymentsviews.PaymentFilter{}, paymentsviews.PaymentKey{}, 100); err != nil || len(rows) != 0 {
 		t.Errorf("another tenant sees %d, %v", len(rows), err)
 	}
-	if rows, err := q.List(t.Context(), acme, payments.PaymentFilter{SubscriberIDs: []id.Subscriber{}}, payments.PaymentKey{}, 100); err != nil || len(rows) != 0 {
+	if rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{SubscriberIDs: []id.Subscriber{}}, paymentsviews.PaymentKey{}, 100); err != nil || len(rows) != 0 {
 		t.Errorf("a customer without a link sees %d, %v", len(rows), err)
 	}
 	if row, err := q.Get(t.Context(), acme, payment("expire")); err != nil || row.Reason() != "expired" {
@@ -212,8 +212,8 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 
 func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	t.Parallel()
-	q := payments.ReceiptsQuery{Views: told(t, paymentsStory())}
-	unowned, err := q.Unowned(t.Context(), payments.ReceiptKey{}, 100)
+	q := paymentsviews.ReceiptsQuery{Views: told(t, paymentsStory())}
+	unowned, err := q.Unowned(t.Context(), paymentsviews.ReceiptKey{}, 100)
 	if err != nil || len(unowned) != 1 || unowned[0].ID != receipt("N") {
 		t.Errorf("unowned %v, %v", unowned, err)
 	}
@@ -225,7 +225,7 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 		t.Fatalf("receipt %v, %v", row, err)
 	}
 	pays, err := q.Allocations(t.Context(), acme, []id.Receipt{receipt("M"), receipt("N")})
-	want := map[id.Receipt][]payments.AllocationRow{receipt("M"): {{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000}}}
+	want := map[id.Receipt][]paymentsviews.AllocationRow{receipt("M"): {{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000}}}
 	if diff := cmp.Diff(want, pays); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -235,7 +235,7 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	if count, err := q.Attention(t.Context()); err != nil || count.Suspense < 2 || count.Disputed < 1 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
-	suspense, err := q.List(t.Context(), acme, payments.ReceiptFilter{State: "suspense"}, payments.ReceiptKey{}, 100)
+	suspense, err := q.List(t.Context(), acme, paymentsviews.ReceiptFilter{State: "suspense"}, paymentsviews.ReceiptKey{}, 100)
 	if err != nil || len(suspense) != 1 || suspense[0].ID != receipt("D") {
 		t.Errorf("suspense %v, %v", suspense, err)
 	}
@@ -243,7 +243,7 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 
 func TestShortcode_IsWhoeverRegisteredItLast(t *testing.T) {
 	t.Parallel()
-	q := payments.GatewaysQuery{Views: told(t, gatewayStory())}
+	q := paymentsviews.GatewaysQuery{Views: told(t, gatewayStory())}
 	row, err := q.Shortcode(t.Context(), "600777")
 	if err != nil || row == nil || row.OrgID != other || !row.Active {
 		t.Errorf("shortcode %v, %v", row, err)
@@ -259,10 +259,10 @@ func TestForgottenSubscriber_LeavesNothingPersonal(t *testing.T) {
 	gone := projectiontest.NewStory(acme, began).Add("subscriber-gone", events.SubscriberForgotten{SubscriberID: amina, Reason: "asked for it"})
 	views := told(t, paymentsStory(), payersStory(), gone)
 	for name, sql := range map[string]string{
-		payments.PaymentsName: `select count(*) from {schema}.payments where phone is not null`,
-		payments.ReceiptsName: `select count(*) from {schema}.receipts where subscriber_id = '` + amina.String() + `'
+		paymentsviews.PaymentsName: `select count(*) from {schema}.payments where phone is not null`,
+		paymentsviews.ReceiptsName: `select count(*) from {schema}.receipts where subscriber_id = '` + amina.String() + `'
 			and (payer_phone is not null or payer_name is not null or bill_ref is not null)`,
-		payments.MatchingName: `select (select count(*) from {schema}.payers where phone = '254712345678')
+		paymentsviews.MatchingName: `select (select count(*) from {schema}.payers where phone = '254712345678')
 			+ (select count(*) from {schema}.usernames where username = 'amina.home')`,
 	} {
 		var left int

@@ -1,4 +1,4 @@
-package payments_test
+package paymentsviews_test
 
 import (
 	"testing"
@@ -155,8 +155,8 @@ func TestReadModels_StoriesEndInTheseRows(t *testing.T) {
 		p     runner.Projection
 		story *projectiontest.Story
 	}{
-		{payments.Payments{}, paymentsStory()}, {payments.Receipts{}, paymentsStory()}, {payments.Gateways{}, gatewayStory()},
-		{payments.Matching{}, payersStory()},
+		{paymentsviews.Payments{}, paymentsStory()}, {paymentsviews.Receipts{}, paymentsStory()}, {paymentsviews.Gateways{}, gatewayStory()},
+		{paymentsviews.Matching{}, payersStory()},
 	} {
 		t.Run(c.p.Name(), func(t *testing.T) {
 			t.Parallel()

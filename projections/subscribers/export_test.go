@@ -1,4 +1,4 @@
-package subscribers
+package subscribersviews
 
 // ListSQL is the statement of a list, for its plan to be read.
 var ListSQL = listSQL

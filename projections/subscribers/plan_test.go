@@ -1,4 +1,4 @@
-package subscribers_test
+package subscribersviews_test
 
 import (
 	"regexp"
@@ -40,34 +40,34 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 		if i == 0 {
 			args = []any{acme.String(), other.String()}
 		}
-		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribers.SubscribersName, sql), args...); err != nil {
+		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribersviews.SubscribersName, sql), args...); err != nil {
 			t.Fatalf("fill: %v\n%s", err, sql)
 		}
 	}
-	key := subscribers.SubscriberKey{CreatedAt: began.AddDate(0, -1, 0), ID: amina}
+	key := subscribersviews.SubscriberKey{CreatedAt: began.AddDate(0, -1, 0), ID: amina}
 	for name, c := range map[string]struct {
-		filter subscribers.SubscriberFilter
-		after  subscribers.SubscriberKey
+		filter subscribersviews.SubscriberFilter
+		after  subscribersviews.SubscriberKey
 		index  string
 	}{
 		"newest":         {index: "subscribers_newest"},
 		"a later page":   {after: key, index: "subscribers_newest"},
-		"status":         {filter: subscribers.SubscriberFilter{Status: "blocked"}, index: "subscribers_status"},
-		"a rare word":    {filter: subscribers.SubscriberFilter{Search: "last77777"}, index: "terms_pkey"},
-		"two words":      {filter: subscribers.SubscriberFilter{Search: "first7 last777"}, index: "terms_pkey"},
-		"a phone":        {filter: subscribers.SubscriberFilter{Search: "0700077777"}, index: "terms_pkey"},
-		"account number": {filter: subscribers.SubscriberFilter{Search: "00077777"}, index: "terms_pkey"},
-		"tag":            {filter: subscribers.SubscriberFilter{Tag: "vip"}, index: "subscribers_pkey"},
+		"status":         {filter: subscribersviews.SubscriberFilter{Status: "blocked"}, index: "subscribers_status"},
+		"a rare word":    {filter: subscribersviews.SubscriberFilter{Search: "last77777"}, index: "terms_pkey"},
+		"two words":      {filter: subscribersviews.SubscriberFilter{Search: "first7 last777"}, index: "terms_pkey"},
+		"a phone":        {filter: subscribersviews.SubscriberFilter{Search: "0700077777"}, index: "terms_pkey"},
+		"account number": {filter: subscribersviews.SubscriberFilter{Search: "00077777"}, index: "terms_pkey"},
+		"tag":            {filter: subscribersviews.SubscriberFilter{Tag: "vip"}, index: "subscribers_pkey"},
 	} {
-		sql, args := subscribers.ListSQL(acme, c.filter, c.after, 26)
-		plan := explain(t, db, acme, v.SQL(subscribers.SubscribersName, sql), args...)
+		sql, args := subscribersviews.ListSQL(acme, c.filter, c.after, 26)
+		plan := explain(t, db, acme, v.SQL(subscribersviews.SubscribersName, sql), args...)
 		if !strings.Contains(plan, c.index) || scanned.MatchString(plan) || removed.MatchString(plan) {
 			t.Errorf("%s:\n%s", name, plan)
 		}
 	}
 	var n []int // the query role sees its tenant's rows alone, whatever the statement says
 	err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
-		postgres.Collect(r, &n, pgx.RowTo[int], v.SQL(subscribers.SubscribersName, `select count(*)::int from {schema}.terms where org_id = $1`), other)
+		postgres.Collect(r, &n, pgx.RowTo[int], v.SQL(subscribersviews.SubscribersName, `select count(*)::int from {schema}.terms where org_id = $1`), other)
 	})
 	if err != nil || n[0] != 0 {
 		t.Errorf("another tenant's words: %v, %v", n, err)

@@ -1,4 +1,4 @@
-package subscribers_test
+package subscribersviews_test
 
 import (
 	"context"
@@ -122,7 +122,7 @@ func story() *projectiontest.Story {
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
-	for _, p := range []runner.Projection{subscribers.Plans{}, subscribers.Subscribers{}, subscribers.Subscriptions{}} {
+	for _, p := range []runner.Projection{subscribersviews.Plans{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			db, tables := projectiontest.Check(t, p, story())
@@ -146,13 +146,13 @@ func views(t *testing.T, log *feedtest.Log) (*runner.Views, *postgres.DB) {
 	t.Helper()
 	db := pgtest.New(t)
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: db, Clock: clock.NewManual(began)})
-	r.Register(subscribers.Plans{}, subscribers.Subscribers{}, subscribers.Subscriptions{})
+	r.Register(subscribersviews.Plans{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	for _, name := range []string{subscribers.PlansName, subscribers.SubscribersName, subscribers.SubscriptionsName} {
+	for _, name := range []string{subscribersviews.PlansName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName} {
 		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -172,12 +172,12 @@ func told() *feedtest.Log {
 func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 	t.Parallel()
 	v, _ := views(t, told())
-	people, owned, sold := subscribers.SubscribersQuery{Views: v}, subscribers.SubscriptionsQuery{Views: v}, subscribers.PlansQuery{Views: v}
+	people, owned, sold := subscribersviews.SubscribersQuery{Views: v}, subscribersviews.SubscriptionsQuery{Views: v}, subscribersviews.PlansQuery{Views: v}
 	ctx := t.Context()
 	for org, want := range map[id.Organization]struct{ people, plans, lines int }{acme: {2, 1, 2}, other: {1, 0, 0}} {
-		a, err := people.List(ctx, org, subscribers.SubscriberFilter{}, subscribers.SubscriberKey{}, 100)
-		b, err2 := sold.List(ctx, org, subscribers.PlanKey{}, 100)
-		c, err3 := owned.List(ctx, org, id.Subscriber{}, "", subscribers.SubscriptionKey{}, 100)
+		a, err := people.List(ctx, org, subscribersviews.SubscriberFilter{}, subscribersviews.SubscriberKey{}, 100)
+		b, err2 := sold.List(ctx, org, subscribersviews.PlanKey{}, 100)
+		c, err3 := owned.List(ctx, org, id.Subscriber{}, "", subscribersviews.SubscriptionKey{}, 100)
 		if err != nil || err2 != nil || err3 != nil || len(a) != want.people || len(b) != want.plans || len(c) != want.lines {
 			t.Errorf("%d people, %d plans, %d lines, want %+v; %v %v %v", len(a), len(b), len(c), want, err, err2, err3)
 		}
@@ -196,19 +196,19 @@ func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 		t.Errorf("another's block: %+v %+v %v", rows, block, err)
 	}
 	for _, word := range []string{"amin", "254712", "10000032"} { // Brian's
-		if found := names(t, people, acme, subscribers.SubscriberFilter{Search: word}); strings.Contains(strings.Join(found, " "), "Brian") {
+		if found := names(t, people, acme, subscribersviews.SubscriberFilter{Search: word}); strings.Contains(strings.Join(found, " "), "Brian") {
 			t.Errorf("%s finds %v", word, found)
 		}
 	}
-	if found := names(t, people, acme, subscribers.SubscriberFilter{Tag: "vip"}); len(found) != 1 { // Omar, without a name
+	if found := names(t, people, acme, subscribersviews.SubscriberFilter{Tag: "vip"}); len(found) != 1 { // Omar, without a name
 		t.Errorf("tag finds %v", found)
 	}
 }
 
 // names lists whom a filter finds.
-func names(t *testing.T, q subscribers.SubscribersQuery, org id.Organization, f subscribers.SubscriberFilter) []string {
+func names(t *testing.T, q subscribersviews.SubscribersQuery, org id.Organization, f subscribersviews.SubscriberFilter) []string {
 	t.Helper()
-	rows, err := q.List(t.Context(), org, f, subscribers.SubscriberKey{}, 100)
+	rows, err := q.List(t.Context(), org, f, subscribersviews.SubscriberKey{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,13 +226,13 @@ func names(t *testing.T, q subscribers.SubscribersQuery, org id.Organization, f 
 func TestSearch_WordsBeginNamesPhonesAndNumbers(t *testing.T) {
 	t.Parallel()
 	v, _ := views(t, told())
-	q := subscribers.SubscribersQuery{Views: v}
+	q := subscribersviews.SubscribersQuery{Views: v}
 	for search, want := range map[string][]string{
 		"AMI": {"Amina"}, "tien": {"Amina"}, "o'tieno amina": {"Amina"}, "0733": {"Amina"}, "+254 733-000": {"Amina"}, "733000111": {"Amina"}, "10000016": {"Amina"},
 		"amina@mail.TEST": {"Amina"}, "wanjiru": {}, "0712": {}, "mina": {}, "%": {}, "a_": {"Amina"}, "10000024": {"?"}, "omar": {}, "' or 1=1 --": {},
 		strings.Repeat("x", 300): {}, "ami amin amina o fifth": {"Amina"},
 	} {
-		if diff := cmp.Diff(want, names(t, q, acme, subscribers.SubscriberFilter{Search: search})); diff != "" {
+		if diff := cmp.Diff(want, names(t, q, acme, subscribersviews.SubscriberFilter{Search: search})); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", search, diff)
 		}
 	}
@@ -241,25 +241,25 @@ func TestSearch_WordsBeginNamesPhonesAndNumbers(t *testing.T) {
 func TestSubscriptions_AccessFollowsPaymentPauseAndBlock(t *testing.T) {
 	t.Parallel()
 	until := began.Add(time.Hour)
-	row := func(edit func(*subscribers.SubscriptionRow)) subscribers.SubscriptionRow {
-		r := subscribers.SubscriptionRow{State: "active", Terms: terms(events.Prepaid), StartsAt: began, PaidUntil: &until}
+	row := func(edit func(*subscribersviews.SubscriptionRow)) subscribersviews.SubscriptionRow {
+		r := subscribersviews.SubscriptionRow{State: "active", Terms: terms(events.Prepaid), StartsAt: began, PaidUntil: &until}
 		edit(&r)
 		return r
 	}
 	for name, c := range map[string]struct {
-		row  subscribers.SubscriptionRow
+		row  subscribersviews.SubscriptionRow
 		at   time.Time
 		want string
 	}{
-		"paid":            {row(func(*subscribers.SubscriptionRow) {}), began, "full"},
-		"at its end":      {row(func(*subscribers.SubscriptionRow) {}), until, "none"},
-		"never paid":      {row(func(r *subscribers.SubscriptionRow) { r.PaidUntil = nil }), began, "none"},
-		"pending":         {row(func(r *subscribers.SubscriptionRow) { r.State = "pending" }), began, "none"},
-		"paused":          {row(func(r *subscribers.SubscriptionRow) { r.State = "paused" }), began, "none"},
-		"blocked":         {row(func(r *subscribers.SubscriptionRow) { r.Blocked = true }), began, "none"},
-		"before its day":  {row(func(*subscribers.SubscriptionRow) {}), began.Add(-time.Second), "none"},
-		"postpaid":        {row(func(r *subscribers.SubscriptionRow) { r.Terms.Mode, r.PaidUntil = events.Postpaid, nil }), until.AddDate(1, 0, 0), "full"},
-		"postpaid, ended": {row(func(r *subscribers.SubscriptionRow) { r.Terms.Mode, r.State = events.Postpaid, "ended" }), began, "none"},
+		"paid":            {row(func(*subscribersviews.SubscriptionRow) {}), began, "full"},
+		"at its end":      {row(func(*subscribersviews.SubscriptionRow) {}), until, "none"},
+		"never paid":      {row(func(r *subscribersviews.SubscriptionRow) { r.PaidUntil = nil }), began, "none"},
+		"pending":         {row(func(r *subscribersviews.SubscriptionRow) { r.State = "pending" }), began, "none"},
+		"paused":          {row(func(r *subscribersviews.SubscriptionRow) { r.State = "paused" }), began, "none"},
+		"blocked":         {row(func(r *subscribersviews.SubscriptionRow) { r.Blocked = true }), began, "none"},
+		"before its day":  {row(func(*subscribersviews.SubscriptionRow) {}), began.Add(-time.Second), "none"},
+		"postpaid":        {row(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode, r.PaidUntil = events.Postpaid, nil }), until.AddDate(1, 0, 0), "full"},
+		"postpaid, ended": {row(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode, r.State = events.Postpaid, "ended" }), began, "none"},
 	} {
 		if got := c.row.Access(c.at); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

@@ -1,5 +1,5 @@
-// Package subscribers has the read models of subscribers, plans and subscriptions.
-package subscribers
+// Package subscribersviews has the read models of subscribers, plans and subscriptions.
+package subscribersviews
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package subscribers
+package subscribersviews
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package subscribers_test
+package subscribersviews_test
 
 import (
 	"encoding/json"
@@ -72,7 +72,7 @@ func timelineStory() *projectiontest.Story {
 
 func TestTimeline_StoryEndsInTheseRowsWithoutAnyPerson(t *testing.T) {
 	t.Parallel()
-	db, tables := projectiontest.Check(t, subscribers.Timeline{}, timelineStory())
+	db, tables := projectiontest.Check(t, subscribersviews.Timeline{}, timelineStory())
 	dump := projectiontest.Dump(t, db, tables.Schema())
 	forgets(t, dump)
 	for _, word := range []string{"Amina", "amina", "Wanjiru", "WANJIRU", "Tieno", "712345678", "733000111", "Mail.test", "198.51", "asked for it", "10000016"} {
@@ -96,7 +96,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d recorded events, %v", len(files), err)
 	}
-	told := subscribers.Timeline{}.Handles()
+	told := subscribersviews.Timeline{}.Handles()
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -122,25 +122,25 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 		log.Append(e.Meta, e.Event)
 	}
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
-	r.Register(subscribers.Timeline{})
+	r.Register(subscribersviews.Timeline{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatalf("start read model: %v", err)
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	if err := r.Views().WaitFor(t.Context(), subscribers.TimelineName, head); err != nil {
+	if err := r.Views().WaitFor(t.Context(), subscribersviews.TimelineName, head); err != nil {
 		t.Fatal(err)
 	}
-	q := subscribers.TimelineQuery{Views: r.Views()}
-	all, err := q.List(t.Context(), acme, amina, subscribers.TimelineKey{}, 100)
+	q := subscribersviews.TimelineQuery{Views: r.Views()}
+	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineKey{}, 100)
 	if err != nil || len(all) != 22 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
 	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" || first.CauseID != id.Any(amina) {
 		t.Errorf("oldest row %+v", first)
 	}
-	var paged []subscribers.TimelineRow
-	for key := (subscribers.TimelineKey{}); ; {
+	var paged []subscribersviews.TimelineRow
+	for key := (subscribersviews.TimelineKey{}); ; {
 		rows, err := q.List(t.Context(), acme, amina, key, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -148,15 +148,15 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 		if len(rows) == 0 {
 			break
 		}
-		paged, key = append(paged, rows...), subscribers.TimelineKey{Position: rows[len(rows)-1].Position}
+		paged, key = append(paged, rows...), subscribersviews.TimelineKey{Position: rows[len(rows)-1].Position}
 	}
 	if diff := cmp.Diff(all, paged); diff != "" {
 		t.Errorf("pages (-whole +paged):\n%s", diff)
 	}
-	if rows, err := q.List(t.Context(), other, amina, subscribers.TimelineKey{}, 100); len(rows) > 0 || err != nil {
+	if rows, err := q.List(t.Context(), other, amina, subscribersviews.TimelineKey{}, 100); len(rows) > 0 || err != nil {
 		t.Errorf("another tenant got %v, %v", rows, err)
 	}
-	if rows, err := q.List(t.Context(), other, brian, subscribers.TimelineKey{}, 100); len(rows) != 1 || err != nil {
+	if rows, err := q.List(t.Context(), other, brian, subscribersviews.TimelineKey{}, 100); len(rows) != 1 || err != nil {
 		t.Errorf("Brian has %v, %v", rows, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 )
 
 func TestDocument_DraftIsNumberedAndIssued(t *testing.T) {

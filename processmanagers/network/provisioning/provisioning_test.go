@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/provisioning"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
 )
 
 // The service of these tests.

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/renewal"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
 // The subscriber of these tests has up to two subscriptions.

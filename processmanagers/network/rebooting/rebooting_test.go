@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/rebooting"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/rebooting"
 )
 
 // The router of these tests.

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/reconciling"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/reconciling"
 )
 
 func TestRun_IsAskedForAgainWhenItsJobIsLost(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
 )
 
 // The world of these tests.

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
-	"github.com/lastmile-isp/lastmile/processmanagers/gatewayregistration"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
 )
 
 // The settings of these tests.

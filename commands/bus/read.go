@@ -1,0 +1,66 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// reader reads the aggregates whose state is an S.
+type reader[S any] interface {
+	read(ctx context.Context, target id.Any) (state S, revision uint64, err error)
+	owner(state S) id.Organization
+	hidden(state S) bool
+	missing() error
+}
+
+// LoadOwned folds the present state of an organization's aggregate from the log, with the revision of its stream's last
+// event. S is the state of its definition. One that does not exist, that is gone, or that another organization owns is the
+// definition's Missing failure: the three cannot be told apart.
+func LoadOwned[S any, I ~[16]byte](ctx context.Context, b *Bus, org id.Organization, target I) (S, uint64, error) {
+	var none S
+	r, state, revision, err := load[S](ctx, b, id.Any(target))
+	if err != nil {
+		return none, 0, err
+	}
+	if owner := r.owner(state); owner.IsZero() || owner != org || r.hidden(state) {
+		return none, 0, r.missing()
+	}
+	return state, revision, nil
+}
+
+// LoadUnchecked folds the present state of an aggregate from the log, whoever owns it: the zero state when there is none. It
+// is for the platform's own work, whose caller has no organization, or compares it by a rule of its own; anything that a
+// tenant asked for takes LoadOwned.
+func LoadUnchecked[S any, I ~[16]byte](ctx context.Context, b *Bus, target I) (S, uint64, error) {
+	_, state, revision, err := load[S](ctx, b, id.Any(target))
+	return state, revision, err
+}
+
+// load finds the reader of a kind of state and reads.
+func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint64, error) {
+	var none S
+	r, ok := b.states[reflect.TypeFor[S]()].(reader[S])
+	if !ok {
+		return nil, none, 0, fmt.Errorf("load %s: no aggregate with state %T is registered", target, none)
+	}
+	state, revision, err := r.read(ctx, target)
+	if err != nil {
+		return nil, none, 0, fmt.Errorf("load %T %s: %w", none, target, err)
+	}
+	return r, state, revision, nil
+}
+
+// read implements reader.
+func (h *handler[S, C, E]) read(ctx context.Context, target id.Any) (S, uint64, error) {
+	at, err := h.load(ctx, target)
+	return at.state, at.result(false).Revision, err
+}
+
+// hidden implements reader.
+func (h *handler[S, C, E]) hidden(state S) bool { return h.def.Gone != nil && h.def.Gone(state) }
+
+// missing implements reader.
+func (h *handler[S, C, E]) missing() error { return h.def.Missing() }
