@@ -1,5 +1,6 @@
-// Package aggregates says what an aggregate is. Each area below has the rules of its own, as pure functions, and exports
-// them as definitions: billing.Accounts(), subscribers.Plans(). The bus, the test kits and the tools take them from there.
+// Package aggregates says what an aggregate is. Each area below has the rules of its own, as pure functions, and
+// exports them as definitions: billing.Accounts(), subscribers.Plans(). The bus, the test kits and the tools take them
+// from there.
 package aggregates
 
 import (
@@ -15,8 +16,8 @@ import (
 type Definition[S any, C commands.Command, E events.Event] struct {
 	// Category begins the names of its streams: one lower-case word, for ever.
 	Category string
-	// Missing is the failure for an id that nobody has. Another organization's aggregate is answered with the same, so that
-	// the two cannot be told apart.
+	// Missing is the failure for an id that nobody has. Another organization's aggregate is answered with the same, so
+	// that the two cannot be told apart.
 	Missing func() error
 	// Evolve applies one recorded fact. It never fails and never judges.
 	Evolve func(S, E) S
@@ -26,10 +27,10 @@ type Definition[S any, C commands.Command, E events.Event] struct {
 	Owner func(S) id.Organization
 	// Gone says that the aggregate is over and is answered with Missing to those who read it by its id; nil = never.
 	Gone func(S) bool
-	// Claims lists the values that the state holds for itself alone; nil = none ever. The bus takes what a new state adds
-	// before it appends, and releases what it drops afterwards.
+	// Claims lists the values that the state holds for itself alone; nil = none ever. The bus takes what a new state
+	// adds before it appends, and releases what it drops afterwards.
 	Claims func(S) []commands.Claim
-	// Close makes the last event of a full period, from which Evolve gives the state that the next one begins with; nil =
-	// the stream stays short by nature.
+	// Close makes the last event of a full period, from which Evolve gives the state that the next one begins with; nil
+	// = the stream stays short by nature.
 	Close func(S) E
 }

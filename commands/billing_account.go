@@ -43,8 +43,8 @@ type LineInput struct {
 	UnitPrice   money.Amount // with or without tax as the rule says; negative for a discount
 }
 
-// DraftInvoice makes an invoice that gets its number next. A known invoice id changes nothing. Fails: currency_mismatch,
-// invoice_out_of_range.
+// DraftInvoice makes an invoice that gets its number next. A known invoice id changes nothing. Fails:
+// currency_mismatch, invoice_out_of_range.
 type DraftInvoice struct {
 	SubscriberID   id.Subscriber
 	OrgID          id.Organization
@@ -73,7 +73,8 @@ type VoidInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
 	Reason       string
-	// Number is set when the issue under this number was refused: it is recorded with the voided document (rules.md 13).
+	// Number is set when the issue under this number was refused: it is recorded with the voided document (rules.md
+	// 13).
 	Number string
 }
 
@@ -88,16 +89,16 @@ type DraftCreditNote struct {
 	Prefix       string
 }
 
-// IssueCreditNote gives a drafted note back under its number: first to its own invoice, then as any money on the account.
-// Fails: account_not_found, credit_note_not_found.
+// IssueCreditNote gives a drafted note back under its number: first to its own invoice, then as any money on the
+// account. Fails: account_not_found, credit_note_not_found.
 type IssueCreditNote struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt
 	Number       string
 }
 
-// CreditReceipt puts received money on the account, never twice for one receipt. It pays the named invoice, then the oldest
-// due; the rest is credit. Fails: currency_mismatch, receipt_withdrawn.
+// CreditReceipt puts received money on the account, never twice for one receipt. It pays the named invoice, then the
+// oldest due; the rest is credit. Fails: currency_mismatch, receipt_withdrawn.
 type CreditReceipt struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization
@@ -174,7 +175,8 @@ func (c DraftInvoice) Validate() error {
 	f.Check(c.Currency.Known(), "currency", "is not a currency that can be billed")
 	f.Check(prefixShape.MatchString(c.Prefix), "prefix", "must be 2 to 6 capitals or digits")
 	f.Check(!c.DueOn.IsZero(), "dueDate", "is required")
-	f.Check(c.PeriodFrom.IsZero() == c.PeriodTo.IsZero() && !c.PeriodTo.Before(c.PeriodFrom), "period", "must have a start before its end")
+	f.Check(c.PeriodFrom.IsZero() == c.PeriodTo.IsZero() && !c.PeriodTo.Before(c.PeriodFrom), "period",
+		"must have a start before its end")
 	f.Check(len(c.Lines) > 0, "lines", "must not be empty")
 	f.Check(len(c.Lines) <= MaxInvoiceLines, "lines", "must be at most %d", MaxInvoiceLines)
 	for i, l := range c.Lines {
@@ -183,7 +185,8 @@ func (c DraftInvoice) Validate() error {
 	for i, t := range c.Tax.Components {
 		field := fmt.Sprintf("tax.components[%d]", i)
 		f.Check(t.Name != "", field+".name", "is required")
-		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= maxTaxBasisPoints, field+".rate", "must be between 0 and 100 percent")
+		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= maxTaxBasisPoints, field+".rate",
+			"must be between 0 and 100 percent")
 	}
 	return f.Err()
 }
@@ -191,8 +194,10 @@ func (c DraftInvoice) Validate() error {
 // check notes the faults of one line.
 func (l LineInput) check(f *failure.Faults, field string, c money.Currency) {
 	f.Check(l.Description != "", field+".description", "is required")
-	f.Check(utf8.RuneCountInString(l.Description) <= MaxLineDescription, field+".description", "must be at most %d characters", MaxLineDescription)
-	f.Check(quantityShape.MatchString(l.Quantity), field+".quantity", "must be a decimal number with at most 9 digits and 6 decimals")
+	f.Check(utf8.RuneCountInString(l.Description) <= MaxLineDescription, field+".description",
+		"must be at most %d characters", MaxLineDescription)
+	f.Check(quantityShape.MatchString(l.Quantity), field+".quantity",
+		"must be a decimal number with at most 9 digits and 6 decimals")
 	f.Check(l.UnitPrice.Currency == c, field+".unitPrice", "must be in %s", c)
 }
 

@@ -23,27 +23,34 @@ func billingCommands() []commands.Command {
 	amount := money.Of(150050, money.KES)
 	return []commands.Command{
 		commands.DraftInvoice{
-			SubscriberID: who, OrgID: org, InvoiceID: id.New[id.Invoice](), SubscriptionID: id.New[id.Subscription](), PeriodFrom: at,
-			PeriodTo: at.AddDate(0, 1, 0), Lines: []commands.LineInput{{Description: "Home", Quantity: "1.5", UnitPrice: amount}},
-			Tax:      events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600, Compound: true}}},
+			SubscriberID: who, OrgID: org, InvoiceID: id.New[id.Invoice](), SubscriptionID: id.New[id.Subscription](),
+			PeriodFrom: at, PeriodTo: at.AddDate(0, 1, 0),
+			Lines: []commands.LineInput{{Description: "Home", Quantity: "1.5", UnitPrice: amount}},
+			Tax: events.TaxRule{
+				Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600, Compound: true}},
+			},
 			Currency: money.KES, Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: time.March, Day: 8},
 		},
 		commands.IssueInvoice{SubscriberID: who, InvoiceID: id.New[id.Invoice](), Number: "ACME-0001"},
 		commands.VoidInvoice{SubscriberID: who, InvoiceID: id.New[id.Invoice](), Reason: "typo", Number: "ACME-0001"},
 		commands.DraftCreditNote{
-			SubscriberID: who, CreditNoteID: id.New[id.Receipt](), InvoiceID: id.New[id.Invoice](), Amount: amount, Reason: "outage", Prefix: "ACME-CN",
+			SubscriberID: who, CreditNoteID: id.New[id.Receipt](), InvoiceID: id.New[id.Invoice](), Amount: amount,
+			Reason: "outage", Prefix: "ACME-CN",
 		},
 		commands.IssueCreditNote{SubscriberID: who, CreditNoteID: id.New[id.Receipt](), Number: "ACME-CN-0001"},
 		commands.CreditReceipt{
-			SubscriberID: who, OrgID: org, ReceiptID: id.New[id.Receipt](), InvoiceID: id.New[id.Invoice](), Number: "QGH1234567",
-			Channel: "stk", Amount: amount, PaidAt: at, Move: 2,
+			SubscriberID: who, OrgID: org, ReceiptID: id.New[id.Receipt](), InvoiceID: id.New[id.Invoice](),
+			Number: "QGH1234567", Channel: "stk", Amount: amount, PaidAt: at, Move: 2,
 		},
 		commands.WithdrawReceipt{SubscriberID: who, ReceiptID: id.New[id.Receipt](), Reason: "reversed"},
-		commands.ReservePrompt{SubscriberID: who, OrgID: org, PaymentID: id.New[id.Payment](), InvoiceID: id.New[id.Invoice](), Amount: amount},
+		commands.ReservePrompt{
+			SubscriberID: who, OrgID: org, PaymentID: id.New[id.Payment](), InvoiceID: id.New[id.Invoice](),
+			Amount: amount,
+		},
 		commands.ReleasePrompt{SubscriberID: who, PaymentID: id.New[id.Payment]()},
 		commands.GrantNumber{
-			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org, Document: commands.InvoiceDocument,
-			DocumentID: id.New[id.Any](), SubscriberID: who, Prefix: "ACME",
+			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
+			Document: commands.InvoiceDocument, DocumentID: id.New[id.Any](), SubscriberID: who, Prefix: "ACME",
 		},
 	}
 }

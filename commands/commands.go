@@ -1,4 +1,5 @@
-// Package commands has everything that can be asked of the system, flat, one file per aggregate, and the arguments of the jobs.
+// Package commands has everything that can be asked of the system, flat, one file per aggregate, and the arguments of
+// the jobs.
 package commands
 
 import (

@@ -35,7 +35,8 @@ type RenameOrganization struct {
 	Name  string
 }
 
-// AdoptBillingSettings replaces the billing rules, whole. Fails: organization_not_found, invoice_prefix_taken, currency_fixed.
+// AdoptBillingSettings replaces the billing rules, whole. Fails: organization_not_found, invoice_prefix_taken,
+// currency_fixed.
 type AdoptBillingSettings struct {
 	OrgID   id.Organization
 	Billing events.BillingSettings
@@ -91,8 +92,8 @@ var reservedSlugs = map[string]bool{
 	"internal": true, "webhooks": true, "acs": true, "radius": true, "ns1": true, "ns2": true, "localhost": true,
 }
 
-// prefixForm is api.md's: 2 to 6 capitals or digits. One of them is a capital: an invoice number of digits alone can be the
-// account number or the phone of another organization's customer, whose money it would take on the shared paybill.
+// prefixForm is api.md's: 2 to 6 capitals or digits. One of them is a capital: an invoice number of digits alone can be
+// the account number or the phone of another organization's customer, whose money it would take on the shared paybill.
 var prefixForm = regexp.MustCompile(`^[A-Z0-9]{2,6}$`)
 
 // hasCapital finds the capital.
@@ -104,7 +105,8 @@ var countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
 // Validate checks the form.
 func (c CreateOrganization) Validate() error {
 	var f failure.Faults
-	f.Check(slugForm.MatchString(c.Slug), "slug", "must be a DNS label: lower-case letters and digits, with hyphens within")
+	f.Check(slugForm.MatchString(c.Slug), "slug",
+		"must be a DNS label: lower-case letters and digits, with hyphens within")
 	f.Check(!reservedSlugs[c.Slug], "slug", "is a reserved word")
 	f.Check(!strings.HasPrefix(c.Slug, "xn--"), "slug", "must not be an encoded international name")
 	checkName(&f, c.Name)
@@ -149,15 +151,18 @@ func checkName(f *failure.Faults, name string) {
 // checkBilling checks billing settings field by field.
 func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	zone, err := time.LoadLocation(b.Timezone)
-	f.Check(err == nil && b.Timezone != "" && zone != time.Local, "timezone", "must be an IANA time zone such as Africa/Nairobi")
+	f.Check(err == nil && b.Timezone != "" && zone != time.Local, "timezone",
+		"must be an IANA time zone such as Africa/Nairobi")
 	f.Check(b.Currency.Known(), "currency", "must be a currency that the platform bills in, such as KES")
 	f.Check(countryForm.MatchString(b.Country), "country", "must be two capitals, ISO 3166-1")
-	f.Check(prefixForm.MatchString(b.InvoicePrefix) && hasCapital.MatchString(b.InvoicePrefix), "invoicePrefix", "must be 2 to 6 capitals or digits, not digits alone")
+	f.Check(prefixForm.MatchString(b.InvoicePrefix) && hasCapital.MatchString(b.InvoicePrefix), "invoicePrefix",
+		"must be 2 to 6 capitals or digits, not digits alone")
 	f.Check(len(b.TaxPIN) <= 50, "taxPin", "must have at most 50 bytes")
 	f.Check(len(b.Tax.Components) <= 5, "tax", "must have at most 5 components")
 	f.Check(len(b.Holidays) <= 400, "holidays", "must have at most 400 days")
 	for _, t := range b.Tax.Components {
-		f.Check(strings.TrimSpace(t.Name) != "" && len(t.Name) <= 50, "tax", "components need a name of at most 50 bytes")
+		f.Check(strings.TrimSpace(t.Name) != "" && len(t.Name) <= 50, "tax",
+			"components need a name of at most 50 bytes")
 		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= 10000, "tax", "rates must be from 0 to 100 percent")
 	}
 }

@@ -186,17 +186,20 @@ func (RecordPasswordChange) Validate() error { return nil }
 // checkEmail checks a normalised address.
 func checkEmail(f *failure.Faults, field, text string) {
 	a, err := mail.ParseAddress(text)
-	f.Check(err == nil && a.Address == text && len(text) <= 254 && NormalizeEmail(text) == text, field, "must be an e-mail address")
+	f.Check(err == nil && a.Address == text && len(text) <= 254 && NormalizeEmail(text) == text, field,
+		"must be an e-mail address")
 }
 
 // checkPersonName checks a part of a person's name.
 func checkPersonName(f *failure.Faults, field, text string, required bool) {
 	f.Check(!required || strings.TrimSpace(text) != "", field, "must not be empty")
 	f.Check(len(text) <= 100, field, "must have at most 100 bytes")
-	f.Check(!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), field, "must not hold control characters")
+	f.Check(!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), field,
+		"must not hold control characters")
 }
 
 // checkStaffRole accepts the roles that an organization can give.
 func checkStaffRole(f *failure.Faults, r events.Role) {
-	f.Check(r == events.RoleAdmin || r == events.RoleSupport || r == events.RoleSubscriber, "role", "must be admin, support or subscriber")
+	f.Check(r == events.RoleAdmin || r == events.RoleSupport || r == events.RoleSubscriber, "role",
+		"must be admin, support or subscriber")
 }

@@ -26,9 +26,10 @@ type AddressingCommand interface {
 	addressingCommand()
 }
 
-// AllocateAddresses takes a subnet for a service and its place on the router; the answer is in the state (bus.LoadOwned). Wanted
-// may be empty in whole or part. A service that holds another allocation keeps both until SettleAddresses. Fails:
-// subnet_overlaps, addresses_exhausted, interface_in_use, device_closed, service_slug_taken (choose another id).
+// AllocateAddresses takes a subnet for a service and its place on the router; the answer is in the state
+// (bus.LoadOwned). Wanted may be empty in whole or part. A service that holds another allocation keeps both until
+// SettleAddresses. Fails: subnet_overlaps, addresses_exhausted, interface_in_use, device_closed, service_slug_taken
+// (choose another id).
 type AllocateAddresses struct {
 	OrgID     id.Organization
 	ServiceID id.Service
@@ -38,8 +39,8 @@ type AllocateAddresses struct {
 	Occupied  []string // subnets that the router itself uses for something else, CIDR
 }
 
-// SettleAddresses lets a service keep one allocation and gives back those from before it. Later ones are for a change to
-// come; of them it gives back what was allocated before AbandonedBefore. Fails: addresses_not_held.
+// SettleAddresses lets a service keep one allocation and gives back those from before it. Later ones are for a change
+// to come; of them it gives back what was allocated before AbandonedBefore. Fails: addresses_not_held.
 type SettleAddresses struct {
 	OrgID           id.Organization
 	ServiceID       id.Service

@@ -125,7 +125,8 @@ type FailReboot struct {
 	Message  string
 }
 
-// DecommissionDevice ends it. The address plan must have let it go first (CloseAddressingDevice). Fails: device_not_found.
+// DecommissionDevice ends it. The address plan must have let it go first (CloseAddressingDevice). Fails:
+// device_not_found.
 type DecommissionDevice struct{ DeviceID id.Device }
 
 func (RegisterDevice) CommandName() string           { return "network.RegisterDevice" }
@@ -163,7 +164,8 @@ func (c RegisterDevice) Validate() error {
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	checkDevice(&f, c.Details)
 	address, err := netip.ParseAddr(c.TunnelAddress)
-	f.Check(err == nil && TunnelPlan.Contains(address) && address.Compare(TunnelGateway) > 0, "tunnelAddress", "must be a router's address in %s", TunnelPlan)
+	f.Check(err == nil && TunnelPlan.Contains(address) && address.Compare(TunnelGateway) > 0, "tunnelAddress",
+		"must be a router's address in %s", TunnelPlan)
 	f.Check(c.TunnelUser != "", "tunnelUser", "is required")
 	f.Check(!c.RadiusRef.IsZero(), "radiusSecret", "is required")
 	f.Check(!c.TunnelRef.IsZero(), "tunnelPassword", "is required")
@@ -196,7 +198,8 @@ func (c ReplaceDeviceCredentials) Validate() error {
 func (c LearnDeviceTransport) Validate() error {
 	var f failure.Faults
 	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
-	f.Check(c.Transport.Protocol == ProtocolREST || c.Transport.Protocol == ProtocolAPI, "protocol", "must be rest or api")
+	f.Check(c.Transport.Protocol == ProtocolREST || c.Transport.Protocol == ProtocolAPI, "protocol",
+		"must be rest or api")
 	return f.Err()
 }
 
@@ -240,12 +243,15 @@ const (
 
 // checkDevice checks the form of what an operator says about a router.
 func checkDevice(f *failure.Faults, d events.DeviceDetails) {
-	f.Check(strings.TrimSpace(d.Name) != "" && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name", "must have 1 to %d characters", maxDeviceName)
+	f.Check(strings.TrimSpace(d.Name) != "" && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name",
+		"must have 1 to %d characters", maxDeviceName)
 	address, err := netip.ParseAddr(d.IPAddress)
-	f.Check(err == nil && address.Zone() == "" && !address.IsUnspecified() && !address.IsMulticast(), "ipAddress", "must be an IP address")
+	f.Check(err == nil && address.Zone() == "" && !address.IsUnspecified() && !address.IsMulticast(), "ipAddress",
+		"must be an IP address")
 	f.Check(isPort(d.CoAPort), "coaPort", "must be from 1 to 65535")
 	f.Check(isPort(d.APIPort), "apiPort", "must be from 1 to 65535")
-	f.Check(len(d.ManagementAddress) <= maxManagementAddress && !strings.ContainsAny(d.ManagementAddress, "/?#@ ") && !hasControl(d.ManagementAddress),
+	f.Check(len(d.ManagementAddress) <= maxManagementAddress && !strings.ContainsAny(d.ManagementAddress, "/?#@ ") &&
+		!hasControl(d.ManagementAddress),
 		"managementAddress", "must be a host, or host:port")
 }
 

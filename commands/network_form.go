@@ -23,19 +23,21 @@ const (
 )
 
 // domainShape is a host name with an optional leading wildcard, lower case.
-var domainShape = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var domainShape = regexp.MustCompile(
+	`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // CheckBinding notes what is wrong with type, interface and VLAN.
 func CheckBinding(f *failure.Faults, b events.ServiceBinding) {
 	f.Check(b.Type == events.ServicePPPoE || b.Type == events.ServiceHotspot || b.Type == events.ServiceCPEManagement,
 		"type", "must be pppoe, hotspot or cpe-management")
 	f.Check(b.ParentInterface != "" && len(b.ParentInterface) <= maxInterfaceName && !hasControl(b.ParentInterface) &&
-		strings.TrimFunc(b.ParentInterface, unicode.IsSpace) == b.ParentInterface, "parentInterface", "must be the name of an interface")
+		strings.TrimFunc(b.ParentInterface, unicode.IsSpace) == b.ParentInterface, "parentInterface",
+		"must be the name of an interface")
 	f.Check(b.VlanID >= 0 && b.VlanID <= maxVlanID, "vlanId", "must be from 1 to %d", maxVlanID)
 }
 
-// CheckAddressing notes what is wrong with an IPv4 plan. A field that is empty is a fault only when nothing else is: what
-// CompleteAddressing could not derive follows from the fault of another field.
+// CheckAddressing notes what is wrong with an IPv4 plan. A field that is empty is a fault only when nothing else is:
+// what CompleteAddressing could not derive follows from the fault of another field.
 func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 	subnet, err := netip.ParsePrefix(a.Subnet)
 	switch {
@@ -100,8 +102,8 @@ func checkHost(f *failure.Faults, field, text string, subnet netip.Prefix) netip
 
 // unusable are the subnets that no service may overlap.
 var unusable = []netip.Prefix{
-	TunnelPlan, netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"),
-	netip.MustParsePrefix("224.0.0.0/3"),
+	TunnelPlan, netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"),
+	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/3"),
 }
 
 // isUsable tells whether customers may be in a subnet.
@@ -117,8 +119,8 @@ func Broadcast(subnet netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// CompleteAddressing fills what is empty from the subnet: the first host as gateway, the longer side of it as pool. Without
-// a valid subnet it gives back what it got.
+// CompleteAddressing fills what is empty from the subnet: the first host as gateway, the longer side of it as pool.
+// Without a valid subnet it gives back what it got.
 func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 	subnet, err := netip.ParsePrefix(a.Subnet)
 	if err != nil || !subnet.Addr().Is4() || subnet.Bits() > maxSubnetBits || subnet.Masked() != subnet {
@@ -171,7 +173,8 @@ func CheckWalledGarden(f *failure.Faults, t events.ServiceType, w events.WalledG
 	f.Check(len(w.Domains) <= maxGarden, "walledGarden.domains", "must have at most %d entries", maxGarden)
 	f.Check(len(w.Addresses) <= maxGarden, "walledGarden.addresses", "must have at most %d entries", maxGarden)
 	for _, d := range w.Domains {
-		f.Check(len(d) <= 253 && domainShape.MatchString(d), "walledGarden.domains", "%q is not a domain such as example.com or *.example.com", d)
+		f.Check(len(d) <= 253 && domainShape.MatchString(d), "walledGarden.domains",
+			"%q is not a domain such as example.com or *.example.com", d)
 	}
 	for _, a := range w.Addresses {
 		normal, ok := normalAddress(a)
@@ -201,8 +204,8 @@ func NormalWalledGarden(w events.WalledGarden) events.WalledGarden {
 	return out
 }
 
-// normalAddress writes an IPv4 address or prefix as a router does: a /32 is bare, host bits are gone. What is neither comes
-// back as it was.
+// normalAddress writes an IPv4 address or prefix as a router does: a /32 is bare, host bits are gone. What is neither
+// comes back as it was.
 func normalAddress(text string) (normal string, ok bool) {
 	if address, err := netip.ParseAddr(text); err == nil && address.Is4() {
 		return address.String(), true

@@ -78,7 +78,8 @@ func (c RequestReconcile) Validate() error {
 	f.Check(!c.RunID.IsZero(), "runId", "is required")
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
-	f.Check(c.Kind == events.ReconcileDevice || c.Kind == events.ReconcileFirewall, "kind", "must be device or firewall")
+	f.Check(c.Kind == events.ReconcileDevice || c.Kind == events.ReconcileFirewall, "kind",
+		"must be device or firewall")
 	return f.Err()
 }
 

@@ -97,8 +97,8 @@ type ReportDrift struct {
 	Resources  []events.DriftedResource
 }
 
-// ReportRemoved reports that nothing of the service is left. Abandoned: the router was not reached and is given up. Fails:
-// service_not_found, removal_not_requested.
+// ReportRemoved reports that nothing of the service is left. Abandoned: the router was not reached and is given up.
+// Fails: service_not_found, removal_not_requested.
 type ReportRemoved struct {
 	ServiceID id.Service
 	RunID     id.Run
@@ -156,7 +156,8 @@ func (c ReconcileService) Validate() error {
 func (c ReportServiceFailure) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
-	f.Check(c.Phase == events.PhaseApply || c.Phase == events.PhaseTeardown || c.Phase == events.PhaseRemoval, "phase", "must be apply, teardown or removal")
+	f.Check(c.Phase == events.PhaseApply || c.Phase == events.PhaseTeardown || c.Phase == events.PhaseRemoval, "phase",
+		"must be apply, teardown or removal")
 	return f.Err()
 }
 

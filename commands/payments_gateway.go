@@ -97,7 +97,8 @@ func (c FailGatewayRegistration) Target() Target { return At(GatewayCategory, c.
 func (c ConfigureGateway) Validate() error {
 	var f failure.Faults
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
-	f.Check(c.Environment == EnvironmentSandbox || c.Environment == EnvironmentProduction, "environment", "must be sandbox or production")
+	f.Check(c.Environment == EnvironmentSandbox || c.Environment == EnvironmentProduction, "environment",
+		"must be sandbox or production")
 	if c.Direct {
 		f.Check(shortcodeShape.MatchString(c.Shortcode), "shortcode", "must be 5 to 7 digits")
 		f.Check(!c.CredentialsRef.IsZero(), "consumerKey", "is required in direct mode")

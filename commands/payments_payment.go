@@ -186,7 +186,8 @@ func (c InitiatePayment) Validate() error {
 		"amount", "must be from %d to %d", MinPrompt, MaxPrompt)
 	f.Check(phoneShape.MatchString(c.Phone.Reveal()), "phone", "must be a mobile number of Kenya")
 	f.Check(c.Shortcode != "", "shortcode", "is required")
-	f.Check(c.AccountReference != "" && len(c.AccountReference) <= maxReferenceLength, "accountReference", "must have 1 to 12 characters")
+	f.Check(c.AccountReference != "" && len(c.AccountReference) <= maxReferenceLength, "accountReference",
+		"must have 1 to 12 characters")
 	return f.Err()
 }
 

@@ -84,8 +84,8 @@ type ReceiptCommand interface {
 	receiptCommand()
 }
 
-// RecordReceipt reports a verified sighting of money: the first makes the receipt, others are noted, a contradicting one
-// disputes it. Never emitted by a process: it names people.
+// RecordReceipt reports a verified sighting of money: the first makes the receipt, others are noted, a contradicting
+// one disputes it. Never emitted by a process: it names people.
 type RecordReceipt struct {
 	ReceiptID         id.Receipt
 	OrgID             id.Organization // zero: on a platform shortcode, of nobody yet
@@ -147,7 +147,8 @@ type AbsorbReceipt struct {
 	CarriedBy    id.Receipt // the receipt that is credited
 }
 
-// MarkUnclaimed raises the alarm about a provisional receipt that nothing claimed for 48 hours. Fails: receipt_not_found.
+// MarkUnclaimed raises the alarm about a provisional receipt that nothing claimed for 48 hours. Fails:
+// receipt_not_found.
 type MarkUnclaimed struct{ ReceiptID id.Receipt }
 
 // AssignReceipt gives unmatched money on a platform shortcode to an organization. Fails: receipt_not_found,
@@ -173,7 +174,8 @@ type ReverseReceipt struct {
 	Reason    string
 }
 
-// ReattributeReceipt moves the money to another subscriber (rules.md 12). Fails: receipt_not_found, receipt_not_matched.
+// ReattributeReceipt moves the money to another subscriber (rules.md 12). Fails: receipt_not_found,
+// receipt_not_matched.
 type ReattributeReceipt struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization

@@ -14,7 +14,8 @@ type RefusalEvent interface {
 	refusalEvent()
 }
 
-// RequestRefused records the answer to a write that was denied, refused or failed. It names the route, not what was sent.
+// RequestRefused records the answer to a write that was denied, refused or failed. It names the route, not what was
+// sent.
 type RequestRefused struct {
 	RefusalID id.Request      `json:"refusalId"`
 	OrgID     id.Organization `json:"orgId"` // null: on the root host

@@ -68,8 +68,9 @@ type InvoiceIssued struct {
 	IssuedAt       time.Time       `json:"issuedAt"`
 }
 
-// InvoiceVoided records that an invoice is owed no longer; nothing was allocated to it. Number is kept: series have no gaps.
-// A draft that was voided before its number came is recorded a second time with the number: a grant is final (rules.md 13).
+// InvoiceVoided records that an invoice is owed no longer; nothing was allocated to it. Number is kept: series have no
+// gaps. A draft that was voided before its number came is recorded a second time with the number: a grant is final
+// (rules.md 13).
 type InvoiceVoided struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
@@ -136,8 +137,8 @@ type CreditLeft struct {
 	At           time.Time       `json:"at"`
 }
 
-// CreditNoteDrafted records that a part of an invoice is to be given back once the note has its number. The amount is set
-// aside at once: notes never exceed their invoice.
+// CreditNoteDrafted records that a part of an invoice is to be given back once the note has its number. The amount is
+// set aside at once: notes never exceed their invoice.
 type CreditNoteDrafted struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`

@@ -14,7 +14,8 @@ type NumberingEvent interface {
 	numberingEvent()
 }
 
-// NumberGranted records that a number belongs to a document for ever. The document is issued from this fact, also after a crash.
+// NumberGranted records that a number belongs to a document for ever. The document is issued from this fact, also after
+// a crash.
 type NumberGranted struct {
 	SeriesID     id.Series       `json:"seriesId"`
 	OrgID        id.Organization `json:"orgId"`

@@ -1,5 +1,5 @@
-// Package events has every fact that the system records, flat, one file per aggregate. Events hold results, never inputs to
-// a calculation: who reads one needs neither our rules nor our clock. Their names are constants for ever.
+// Package events has every fact that the system records, flat, one file per aggregate. Events hold results, never
+// inputs to a calculation: who reads one needs neither our rules nor our clock. Their names are constants for ever.
 package events
 
 import (
@@ -72,7 +72,8 @@ type Actor struct {
 	Role string    `json:"role,omitempty"` // role in the organization at that moment
 }
 
-// IPSubject is whose key seals the address: the user's when there is one, else one for all addresses of that kind of actor.
+// IPSubject is whose key seals the address: the user's when there is one, else one for all addresses of that kind of
+// actor.
 func (m Metadata) IPSubject() uuid.UUID {
 	if m.Actor.Kind == ActorUser {
 		if u, err := id.Parse[id.User](m.Actor.ID); err == nil {

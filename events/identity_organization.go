@@ -18,10 +18,11 @@ type OrganizationEvent interface {
 
 // BillingSettings are the rules by which an organization bills. Source: api.md, /settings/organization.
 type BillingSettings struct {
-	Timezone      string          `json:"timezone"` // IANA name
-	Currency      money.Currency  `json:"currency"`
-	Country       string          `json:"country"`       // ISO 3166-1 alpha-2
-	InvoicePrefix string          `json:"invoicePrefix"` // 2 to 6 capitals or digits, one organization's on the platform
+	Timezone string         `json:"timezone"` // IANA name
+	Currency money.Currency `json:"currency"`
+	Country  string         `json:"country"` // ISO 3166-1 alpha-2
+	// 2 to 6 capitals or digits, one organization's on the platform
+	InvoicePrefix string          `json:"invoicePrefix"`
 	Tax           TaxRule         `json:"tax"`
 	TaxPIN        string          `json:"taxPin"`
 	Holidays      []calendar.Date `json:"holidays,omitempty"`

@@ -6,7 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// AddressingEvent is an event of "addressing-<organization id>": who has which IPv4 subnet on the organization's routers.
+// AddressingEvent is an event of "addressing-<organization id>": who has which IPv4 subnet on the organization's
+// routers.
 //
 //sumtype:decl
 type AddressingEvent interface {
@@ -14,8 +15,8 @@ type AddressingEvent interface {
 	addressingEvent()
 }
 
-// AddressesAllocated records that a service holds a subnet and a place on a router. While a change is under way it holds
-// two: the one on the router and the one to come.
+// AddressesAllocated records that a service holds a subnet and a place on a router. While a change is under way it
+// holds two: the one on the router and the one to come.
 type AddressesAllocated struct {
 	OrgID      id.Organization   `json:"orgId"`
 	ServiceID  id.Service        `json:"serviceId"`

@@ -66,7 +66,8 @@ type ReconcileStarted struct {
 	At        time.Time       `json:"at"`
 }
 
-// ReconcilePlanned records the writes that are about to be sent, so that one whose answer is lost is still accounted for.
+// ReconcilePlanned records the writes that are about to be sent, so that one whose answer is lost is still accounted
+// for.
 type ReconcilePlanned struct {
 	RunID id.Run       `json:"runId"`
 	Steps []RouterStep `json:"steps"`

@@ -91,7 +91,8 @@ type ServiceWalledGardenChanged struct {
 	At           time.Time    `json:"at"`
 }
 
-// ServiceRecreationConfirmed records a confirmed change that disconnects customers: the old resources go, new ones come.
+// ServiceRecreationConfirmed records a confirmed change that disconnects customers: the old resources go, new ones
+// come.
 type ServiceRecreationConfirmed struct {
 	ServiceID        id.Service        `json:"serviceId"`
 	DeviceID         id.Device         `json:"deviceId"`
@@ -147,8 +148,8 @@ type ServiceApplyFailed struct {
 	At         time.Time  `json:"at"`
 }
 
-// ServiceDriftDetected records that the router differs from what was applied: the service is degraded. One event for each
-// hash, however often it is seen.
+// ServiceDriftDetected records that the router differs from what was applied: the service is degraded. One event for
+// each hash, however often it is seen.
 type ServiceDriftDetected struct {
 	ServiceID   id.Service        `json:"serviceId"`
 	OrgID       id.Organization   `json:"orgId"`

@@ -10,7 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// ReceiptEvent is an event of "receipt-<id>", the id derived from provider and receipt number: the identity of money (rules.md 1).
+// ReceiptEvent is an event of "receipt-<id>", the id derived from provider and receipt number: the identity of money
+// (rules.md 1).
 //
 //sumtype:decl
 type ReceiptEvent interface {
@@ -68,8 +69,9 @@ type ReceiptMatched struct {
 	Amount        money.Amount    `json:"amount"`
 	PaidAt        time.Time       `json:"paidAt"`
 	Move          int             `json:"move,omitempty"` // how often it had changed hands before
-	By            string          `json:"by"`             // "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
-	At            time.Time       `json:"at"`
+	// "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
+	By string    `json:"by"`
+	At time.Time `json:"at"`
 }
 
 // ReceiptHeld records that nobody could be found for the money: it waits in the suspense inbox.
@@ -98,9 +100,10 @@ type ReceiptAbsorbed struct {
 	SubscriberID         id.Subscriber   `json:"subscriberId"`
 	PaymentID            id.Payment      `json:"paymentId"`
 	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"` // the other receipt, which carries the credit
-	CreditedTo           id.Subscriber   `json:"creditedTo"`           // whose account carries this one too and must give it back; null = nobody's
-	Amount               money.Amount    `json:"amount"`
-	At                   time.Time       `json:"at"`
+	// whose account carries this one too and must give it back; null = nobody's
+	CreditedTo id.Subscriber `json:"creditedTo"`
+	Amount     money.Amount  `json:"amount"`
+	At         time.Time     `json:"at"`
 }
 
 // ReceiptUnclaimed records that no real receipt claimed a provisional one for 48 hours. An alarm.

@@ -65,7 +65,8 @@ type SubscriberUnblocked struct {
 	Reason       string        `json:"reason"`
 }
 
-// SubscriberForgotten records that the person's key is destroyed: every projection nulls what it holds about the subject.
+// SubscriberForgotten records that the person's key is destroyed: every projection nulls what it holds about the
+// subject.
 type SubscriberForgotten struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`

@@ -16,11 +16,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// ErrWrongRevision is an append to a stream that is not at the expected revision. See WrongRevisionError for where it is.
+// ErrWrongRevision is an append to a stream that is not at the expected revision. See WrongRevisionError for where it
+// is.
 var ErrWrongRevision = errors.New("stream is at another revision")
 
 // ErrUnavailable is a store that does not answer now. After an append the outcome is unknown.
-var ErrUnavailable = failure.NewUnavailable("eventstore_unavailable", "The service is temporarily unavailable.", time.Second, nil)
+var ErrUnavailable = failure.NewUnavailable("eventstore_unavailable", "The service is temporarily unavailable.",
+	time.Second, nil)
 
 // ErrStreamDeleted is a stream with a tombstone.
 var ErrStreamDeleted = errors.New("stream is deleted")
@@ -97,8 +99,8 @@ func wrongRevision(e *esdb.Error) error {
 	return wrong
 }
 
-// outcomeUnknown tells whether a call may or may not have had its effect. An EOF is what the client makes of a server that
-// ended the call before it had read all of it.
+// outcomeUnknown tells whether a call may or may not have had its effect. An EOF is what the client makes of a server
+// that ended the call before it had read all of it.
 func outcomeUnknown(err error) bool {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -106,7 +108,8 @@ func outcomeUnknown(err error) bool {
 	var client *esdb.Error
 	if errors.As(err, &client) {
 		switch client.Code() {
-		case esdb.ErrorUnavailable, esdb.ErrorCodeConnectionClosed, esdb.ErrorCodeDeadlineExceeded, esdb.ErrorCodeNotLeader, esdb.ErrorAborted:
+		case esdb.ErrorUnavailable, esdb.ErrorCodeConnectionClosed, esdb.ErrorCodeDeadlineExceeded,
+			esdb.ErrorCodeNotLeader, esdb.ErrorAborted:
 			return true
 		}
 	}
@@ -120,7 +123,8 @@ func outcomeUnknown(err error) bool {
 // connectionLost tells whether the connection itself should be made anew.
 func connectionLost(err error) bool {
 	var client *esdb.Error
-	if errors.As(err, &client) && (client.Code() == esdb.ErrorUnavailable || client.Code() == esdb.ErrorCodeConnectionClosed) {
+	if errors.As(err, &client) && (client.Code() == esdb.ErrorUnavailable ||
+		client.Code() == esdb.ErrorCodeConnectionClosed) {
 		return true
 	}
 	return statusOf(err) == codes.Unavailable

@@ -26,9 +26,10 @@ var errClosed = errors.New("event store is closed")
 
 // link keeps a client in use and replaces it when its connection is lost.
 //
-// The stock client cannot be left alone with that (facts/eventstore-protocol.md, Connecting): after some failed attempts it is
-// closed for ever, and calls that were under way at that moment hang. So a client here never gives up by itself; no call
-// is started on one before its connection stands; and one that lost it gets no new calls and is closed by its last user.
+// The stock client cannot be left alone with that (facts/eventstore-protocol.md, Connecting): after some failed
+// attempts it is closed for ever, and calls that were under way at that moment hang. So a client here never gives up by
+// itself; no call is started on one before its connection stands; and one that lost it gets no new calls and is closed
+// by its last user.
 type link struct {
 	config esdb.Configuration
 	log    *slog.Logger
@@ -165,8 +166,8 @@ type outcome[T any] struct {
 	err   error
 }
 
-// call runs one operation on a connected client. The client does not always obey a context, so the operation runs beside
-// the caller, who is let go when the context ends; the operation itself gets a context that ends then, too.
+// call runs one operation on a connected client. The client does not always obey a context, so the operation runs
+// beside the caller, who is let go when the context ends; the operation itself gets a context that ends then, too.
 func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	s, err := l.acquire(ctx)

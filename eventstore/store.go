@@ -1,5 +1,5 @@
-// Package eventstore is the only user of the EventStoreDB client: appends with an exact expected revision, paged reads, and
-// subscriptions that survive the connection. The same code talks to the embedded node and to a cluster.
+// Package eventstore is the only user of the EventStoreDB client: appends with an exact expected revision, paged reads,
+// and subscriptions that survive the connection. The same code talks to the embedded node and to a cluster.
 package eventstore
 
 import (
@@ -85,8 +85,8 @@ type Appended struct {
 	Position uint64
 }
 
-// Append writes events at the end of a stream, all or none. It fails with ErrWrongRevision when the stream has moved on,
-// and with ErrUnavailable when the outcome is unknown: then the same append may be repeated until it is known.
+// Append writes events at the end of a stream, all or none. It fails with ErrWrongRevision when the stream has moved
+// on, and with ErrUnavailable when the outcome is unknown: then the same append may be repeated until it is known.
 func (s *Store) Append(ctx context.Context, stream string, expected Expected, list []New) (Appended, error) {
 	if len(list) == 0 {
 		return Appended{}, errors.New("append to " + stream + ": no events")
@@ -98,7 +98,8 @@ func (s *Store) Append(ctx context.Context, stream string, expected Expected, li
 	data := make([]esdb.EventData, len(encoded))
 	for i, e := range encoded {
 		data[i] = esdb.EventData{
-			EventID: e.ID.UUID(), EventType: e.Type, ContentType: esdb.ContentTypeJson, Data: e.Data, Metadata: e.Metadata,
+			EventID: e.ID.UUID(), EventType: e.Type, ContentType: esdb.ContentTypeJson, Data: e.Data,
+			Metadata: e.Metadata,
 		}
 	}
 	opts := esdb.AppendToStreamOptions{ExpectedRevision: expected.client()}
@@ -111,8 +112,8 @@ func (s *Store) Append(ctx context.Context, stream string, expected Expected, li
 	return Appended{Revision: done.NextExpectedVersion, Position: done.CommitPosition}, nil
 }
 
-// Read gives the events of a stream from a revision on; none for a missing stream. On an event that cannot be decoded it
-// gives those before it and a catalog.UndecodableError.
+// Read gives the events of a stream from a revision on; none for a missing stream. On an event that cannot be decoded
+// it gives those before it and a catalog.UndecodableError.
 func (s *Store) Read(ctx context.Context, stream string, from uint64) ([]events.Envelope, error) {
 	var out []events.Envelope
 	for {
@@ -126,7 +127,9 @@ func (s *Store) Read(ctx context.Context, stream string, from uint64) ([]events.
 }
 
 // ReadPage is Read of at most limit events; more tells that there may be others after them.
-func (s *Store) ReadPage(ctx context.Context, stream string, from uint64, limit int) (page []events.Envelope, more bool, err error) {
+func (s *Store) ReadPage(
+	ctx context.Context, stream string, from uint64, limit int,
+) (page []events.Envelope, more bool, err error) {
 	opts := esdb.ReadStreamOptions{Direction: esdb.Forwards, From: esdb.Revision(from)}
 	raw, err := s.readStream(ctx, stream, opts, limit)
 	if err != nil {
@@ -151,7 +154,9 @@ func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, 
 }
 
 // readStream reads one page of a stream, trying again while the store is unavailable.
-func (s *Store) readStream(ctx context.Context, stream string, opts esdb.ReadStreamOptions, count int) ([]catalog.Recorded, error) {
+func (s *Store) readStream(
+	ctx context.Context, stream string, opts esdb.ReadStreamOptions, count int,
+) ([]catalog.Recorded, error) {
 	return retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) ([]catalog.Recorded, error) {
 		in, err := c.ReadStream(ctx, stream, opts, uint64(count))
 		if err != nil {
@@ -176,10 +181,12 @@ func (s *Store) Head(ctx context.Context) (uint64, error) {
 	return page[0].Position, nil
 }
 
-// ReadAll gives the events after a position, in order, at most limit of them and only of the given types (nil = all of the
-// product's). next is where to go on: the position up to which the log was looked at. At the end of the log it equals
-// after and there are no events.
-func (s *Store) ReadAll(ctx context.Context, after uint64, limit int, types []string) ([]events.Envelope, uint64, error) {
+// ReadAll gives the events after a position, in order, at most limit of them and only of the given types (nil = all of
+// the product's). next is where to go on: the position up to which the log was looked at. At the end of the log it
+// equals after and there are no events.
+func (s *Store) ReadAll(
+	ctx context.Context, after uint64, limit int, types []string,
+) ([]events.Envelope, uint64, error) {
 	wanted := s.matcher(types)
 	var found []catalog.Recorded
 	next := after

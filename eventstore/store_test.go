@@ -54,7 +54,8 @@ func reasons(list []events.Envelope) []string {
 func TestAppend_ExpectedRevisionIsExact(t *testing.T) {
 	t.Parallel()
 	store, name := storetest.New(t).Store, stream()
-	if _, err := store.Append(t.Context(), name, eventstore.At(0), several(1)); !errors.Is(err, eventstore.ErrWrongRevision) {
+	if _, err := store.Append(t.Context(), name, eventstore.At(0),
+		several(1)); !errors.Is(err, eventstore.ErrWrongRevision) {
 		t.Fatalf("append at 0 of a missing stream: %v", err)
 	}
 	first, err := store.Append(t.Context(), name, eventstore.NoStream, several(2))
@@ -66,10 +67,12 @@ func TestAppend_ExpectedRevisionIsExact(t *testing.T) {
 	if !errors.As(err, &wrong) || wrong.Actual != 1 || wrong.Expected != 0 || wrong.Stream != name {
 		t.Fatalf("append at a past revision: %v", err)
 	}
-	if _, err = store.Append(t.Context(), name, eventstore.NoStream, several(1)); !errors.As(err, &wrong) || wrong.Actual != 1 {
+	if _, err = store.Append(t.Context(), name, eventstore.NoStream, several(1)); !errors.As(err, &wrong) ||
+		wrong.Actual != 1 {
 		t.Fatalf("append as a new stream: %v", err)
 	}
-	if second, err := store.Append(t.Context(), name, eventstore.At(1), several(1)); err != nil || second.Revision != 2 {
+	if second, err := store.Append(t.Context(), name, eventstore.At(1), several(1)); err != nil ||
+		second.Revision != 2 {
 		t.Fatalf("append at the end: %+v, %v", second, err)
 	}
 }
@@ -93,7 +96,9 @@ func TestAppend_RepeatedWithTheSameIdsIsDoneOnce(t *testing.T) {
 func TestRead_GoesOverPagesAndGivesMetadata(t *testing.T) {
 	t.Parallel()
 	store, name, list := storetest.New(t).Store, stream(), several(2*eventstore.PageSize+3)
-	list[1].Meta.IP, list[1].Meta.Actor = personal.Of("203.0.113.7"), events.Actor{Kind: events.ActorUser, ID: id.New[id.User]().String()}
+	list[1].Meta.IP, list[1].Meta.Actor = personal.Of("203.0.113.7"), events.Actor{
+		Kind: events.ActorUser, ID: id.New[id.User]().String(),
+	}
 	if _, err := store.Append(t.Context(), name, eventstore.NoStream, list); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +138,9 @@ func TestReadAll_GivesWantedTypesInOrderAndWhereToGoOn(t *testing.T) {
 	for i := range 5 {
 		claim := archived("")
 		claim.Event = events.ClaimReleased{Kind: "k", Owner: id.New[id.Any]()}
-		a, err := store.Append(t.Context(), stream(), eventstore.NoStream, []eventstore.New{archived(fmt.Sprint(i)), claim})
+		a, err := store.Append(t.Context(), stream(), eventstore.NoStream, []eventstore.New{
+			archived(fmt.Sprint(i)), claim,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +180,8 @@ func TestStore_ComesBackAfterALongOutage(t *testing.T) {
 	}
 	kit.StopNode()
 	// The stock client gives up for ever after about a second of this, and hangs calls that were under way.
-	type write = func(context.Context, *eventstore.Store, string, eventstore.Expected, eventstore.New) (eventstore.Appended, error)
+	type write = func(context.Context, *eventstore.Store, string, eventstore.Expected,
+		eventstore.New) (eventstore.Appended, error)
 	wave := func(try write) chan error {
 		done := make(chan error, 8)
 		for range cap(done) {
@@ -184,7 +192,8 @@ func TestStore_ComesBackAfterALongOutage(t *testing.T) {
 		}
 		return done
 	}
-	once := func(ctx context.Context, s *eventstore.Store, name string, at eventstore.Expected, e eventstore.New) (eventstore.Appended, error) {
+	once := func(ctx context.Context, s *eventstore.Store, name string, at eventstore.Expected,
+		e eventstore.New) (eventstore.Appended, error) {
 		return s.Append(ctx, name, at, []eventstore.New{e})
 	}
 	for range 2 { // the first meets the lost connection, the second waits in vain for another
@@ -320,13 +329,15 @@ func TestRead_ATombstoneIsTold(t *testing.T) {
 	if _, err := kit.Store.Append(t.Context(), name, eventstore.NoStream, several(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client(t, kit).TombstoneStream(t.Context(), name, esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+	if _, err := client(t, kit).TombstoneStream(t.Context(), name,
+		esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := kit.Store.Read(t.Context(), name, 0); !errors.Is(err, eventstore.ErrStreamDeleted) {
 		t.Errorf("read: %v", err)
 	}
-	if _, err := kit.Store.Append(t.Context(), name, eventstore.At(0), several(1)); !errors.Is(err, eventstore.ErrStreamDeleted) {
+	if _, err := kit.Store.Append(t.Context(), name, eventstore.At(0),
+		several(1)); !errors.Is(err, eventstore.ErrStreamDeleted) {
 		t.Errorf("append: %v", err)
 	}
 }
@@ -334,8 +345,12 @@ func TestRead_ATombstoneIsTold(t *testing.T) {
 // appendForeign writes an event of no type of ours, past the façade.
 func appendForeign(t *testing.T, kit *storetest.Kit, name string) {
 	t.Helper()
-	_, err := client(t, kit).AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{ExpectedRevision: esdb.StreamExists{}},
-		esdb.EventData{EventType: "nobody.Knows.v1", ContentType: esdb.ContentTypeJson, Data: []byte("{}"), Metadata: []byte("{}")})
+	_, err := client(t, kit).AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{
+		ExpectedRevision: esdb.StreamExists{},
+	},
+		esdb.EventData{
+			EventType: "nobody.Knows.v1", ContentType: esdb.ContentTypeJson, Data: []byte("{}"), Metadata: []byte("{}"),
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +404,9 @@ func collect(t *testing.T, sub *eventstore.Subscription, done func(eventstore.It
 }
 
 // appendUntilDone is tryUntilDone that must succeed.
-func appendUntilDone(t *testing.T, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New) eventstore.Appended {
+func appendUntilDone(
+	t *testing.T, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New,
+) eventstore.Appended {
 	t.Helper()
 	done, err := tryUntilDone(t.Context(), store, name, expected, e)
 	if err != nil {
@@ -399,7 +416,9 @@ func appendUntilDone(t *testing.T, store *eventstore.Store, name string, expecte
 }
 
 // tryUntilDone repeats while the store is unavailable.
-func tryUntilDone(ctx context.Context, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New) (eventstore.Appended, error) {
+func tryUntilDone(
+	ctx context.Context, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New,
+) (eventstore.Appended, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	for {
@@ -425,7 +444,8 @@ func write(t *testing.T, store *eventstore.Store, stop <-chan struct{}) writer {
 			return w
 		default:
 		}
-		if _, err := tryUntilDone(t.Context(), store, w.name, eventstore.Expected(w.n-1), archived(fmt.Sprint(w.n))); err != nil {
+		if _, err := tryUntilDone(t.Context(), store, w.name, eventstore.Expected(w.n-1),
+			archived(fmt.Sprint(w.n))); err != nil {
 			t.Errorf("append: %v", err)
 			return w
 		}

@@ -72,8 +72,8 @@ func (s *Subscription) Close() {
 	<-s.ended
 }
 
-// Next waits for the next item. A catalog.UndecodableError comes in its place in the order and stays: nothing behind it is
-// ever given. Another error (keys out of reach) may pass: call again. After the end it is the context's error.
+// Next waits for the next item. A catalog.UndecodableError comes in its place in the order and stays: nothing behind it
+// is ever given. Another error (keys out of reach) may pass: call again. After the end it is the context's error.
 func (s *Subscription) Next(ctx context.Context) (Item, error) {
 	for len(s.ready) == 0 {
 		if s.poisoned != nil {

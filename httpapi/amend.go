@@ -16,7 +16,10 @@ const amendTries = 4
 // amend executes a command that replaces something whole by what the request changes of it. The command holds for the
 // revision that it was made from; when somebody else changes the thing meanwhile it is made again, so that two requests
 // about different fields both count. With If-Match the caller's revision decides, once.
-func amend[S any, I ~[16]byte](ctx context.Context, c *Call, b *bus.Bus, category string, target I, change func(present S) (commands.Command, error)) (bus.Result, error) {
+func amend[S any, I ~[16]byte](
+	ctx context.Context, c *Call, b *bus.Bus, category string, target I,
+	change func(present S) (commands.Command, error),
+) (bus.Result, error) {
 	for try := 1; ; try++ {
 		present, revision, err := bus.LoadUnchecked[S](ctx, b, id.Any(target))
 		if err != nil {
@@ -36,13 +39,14 @@ func amend[S any, I ~[16]byte](ctx context.Context, c *Call, b *bus.Bus, categor
 		case conditional || failure.KindOf(err) != failure.Stale:
 			return done, err
 		case try == amendTries:
-			return done, failure.NewConflict("concurrent_change", "This was changed by somebody else at the same time. Please try again.")
+			return done, failure.NewConflict("concurrent_change",
+				"This was changed by somebody else at the same time. Please try again.")
 		}
 	}
 }
 
-// nulls names the fields that a body gives as null: in a PATCH that takes the value away (RFC 7396), where Decode sees no
-// difference to a field that is not given.
+// nulls names the fields that a body gives as null: in a PATCH that takes the value away (RFC 7396), where Decode sees
+// no difference to a field that is not given.
 func (c *Call) nulls() map[string]bool {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(c.body, &fields) // Decode has told what is wrong with it

@@ -24,7 +24,8 @@ func (a *Amount) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// In is the amount in a currency; more decimals than it has, an exponent or a number out of range are a fault of the field.
+// In is the amount in a currency; more decimals than it has, an exponent or a number out of range are a fault of the
+// field.
 func (a Amount) In(currency money.Currency, name string, faults *failure.Faults) money.Amount {
 	text := a.text
 	if text == "" {

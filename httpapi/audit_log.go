@@ -67,8 +67,11 @@ func (a AuditAPI) Routes() []Route {
 		{Name: "target", Type: "string", Doc: "type, id, or type:id"},
 		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning in UTC"},
 		{Name: "to", Type: "date-time", Doc: "before"}}
-	route := Route{Method: http.MethodGet, Path: "/audit-log", Hosts: OnOrganization, Access: AccessSupport, Query: query, Row: auditEntry{},
-		Summary: "Who did what, when, from where and with what outcome, newest first", Handle: a.list}
+	route := Route{
+		Method: http.MethodGet, Path: "/audit-log", Hosts: OnOrganization, Access: AccessSupport, Query: query,
+		Row: auditEntry{}, Summary: "Who did what, when, from where and with what outcome, newest first",
+		Handle: a.list,
+	}
 	platform := route
 	platform.Hosts, platform.Access = OnRoot, AccessSuperAdmin
 	return []Route{route, platform}
@@ -81,7 +84,9 @@ func (a AuditAPI) list(ctx context.Context, c *Call) error {
 		return err
 	}
 	f := c.Filters()
-	filter := auditviews.Filter{Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to")}
+	filter := auditviews.Filter{
+		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to"),
+	}
 	filter.TargetType, filter.TargetID = auditTargetFilter(f)
 	if err := f.Err(); err != nil {
 		return err
@@ -95,7 +100,9 @@ func (a AuditAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(e auditviews.Entry) auditviews.Key { return auditviews.Key{Position: e.Position, ID: e.ID} }, showAuditEntry)
+	return SendPage(c, page, rows,
+		func(e auditviews.Entry) auditviews.Key { return auditviews.Key{Position: e.Position, ID: e.ID} },
+		showAuditEntry)
 }
 
 // auditTargetFilter reads the target: a type, an id, or both.
@@ -120,14 +127,20 @@ func auditTargetFilter(f *Filters) (kind string, target id.Any) {
 
 // showAuditEntry is an entry as the API shows it.
 func showAuditEntry(e auditviews.Entry) auditEntry {
-	detail := auditDetail{Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status}
+	detail := auditDetail{
+		Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status,
+	}
 	if d := e.Detail; d != nil {
-		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation, d.Name, d.Before, d.After, d.Found
+		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation,
+			d.Name, d.Before, d.After, d.Found
 		detail.ServiceID, detail.RunID = idOrNil(d.ServiceID), idOrNil(d.RunID)
 	}
 	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: textOrNull(e.OrgID.String()),
-		Actor: auditActor{ID: textOrNull(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: textOrNull(e.ActorRole)},
-		IP:    e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: textOrNull(e.TargetID.String())}, Outcome: e.Outcome,
+		Actor: auditActor{
+			ID: textOrNull(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: textOrNull(e.ActorRole),
+		},
+		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: textOrNull(e.TargetID.String())},
+		Outcome:   e.Outcome,
 		RequestID: e.RequestID, Detail: detail}
 }
 

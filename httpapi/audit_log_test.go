@@ -43,7 +43,9 @@ func newAuditStage(t *testing.T, p *parcels) *auditStage {
 		t.Fatalf("start projections: %v", err)
 	}
 	t.Cleanup(r.Stop)
-	b := bus.New(bus.Config{Store: store.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet()})
+	b := bus.New(bus.Config{
+		Store: store.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet(),
+	})
 	bus.Register(b, audit.Refusals())
 	s := &auditStage{store: store, views: r.Views()}
 	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: b} },
@@ -94,7 +96,11 @@ func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
 	p := newParcels()
 	p.refuse = failure.NewConflict("parcel_locked", "Locked.")
 	s := newAuditStage(t, p)
-	post := apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: good, Header: map[string]string{"X-Request-Id": "the-request"}}
+	post := apitest.Request{
+		Method: "POST", Path: "/parcels", As: apitest.Admin, Body: good, Header: map[string]string{
+			"X-Request-Id": "the-request",
+		},
+	}
 	s.Do(t, post)                                                                            // 409
 	s.Do(t, apitest.Request{Method: "DELETE", Path: aParcel, As: apitest.Support})           // 403
 	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: "{"}) // 400: a mistake of form
@@ -105,18 +111,24 @@ func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
 		t.Fatalf("the log has %+v", got.Data)
 	}
 	denied, refused := got.Data[0], got.Data[1]
-	if denied.Action != "DELETE /parcels/:id" || denied.Detail.Status != 403 || denied.Detail.Code != "role_required" || denied.Outcome != "refused" ||
-		denied.Target.Type != "parcels" || denied.Target.ID == nil || !strings.HasSuffix(aParcel, *denied.Target.ID) || *denied.Actor.Role != "support" {
+	if denied.Action != "DELETE /parcels/:id" || denied.Detail.Status != 403 || denied.Detail.Code != "role_required" ||
+		denied.Outcome != "refused" ||
+		denied.Target.Type != "parcels" || denied.Target.ID == nil || !strings.HasSuffix(aParcel, *denied.Target.ID) ||
+		*denied.Actor.Role != "support" {
 		t.Errorf("denied: %+v", denied)
 	}
-	if refused.RequestID != "the-request" || refused.Detail.Code != "parcel_locked" || *refused.IP != "127.0.0.1" || *refused.Actor.Kind != "user" ||
-		*refused.Actor.ID != s.Callers[apitest.Admin].UserID.String() || !slices.Equal(refused.Detail.Events, []string{"audit.RequestRefused.v1"}) {
+	if refused.RequestID != "the-request" || refused.Detail.Code != "parcel_locked" || *refused.IP != "127.0.0.1" ||
+		*refused.Actor.Kind != "user" ||
+		*refused.Actor.ID != s.Callers[apitest.Admin].UserID.String() ||
+		!slices.Equal(refused.Detail.Events, []string{"audit.RequestRefused.v1"}) {
 		t.Errorf("refused: %+v", refused)
 	}
-	if other := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.OtherAdmin, Host: apitest.Other}); len(other.Data) != 0 {
+	if other := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.OtherAdmin,
+		Host: apitest.Other}); len(other.Data) != 0 {
 		t.Errorf("another tenant sees %+v", other.Data)
 	}
-	if all := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Super, Host: apitest.Domain}); len(all.Data) != 2 {
+	if all := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Super,
+		Host: apitest.Domain}); len(all.Data) != 2 {
 		t.Errorf("the platform sees %+v", all.Data)
 	}
 }
@@ -144,8 +156,11 @@ func TestAuditLog_FiltersPagesAndRights(t *testing.T) {
 	}
 	s.Do(t, apitest.Request{Method: "DELETE", Path: aParcel, As: apitest.Support})
 	parcel := strings.TrimPrefix(aParcel, "/parcels/")
-	for query, n := range map[string]int{"": 6, "actor=" + s.Callers[apitest.Support].UserID.String(): 1, "action=POST%20/parcels": 5,
-		"target=parcels": 6, "target=parcels:" + parcel: 1, "target=" + parcel: 1, "target=invoices": 0, "from=2100-01-01": 0, "to=2020-01-01T00:00:00Z": 0} {
+	for query, n := range map[string]int{
+		"": 6, "actor=" + s.Callers[apitest.Support].UserID.String(): 1, "action=POST%20/parcels": 5,
+		"target=parcels": 6, "target=parcels:" + parcel: 1, "target=" + parcel: 1, "target=invoices": 0,
+		"from=2100-01-01": 0, "to=2020-01-01T00:00:00Z": 0,
+	} {
 		if got := s.log(t, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin}); len(got.Data) != n {
 			t.Errorf("%q: %d entries, want %d", query, len(got.Data), n)
 		}
@@ -164,12 +179,17 @@ func TestAuditLog_FiltersPagesAndRights(t *testing.T) {
 	if len(seen) != 6 {
 		t.Errorf("paged through %d entries", len(seen))
 	}
-	for query, w := range map[string]want{"from=yesterday": {422, "invalid_input"}, "target=x:y": {422, "invalid_input"}, "cursor=x": {400, "bad_cursor"},
-		"limit=0": {422, "invalid_input"}, "actor=%00": {422, "invalid_input"}} {
+	for query, w := range map[string]want{
+		"from=yesterday": {422, "invalid_input"}, "target=x:y": {422, "invalid_input"}, "cursor=x": {400, "bad_cursor"},
+		"limit=0": {422, "invalid_input"}, "actor=%00": {422, "invalid_input"},
+	} {
 		sends(t, s.Kit, query, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin}, w)
 	}
-	sends(t, s.Kit, "subscriber", apitest.Request{Path: "/audit-log", As: apitest.Subscriber}, want{403, "role_required"})
-	sends(t, s.Kit, "admin on root", apitest.Request{Path: "/audit-log", As: apitest.Admin, Host: apitest.Domain}, want{401, "unauthenticated"})
+	sends(t, s.Kit, "subscriber", apitest.Request{Path: "/audit-log", As: apitest.Subscriber}, want{
+		403, "role_required",
+	})
+	sends(t, s.Kit, "admin on root", apitest.Request{Path: "/audit-log", As: apitest.Admin, Host: apitest.Domain},
+		want{401, "unauthenticated"})
 }
 
 func TestAuditLog_RefusalThatCannotBeRecordedIsAnsweredAllTheSame(t *testing.T) {
@@ -177,7 +197,8 @@ func TestAuditLog_RefusalThatCannotBeRecordedIsAnsweredAllTheSame(t *testing.T) 
 	p := newParcels()
 	p.refuse = failure.NewConflict("parcel_locked", "Locked.")
 	k := apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = brokenRefusals{} }, p.routes())
-	sends(t, k, "refused", apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: good}, want{409, "parcel_locked"})
+	sends(t, k, "refused", apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: good},
+		want{409, "parcel_locked"})
 	if !strings.Contains(k.Log.String(), "refusal not recorded") {
 		t.Error("nothing in the log")
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 )
 
-// BenchmarkServer measures what the conventions cost: sign-in, tenant, limit, headers, metrics, log and envelope, against a
-// bare handler that writes the same page.
+// BenchmarkServer measures what the conventions cost: sign-in, tenant, limit, headers, metrics, log and envelope,
+// against a bare handler that writes the same page.
 func BenchmarkServer(b *testing.B) {
 	k := apitest.New(b, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 1 << 30} }, newParcels().routes())
 	rows := make([]rowResponse, 25)

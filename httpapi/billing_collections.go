@@ -29,11 +29,14 @@ type CollectionsAPI struct {
 
 // Routes lists the endpoints of reports about money.
 func (a CollectionsAPI) Routes() []Route {
-	days := []Param{{Name: "from", Type: "date", Doc: "first day, in the organization's zone; the last one when absent"},
+	days := []Param{{
+		Name: "from", Type: "date", Doc: "first day, in the organization's zone; the last one when absent",
+	},
 		{Name: "to", Type: "date", Doc: "last day; today when absent; at most 366 days in all"}}
 	return []Route{
 		{Method: "GET", Path: "/reports/collections", Hosts: OnOrganization, Access: AccessSupport,
-			Summary: "Money received by day, channel and who took cash", Response: collectionsResponse{}, Query: days, Handle: a.report},
+			Summary: "Money received by day, channel and who took cash", Response: collectionsResponse{}, Query: days,
+			Handle: a.report},
 	}
 }
 
@@ -172,25 +175,33 @@ func (s *collected) byChannel(currency money.Currency) []channelTotal {
 func (s *collected) byStaff(currency money.Currency, names map[id.User]string) []staffTotal {
 	out := make([]staffTotal, 0, len(s.staff))
 	for user, t := range s.staff {
-		out = append(out, staffTotal{UserID: user, Name: textOrNull(names[user]), Total: money.Of(t.minor, currency).Number(), Count: t.count})
+		out = append(out, staffTotal{
+			UserID: user, Name: textOrNull(names[user]), Total: money.Of(t.minor, currency).Number(), Count: t.count,
+		})
 	}
 	slices.SortFunc(out, func(a, b staffTotal) int { return cmp.Compare(a.UserID.String(), b.UserID.String()) })
 	return out
 }
 
 // showCollections is the report as the API shows it.
-func showCollections(days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency, names map[id.User]string) collectionsResponse {
+func showCollections(
+	days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency, names map[id.User]string,
+) collectionsResponse {
 	var all collected
 	each := make([]collected, len(days))
 	for _, r := range rows {
 		all.add(r)
 		each[r.Day].add(r)
 	}
-	out := collectionsResponse{From: days[0], To: days[len(days)-1], Currency: currency, Total: money.Of(all.total, currency).Number(),
-		Days: make([]collectionsDay, len(days)), Channels: all.byChannel(currency), Staff: all.byStaff(currency, names)}
+	out := collectionsResponse{
+		From: days[0], To: days[len(days)-1], Currency: currency, Total: money.Of(all.total, currency).Number(),
+		Days: make([]collectionsDay, len(days)), Channels: all.byChannel(currency), Staff: all.byStaff(currency, names),
+	}
 	for i, d := range days {
-		out.Days[i] = collectionsDay{Date: d, Total: money.Of(each[i].total, currency).Number(), Channels: each[i].byChannel(currency),
-			Staff: each[i].byStaff(currency, names)}
+		out.Days[i] = collectionsDay{
+			Date: d, Total: money.Of(each[i].total, currency).Number(), Channels: each[i].byChannel(currency),
+			Staff: each[i].byStaff(currency, names),
+		}
 	}
 	return out
 }

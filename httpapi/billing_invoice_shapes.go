@@ -84,25 +84,30 @@ type creditNoteResponse struct {
 func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse {
 	lines := make([]invoiceLineResponse, len(r.Lines))
 	for i, l := range r.Lines {
-		lines[i] = invoiceLineResponse{Description: l.Description, Quantity: json.Number(l.Quantity), UnitPrice: l.UnitPrice.Number(),
-			Net: l.Net.Number(), Taxes: showTaxes(l.Taxes), Gross: l.Gross.Number()}
+		lines[i] = invoiceLineResponse{
+			Description: l.Description, Quantity: json.Number(l.Quantity), UnitPrice: l.UnitPrice.Number(),
+			Net: l.Net.Number(), Taxes: showTaxes(l.Taxes), Gross: l.Gross.Number(),
+		}
 	}
 	return invoiceResponse{
-		ID: r.ID, Number: emptyAsNull(&r.Number), State: r.State, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID,
-		Total: r.Total().Number(), Paid: r.Paid().Number(), Due: r.Due().Number(), Currency: r.Currency, CreatedAt: r.DraftedAt,
-		IssuedAt: r.IssuedAt, DueDate: emptyAsNull(&r.DueOn), Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo,
-		Lines: lines, Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: emptyAsNull(&r.Reason),
+		ID: r.ID, Number: emptyAsNull(&r.Number), State: r.State, SubscriberID: r.SubscriberID,
+		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(), Due: r.Due().Number(),
+		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: emptyAsNull(&r.DueOn),
+		Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
+		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: emptyAsNull(&r.Reason),
 	}
 }
 
 // showInvoiceDetail is an invoice with what became of it.
 func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
 	out := invoiceDetailResponse{
-		invoiceResponse: showInvoice(d.InvoiceRow, today),
-		Allocations:     make([]allocationResponse, len(d.Allocations)), CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
+		invoiceResponse: showInvoice(d.InvoiceRow, today), Allocations: make([]allocationResponse, len(d.Allocations)),
+		CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
 	}
 	for i, a := range d.Allocations {
-		out.Allocations[i] = allocationResponse{ReceiptID: a.SourceID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At}
+		out.Allocations[i] = allocationResponse{
+			ReceiptID: a.SourceID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At,
+		}
 	}
 	for i, n := range d.CreditNotes {
 		out.CreditNotes[i] = showCreditNote(n)
@@ -112,8 +117,10 @@ func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoic
 
 // showCreditNote is a credit note as the API shows it.
 func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
-	return creditNoteResponse{ID: n.ID, Number: emptyAsNull(&n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
-		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt}
+	return creditNoteResponse{
+		ID: n.ID, Number: emptyAsNull(&n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
+		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt,
+	}
 }
 
 // percent is basis points as a JSON number of percent: 16, 7.5.

@@ -39,16 +39,25 @@ func (a InvoicesAPI) Routes() []Route {
 		{Name: "overdue", Type: "boolean", Doc: "something is due since before today"},
 	}
 	return []Route{
-		{Method: "POST", Path: "/invoices", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Invoice a subscriber by hand",
-			Request: invoiceRequest{}, Response: invoiceResponse{}, Status: 201, Handle: a.create},
+		{
+			Method: "POST", Path: "/invoices", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Invoice a subscriber by hand", Request: invoiceRequest{}, Response: invoiceResponse{},
+			Status: 201, Handle: a.create,
+		},
 		{Method: "GET", Path: "/invoices", Hosts: OnOrganization, Access: AccessSupport, Summary: "List invoices",
 			Row: invoiceResponse{}, Query: filters, Handle: a.list},
 		{Method: "GET", Path: "/invoices/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read an invoice",
 			Response: invoiceDetailResponse{}, Handle: a.get},
-		{Method: "POST", Path: "/invoices/:id/void", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Take back an unpaid invoice",
-			Request: reasonRequest{}, Response: invoiceDetailResponse{}, Handle: a.void},
-		{Method: "POST", Path: "/invoices/:id/credit-note", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give back a part of an invoice",
-			Request: creditNoteRequest{}, Response: creditNoteResponse{}, Status: 201, Handle: a.creditNote},
+		{
+			Method: "POST", Path: "/invoices/:id/void", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Take back an unpaid invoice", Request: reasonRequest{}, Response: invoiceDetailResponse{},
+			Handle: a.void,
+		},
+		{
+			Method: "POST", Path: "/invoices/:id/credit-note", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Give back a part of an invoice", Request: creditNoteRequest{}, Response: creditNoteResponse{},
+			Status: 201, Handle: a.creditNote,
+		},
 	}
 }
 
@@ -232,7 +241,8 @@ func (a InvoicesAPI) void(ctx context.Context, c *Call) error {
 	}
 	meta := c.Meta()
 	meta.Reason = in.Reason
-	done, err := a.Bus.Execute(ctx, commands.VoidInvoice{SubscriberID: row.SubscriberID, InvoiceID: row.ID, Reason: in.Reason}, meta)
+	done, err := a.Bus.Execute(ctx,
+		commands.VoidInvoice{SubscriberID: row.SubscriberID, InvoiceID: row.ID, Reason: in.Reason}, meta)
 	if err != nil {
 		return err
 	}
@@ -266,8 +276,10 @@ func (a InvoicesAPI) creditNote(ctx context.Context, c *Call) error {
 	note := NewID[id.Receipt](c, "credit_note")
 	meta := c.Meta()
 	meta.Reason = in.Reason
-	if _, err := a.Bus.Execute(ctx, commands.DraftCreditNote{SubscriberID: row.SubscriberID, CreditNoteID: note, InvoiceID: row.ID,
-		Amount: amount, Reason: in.Reason, Prefix: settings.InvoicePrefix + creditNoteSuffix}, meta); err != nil {
+	if _, err := a.Bus.Execute(ctx, commands.DraftCreditNote{
+		SubscriberID: row.SubscriberID, CreditNoteID: note, InvoiceID: row.ID,
+		Amount: amount, Reason: in.Reason, Prefix: settings.InvoicePrefix + creditNoteSuffix,
+	}, meta); err != nil {
 		return err
 	}
 	return a.sendNote(ctx, c, row.ID, note)

@@ -46,7 +46,9 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	store := storetest.New(t)
 	manual := clock.NewManual(time.Date(2026, 3, 2, 21, 30, 0, 0, time.UTC)) // the third of March in Nairobi
 	k := &billingKit{amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](), store: store, clock: manual}
-	k.bus = bus.New(bus.Config{Store: store.Store, Claims: storetest.ClaimKey, Clock: manual, Logger: storetest.Quiet()})
+	k.bus = bus.New(bus.Config{
+		Store: store.Store, Claims: storetest.ClaimKey, Clock: manual, Logger: storetest.Quiet(),
+	})
 	registerForBilling(k.bus)
 	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
 	k.feed = f
@@ -65,8 +67,13 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 		k.startProcesses(t)
 	}
 	settings := httpapi.OrganizationSettingsAPI{Bus: k.bus}
-	invoices := httpapi.InvoicesAPI{Bus: k.bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Settings: settings, Clock: manual}
-	statement := httpapi.StatementAPI{Statement: billingviews.StatementQuery{Views: k.views}, Subscribers: subscribersviews.SubscribersQuery{Views: k.views}}
+	invoices := httpapi.InvoicesAPI{
+		Bus: k.bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Settings: settings, Clock: manual,
+	}
+	statement := httpapi.StatementAPI{
+		Statement:   billingviews.StatementQuery{Views: k.views},
+		Subscribers: subscribersviews.SubscribersQuery{Views: k.views},
+	}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility = k.views }, invoices.Routes(), statement.Routes())
 	k.populate(t)
 	return k
@@ -123,12 +130,20 @@ func (k *billingKit) populate(t *testing.T) {
 	who := map[string]id.Subscriber{"acme": k.amina, "other": k.brian}
 	for n, slug := range []string{"acme", "other"} {
 		org := k.Orgs[slug].ID
-		k.do(t, commands.CreateOrganization{OrgID: org, Slug: slug, Name: "The " + slug, Billing: events.BillingSettings{
-			Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
-			Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
-		}}, id.Organization{})
-		done := k.do(t, commands.RegisterSubscriber{SubscriberID: who[slug], OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
-			Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of("+254700000000")}}, org)
+		k.do(t, commands.CreateOrganization{
+			OrgID: org, Slug: slug, Name: "The " + slug, Billing: events.BillingSettings{
+				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
+				Tax: events.TaxRule{
+					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+				},
+			},
+		}, id.Organization{})
+		done := k.do(t, commands.RegisterSubscriber{
+			SubscriberID: who[slug], OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
+			Currency: money.KES, Details: events.SubscriberDetails{
+				FirstName: personal.Of("Somebody"), Phone: personal.Of("+254700000000"),
+			},
+		}, org)
 		if err := k.views.WaitFor(t.Context(), subscribersviews.SubscribersName, done.Position); err != nil {
 			t.Fatalf("subscriber: %v", err)
 		}
@@ -139,8 +154,10 @@ func (k *billingKit) populate(t *testing.T) {
 func (k *billingKit) pay(t *testing.T, minor int64) {
 	t.Helper()
 	k.sent++
-	done := k.do(t, commands.CreditReceipt{SubscriberID: k.amina, OrgID: k.Orgs["acme"].ID, Number: fmt.Sprintf("QGH%07d", k.sent),
-		ReceiptID: id.New[id.Receipt](), Channel: "c2b", Amount: money.Of(minor, money.KES), PaidAt: k.Clock.Now()}, k.Orgs["acme"].ID)
+	done := k.do(t, commands.CreditReceipt{
+		SubscriberID: k.amina, OrgID: k.Orgs["acme"].ID, Number: fmt.Sprintf("QGH%07d", k.sent),
+		ReceiptID: id.New[id.Receipt](), Channel: "c2b", Amount: money.Of(minor, money.KES), PaidAt: k.Clock.Now(),
+	}, k.Orgs["acme"].ID)
 	for _, name := range []string{billingviews.InvoicesName, billingviews.StatementName} {
 		if err := k.views.WaitFor(t.Context(), name, done.Position); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -29,17 +29,21 @@ func TestInvoices_RolesTenantsAndHosts(t *testing.T) {
 		if a := k.Do(t, apitest.Request{Method: method, Path: path, Body: bodyOf(method)}); a.Status != 401 {
 			t.Errorf("%s %s by nobody: %d", method, path, a.Status)
 		}
-		if a := k.Do(t, apitest.Request{Method: method, Path: path, Host: apitest.Domain, As: apitest.Super, Body: bodyOf(method)}); a.Status != 404 {
+		if a := k.Do(t, apitest.Request{Method: method, Path: path, Host: apitest.Domain, As: apitest.Super,
+			Body: bodyOf(method)}); a.Status != 404 {
 			t.Errorf("%s %s on the root host: %d", method, path, a.Status)
 		}
 		if path == "/invoices" {
 			continue
 		}
-		if a := k.Do(t, apitest.Request{Method: method, Path: path, Host: apitest.Other, As: apitest.OtherAdmin, Body: bodyOf(method)}); a.Status != 404 {
+		if a := k.Do(t, apitest.Request{Method: method, Path: path, Host: apitest.Other, As: apitest.OtherAdmin,
+			Body: bodyOf(method)}); a.Status != 404 {
 			t.Errorf("%s %s by another tenant: %d %s", method, path, a.Status, a.Body)
 		}
 	}
-	for _, path := range []string{"/invoices/nonsense", "/invoices/" + id.New[id.Invoice]().String(), "/subscribers/nonsense/statement"} {
+	for _, path := range []string{
+		"/invoices/nonsense", "/invoices/" + id.New[id.Invoice]().String(), "/subscribers/nonsense/statement",
+	} {
 		if a := k.Do(t, apitest.Request{Path: path, As: apitest.Support}); a.Status != 404 {
 			t.Errorf("GET %s: %d", path, a.Status)
 		}
@@ -98,19 +102,24 @@ func TestStatement_ExplainsTheBalance(t *testing.T) {
 		Cause       struct{ Type, ID string }
 	}
 	var page struct{ Data []line }
-	k.Do(t, apitest.Request{Path: "/subscribers/" + k.amina.String() + "/statement", As: apitest.Support}).Into(t, &page)
+	k.Do(t, apitest.Request{Path: "/subscribers/" + k.amina.String() + "/statement", As: apitest.Support}).Into(t,
+		&page)
 	if len(page.Data) != 2 {
 		t.Fatalf("lines %+v", page.Data)
 	}
-	want := line{Kind: "invoice", Description: "Invoice ISP0-0001", Debit: "1500.00", Credit: "0.00", Balance: "1500.00"}
+	want := line{
+		Kind: "invoice", Description: "Invoice ISP0-0001", Debit: "1500.00", Credit: "0.00", Balance: "1500.00",
+	}
 	want.Cause.Type, want.Cause.ID = "invoice", made.ID
 	if diff := cmp.Diff(want, page.Data[1]); diff != "" {
 		t.Errorf("first line (-want +got):\n%s", diff)
 	}
-	if top := page.Data[0]; top.Kind != "payment" || top.Credit != "2000.00" || top.Balance != "-500.00" || top.Cause.Type != "receipt" {
+	if top := page.Data[0]; top.Kind != "payment" || top.Credit != "2000.00" || top.Balance != "-500.00" ||
+		top.Cause.Type != "receipt" {
 		t.Errorf("newest line %+v", top)
 	}
-	k.Do(t, apitest.Request{Path: "/subscribers/" + k.brian.String() + "/statement", Host: apitest.Other, As: apitest.OtherAdmin}).Into(t, &page)
+	k.Do(t, apitest.Request{Path: "/subscribers/" + k.brian.String() + "/statement", Host: apitest.Other,
+		As: apitest.OtherAdmin}).Into(t, &page)
 	if len(page.Data) != 0 {
 		t.Errorf("a new subscriber's lines are %+v", page.Data)
 	}

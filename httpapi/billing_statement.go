@@ -67,6 +67,8 @@ func (a StatementAPI) list(ctx context.Context, c *Call) error {
 
 // showStatementLine is a row as the API shows it.
 func showStatementLine(r billingviews.StatementRow) statementLine {
-	return statementLine{At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),
-		Balance: r.Balance().Number(), Currency: r.Currency, Cause: statementCause{Type: r.CauseType, ID: r.CauseID}}
+	return statementLine{
+		At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),
+		Balance: r.Balance().Number(), Currency: r.Currency, Cause: statementCause{Type: r.CauseType, ID: r.CauseID},
+	}
 }

@@ -11,13 +11,15 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// Books waits for money to be in the books: a receipt's fate is decided in one stream, and booked on the account by a process
-// a moment later. Whoever reads after such a write must see both (api.md, Conventions).
+// Books waits for money to be in the books: a receipt's fate is decided in one stream, and booked on the account by a
+// process a moment later. Whoever reads after such a write must see both (api.md, Conventions).
 type Books struct{ Statement billingviews.StatementQuery }
 
-// await waits until the statement has a line of the receipt from after a position of the log, and until every read model of
-// money shows it; 2 s at most for each, then the reader sees it a little later.
-func (b Books) await(ctx context.Context, org id.Organization, subscriber id.Subscriber, receipt id.Receipt, after uint64) error {
+// await waits until the statement has a line of the receipt from after a position of the log, and until every read
+// model of money shows it; 2 s at most for each, then the reader sees it a little later.
+func (b Books) await(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, receipt id.Receipt, after uint64,
+) error {
 	if subscriber.IsZero() {
 		return nil
 	}
@@ -30,7 +32,10 @@ func (b Books) await(ctx context.Context, org id.Organization, subscriber id.Sub
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{subscribersviews.SubscribersName, billingviews.InvoicesName, billingviews.CollectionsName, paymentsviews.ReceiptsName} {
+	for _, name := range []string{
+		subscribersviews.SubscribersName, billingviews.InvoicesName, billingviews.CollectionsName,
+		paymentsviews.ReceiptsName,
+	} {
 		if err := b.Statement.Views.WaitFor(ctx, name, booked); err != nil && !errors.Is(err, runner.ErrBehind) {
 			return err
 		}

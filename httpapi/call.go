@@ -89,7 +89,8 @@ func (c *Call) Meta() commands.Meta {
 		ExpectedRevision: c.expected}
 }
 
-// MetaFor is Meta for a further command of the same request, told apart by a word: ids of events derive from the command's.
+// MetaFor is Meta for a further command of the same request, told apart by a word: ids of events derive from the
+// command's.
 func (c *Call) MetaFor(step string) commands.Meta {
 	m := c.Meta()
 	m.CorrelationID = m.CommandID.String()
@@ -98,8 +99,8 @@ func (c *Call) MetaFor(step string) commands.Meta {
 	return m
 }
 
-// NewID makes the id of something that this request creates: derived from the Idempotency-Key when there is one, so that a
-// retry after a lost answer meets what the first try made (rules.md 22).
+// NewID makes the id of something that this request creates: derived from the Idempotency-Key when there is one, so
+// that a retry after a lost answer meets what the first try made (rules.md 22).
 func NewID[I ~[16]byte](c *Call, kind string) I {
 	if !c.keyed {
 		return id.New[I]()

@@ -72,7 +72,8 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if caller.Kind == "" {
 		caller.Kind = events.ActorUser
 	}
-	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin || !platform && caller.OrgID != c.Org.ID {
+	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin ||
+		!platform && caller.OrgID != c.Org.ID {
 		return errSignIn() // rules.md 15
 	}
 	c.Caller = caller

@@ -17,8 +17,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a required
-// field is missing, with Invalid when a field is unknown, given twice or of a wrong value; all faults at once.
+// Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a
+// required field is missing, with Invalid when a field is unknown, given twice or of a wrong value; all faults at once.
 func Decode[T any](c *Call) (T, error) {
 	var into T
 	err := decode(c.body, &into)
@@ -53,8 +53,8 @@ func decode(body []byte, into any) error {
 // answer larger than itself.
 type reading struct{ missing, invalid failure.Faults }
 
-// maxFaults is how many faults one answer tells, maxItems how long a list may be: an empty item is two bytes in the body and
-// many in memory.
+// maxFaults is how many faults one answer tells, maxItems how long a list may be: an empty item is two bytes in the
+// body and many in memory.
 const (
 	maxFaults = 50
 	maxItems  = 10_000
@@ -244,7 +244,8 @@ func wrongValue(err error, t reflect.Type) string {
 		return "must be a text"
 	case reflect.Bool:
 		return "must be true or false"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "must be a whole number in range"
 	case reflect.Float32, reflect.Float64:
 		return "must be a number"

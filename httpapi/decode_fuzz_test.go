@@ -42,10 +42,15 @@ type fuzzedPart struct {
 // FuzzDecode checks that no body breaks the decoder, that what it takes is what encoding/json reads, and that what it
 // refuses is told as the client's fault.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{`{"name":"a","amount":1.5,"count":2}`, `{}`, `[]`, ``, `{"name":"a","amount":1,"count":2,"lines":[{"count":1}],"tags":["x"]}`,
-		`{"name":null}`, `{"a":{"b":[1,{"c":null}]}}`, `{"name":"\ud800","amount":-0,"count":1}`, `{"name":"\u0000","amount":1,"count":1}`,
-		`{"name":"a","name":"b","amount":1,"count":1}`, `{"words":{"a":"b"},"holder":{"count":3},"name":"","amount":0,"count":0,"enabled":true}`,
-		`{"plan":"","due":"","name":"a","amount":1e400,"count":1}`, `{"at":"2026-01-01T00:00:00Z","name":"a","amount":1,"count":99999999999999999999}`} {
+	for _, seed := range []string{
+		`{"name":"a","amount":1.5,"count":2}`, `{}`, `[]`, ``,
+		`{"name":"a","amount":1,"count":2,"lines":[{"count":1}],"tags":["x"]}`, `{"name":null}`,
+		`{"a":{"b":[1,{"c":null}]}}`, `{"name":"\ud800","amount":-0,"count":1}`,
+		`{"name":"\u0000","amount":1,"count":1}`, `{"name":"a","name":"b","amount":1,"count":1}`,
+		`{"words":{"a":"b"},"holder":{"count":3},"name":"","amount":0,"count":0,"enabled":true}`,
+		`{"plan":"","due":"","name":"a","amount":1e400,"count":1}`,
+		`{"at":"2026-01-01T00:00:00Z","name":"a","amount":1,"count":99999999999999999999}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -68,7 +73,9 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzAmount checks that an amount taken is exactly the number that was sent.
 func FuzzAmount(f *testing.F) {
-	for _, seed := range []string{"1", "1.50", "-3.5", "0", "1e3", "1.001", "92233720368547758.07", "92233720368547758.08", `"1"`, "null", "-0"} {
+	for _, seed := range []string{
+		"1", "1.50", "-3.5", "0", "1e3", "1.001", "92233720368547758.07", "92233720368547758.08", `"1"`, "null", "-0",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -97,14 +104,16 @@ func FuzzHostsAndAddresses(f *testing.F) {
 	f.Fuzz(func(t *testing.T, host, origin, forwarded, remote, given string) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
 		r.Host, r.RemoteAddr = host, remote
-		r.Header["Origin"], r.Header["X-Forwarded-For"], r.Header["X-Request-Id"] = []string{origin}, []string{forwarded}, []string{given}
+		r.Header["Origin"], r.Header["X-Forwarded-For"], r.Header["X-Request-Id"] = []string{origin},
+			[]string{forwarded}, []string{given}
 		c := &Call{Request: r}
 		s := &Server{cfg: Config{ServiceDomain: "lastmile.test"}}
 		s.resolveHost(c)
 		if c.hostKind == OnOrganization && (c.Org.Slug == "" || strings.Contains(c.Org.Slug, ".")) {
 			t.Fatalf("host %q is organization %q", host, c.Org.Slug)
 		}
-		if s.originFits(c) && !strings.Contains(strings.ToLower(origin), strings.ToLower(strings.Trim(hostPortName(host), "[]"))) {
+		if s.originFits(c) && !strings.Contains(strings.ToLower(origin),
+			strings.ToLower(strings.Trim(hostPortName(host), "[]"))) {
 			t.Fatalf("origin %q fits host %q", origin, host)
 		}
 		trusted := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
@@ -130,7 +139,9 @@ func hostPortName(host string) string {
 
 func TestDecode_HugeBodiesOfFaultsAreToldBriefly(t *testing.T) {
 	t.Parallel()
-	for name, part := range map[string]string{"twice": `"a":1,`, "unknown": `"%06d":1,`, "missing": `{},`, "null": `null,`, "long": `{"count":1},`} {
+	for name, part := range map[string]string{
+		"twice": `"a":1,`, "unknown": `"%06d":1,`, "missing": `{},`, "null": `null,`, "long": `{"count":1},`,
+	} {
 		var b strings.Builder
 		opening, closing := "{", `"z":1}`
 		if part[0] != '"' {

@@ -36,7 +36,10 @@ func TestOrigin_CookieMutationsMustComeFromThisHost(t *testing.T) {
 		"own page, default port":  {map[string]string{"Origin": "http://" + apitest.Acme + ":80"}, want{201, ""}},
 		"other scheme, same host": {map[string]string{"Origin": "https://" + apitest.Acme}, want{201, ""}},
 		"sibling tenant":          {map[string]string{"Origin": "http://" + apitest.Other}, want{403, "bad_origin"}},
-		"sibling tenant, same site, own fetch header": {map[string]string{"Origin": "http://" + apitest.Other, "Sec-Fetch-Site": "same-origin"}, want{403, "bad_origin"}},
+		"sibling tenant, same site, own fetch header": {
+			map[string]string{"Origin": "http://" + apitest.Other, "Sec-Fetch-Site": "same-origin"},
+			want{403, "bad_origin"},
+		},
 		"root host":       {map[string]string{"Origin": "http://" + apitest.Domain}, want{403, "bad_origin"}},
 		"other port":      {map[string]string{"Origin": "http://" + apitest.Acme + ":8080"}, want{403, "bad_origin"}},
 		"null":            {map[string]string{"Origin": "null"}, want{403, "bad_origin"}},
@@ -48,22 +51,34 @@ func TestOrigin_CookieMutationsMustComeFromThisHost(t *testing.T) {
 		"fetch, stranger": {map[string]string{"Sec-Fetch-Site": "cross-site"}, want{403, "bad_origin"}},
 		"a form":          {map[string]string{"Content-Type": "text/plain"}, want{403, "bad_origin"}},
 	} {
-		sends(t, k, name, apitest.Request{Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good, Header: tc.header}, tc.w)
+		sends(t, k, name, apitest.Request{Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
+			Header: tc.header}, tc.w)
 	}
 	bad := map[string]string{"Origin": "http://" + apitest.Other}
-	sends(t, k, "bearer", apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Cookie: apitest.Admin, Body: good, Header: bad}, want{201, ""})
+	sends(t, k, "bearer", apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Cookie: apitest.Admin,
+		Body: good, Header: bad}, want{201, ""})
 	sends(t, k, "reading", apitest.Request{Path: "/parcels", Cookie: apitest.Admin, Header: bad}, want{200, ""})
-	sends(t, k, "public with a cookie", apitest.Request{Method: "POST", Path: "/auth/knock", Cookie: apitest.Admin, Header: bad}, want{403, "bad_origin"})
-	sends(t, k, "callback", apitest.Request{Method: "POST", Path: "/webhooks/parcels/t", Cookie: apitest.Admin, Header: bad}, want{200, ""})
-	sends(t, k, "without a body", apitest.Request{Method: "DELETE", Path: aParcel, Cookie: apitest.Admin}, want{204, ""})
+	sends(t, k, "public with a cookie",
+		apitest.Request{Method: "POST", Path: "/auth/knock", Cookie: apitest.Admin, Header: bad},
+		want{403, "bad_origin"})
+	sends(t, k, "callback", apitest.Request{Method: "POST", Path: "/webhooks/parcels/t", Cookie: apitest.Admin,
+		Header: bad}, want{200, ""})
+	sends(t, k, "without a body", apitest.Request{Method: "DELETE", Path: aParcel, Cookie: apitest.Admin},
+		want{204, ""})
 	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, newParcels().routes())
-	sends(t, production, "plain page in production", apitest.Request{Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
-		Header: map[string]string{"Origin": "http://" + apitest.Acme}}, want{403, "bad_origin"})
+	sends(t, production, "plain page in production", apitest.Request{
+		Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
+		Header: map[string]string{"Origin": "http://" + apitest.Acme},
+	}, want{403, "bad_origin"})
 }
 
 // keyed is a create under an Idempotency-Key.
 func keyed(key, body string) apitest.Request {
-	return apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: body, Header: map[string]string{"Idempotency-Key": key}}
+	return apitest.Request{
+		Method: "POST", Path: "/parcels", As: apitest.Admin, Body: body, Header: map[string]string{
+			"Idempotency-Key": key,
+		},
+	}
 }
 
 func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
@@ -74,7 +89,8 @@ func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
 	if first.Status != 201 || first.Header.Get("Idempotency-Replayed") != "" {
 		t.Fatalf("first: %d %v", first.Status, first.Header)
 	}
-	if second.Status != 201 || second.Header.Get("Idempotency-Replayed") != "true" || string(first.Body) != string(second.Body) ||
+	if second.Status != 201 || second.Header.Get("Idempotency-Replayed") != "true" ||
+		string(first.Body) != string(second.Body) ||
 		second.Header.Get("ETag") != `"3"` || second.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
 		t.Errorf("second: %d %v %s", second.Status, second.Header, second.Body)
 	}
@@ -88,7 +104,8 @@ func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
 		t.Error("replayed across hosts")
 	}
 	k.Clock.Advance(25 * time.Hour)
-	if got := k.Do(t, keyed("k1", `{"name":"b","amount":1}`)); got.Status != 201 || got.Header.Get("Idempotency-Replayed") != "" {
+	if got := k.Do(t, keyed("k1", `{"name":"b","amount":1}`)); got.Status != 201 ||
+		got.Header.Get("Idempotency-Replayed") != "" {
 		t.Errorf("after a day: %d %s", got.Status, got.Body)
 	}
 	for _, key := range []string{"a b", "é", strings.Repeat("k", 256), ""} {
@@ -153,7 +170,9 @@ func TestIdempotency_IgnoredForSignInAndCallbacks(t *testing.T) {
 	k := apitest.New(t, nil, newParcels().routes())
 	for _, path := range []string{"/auth/knock", "/webhooks/parcels/t"} {
 		for range 2 {
-			got := k.Do(t, apitest.Request{Method: "POST", Path: path, Header: map[string]string{"Idempotency-Key": "a b"}})
+			got := k.Do(t, apitest.Request{
+				Method: "POST", Path: path, Header: map[string]string{"Idempotency-Key": "a b"},
+			})
 			if got.Status != 200 || got.Header.Get("Idempotency-Replayed") != "" {
 				t.Errorf("%s: %d %v", path, got.Status, got.Header)
 			}
@@ -163,7 +182,8 @@ func TestIdempotency_IgnoredForSignInAndCallbacks(t *testing.T) {
 
 func TestLimits_EachScopeHasItsOwn(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 3, Login: 2, Webhook: 1} }, newParcels().routes())
+	k := apitest.New(t, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 3, Login: 2, Webhook: 1} },
+		newParcels().routes())
 	for name, tc := range map[string]struct {
 		r   apitest.Request
 		max int
@@ -230,16 +250,20 @@ func TestLists_LimitAndCursorAreChecked(t *testing.T) {
 	flipped := []byte(cursor)
 	flipped[len(flipped)/2] ^= 1
 	for query, w := range map[string]want{
-		"limit=0": {422, "invalid_input"}, "limit=101": {422, "invalid_input"}, "limit=-1": {422, "invalid_input"}, "limit=x": {422, "invalid_input"},
-		"limit=": {422, "invalid_input"}, "limit=1&limit=2": {422, "invalid_input"}, "limit=1.5": {422, "invalid_input"}, "limit=99999999999999999999": {422, "invalid_input"},
+		"limit=0": {422, "invalid_input"}, "limit=101": {422, "invalid_input"}, "limit=-1": {422, "invalid_input"},
+		"limit=x": {422, "invalid_input"}, "limit=": {422, "invalid_input"}, "limit=1&limit=2": {422, "invalid_input"},
+		"limit=1.5": {422, "invalid_input"}, "limit=99999999999999999999": {422, "invalid_input"},
 		"limit=%zz": {422, "invalid_input"}, "limit=1": {200, ""}, "limit=100": {200, ""},
-		"cursor=x": {400, "bad_cursor"}, "cursor=" + strings.Repeat("A", 5000): {400, "bad_cursor"}, "kind=box&cursor=" + cursor: {200, ""},
-		"kind=box&limit=3&cursor=" + cursor: {200, ""}, "kind=box&cursor=" + string(flipped): {400, "bad_cursor"},
-		"kind=letter&cursor=" + cursor: {400, "bad_cursor"}, "cursor=" + cursor: {400, "bad_cursor"},
+		"cursor=x": {400, "bad_cursor"}, "cursor=" + strings.Repeat("A", 5000): {400, "bad_cursor"},
+		"kind=box&cursor=" + cursor: {200, ""}, "kind=box&limit=3&cursor=" + cursor: {200, ""},
+		"kind=box&cursor=" + string(flipped): {400, "bad_cursor"}, "kind=letter&cursor=" + cursor: {400, "bad_cursor"},
+		"cursor=" + cursor: {400, "bad_cursor"},
 	} {
 		sends(t, k, query, apitest.Request{Path: "/parcels?" + query, As: apitest.Admin}, w)
 	}
-	sends(t, k, "another tenant's cursor", apitest.Request{Path: "/parcels?kind=box&cursor=" + cursor, As: apitest.OtherAdmin, Host: apitest.Other},
+	sends(t, k, "another tenant's cursor", apitest.Request{
+		Path: "/parcels?kind=box&cursor=" + cursor, As: apitest.OtherAdmin, Host: apitest.Other,
+	},
 		want{400, "bad_cursor"})
 }
 
@@ -248,9 +272,11 @@ func TestHeaders_SecurityAndRequestID(t *testing.T) {
 	k := apitest.New(t, nil, newParcels().routes())
 	for _, path := range []string{"/parcels", "/nothing", "/breaks/panic"} {
 		got := k.Do(t, apitest.Request{Path: path, As: apitest.Admin})
-		for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
-			"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Strict-Transport-Security": "",
-			"Content-Type": "application/json; charset=utf-8"} {
+		for name, value := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+			"Strict-Transport-Security": "", "Content-Type": "application/json; charset=utf-8",
+		} {
 			if got.Header.Get(name) != value {
 				t.Errorf("%s: %s is %q", path, name, got.Header.Get(name))
 			}
@@ -259,8 +285,12 @@ func TestHeaders_SecurityAndRequestID(t *testing.T) {
 			t.Errorf("%s: request id %q", path, got.Header.Get("X-Request-Id"))
 		}
 	}
-	for given, kept := range map[string]bool{"abc-123_x.y:z": true, "a b": false, "é": false, `a"b`: false, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false} {
-		got := k.Do(t, apitest.Request{Path: "/parcels", As: apitest.Admin, Header: map[string]string{"X-Request-Id": given}}).Header.Get("X-Request-Id")
+	for given, kept := range map[string]bool{
+		"abc-123_x.y:z": true, "a b": false, "é": false, `a"b`: false, strings.Repeat("a", 128): true,
+		strings.Repeat("a", 129): false,
+	} {
+		got := k.Do(t, apitest.Request{Path: "/parcels", As: apitest.Admin,
+			Header: map[string]string{"X-Request-Id": given}}).Header.Get("X-Request-Id")
 		if (got == given) != kept {
 			t.Errorf("request id %q became %q", given, got)
 		}
@@ -308,14 +338,20 @@ func TestClientAddress_ForwardedOnlyByTrustedProxies(t *testing.T) {
 func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, nil, newParcels().routes())
-	k.Do(t, apitest.Request{Method: "POST", Path: "/webhooks/parcels/hidden-token?q=hidden-query", Body: `"hidden-body"`,
-		Header: map[string]string{"X-Secret": "hidden-header", "X-Request-Id": "visible-id"}})
+	k.Do(t, apitest.Request{
+		Method: "POST", Path: "/webhooks/parcels/hidden-token?q=hidden-query", Body: `"hidden-body"`,
+		Header: map[string]string{"X-Secret": "hidden-header", "X-Request-Id": "visible-id"},
+	})
 	k.Do(t, apitest.Request{Path: "/hidden-path", As: apitest.Admin})
 	text := k.Log.String()
-	if strings.Contains(text, "hidden") || strings.Contains(text, apitest.Admin) || strings.Contains(text, "127.0.0.1") {
+	if strings.Contains(text, "hidden") || strings.Contains(text, apitest.Admin) ||
+		strings.Contains(text, "127.0.0.1") {
 		t.Errorf("the log shows too much: %s", text)
 	}
-	for _, part := range []string{`"route":"/webhooks/parcels/:token"`, `"request_id":"visible-id"`, `"status":200`, `"route":"none"`, `"code":"not_found"`} {
+	for _, part := range []string{
+		`"route":"/webhooks/parcels/:token"`, `"request_id":"visible-id"`, `"status":200`, `"route":"none"`,
+		`"code":"not_found"`,
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the log lacks %s: %s", part, text)
 		}
@@ -329,7 +365,9 @@ func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
 func TestOpenAPI_IsTheRoutersTable(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, nil, newParcels().routes(), system(nil).Routes())
-	for host, kind := range map[string]httpapi.Hosts{apitest.Acme: httpapi.OnOrganization, apitest.Domain: httpapi.OnRoot} {
+	for host, kind := range map[string]httpapi.Hosts{
+		apitest.Acme: httpapi.OnOrganization, apitest.Domain: httpapi.OnRoot,
+	} {
 		var doc struct {
 			OpenAPI    string
 			Paths      map[string]map[string]json.RawMessage
@@ -374,14 +412,20 @@ func braces(path string) string {
 func TestTable_MistakesAreRefused(t *testing.T) {
 	t.Parallel()
 	route := func(change func(*httpapi.Route)) httpapi.Route {
-		r := httpapi.Route{Method: "GET", Path: "/x", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Summary: "x", Handle: ok}
+		r := httpapi.Route{
+			Method: "GET", Path: "/x", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Summary: "x",
+			Handle: ok,
+		}
 		change(&r)
 		return r
 	}
 	k := apitest.New(t, nil)
 	for name, routes := range map[string][]httpapi.Route{
-		"twice":          {route(func(*httpapi.Route) {}), route(func(*httpapi.Route) {})},
-		"static and id":  {route(func(r *httpapi.Route) { r.Path = "/x/:id" }), route(func(r *httpapi.Route) { r.Path = "/x/overdue" })},
+		"twice": {route(func(*httpapi.Route) {}), route(func(*httpapi.Route) {})},
+		"static and id": {
+			route(func(r *httpapi.Route) { r.Path = "/x/:id" }),
+			route(func(r *httpapi.Route) { r.Path = "/x/overdue" }),
+		},
 		"no host":        {route(func(r *httpapi.Route) { r.Hosts = 0 })},
 		"unknown role":   {route(func(r *httpapi.Route) { r.Access = "king" })},
 		"no access":      {route(func(r *httpapi.Route) { r.Access = "" })},
@@ -393,7 +437,10 @@ func TestTable_MistakesAreRefused(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	same := []httpapi.Route{route(func(*httpapi.Route) {}), route(func(r *httpapi.Route) { r.Hosts, r.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin })}
+	same := []httpapi.Route{
+		route(func(*httpapi.Route) {}),
+		route(func(r *httpapi.Route) { r.Hosts, r.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin }),
+	}
 	if _, err := httpapi.New(k.Config(), same); err != nil {
 		t.Errorf("one path on two kinds of host: %v", err)
 	}

@@ -70,7 +70,8 @@ func asFailure(ctx context.Context, err error) *failure.Error {
 		return failure.NewUnavailable("timed_out", "The request took too long. Please try again.", 0, err)
 	}
 	if postgres.Away(err) {
-		return failure.NewUnavailable("database_unavailable", "The service is temporarily unavailable.", time.Second, err)
+		return failure.NewUnavailable("database_unavailable", "The service is temporarily unavailable.", time.Second,
+			err)
 	}
 	return &failure.Error{Kind: failure.Internal, Code: "internal", Cause: err,
 		Message: "Something unexpected happened. Please try again, and quote the request id if it happens again."}
@@ -91,7 +92,8 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	c.code = f.Code
 	if status >= http.StatusInternalServerError {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", c.RequestID),
-			slog.String("route", c.pattern()), slog.Int("status", status), slog.String("code", f.Code), slog.String("error", err.Error()))
+			slog.String("route", c.pattern()), slog.Int("status", status), slog.String("code", f.Code),
+			slog.String("error", err.Error()))
 	}
 	if c.rec().wrote {
 		return // too late for another answer

@@ -27,10 +27,13 @@ func TestFail_WithoutTheDatabaseItIs503AndWorthAnotherTry(t *testing.T) {
 		"the disk is full":    {fmt.Errorf("read: %w", &pgconn.PgError{Code: "53100"}), 503},
 		"a wrong statement":   {fmt.Errorf("read: %w", &pgconn.PgError{Code: "42703"}), 500},
 	} {
-		k := apitest.New(t, nil, []httpapi.Route{{Method: http.MethodGet, Path: "/fails", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Fails", Handle: func(context.Context, *httpapi.Call) error { return c.err }}})
+		k := apitest.New(t, nil, []httpapi.Route{
+			{Method: http.MethodGet, Path: "/fails", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+				Summary: "Fails", Handle: func(context.Context, *httpapi.Call) error { return c.err }},
+		})
 		got := k.Do(t, apitest.Request{Path: "/fails", As: apitest.Admin})
-		if got.Status != c.status || c.status == 503 && (got.Header.Get("Retry-After") == "" || got.Code() != "database_unavailable") {
+		if got.Status != c.status || c.status == 503 &&
+			(got.Header.Get("Retry-After") == "" || got.Code() != "database_unavailable") {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
@@ -38,14 +41,20 @@ func TestFail_WithoutTheDatabaseItIs503AndWorthAnotherTry(t *testing.T) {
 
 func TestFail_DetailsAreFieldsOfTheAnswerAndReplaceNoneOfItsOwn(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, []httpapi.Route{{Method: http.MethodGet, Path: "/refuses", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-		Summary: "Refuses", Handle: func(context.Context, *httpapi.Call) error {
-			return failure.NewConflict("needs_word", "Say the word.").With("code", "other").With("affectedSessions", 3)
-		}}})
+	k := apitest.New(t, nil, []httpapi.Route{
+		{Method: http.MethodGet, Path: "/refuses", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Refuses", Handle: func(context.Context, *httpapi.Call) error {
+				return failure.NewConflict("needs_word", "Say the word.").With("code", "other").With("affectedSessions",
+					3)
+			}},
+	})
 	got := k.Do(t, apitest.Request{Path: "/refuses", As: apitest.Admin})
 	var body map[string]any
 	got.Into(t, &body)
-	want := map[string]any{"statusCode": 409.0, "message": "Say the word.", "error": "Conflict", "code": "needs_word", "affectedSessions": 3.0}
+	want := map[string]any{
+		"statusCode": 409.0, "message": "Say the word.", "error": "Conflict", "code": "needs_word",
+		"affectedSessions": 3.0,
+	}
 	if diff := cmp.Diff(want, body); diff != "" || got.Status != http.StatusConflict {
 		t.Errorf("status %d\n%s", got.Status, diff)
 	}

@@ -26,7 +26,8 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 	if len(given) > 1 || !validKey(given[0]) {
 		return failure.NewMalformed("bad_idempotency_key", "Idempotency-Key must be 1 to 255 visible characters.")
 	}
-	c.command = id.Derive[id.Command]("request", c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path, given[0])
+	c.command = id.Derive[id.Command]("request", c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path,
+		given[0])
 	c.keyed = true
 	mark, err := s.cfg.Idempotency.Begin(ctx, c.command.UUID(), c.fingerprint())
 	if err != nil {
@@ -59,8 +60,8 @@ func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 	return err
 }
 
-// settle stores the answer or clears the key. A failure here is logged only: the work itself is done, and the command id
-// keeps a repeat from acting twice.
+// settle stores the answer or clears the key. A failure here is logged only: the work itself is done, and the command
+// id keeps a repeat from acting twice.
 func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, success bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
@@ -78,7 +79,8 @@ func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, success b
 		err = s.cfg.Idempotency.Abandon(ctx, mark)
 	}
 	if err != nil {
-		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "idempotency key not settled", slog.String("request_id", c.RequestID),
+		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "idempotency key not settled",
+			slog.String("request_id", c.RequestID),
 			slog.Bool("success", success), slog.String("error", err.Error()))
 	}
 }

@@ -47,8 +47,8 @@ func (a AuthAPI) me(ctx context.Context, c *Call) error {
 	}
 	shown := showUser(*user, c.Caller.Role)
 	return c.Send(200, meResponse{
-		ID: shown.ID, Email: shown.Email, Phone: shown.Phone, FirstName: shown.FirstName, LastName: shown.LastName, Role: shown.Role,
-		Status: "active", Org: c.showOrg(), MustChangePassword: c.Caller.MustChangePassword,
+		ID: shown.ID, Email: shown.Email, Phone: shown.Phone, FirstName: shown.FirstName, LastName: shown.LastName,
+		Role: shown.Role, Status: "active", Org: c.showOrg(), MustChangePassword: c.Caller.MustChangePassword,
 	})
 }
 
@@ -114,8 +114,8 @@ func (a AuthAPI) changePassword(ctx context.Context, c *Call) error {
 	return c.Send(200, messageResponse{"Your password was changed. Every other session has ended."})
 }
 
-// proveAgain checks the password of somebody signed in; wrong ones count like those of a sign-in, so that a stolen session
-// is no oracle.
+// proveAgain checks the password of somebody signed in; wrong ones count like those of a sign-in, so that a stolen
+// session is no oracle.
 func (a AuthAPI) proveAgain(ctx context.Context, email string, user id.User, password secrets.Text) error {
 	try, err := a.Lockouts.Try(ctx, email)
 	if err != nil {
@@ -175,7 +175,10 @@ func (a AuthAPI) sessions(ctx context.Context, c *Call) error {
 		list = slices.DeleteFunc(list, func(s vault.Session) bool { return !page.After.before(keyOf(s)) })
 	}
 	return SendPage(c, page, list, keyOf, func(s vault.Session) sessionResponse {
-		out := sessionResponse{ID: s.ID, StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt, Current: s.ID == c.Caller.SessionID}
+		out := sessionResponse{
+			ID: s.ID, StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt,
+			Current: s.ID == c.Caller.SessionID,
+		}
 		if !s.OrgID.IsZero() {
 			out.OrgID = &s.OrgID
 		}

@@ -22,7 +22,8 @@ type AuthAPI struct {
 	Directory *identityviews.Directory
 	// DirectoryShows waits until the directory has a position: access begins and ends with the answer, not soon after.
 	DirectoryShows *runner.Memory
-	// Head is the newest position of the log: signing in sees what was registered a moment ago, also by another program.
+	// Head is the newest position of the log: signing in sees what was registered a moment ago, also by another
+	// program.
 	Head      func(ctx context.Context) (uint64, error)
 	Tokens    Tokens
 	Passwords *vault.Passwords
@@ -33,16 +34,37 @@ type AuthAPI struct {
 // Routes lists the endpoints of signing in.
 func (a AuthAPI) Routes() []Route {
 	return []Route{
-		{Method: "POST", Path: "/auth/login", Hosts: OnBoth, Access: AccessPublic, LoginLimit: true, Summary: "Sign in with e-mail and password",
-			Request: loginRequest{}, Response: loginResponse{}, Handle: a.login},
-		{Method: "POST", Path: "/auth/refresh", Hosts: OnBoth, Access: AccessPublic, Summary: "Exchange the refresh token for a new pair",
-			Request: refreshRequest{}, Response: refreshResponse{}, Handle: a.refresh},
-		{Method: "POST", Path: "/auth/logout", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Sign out", Response: messageResponse{}, Handle: a.logout},
-		{Method: "GET", Path: "/auth/me", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Who is signed in", Response: meResponse{}, Handle: a.me},
-		{Method: "POST", Path: "/auth/password", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Choose a new password",
-			Request: passwordRequest{}, Response: messageResponse{}, Handle: a.changePassword},
-		{Method: "GET", Path: "/auth/sessions", Hosts: OnBoth, Access: AccessSubscriber, Summary: "The caller's sessions", Row: sessionResponse{}, Handle: a.sessions},
-		{Method: "DELETE", Path: "/auth/sessions/:id", Hosts: OnBoth, Access: AccessSubscriber, Summary: "End one of the caller's sessions", Status: 204, Handle: a.endSession},
+		{
+			Method: "POST", Path: "/auth/login", Hosts: OnBoth, Access: AccessPublic, LoginLimit: true,
+			Summary: "Sign in with e-mail and password", Request: loginRequest{}, Response: loginResponse{},
+			Handle: a.login,
+		},
+		{
+			Method: "POST", Path: "/auth/refresh", Hosts: OnBoth, Access: AccessPublic,
+			Summary: "Exchange the refresh token for a new pair", Request: refreshRequest{},
+			Response: refreshResponse{}, Handle: a.refresh,
+		},
+		{
+			Method: "POST", Path: "/auth/logout", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Sign out",
+			Response: messageResponse{}, Handle: a.logout,
+		},
+		{
+			Method: "GET", Path: "/auth/me", Hosts: OnBoth, Access: AccessSubscriber, Summary: "Who is signed in",
+			Response: meResponse{}, Handle: a.me,
+		},
+		{
+			Method: "POST", Path: "/auth/password", Hosts: OnBoth, Access: AccessSubscriber,
+			Summary: "Choose a new password", Request: passwordRequest{}, Response: messageResponse{},
+			Handle: a.changePassword,
+		},
+		{
+			Method: "GET", Path: "/auth/sessions", Hosts: OnBoth, Access: AccessSubscriber,
+			Summary: "The caller's sessions", Row: sessionResponse{}, Handle: a.sessions,
+		},
+		{
+			Method: "DELETE", Path: "/auth/sessions/:id", Hosts: OnBoth, Access: AccessSubscriber,
+			Summary: "End one of the caller's sessions", Status: 204, Handle: a.endSession,
+		},
 	}
 }
 
@@ -80,7 +102,10 @@ type loginResponse struct {
 
 // showUser is a user with a role.
 func showUser(u identityviews.UserRow, role events.Role) userResponse {
-	return userResponse{ID: u.ID, Email: emptyAsNull(&u.Email), Phone: emptyAsNull(&u.Phone), FirstName: u.FirstName, LastName: u.LastName, Role: role}
+	return userResponse{
+		ID: u.ID, Email: emptyAsNull(&u.Email), Phone: emptyAsNull(&u.Phone), FirstName: u.FirstName,
+		LastName: u.LastName, Role: role,
+	}
 }
 
 // showOrg is the host's organization, nil on the root host.
@@ -125,7 +150,9 @@ func (a AuthAPI) open(ctx context.Context, c *Call, user identityviews.UserRow, 
 	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: c.Org.ID}
 	meta := c.MetaFor("session")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
-	start := commands.StartSession{SessionID: session.ID, UserID: user.ID, OrgID: c.Org.ID, Role: role, Method: "password"}
+	start := commands.StartSession{
+		SessionID: session.ID, UserID: user.ID, OrgID: c.Org.ID, Role: role, Method: "password",
+	}
 	done, err := a.Bus.Execute(ctx, start, meta)
 	if err != nil {
 		return err
@@ -144,18 +171,22 @@ func (a AuthAPI) open(ctx context.Context, c *Call, user identityviews.UserRow, 
 	}
 	c.setCookies(access, refresh)
 	return c.Send(200, loginResponse{
-		User: showUser(user, role), Org: c.showOrg(), MustChangePassword: user.MustChangePassword, AccessToken: access, RefreshToken: refresh.Reveal(),
+		User: showUser(user, role), Org: c.showOrg(), MustChangePassword: user.MustChangePassword, AccessToken: access,
+		RefreshToken: refresh.Reveal(),
 	})
 }
 
 // errLocked is the answer while an e-mail is locked, whatever the password, known or not.
 func errLocked() error {
-	return failure.NewUnauthenticated("account_locked", "This account is temporarily locked after too many wrong passwords. Try again later.")
+	return failure.NewUnauthenticated("account_locked",
+		"This account is temporarily locked after too many wrong passwords. Try again later.")
 }
 
-// proven is the user whose password it is, with the membership at the host's organization. Unknown addresses and strangers
-// are counted, looked up and hashed for like members, so that neither answer nor time tells them apart.
-func (a AuthAPI) proven(ctx context.Context, c *Call, email string, password secrets.Text) (*identityviews.UserRow, *identityviews.MemberRow, error) {
+// proven is the user whose password it is, with the membership at the host's organization. Unknown addresses and
+// strangers are counted, looked up and hashed for like members, so that neither answer nor time tells them apart.
+func (a AuthAPI) proven(
+	ctx context.Context, c *Call, email string, password secrets.Text,
+) (*identityviews.UserRow, *identityviews.MemberRow, error) {
 	try, err := a.Lockouts.Try(ctx, email)
 	if err != nil {
 		return nil, nil, err
@@ -196,18 +227,22 @@ func (a AuthAPI) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Users.Views.WaitFor(ctx, identityviews.UsersName, head); err != nil && !errors.Is(err, runner.ErrBehind) {
+	if err := a.Users.Views.WaitFor(ctx, identityviews.UsersName, head); err != nil &&
+		!errors.Is(err, runner.ErrBehind) {
 		return err
 	}
 	return nil
 }
 
-// mayEnter is the role in which a proven user enters the host. The first sign-in at an organization that added a user of
-// another one is the acceptance of that membership (rules.md 16).
-func (a AuthAPI) mayEnter(ctx context.Context, c *Call, user *identityviews.UserRow, member *identityviews.MemberRow) (events.Role, error) {
+// mayEnter is the role in which a proven user enters the host. The first sign-in at an organization that added a user
+// of another one is the acceptance of that membership (rules.md 16).
+func (a AuthAPI) mayEnter(
+	ctx context.Context, c *Call, user *identityviews.UserRow, member *identityviews.MemberRow,
+) (events.Role, error) {
 	if c.Org.ID.IsZero() {
 		if !user.SuperAdmin {
-			return "", failure.NewDenied("super_admin_only", "Only platform administrators sign in here. Use your organization's own address.")
+			return "", failure.NewDenied("super_admin_only",
+				"Only platform administrators sign in here. Use your organization's own address.")
 		}
 		return events.RoleSuperAdmin, nil
 	}
@@ -274,7 +309,9 @@ func (a AuthAPI) refresh(ctx context.Context, c *Call) error {
 		return err
 	}
 	c.setCookies(access, next)
-	return c.Send(200, refreshResponse{Message: "The session was renewed.", AccessToken: access, RefreshToken: next.Reveal()})
+	return c.Send(200, refreshResponse{
+		Message: "The session was renewed.", AccessToken: access, RefreshToken: next.Reveal(),
+	})
 }
 
 // refuseRefresh records the end of a session whose token came twice.
@@ -294,7 +331,10 @@ func (a AuthAPI) end(ctx context.Context, c *Call, session vault.Session, reason
 }
 
 // endSession revokes the tokens of a session and waits until requests see it.
-func endSession(ctx context.Context, c *Call, b *bus.Bus, refresh *vault.RefreshTokens, shows *runner.Memory, session vault.Session, reason string) error {
+func endSession(
+	ctx context.Context, c *Call, b *bus.Bus, refresh *vault.RefreshTokens, shows *runner.Memory, session vault.Session,
+	reason string,
+) error {
 	if err := refresh.RevokeSession(ctx, session.ID); err != nil {
 		return err
 	}
@@ -304,7 +344,8 @@ func endSession(ctx context.Context, c *Call, b *bus.Bus, refresh *vault.Refresh
 	if meta.Actor.Kind == events.ActorPublic {
 		meta.Actor = events.Actor{Kind: events.ActorProcess, ID: "sessions"}
 	}
-	done, err := b.Execute(ctx, commands.EndSession{SessionID: session.ID, UserID: session.UserID, Reason: reason}, meta)
+	done, err := b.Execute(ctx, commands.EndSession{SessionID: session.ID, UserID: session.UserID, Reason: reason},
+		meta)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,8 @@ func TestLogin_AnswersAsSpecifiedAndSetsBothCookies(t *testing.T) {
 	a := k.login(t, apitest.Acme, "  Ada@ACME.test ", rightPassword)
 	var in signedIn
 	a.Into(t, &in)
-	if a.Status != 200 || in.User.Email != adminEmail || in.User.Role != "admin" || in.Org == nil || in.Org.Slug != "acme" || in.MustChangePassword {
+	if a.Status != 200 || in.User.Email != adminEmail || in.User.Role != "admin" || in.Org == nil ||
+		in.Org.Slug != "acme" || in.MustChangePassword {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	set := cookies(a)
@@ -29,7 +30,8 @@ func TestLogin_AnswersAsSpecifiedAndSetsBothCookies(t *testing.T) {
 		age   int
 	}{httpapi.CookieAccess: {in.AccessToken, 15 * 60}, httpapi.CookieRefresh: {in.RefreshToken, 7 * 24 * 3600}} {
 		c := set[name]
-		if c == nil || c.Value != want.value || c.MaxAge != want.age || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteLaxMode ||
+		if c == nil || c.Value != want.value || c.MaxAge != want.age || !c.HttpOnly || c.Secure ||
+			c.SameSite != http.SameSiteLaxMode ||
 			c.Path != "/" || c.Domain != apitest.Domain {
 			t.Errorf("cookie %s: %+v", name, c)
 		}
@@ -40,7 +42,8 @@ func TestLogin_AnswersAsSpecifiedAndSetsBothCookies(t *testing.T) {
 		Org                     struct{ ID, Slug, Name string }
 	}
 	k.want(t, 200, "", apitest.Request{Path: "/auth/me", Cookie: in.AccessToken}).Into(t, &me)
-	if me.ID != in.User.ID || me.Email != adminEmail || me.Role != "admin" || me.Status != "active" || me.Org.Name != "The acme" || me.Phone != nil {
+	if me.ID != in.User.ID || me.Email != adminEmail || me.Role != "admin" || me.Status != "active" ||
+		me.Org.Name != "The acme" || me.Phone != nil {
 		t.Errorf("me: %+v", me)
 	}
 }
@@ -111,7 +114,8 @@ func TestLogin_LockEndsAndARightPasswordResetsTheCounter(t *testing.T) {
 	for range 5 {
 		k.login(t, apitest.Acme, adminEmail, "wrong")
 	}
-	if a := k.login(t, apitest.Acme, adminEmail, rightPassword); a.Status != 401 || a.Code() != "account_locked" || !bytes.Contains(a.Body, []byte("temporarily locked")) {
+	if a := k.login(t, apitest.Acme, adminEmail, rightPassword); a.Status != 401 || a.Code() != "account_locked" ||
+		!bytes.Contains(a.Body, []byte("temporarily locked")) {
 		t.Errorf("locked: %d %s", a.Status, a.Body)
 	}
 	if a := k.login(t, apitest.Domain, adminEmail, rightPassword); a.Code() != "account_locked" {
@@ -131,8 +135,8 @@ func TestLogin_MalformedBodies(t *testing.T) {
 	k := newISPKit(t)
 	for body, want := range map[string]int{
 		``: 400, `{`: 400, `[]`: 400, `{"email":"a@b.c"}`: 400, `{"email":"a@b.c","password":"x"} x`: 400,
-		`{"email":1,"password":"x"}`: 422, `{"email":"a@b.c","password":"x","admin":true}`: 422, `{"email":"a@b.c","password":""}`: 422,
-		`{"email":null,"password":"x"}`: 400,
+		`{"email":1,"password":"x"}`: 422, `{"email":"a@b.c","password":"x","admin":true}`: 422,
+		`{"email":"a@b.c","password":""}`: 422, `{"email":null,"password":"x"}`: 400,
 	} {
 		if a := k.Do(t, post("", "/auth/login", body)); a.Status != want {
 			t.Errorf("%s: %d %s, want %d", body, a.Status, a.Body, want)
@@ -147,17 +151,26 @@ func TestRefresh_RotatesAndReuseRevokesBoth(t *testing.T) {
 	k.clock.Advance(16 * time.Minute)
 	k.want(t, 401, "unauthenticated", get(in.AccessToken, "/auth/me"))
 	var next struct{ Message, AccessToken, RefreshToken string }
-	a := k.want(t, 200, "", apitest.Request{Method: "POST", Path: "/auth/refresh", Header: map[string]string{"Cookie": httpapi.CookieRefresh + "=" + in.RefreshToken}})
+	a := k.want(t, 200, "", apitest.Request{
+		Method: "POST", Path: "/auth/refresh", Header: map[string]string{
+			"Cookie": httpapi.CookieRefresh + "=" + in.RefreshToken,
+		},
+	})
 	a.Into(t, &next)
-	if next.Message == "" || next.RefreshToken == in.RefreshToken || cookies(a)[httpapi.CookieRefresh].Value != next.RefreshToken {
+	if next.Message == "" || next.RefreshToken == in.RefreshToken ||
+		cookies(a)[httpapi.CookieRefresh].Value != next.RefreshToken {
 		t.Fatalf("%s", a.Body)
 	}
 	k.want(t, 200, "", get(next.AccessToken, "/auth/me"))
-	reuse := k.want(t, 401, "refresh_token_reused", post("", "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken}))
+	reuse := k.want(t, 401, "refresh_token_reused", post("", "/auth/refresh", map[string]string{
+		"refreshToken": in.RefreshToken,
+	}))
 	if c := cookies(reuse)[httpapi.CookieRefresh]; c == nil || c.MaxAge >= 0 {
 		t.Errorf("cookie stays: %+v", c)
 	}
-	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{"refreshToken": next.RefreshToken}))
+	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{
+		"refreshToken": next.RefreshToken,
+	}))
 	k.want(t, 401, "unauthenticated", get(next.AccessToken, "/auth/me")) // at once, not after 15 minutes
 }
 
@@ -184,7 +197,9 @@ func TestLogout_EndsTheSessionAtOnce(t *testing.T) {
 		t.Errorf("cookies stay: %v", a.Header)
 	}
 	k.want(t, 401, "unauthenticated", get(in.AccessToken, "/auth/me"))
-	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken}))
+	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{
+		"refreshToken": in.RefreshToken,
+	}))
 	k.want(t, 200, "", get(second.AccessToken, "/auth/me"))
 	k.want(t, 401, "unauthenticated", post("", "/auth/logout", nil))
 }
@@ -194,7 +209,9 @@ func TestPassword_ChangeEndsEveryOtherSession(t *testing.T) {
 	k := newISPKit(t)
 	in, second := k.signIn(t, apitest.Acme, adminEmail), k.signIn(t, apitest.Acme, adminEmail)
 	change := func(current, next string) apitest.Request {
-		return post(in.AccessToken, "/auth/password", map[string]string{"currentPassword": current, "newPassword": next})
+		return post(in.AccessToken, "/auth/password", map[string]string{
+			"currentPassword": current, "newPassword": next,
+		})
 	}
 	k.want(t, 422, "wrong_password", change("wrong one", "another good one"))
 	k.want(t, 422, "invalid_input", change(rightPassword, "short"))
@@ -202,7 +219,9 @@ func TestPassword_ChangeEndsEveryOtherSession(t *testing.T) {
 	k.want(t, 200, "", change(rightPassword, "another good one"))
 	k.want(t, 200, "", get(in.AccessToken, "/auth/me"))
 	k.want(t, 401, "unauthenticated", get(second.AccessToken, "/auth/me"))
-	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{"refreshToken": second.RefreshToken}))
+	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{
+		"refreshToken": second.RefreshToken,
+	}))
 	if a := k.login(t, apitest.Acme, adminEmail, rightPassword); a.Status != 401 {
 		t.Errorf("old password: %d", a.Status)
 	}
@@ -269,8 +288,11 @@ func TestSessions_ListAndEnd(t *testing.T) {
 func (k *ispKit) forged(t *testing.T, method jwt.SigningMethod, key any, edit func(jwt.MapClaims)) string {
 	t.Helper()
 	now := k.clock.Now()
-	c := jwt.MapClaims{"sub": k.users[adminEmail].String(), "role": "admin", "orgId": k.acme.String(), "sid": id.New[id.Session]().String(),
-		"iss": "lastmile", "aud": []string{"lastmile-api"}, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
+	c := jwt.MapClaims{
+		"sub": k.users[adminEmail].String(), "role": "admin", "orgId": k.acme.String(),
+		"sid": id.New[id.Session]().String(), "iss": "lastmile", "aud": []string{"lastmile-api"}, "iat": now.Unix(),
+		"exp": now.Add(time.Minute).Unix(),
+	}
 	if edit != nil {
 		edit(c)
 	}
@@ -288,12 +310,14 @@ func TestTokens_AttacksAreRefused(t *testing.T) {
 	set := func(name string, value any) func(jwt.MapClaims) { return func(c jwt.MapClaims) { c[name] = value } }
 	del := func(name string) func(jwt.MapClaims) { return func(c jwt.MapClaims) { delete(c, name) } }
 	for name, token := range map[string]string{
-		"alg none":          k.forged(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil),
-		"other key":         k.forged(t, jwt.SigningMethodHS256, bytes.Repeat([]byte{1}, 32), nil),
-		"other algorithm":   k.forged(t, jwt.SigningMethodHS512, k.key, nil),
-		"expired":           k.forged(t, jwt.SigningMethodHS256, k.key, set("exp", k.clock.Now().Add(-time.Second).Unix())),
-		"without expiry":    k.forged(t, jwt.SigningMethodHS256, k.key, del("exp")),
-		"of the future":     k.forged(t, jwt.SigningMethodHS256, k.key, set("iat", k.clock.Now().Add(time.Hour).Unix())),
+		"alg none":        k.forged(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil),
+		"other key":       k.forged(t, jwt.SigningMethodHS256, bytes.Repeat([]byte{1}, 32), nil),
+		"other algorithm": k.forged(t, jwt.SigningMethodHS512, k.key, nil),
+		"expired": k.forged(t, jwt.SigningMethodHS256, k.key,
+			set("exp", k.clock.Now().Add(-time.Second).Unix())),
+		"without expiry": k.forged(t, jwt.SigningMethodHS256, k.key, del("exp")),
+		"of the future": k.forged(t, jwt.SigningMethodHS256, k.key,
+			set("iat", k.clock.Now().Add(time.Hour).Unix())),
 		"other audience":    k.forged(t, jwt.SigningMethodHS256, k.key, set("aud", "somewhere")),
 		"other issuer":      k.forged(t, jwt.SigningMethodHS256, k.key, set("iss", "somebody")),
 		"without session":   k.forged(t, jwt.SigningMethodHS256, k.key, del("sid")),
@@ -310,7 +334,8 @@ func TestTokens_AttacksAreRefused(t *testing.T) {
 			}
 		}
 	}
-	raised := k.forged(t, jwt.SigningMethodHS256, k.key, func(c jwt.MapClaims) { c["sub"], c["role"] = k.users[supportEmail].String(), "super_admin" })
+	raised := k.forged(t, jwt.SigningMethodHS256, k.key,
+		func(c jwt.MapClaims) { c["sub"], c["role"] = k.users[supportEmail].String(), "super_admin" })
 	k.want(t, 403, "role_required", get(raised, "/users")) // the role is the present one, whatever the token says
 }
 
@@ -323,7 +348,8 @@ func TestTokens_AreGoodAtTheirOrganizationOnly(t *testing.T) {
 	k.want(t, 401, "unauthenticated", at(apitest.Domain, get(admin, "/orgs")))
 	k.want(t, 404, "not_found", get(admin, "/orgs"))
 	k.want(t, 404, "not_found", at(apitest.Domain, get(root, "/users")))
-	for host, name := range map[string]string{apitest.Acme: "The acme", apitest.Other: "The other"} { // a super_admin's works everywhere
+	// a super_admin's works everywhere
+	for host, name := range map[string]string{apitest.Acme: "The acme", apitest.Other: "The other"} {
 		var me struct {
 			Role string
 			Org  struct{ Name string }
@@ -342,9 +368,13 @@ func TestSignIn_CookiesOfASiblingHostAreRefused(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
 	in := k.signIn(t, apitest.Acme, adminEmail)
-	for origin, status := range map[string]int{"http://" + apitest.Other: 403, "http://evil.example": 403, "null": 403, "http://" + apitest.Acme: 200} {
+	for origin, status := range map[string]int{
+		"http://" + apitest.Other: 403, "http://evil.example": 403, "null": 403, "http://" + apitest.Acme: 200,
+	} {
 		a := k.Do(t, apitest.Request{Method: "POST", Path: "/auth/refresh", Body: map[string]string{},
-			Header: map[string]string{"Origin": origin, "Cookie": fmt.Sprintf("%s=%s", httpapi.CookieRefresh, in.RefreshToken)}})
+			Header: map[string]string{
+				"Origin": origin, "Cookie": fmt.Sprintf("%s=%s", httpapi.CookieRefresh, in.RefreshToken),
+			}})
 		if a.Status != status {
 			t.Errorf("%s: %d %s", origin, a.Status, a.Body)
 		}

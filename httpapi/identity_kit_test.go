@@ -30,7 +30,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// The people of an ispKit, all with this password. Root is the platform's; the others work for Acme, but Olga for Other.
+// The people of an ispKit, all with this password. Root is the platform's; the others work for Acme, but Olga for
+// Other.
 const (
 	rightPassword = "correct horse"
 	rootEmail     = "root@platform.test"
@@ -67,10 +68,15 @@ func (k *ispKit) WaitFor(ctx context.Context, projection string, position uint64
 func newISPKit(t *testing.T) *ispKit {
 	t.Helper()
 	store := storetest.New(t)
-	k := &ispKit{db: store.DB, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), key: bytes.Repeat([]byte{9}, 32), users: map[string]id.User{}}
+	k := &ispKit{
+		db: store.DB, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
+		key: bytes.Repeat([]byte{9}, 32), users: map[string]id.User{},
+	}
 	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
 	if err == nil {
-		k.vault, err = vault.Open(t.Context(), vault.Config{DB: store.DB, Keyring: ring, Clock: k.clock, Argon2: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}})
+		k.vault, err = vault.Open(t.Context(), vault.Config{
+			DB: store.DB, Keyring: ring, Clock: k.clock, Argon2: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
+		})
 	}
 	if err != nil {
 		t.Fatalf("open vault: %v", err)
@@ -85,7 +91,8 @@ func newISPKit(t *testing.T) *ispKit {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: k.clock})
-	shows.Register(identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{}, subscribersviews.Plans{}, subscribersviews.Subscriptions{})
+	shows.Register(identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
+		subscribersviews.Plans{}, subscribersviews.Subscriptions{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -116,7 +123,8 @@ func (k *ispKit) serve(t *testing.T, f *feed.Feed) {
 		t.Fatalf("start directory: %v", err)
 	}
 	t.Cleanup(k.shows.Stop)
-	users, people, owned := identityviews.UsersQuery{Views: k.views}, subscribersviews.SubscribersQuery{Views: k.views}, subscribersviews.SubscriptionsQuery{Views: k.views}
+	users, people, owned := identityviews.UsersQuery{Views: k.views}, subscribersviews.SubscribersQuery{Views: k.views},
+		subscribersviews.SubscriptionsQuery{Views: k.views}
 	orgs := identityviews.OrganizationsQuery{Views: k.views}
 	tokens := httpapi.Tokens{Key: k.key, Directory: directory, Clock: k.clock}
 	settings := httpapi.OrganizationSettingsAPI{Bus: k.bus, Organizations: orgs, DirectoryShows: k.shows}
@@ -124,14 +132,25 @@ func (k *ispKit) serve(t *testing.T, f *feed.Feed) {
 		c.Organizations, c.Authenticator, c.Visibility = httpapi.OrganizationDirectory{Directory: directory}, tokens, k
 		c.Idempotency, c.Clock, c.Refusals = k.vault.Idempotency, k.clock, httpapi.BusRefusals{Bus: k.bus}
 	},
-		httpapi.AuthAPI{Bus: k.bus, Users: users, Directory: directory, DirectoryShows: k.shows, Head: k.head, Tokens: tokens,
-			Passwords: k.vault.Passwords, Lockouts: k.vault.Lockouts, Refresh: k.vault.RefreshTokens}.Routes(),
-		httpapi.OrganizationsAPI{Bus: k.bus, Organizations: orgs, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords}.Routes(),
-		httpapi.UsersAPI{Bus: k.bus, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords, Refresh: k.vault.RefreshTokens}.Routes(),
+		httpapi.AuthAPI{
+			Bus: k.bus, Users: users, Directory: directory, DirectoryShows: k.shows, Head: k.head, Tokens: tokens,
+			Passwords: k.vault.Passwords, Lockouts: k.vault.Lockouts, Refresh: k.vault.RefreshTokens,
+		}.Routes(),
+		httpapi.OrganizationsAPI{
+			Bus: k.bus, Organizations: orgs, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords,
+		}.Routes(),
+		httpapi.UsersAPI{
+			Bus: k.bus, Users: users, DirectoryShows: k.shows, Passwords: k.vault.Passwords,
+			Refresh: k.vault.RefreshTokens,
+		}.Routes(),
 		settings.Routes(),
-		httpapi.SubscribersAPI{Bus: k.bus, Subscribers: people, Subscriptions: owned, Settings: settings, Clock: k.clock}.Routes(),
+		httpapi.SubscribersAPI{
+			Bus: k.bus, Subscribers: people, Subscriptions: owned, Settings: settings, Clock: k.clock,
+		}.Routes(),
 		httpapi.PlansAPI{Bus: k.bus, Plans: subscribersviews.PlansQuery{Views: k.views}, Settings: settings}.Routes(),
-		httpapi.SubscriptionsAPI{Bus: k.bus, Subscriptions: owned, Settings: settings, Secrets: k.vault.Secrets, Clock: k.clock}.Routes(),
+		httpapi.SubscriptionsAPI{
+			Bus: k.bus, Subscriptions: owned, Settings: settings, Secrets: k.vault.Secrets, Clock: k.clock,
+		}.Routes(),
 	)
 }
 
@@ -140,10 +159,14 @@ func (k *ispKit) populate(t *testing.T) {
 	t.Helper()
 	for _, slug := range []string{"acme", "other"} {
 		org := id.New[id.Organization]()
-		k.do(t, commands.CreateOrganization{OrgID: org, Slug: slug, Name: "The " + slug, Billing: events.BillingSettings{
-			Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: strings.ToUpper(slug),
-			Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
-		}})
+		k.do(t, commands.CreateOrganization{
+			OrgID: org, Slug: slug, Name: "The " + slug, Billing: events.BillingSettings{
+				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: strings.ToUpper(slug),
+				Tax: events.TaxRule{
+					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+				},
+			},
+		})
 		if slug == "acme" {
 			k.acme = org
 		} else {
@@ -165,14 +188,18 @@ func (k *ispKit) person(t *testing.T, email string, org id.Organization, role ev
 	if err := k.vault.Passwords.Set(t.Context(), user, rightPassword); err != nil {
 		t.Fatalf("set password: %v", err)
 	}
-	return k.do(t, commands.RegisterUser{UserID: user, Email: personal.Of(email), FirstName: personal.Of(strings.ToUpper(email[:3])),
-		SuperAdmin: org.IsZero(), OrgID: org, Role: role}).Position
+	return k.do(t, commands.RegisterUser{
+		UserID: user, Email: personal.Of(email), FirstName: personal.Of(strings.ToUpper(email[:3])),
+		SuperAdmin: org.IsZero(), OrgID: org, Role: role,
+	}).Position
 }
 
 // do executes a command of the platform itself.
 func (k *ispKit) do(t *testing.T, c commands.Command) bus.Result {
 	t.Helper()
-	done, err := k.bus.Execute(t.Context(), c, commands.Meta{CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorOperator}})
+	done, err := k.bus.Execute(t.Context(), c, commands.Meta{
+		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorOperator},
+	})
 	if err != nil {
 		t.Fatalf("%s: %v", c.CommandName(), err)
 	}
@@ -185,7 +212,10 @@ func (k *ispKit) settle(t *testing.T, position uint64) {
 	if err := k.shows.WaitFor(t.Context(), position); err != nil {
 		t.Fatalf("directory: %v", err)
 	}
-	for _, name := range []string{identityviews.OrganizationsName, identityviews.UsersName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName} {
+	for _, name := range []string{
+		identityviews.OrganizationsName, identityviews.UsersName, subscribersviews.SubscribersName,
+		subscribersviews.SubscriptionsName,
+	} {
 		if err := k.views.WaitFor(t.Context(), name, position); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -211,7 +241,9 @@ type signedIn struct {
 // login asks to sign in.
 func (k *ispKit) login(t *testing.T, host, email, password string) apitest.Answer {
 	t.Helper()
-	return k.Do(t, apitest.Request{Method: "POST", Host: host, Path: "/auth/login", Body: map[string]string{"email": email, "password": password}})
+	return k.Do(t, apitest.Request{
+		Method: "POST", Host: host, Path: "/auth/login", Body: map[string]string{"email": email, "password": password},
+	})
 }
 
 // signIn signs in with the right password.

@@ -31,16 +31,30 @@ type OrganizationsAPI struct {
 // Routes lists the endpoints of organizations.
 func (a OrganizationsAPI) Routes() []Route {
 	return []Route{
-		{Method: "POST", Path: "/orgs", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Create an organization with its administrator",
-			Request: organizationRequest{}, Response: organizationResponse{}, Status: 201, Handle: a.create},
-		{Method: "GET", Path: "/orgs", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "List organizations", Row: organizationResponse{}, Handle: a.list},
-		{Method: "GET", Path: "/orgs/:id", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Read an organization", Response: organizationResponse{}, Handle: a.get},
+		{
+			Method: "POST", Path: "/orgs", Hosts: OnRoot, Access: AccessSuperAdmin,
+			Summary: "Create an organization with its administrator", Request: organizationRequest{},
+			Response: organizationResponse{}, Status: 201, Handle: a.create,
+		},
+		{
+			Method: "GET", Path: "/orgs", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "List organizations",
+			Row: organizationResponse{}, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/orgs/:id", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Read an organization",
+			Response: organizationResponse{}, Handle: a.get,
+		},
 		{Method: "PATCH", Path: "/orgs/:id", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Rename an organization",
 			Request: organizationPatch{}, Response: organizationResponse{}, Handle: a.change},
-		{Method: "POST", Path: "/orgs/:id/suspend", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "End everybody's access to an organization",
-			Request: reasonRequest{}, Response: organizationResponse{}, Handle: a.suspend},
-		{Method: "POST", Path: "/orgs/:id/resume", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Undo a suspension",
-			Request: reasonRequest{}, Response: organizationResponse{}, Handle: a.resume},
+		{
+			Method: "POST", Path: "/orgs/:id/suspend", Hosts: OnRoot, Access: AccessSuperAdmin,
+			Summary: "End everybody's access to an organization", Request: reasonRequest{},
+			Response: organizationResponse{}, Handle: a.suspend,
+		},
+		{
+			Method: "POST", Path: "/orgs/:id/resume", Hosts: OnRoot, Access: AccessSuperAdmin,
+			Summary: "Undo a suspension", Request: reasonRequest{}, Response: organizationResponse{}, Handle: a.resume,
+		},
 	}
 }
 
@@ -88,8 +102,8 @@ func showOrganization(r identityviews.OrganizationRow) organizationResponse {
 		status = "suspended"
 	}
 	return organizationResponse{
-		ID: r.ID, Slug: r.Slug, Name: r.Name, Timezone: r.Billing.Timezone, Currency: r.Billing.Currency, Country: r.Billing.Country,
-		InvoicePrefix: r.Billing.InvoicePrefix, Status: status, CreatedAt: r.CreatedAt,
+		ID: r.ID, Slug: r.Slug, Name: r.Name, Timezone: r.Billing.Timezone, Currency: r.Billing.Currency,
+		Country: r.Billing.Country, InvoicePrefix: r.Billing.InvoicePrefix, Status: status, CreatedAt: r.CreatedAt,
 	}
 }
 
@@ -122,9 +136,10 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 	}
 	country := orDefault(in.Country, "KE")
 	create := commands.CreateOrganization{
-		OrgID: NewID[id.Organization](c, "organization"), Slug: in.Slug, Name: strings.TrimSpace(in.Name), Billing: events.BillingSettings{
-			Timezone: orDefault(in.Timezone, "Africa/Nairobi"), Currency: money.Currency(orDefault(in.Currency, "KES")), Country: country,
-			InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: kenyanTax(country),
+		OrgID: NewID[id.Organization](c, "organization"), Slug: in.Slug, Name: strings.TrimSpace(in.Name),
+		Billing: events.BillingSettings{
+			Timezone: orDefault(in.Timezone, "Africa/Nairobi"), Currency: money.Currency(orDefault(in.Currency, "KES")),
+			Country: country, InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: kenyanTax(country),
 		},
 	}
 	phone := ""
@@ -132,11 +147,13 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 		phone = commands.NormalizeContactPhone(in.Admin.Phone)
 	}
 	admin := commands.RegisterUser{
-		UserID: newUserID(c, "admin"), Email: personal.Of(commands.NormalizeEmail(in.Admin.Email)), Phone: personal.Of(phone),
-		FirstName: personal.Of(strings.TrimSpace(in.Admin.FirstName)), LastName: personal.Of(strings.TrimSpace(in.Admin.LastName)),
-		MustChangePassword: true, OrgID: create.OrgID, Role: events.RoleAdmin,
+		UserID: newUserID(c, "admin"), Email: personal.Of(commands.NormalizeEmail(in.Admin.Email)),
+		Phone: personal.Of(phone), FirstName: personal.Of(strings.TrimSpace(in.Admin.FirstName)),
+		LastName: personal.Of(strings.TrimSpace(in.Admin.LastName)), MustChangePassword: true, OrgID: create.OrgID,
+		Role: events.RoleAdmin,
 	}
-	if err := joinFaults(invalid, create.Validate(), under("admin.", checkNewUser(admin, in.Admin.TemporaryPassword))); err != nil {
+	if err := joinFaults(invalid, create.Validate(),
+		under("admin.", checkNewUser(admin, in.Admin.TemporaryPassword))); err != nil {
 		return err
 	}
 	done, err := a.createWithPrefix(ctx, c, create)
@@ -158,7 +175,9 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 const maxPrefixTries = 100
 
 // createWithPrefix creates the organization under the first invoice prefix of its slug that is free.
-func (a OrganizationsAPI) createWithPrefix(ctx context.Context, c *Call, create commands.CreateOrganization) (bus.Result, error) {
+func (a OrganizationsAPI) createWithPrefix(
+	ctx context.Context, c *Call, create commands.CreateOrganization,
+) (bus.Result, error) {
 	for try := 0; ; try++ {
 		create.Billing.InvoicePrefix = invoicePrefix(create.Slug, try)
 		done, err := a.Bus.Execute(ctx, create, c.Meta())
@@ -168,8 +187,8 @@ func (a OrganizationsAPI) createWithPrefix(ctx context.Context, c *Call, create 
 	}
 }
 
-// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number tells slugs apart that begin alike. It
-// is well formed whatever the slug is: the slug's faults are told, its prefix's are nobody's.
+// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number tells slugs apart that begin
+// alike. It is well formed whatever the slug is: the slug's faults are told, its prefix's are nobody's.
 func invoicePrefix(slug string, n int) string {
 	letters := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -247,7 +266,8 @@ func (a OrganizationsAPI) change(ctx context.Context, c *Call) error {
 	if in.Name == nil {
 		return a.get(ctx, c)
 	}
-	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*in.Name)}, c.Meta())
+	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*in.Name)},
+		c.Meta())
 	if err != nil {
 		return err
 	}
@@ -269,7 +289,9 @@ func (a OrganizationsAPI) resume(ctx context.Context, c *Call) error {
 }
 
 // withReason executes a command that needs a reason.
-func (a OrganizationsAPI) withReason(ctx context.Context, c *Call, command func(id.Organization, string) commands.Command) error {
+func (a OrganizationsAPI) withReason(
+	ctx context.Context, c *Call, command func(id.Organization, string) commands.Command,
+) error {
 	org, done, err := executeWithReason(ctx, c, a.Bus, "organization_not_found", command)
 	if err != nil {
 		return err

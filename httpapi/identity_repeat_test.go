@@ -12,7 +12,8 @@ import (
 // storing of the answer.
 func (k *ispKit) loseAnswers(t *testing.T) {
 	t.Helper()
-	if _, err := k.db.Owner.Exec(t.Context(), `delete from `+k.db.Namespace.Schema("vault")+`.idempotency`); err != nil {
+	if _, err := k.db.Owner.Exec(t.Context(),
+		`delete from `+k.db.Namespace.Schema("vault")+`.idempotency`); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -26,8 +27,16 @@ func TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade(t *testing.T) {
 	for i, r := range []apitest.Request{
 		post(admin, "/users", newcomer("nia@acme.test")),
 		post(admin, "/users", newcomer(olgaEmail)), // somebody who is known
-		at(apitest.Domain, post(root, "/orgs", map[string]any{"slug": "acme-net", "name": "Net", "admin": map[string]any{"email": "b@net.test", "firstName": "B", "temporaryPassword": "for the first day"}})),
-		at(apitest.Domain, post(root, "/orgs", map[string]any{"slug": "acme-two", "name": "Two", "admin": map[string]any{"email": olgaEmail, "firstName": "B", "temporaryPassword": "for the first day"}})),
+		at(apitest.Domain, post(root, "/orgs", map[string]any{
+			"slug": "acme-net", "name": "Net", "admin": map[string]any{
+				"email": "b@net.test", "firstName": "B", "temporaryPassword": "for the first day",
+			},
+		})),
+		at(apitest.Domain, post(root, "/orgs", map[string]any{
+			"slug": "acme-two", "name": "Two", "admin": map[string]any{
+				"email": olgaEmail, "firstName": "B", "temporaryPassword": "for the first day",
+			},
+		})),
 		post(admin, "/subscribers", amina()),
 		post(admin, "/plans", planBody("x", "postpaid", "week")),
 		post(admin, "/subscriptions", map[string]any{"subscriberId": client, "planId": plan}),
@@ -37,8 +46,10 @@ func TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade(t *testing.T) {
 		first := k.want(t, 201, "", r)
 		k.loseAnswers(t)
 		second := k.want(t, 201, "", r)
-		if string(first.Body) != string(second.Body) || first.Header.Get("ETag") != second.Header.Get("ETag") || second.Header.Get("Idempotency-Replayed") != "" {
-			t.Errorf("%s: first %s %s, then %s %s", r.Path, first.Header.Get("ETag"), first.Body, second.Header.Get("ETag"), second.Body)
+		if string(first.Body) != string(second.Body) || first.Header.Get("ETag") != second.Header.Get("ETag") ||
+			second.Header.Get("Idempotency-Replayed") != "" {
+			t.Errorf("%s: first %s %s, then %s %s", r.Path, first.Header.Get("ETag"), first.Body,
+				second.Header.Get("ETag"), second.Body)
 		}
 	}
 	for path, want := range map[string]int{"/users": 5, "/subscribers": 2, "/plans": 2, "/subscriptions": 2} {
@@ -87,7 +98,10 @@ func TestLog_HasNoSecretsAndNoPersonalData(t *testing.T) {
 	if !strings.Contains(logged, "/auth/login") {
 		t.Fatal("nothing was logged")
 	}
-	for _, word := range []string{adminEmail, rightPassword, "a wrong guess", in.AccessToken, in.RefreshToken, "Amina", "Wanjiru", "712345678", "nia@", "for the first day"} {
+	for _, word := range []string{
+		adminEmail, rightPassword, "a wrong guess", in.AccessToken, in.RefreshToken, "Amina", "Wanjiru", "712345678",
+		"nia@", "for the first day",
+	} {
 		if strings.Contains(logged, word) {
 			t.Errorf("the log has %q", word)
 		}

@@ -59,7 +59,8 @@ func (t Tokens) Issue(user id.User, org id.Organization, role events.Role, sessi
 func (t Tokens) Authenticate(_ context.Context, token string) (Caller, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.Key, nil },
-		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(tokenIssuer), jwt.WithAudience(tokenAudience),
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(tokenIssuer),
+		jwt.WithAudience(tokenAudience),
 		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(t.Clock.Now))
 	if err != nil {
 		return Caller{}, errSignIn()

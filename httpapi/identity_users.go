@@ -30,16 +30,33 @@ type UsersAPI struct {
 // Routes lists the endpoints of staff users.
 func (a UsersAPI) Routes() []Route {
 	return []Route{
-		{Method: "POST", Path: "/users", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Add somebody to the organization",
-			Request: userRequest{}, Response: memberResponse{}, Status: 201, Handle: a.create},
-		{Method: "GET", Path: "/users", Hosts: OnOrganization, Access: AccessAdmin, Summary: "List the organization's users", Row: memberResponse{}, Handle: a.list},
-		{Method: "GET", Path: "/users/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Read a user", Response: memberResponse{}, Handle: a.get},
-		{Method: "PATCH", Path: "/users/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Change a user's name, phone or role",
-			Request: userPatch{}, Response: memberResponse{}, Handle: a.change},
-		{Method: "POST", Path: "/users/:id/disable", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a user's access at once",
-			Request: archiveRequest{}, Response: memberResponse{}, Handle: a.disable},
-		{Method: "POST", Path: "/users/:id/enable", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give access back",
-			Response: memberResponse{}, Handle: a.enable},
+		{
+			Method: "POST", Path: "/users", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Add somebody to the organization", Request: userRequest{}, Response: memberResponse{},
+			Status: 201, Handle: a.create,
+		},
+		{
+			Method: "GET", Path: "/users", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "List the organization's users", Row: memberResponse{}, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/users/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Read a user",
+			Response: memberResponse{}, Handle: a.get,
+		},
+		{
+			Method: "PATCH", Path: "/users/:id", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Change a user's name, phone or role", Request: userPatch{}, Response: memberResponse{},
+			Handle: a.change,
+		},
+		{
+			Method: "POST", Path: "/users/:id/disable", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "End a user's access at once", Request: archiveRequest{}, Response: memberResponse{},
+			Handle: a.disable,
+		},
+		{
+			Method: "POST", Path: "/users/:id/enable", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Give access back", Response: memberResponse{}, Handle: a.enable,
+		},
 	}
 }
 
@@ -81,8 +98,8 @@ func showMember(r identityviews.MemberRow) memberResponse {
 		status = "invited"
 	}
 	return memberResponse{
-		ID: r.ID, Email: emptyAsNull(&r.Email), Phone: emptyAsNull(&r.Phone), FirstName: r.FirstName, LastName: r.LastName,
-		Role: r.Role, Status: status, CreatedAt: r.MemberSince,
+		ID: r.ID, Email: emptyAsNull(&r.Email), Phone: emptyAsNull(&r.Phone), FirstName: r.FirstName,
+		LastName: r.LastName, Role: r.Role, Status: status, CreatedAt: r.MemberSince,
 	}
 }
 
@@ -114,14 +131,17 @@ func (a UsersAPI) create(ctx context.Context, c *Call) error {
 	return a.show(ctx, c, 201, user, done)
 }
 
-// newUserID makes the id of a user. It tells nothing: one that shows when it was made would tell an organization that the
-// person was known before (rules.md 16).
+// newUserID makes the id of a user. It tells nothing: one that shows when it was made would tell an organization that
+// the person was known before (rules.md 16).
 func newUserID(c *Call, kind string) id.User {
 	return id.Derive[id.User]("user", NewID[id.Any](c, kind).String())
 }
 
 // addUser registers a user with a temporary password, or grants a membership to the one who has the e-mail address.
-func addUser(ctx context.Context, c *Call, b *bus.Bus, users identityviews.UsersQuery, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser) (id.User, bus.Result, error) {
+func addUser(
+	ctx context.Context, c *Call, b *bus.Bus, users identityviews.UsersQuery, passwords *vault.Passwords,
+	password secrets.Text, r commands.RegisterUser,
+) (id.User, bus.Result, error) {
 	if err := checkNewUser(r, password); err != nil {
 		return id.User{}, bus.Result{}, err
 	}
@@ -131,7 +151,8 @@ func addUser(ctx context.Context, c *Call, b *bus.Bus, users identityviews.Users
 	if err != nil {
 		return id.User{}, bus.Result{}, err
 	}
-	if known != nil && known.ID == r.UserID { // a repeat: the password was set the first time, and may be another by now
+	// a repeat: the password was set the first time, and may be another by now
+	if known != nil && known.ID == r.UserID {
 		done, err := b.Execute(ctx, r, meta)
 		return r.UserID, done, err
 	}
@@ -154,7 +175,10 @@ func addUser(ctx context.Context, c *Call, b *bus.Bus, users identityviews.Users
 }
 
 // register makes a user with a password. The password comes first: whoever is registered can sign in.
-func register(ctx context.Context, b *bus.Bus, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser, meta commands.Meta) (bus.Result, error) {
+func register(
+	ctx context.Context, b *bus.Bus, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser,
+	meta commands.Meta,
+) (bus.Result, error) {
 	if err := passwords.Set(ctx, r.UserID, password); err != nil {
 		return bus.Result{}, err
 	}
@@ -192,8 +216,8 @@ func checkNewUser(r commands.RegisterUser, password secrets.Text) error {
 	return faults.Err()
 }
 
-// show answers with the user once both read sides have the write. Users have no entity tag: the revision of their stream
-// would tell what they do at other organizations.
+// show answers with the user once both read sides have the write. Users have no entity tag: the revision of their
+// stream would tell what they do at other organizations.
 func (a UsersAPI) show(ctx context.Context, c *Call, status int, user id.User, done bus.Result) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
@@ -216,7 +240,8 @@ func (a UsersAPI) show(ctx context.Context, c *Call, status int, user id.User, d
 func metaOf(c *Call) (commands.Meta, error) {
 	meta := c.Meta()
 	if meta.ExpectedRevision != nil {
-		return meta, failure.New(failure.Stale, "stale_revision", "Users have no entity tag. Please send this without If-Match.")
+		return meta, failure.New(failure.Stale, "stale_revision",
+			"Users have no entity tag. Please send this without If-Match.")
 	}
 	return meta, nil
 }
@@ -260,7 +285,8 @@ func (a UsersAPI) change(ctx context.Context, c *Call) error {
 		return err
 	}
 	null := c.nulls()
-	in.Phone, in.FirstName, in.LastName = emptied(in.Phone, null["phone"]), emptied(in.FirstName, null["firstName"]), emptied(in.LastName, null["lastName"])
+	in.Phone, in.FirstName, in.LastName = emptied(in.Phone, null["phone"]), emptied(in.FirstName, null["firstName"]),
+		emptied(in.LastName, null["lastName"])
 	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
 	set := func(to **personal.Text, from *string, normal func(string) string) {
 		if from != nil {
@@ -310,7 +336,8 @@ func (a UsersAPI) disable(ctx context.Context, c *Call) error {
 		return err
 	}
 	meta.Reason = reason
-	done, err := a.Bus.Execute(ctx, commands.DisableMember{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: reason}, meta)
+	done, err := a.Bus.Execute(ctx,
+		commands.DisableMember{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: reason}, meta)
 	if err != nil {
 		return err
 	}

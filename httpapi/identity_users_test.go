@@ -23,7 +23,10 @@ type member struct {
 
 // newcomer is the body that adds somebody.
 func newcomer(email string) map[string]any {
-	return map[string]any{"email": email, "firstName": "Nia", "lastName": "New", "phone": "0712 345 678", "role": "support", "temporaryPassword": "for the first day"}
+	return map[string]any{
+		"email": email, "firstName": "Nia", "lastName": "New", "phone": "0712 345 678", "role": "support",
+		"temporaryPassword": "for the first day",
+	}
 }
 
 func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
@@ -32,7 +35,8 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 	admin := k.admin(t)
 	var made member
 	k.want(t, 201, "", post(admin, "/users", newcomer("Nia@acme.test "))).Into(t, &made)
-	if *made.Email != "nia@acme.test" || *made.Phone != "+254712345678" || made.Status != "invited" || made.Role != "support" {
+	if *made.Email != "nia@acme.test" || *made.Phone != "+254712345678" || made.Status != "invited" ||
+		made.Role != "support" {
 		t.Errorf("made %+v", made)
 	}
 	var in signedIn
@@ -43,7 +47,9 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 	}
 	k.want(t, 403, "password_change_required", get(in.AccessToken, "/subscribers"))
 	k.want(t, 200, "", get(in.AccessToken, "/auth/me"))
-	k.want(t, 200, "", post(in.AccessToken, "/auth/password", map[string]string{"currentPassword": "for the first day", "newPassword": rightPassword}))
+	k.want(t, 200, "", post(in.AccessToken, "/auth/password", map[string]string{
+		"currentPassword": "for the first day", "newPassword": rightPassword,
+	}))
 	k.want(t, 200, "", get(in.AccessToken, "/subscribers")) // the same token, at once
 	if again := k.signIn(t, apitest.Acme, "nia@acme.test"); again.MustChangePassword {
 		t.Error("still must change the password")
@@ -76,7 +82,10 @@ func TestUsers_AKnownAddressGivesNothingAway(t *testing.T) {
 	// Neither can be told apart by correcting them, and nothing of it reaches the person's own organization.
 	for _, email := range []string{"stranger@acme.test", olgaEmail} {
 		path := "/users/" + k.memberID(t, admin, email)
-		k.want(t, 412, "stale_revision", apitest.Request{Method: "PATCH", Path: path, As: admin, Body: map[string]any{}, Header: map[string]string{"If-Match": `"3"`}})
+		k.want(t, 412, "stale_revision", apitest.Request{
+			Method: "PATCH", Path: path, As: admin, Body: map[string]any{},
+			Header: map[string]string{"If-Match": `"3"`},
+		})
 		var m member
 		k.want(t, 200, "", patch(admin, path, map[string]any{"firstName": "Renamed", "role": "admin"})).Into(t, &m)
 		if m.FirstName != "Renamed" || m.Status != "invited" || m.Role != "admin" {
@@ -94,7 +103,8 @@ func TestUsers_AKnownAddressGivesNothingAway(t *testing.T) {
 	if in := k.signIn(t, apitest.Acme, olgaEmail); in.User.Role != "admin" || in.MustChangePassword {
 		t.Errorf("%+v", in)
 	}
-	k.want(t, 409, "details_of_shared_user", patch(admin, "/users/"+k.users[olgaEmail].String(), map[string]any{"phone": "0700000000"}))
+	k.want(t, 409, "details_of_shared_user",
+		patch(admin, "/users/"+k.users[olgaEmail].String(), map[string]any{"phone": "0700000000"}))
 }
 
 // memberID finds a user in the list.
@@ -141,7 +151,9 @@ func TestUsers_DisabledOrDemotedEndsAtOnce(t *testing.T) {
 	k.want(t, 200, "", get(sue.AccessToken, "/users"))
 	k.want(t, 200, "", post(admin, path+"/disable", map[string]string{"reason": "left"}))
 	k.want(t, 401, "unauthenticated", get(sue.AccessToken, "/auth/me"))
-	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{"refreshToken": sue.RefreshToken}))
+	k.want(t, 401, "refresh_token_invalid", post("", "/auth/refresh", map[string]string{
+		"refreshToken": sue.RefreshToken,
+	}))
 	if a := k.login(t, apitest.Acme, supportEmail, rightPassword); a.Code() != "wrong_credentials" {
 		t.Errorf("disabled: %d %s", a.Status, a.Body)
 	}
@@ -172,7 +184,10 @@ func TestUsers_RefusalsOfOthersAndOfForm(t *testing.T) {
 	}
 	k.want(t, 403, "role_required", get(support, "/users"))
 	k.want(t, 403, "role_required", post(support, "/users", newcomer("x@acme.test")))
-	for field, value := range map[string]any{"email": "Nia <n@x.test>", "phone": "12", "firstName": " ", "role": "super_admin", "temporaryPassword": "short", "admin": true} {
+	for field, value := range map[string]any{
+		"email": "Nia <n@x.test>", "phone": "12", "firstName": " ", "role": "super_admin", "temporaryPassword": "short",
+		"admin": true,
+	} {
 		body := newcomer("x@acme.test")
 		body[field] = value
 		if a := k.Do(t, post(admin, "/users", body)); a.Status != 422 || !strings.Contains(string(a.Body), field) {
@@ -180,7 +195,8 @@ func TestUsers_RefusalsOfOthersAndOfForm(t *testing.T) {
 		}
 	}
 	k.want(t, 400, "missing_field", post(admin, "/users", map[string]any{"email": "x@acme.test"}))
-	k.want(t, 422, "invalid_input", patch(admin, "/users/"+k.users[supportEmail].String(), map[string]any{"role": "super_admin"}))
+	k.want(t, 422, "invalid_input",
+		patch(admin, "/users/"+k.users[supportEmail].String(), map[string]any{"role": "super_admin"}))
 }
 
 func TestUsers_RepeatWithAKeyActsOnce(t *testing.T) {
@@ -203,7 +219,9 @@ func TestUsers_RepeatWithAKeyActsOnce(t *testing.T) {
 func TestUsers_TwoOrganizationsAddTheSamePersonAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
-	hosts := map[string]string{apitest.Acme: k.admin(t), apitest.Other: k.signIn(t, apitest.Other, olgaEmail).AccessToken}
+	hosts := map[string]string{
+		apitest.Acme: k.admin(t), apitest.Other: k.signIn(t, apitest.Other, olgaEmail).AccessToken,
+	}
 	var both sync.WaitGroup
 	for host, as := range hosts {
 		both.Go(func() {
@@ -228,7 +246,8 @@ func TestOrganizations_CreatedWithAnAdministrator(t *testing.T) {
 	}
 	a := k.want(t, 201, "", create("acme-two", "boss@two.test"))
 	a.Into(t, &org)
-	if org.InvoicePrefix != "ACMETW" || org.Timezone != "Africa/Nairobi" || org.Currency != "KES" || org.Country != "KE" || org.Status != "active" || a.Header.Get("ETag") == "" {
+	if org.InvoicePrefix != "ACMETW" || org.Timezone != "Africa/Nairobi" || org.Currency != "KES" ||
+		org.Country != "KE" || org.Status != "active" || a.Header.Get("ETag") == "" {
 		t.Errorf("%s", a.Body)
 	}
 	host := "acme-two." + apitest.Domain
@@ -263,14 +282,17 @@ func TestOrganizations_SuspensionEndsEverybodysAccessAtOnce(t *testing.T) {
 	k.want(t, 400, "missing_field", at(apitest.Domain, post(root, path+"/suspend", nil)))
 	k.want(t, 200, "", at(apitest.Domain, post(root, path+"/suspend", map[string]string{"reason": "unpaid"})))
 	k.want(t, 403, "organization_suspended", get(admin.AccessToken, "/auth/me"))
-	k.want(t, 403, "organization_suspended", post("", "/auth/refresh", map[string]string{"refreshToken": admin.RefreshToken}))
+	k.want(t, 403, "organization_suspended", post("", "/auth/refresh", map[string]string{
+		"refreshToken": admin.RefreshToken,
+	}))
 	if a := k.login(t, apitest.Acme, adminEmail, rightPassword); a.Status != 403 {
 		t.Errorf("login: %d", a.Status)
 	}
 	k.want(t, 200, "", at(apitest.Domain, post(root, path+"/resume", map[string]string{"reason": "paid"})))
 	k.want(t, 200, "", get(admin.AccessToken, "/auth/me"))
 	k.want(t, 404, "organization_not_found", at(apitest.Domain, get(root, "/orgs/"+id.New[id.Organization]().String())))
-	k.want(t, 404, "organization_not_found", at(apitest.Domain, post(root, "/orgs/x/suspend", map[string]string{"reason": "x"})))
+	k.want(t, 404, "organization_not_found",
+		at(apitest.Domain, post(root, "/orgs/x/suspend", map[string]string{"reason": "x"})))
 	var page struct {
 		Data    []struct{ Slug string }
 		HasMore bool
@@ -307,19 +329,30 @@ func TestSettings_ChangeWhatIsGiven(t *testing.T) {
 		}
 		Holidays []string
 	}
-	k.want(t, 200, "", put(admin, map[string]any{"name": "Acme Networks", "taxPin": "P051234567X", "holidays": []string{"2026-12-25"},
-		"tax": map[string]any{"mode": "exclusive", "components": []map[string]any{{"name": "VAT", "rate": 16}, {"name": "Levy", "rate": 1.25}}}})).Into(t, &s)
-	if s.Name != "Acme Networks" || s.Timezone != "Africa/Nairobi" || s.Tax.Mode != "exclusive" || s.Tax.Components[1].Rate != "1.25" || s.Holidays[0] != "2026-12-25" {
+	k.want(t, 200, "", put(admin, map[string]any{
+		"name": "Acme Networks", "taxPin": "P051234567X", "holidays": []string{"2026-12-25"},
+		"tax": map[string]any{
+			"mode": "exclusive", "components": []map[string]any{
+				{"name": "VAT", "rate": 16}, {"name": "Levy", "rate": 1.25},
+			},
+		},
+	})).Into(t, &s)
+	if s.Name != "Acme Networks" || s.Timezone != "Africa/Nairobi" || s.Tax.Mode != "exclusive" ||
+		s.Tax.Components[1].Rate != "1.25" || s.Holidays[0] != "2026-12-25" {
 		t.Errorf("settings %+v", s)
 	}
-	for field, body := range map[string]any{"timezone": map[string]any{"timezone": "Mars/Base"}, "tax": map[string]any{"tax": map[string]any{"mode": "inclusive", "components": []map[string]any{{"name": "V", "rate": 101}}}},
-		"invoicePrefix": map[string]any{"invoicePrefix": "x"}, "country": map[string]any{"country": "Kenya"}, "name": map[string]any{"name": " "}} {
+	for field, body := range map[string]any{"timezone": map[string]any{"timezone": "Mars/Base"}, "tax": map[string]any{
+		"tax": map[string]any{"mode": "inclusive", "components": []map[string]any{{"name": "V", "rate": 101}}},
+	},
+		"invoicePrefix": map[string]any{"invoicePrefix": "x"}, "country": map[string]any{"country": "Kenya"},
+		"name": map[string]any{"name": " "}} {
 		if a := k.Do(t, put(admin, body)); a.Status != 422 || !strings.Contains(string(a.Body), field) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
 	k.want(t, 409, "currency_fixed", put(admin, map[string]any{"currency": "UGX"}))
-	k.want(t, 422, "invalid_input", put(admin, map[string]any{"invoicePrefix": "071234"})) // its numbers would be others' phones
+	// its numbers would be others' phones
+	k.want(t, 422, "invalid_input", put(admin, map[string]any{"invoicePrefix": "071234"}))
 	k.want(t, 409, "invoice_prefix_taken", put(admin, map[string]any{"invoicePrefix": "OTHER"}))
 	r := put(admin, map[string]any{"taxPin": "X"})
 	r.Header = map[string]string{"If-Match": `"0"`}

@@ -35,8 +35,9 @@ func Listen(ctx context.Context, address string, handler http.Handler, logger *s
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
 	return &Listener{listener: l, done: make(chan struct{}), logger: logger, server: &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerLimit, ReadTimeout: readLimit, WriteTimeout: writeLimit, IdleTimeout: idleLimit,
-		MaxHeaderBytes: headerBytes, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+		Handler: handler, ReadHeaderTimeout: headerLimit, ReadTimeout: readLimit, WriteTimeout: writeLimit,
+		IdleTimeout: idleLimit, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}}, nil
 }
 

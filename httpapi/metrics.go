@@ -22,10 +22,14 @@ type httpMetrics struct {
 // newHTTPMetrics makes the metrics and registers them.
 func newHTTPMetrics(to prometheus.Registerer) (*httpMetrics, error) {
 	m := &httpMetrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "lastmile", Subsystem: "http", Name: "requests_total",
-			Help: "Answered requests by route pattern."}, []string{"method", "route", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "lastmile", Subsystem: "http", Name: "request_seconds",
-			Help: "Time to answer.", Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}}, []string{"method", "route"}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "lastmile", Subsystem: "http", Name: "requests_total",
+			Help: "Answered requests by route pattern.",
+		}, []string{"method", "route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "lastmile", Subsystem: "http", Name: "request_seconds",
+			Help: "Time to answer.", Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"method", "route"}),
 	}
 	if to == nil {
 		return m, nil
@@ -57,39 +61,49 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 // ProjectionMetrics shows lag and state of the read models.
 func ProjectionMetrics(status func() []runner.Status) []prometheus.Collector {
 	return []prometheus.Collector{
-		gauges{prometheus.NewDesc("lastmile_projection_lag", "Log positions not shown yet.", []string{"projection"}, nil),
+		gauges{
+			prometheus.NewDesc("lastmile_projection_lag", "Log positions not shown yet.", []string{"projection"}, nil),
 			func(emit func(float64, ...string)) {
 				for _, s := range status() {
 					emit(float64(lag(s)), s.Name)
 				}
-			}},
-		gauges{prometheus.NewDesc("lastmile_projection_stopped", "1 when an event could not be applied.", []string{"projection"}, nil),
+			},
+		},
+		gauges{
+			prometheus.NewDesc("lastmile_projection_stopped", "1 when an event could not be applied.",
+				[]string{"projection"}, nil),
 			func(emit func(float64, ...string)) {
 				for _, s := range status() {
 					emit(flag(s.State == runner.StateStopped), s.Name)
 				}
-			}},
+			},
+		},
 	}
 }
 
 // BreakerMetrics shows which outside systems are cut off. Targets are the platform's own names, never a customer's.
 func BreakerMetrics(states func() []BreakerState) prometheus.Collector {
-	return gauges{prometheus.NewDesc("lastmile_breaker_open", "1 when calls are refused, 0.5 while a probe is due.", []string{"kind", "target"}, nil),
+	return gauges{
+		prometheus.NewDesc("lastmile_breaker_open", "1 when calls are refused, 0.5 while a probe is due.",
+			[]string{"kind", "target"}, nil),
 		func(emit func(float64, ...string)) {
 			for _, b := range states() {
 				value := map[string]float64{"open": 1, "half_open": 0.5}[b.State]
 				emit(value, b.Kind, b.Target)
 			}
-		}}
+		},
+	}
 }
 
 // attentionTimeout bounds the count of receipts at each scrape.
 const attentionTimeout = 2 * time.Second
 
-// ReceiptMetrics shows money that waits for a person: the alarms of rules.md 1 and 2. A count that fails is left out of the
-// scrape, which a rule for absent series notices.
+// ReceiptMetrics shows money that waits for a person: the alarms of rules.md 1 and 2. A count that fails is left out of
+// the scrape, which a rule for absent series notices.
 func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, error)) prometheus.Collector {
-	return gauges{prometheus.NewDesc("lastmile_receipts_attention", "Receipts that wait for a person: in suspense, disputed, or unclaimed for 48 hours.", []string{"why"}, nil),
+	return gauges{
+		prometheus.NewDesc("lastmile_receipts_attention",
+			"Receipts that wait for a person: in suspense, disputed, or unclaimed for 48 hours.", []string{"why"}, nil),
 		func(emit func(float64, ...string)) {
 			ctx, cancel := context.WithTimeout(context.Background(), attentionTimeout)
 			defer cancel()
@@ -100,7 +114,8 @@ func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, er
 			emit(float64(a.Suspense), "suspense")
 			emit(float64(a.Disputed), "disputed")
 			emit(float64(a.Unclaimed), "unclaimed")
-		}}
+		},
+	}
 }
 
 // flag is 1 for true.

@@ -33,7 +33,8 @@ func (a NetworkAPI) reconcileService(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	done, err := a.Bus.Execute(ctx, commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")}, c.Meta())
+	done, err := a.Bus.Execute(ctx, commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")},
+		c.Meta())
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,9 @@ func (a NetworkAPI) reconcile(kind events.ReconcileKind) func(context.Context, *
 			return err
 		}
 		run := NewID[id.Run](c, "run")
-		if _, err := a.Bus.Execute(ctx, commands.RequestReconcile{RunID: run, OrgID: c.Org.ID, DeviceID: device, Kind: kind}, c.Meta()); err != nil {
+		if _, err := a.Bus.Execute(ctx,
+			commands.RequestReconcile{RunID: run, OrgID: c.Org.ID, DeviceID: device, Kind: kind},
+			c.Meta()); err != nil {
 			return err
 		}
 		var row *networkviews.RunRow
@@ -94,7 +97,8 @@ func sendRun(c *Call, r networkviews.RunRow) error {
 	case events.ReconcileUnreachable:
 		return errUnreachable(r.Message)
 	case events.ReconcileUnstable:
-		return failure.NewConflict("router_changed", "The router was read back and still differs: somebody else is changing it.")
+		return failure.NewConflict("router_changed",
+			"The router was read back and still differs: somebody else is changing it.")
 	case events.ReconcileDone:
 	}
 	return c.Send(200, runResponse{ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes})
@@ -120,7 +124,8 @@ func (a NetworkAPI) reboot(ctx context.Context, c *Call) error {
 			return false, err
 		}
 		b := row.Reboot
-		return b != nil && b.RunID == run && b.Stage != networkviews.RebootRequested && b.Stage != networkviews.RebootStarted, nil
+		return b != nil && b.RunID == run && b.Stage != networkviews.RebootRequested &&
+			b.Stage != networkviews.RebootStarted, nil
 	})
 	switch {
 	case err != nil:

@@ -13,8 +13,8 @@ type BootstrapReports interface {
 	ReportBootstrap(ctx context.Context, token string, version int) error
 }
 
-// BootstrapAPI serves the address at which bootstrap scripts report. It is the same on every host: the router is known by
-// the token.
+// BootstrapAPI serves the address at which bootstrap scripts report. It is the same on every host: the router is known
+// by the token.
 type BootstrapAPI struct{ Reports BootstrapReports }
 
 // BootstrapPath is where scripts report, before token and version.
@@ -22,8 +22,12 @@ const BootstrapPath = "/webhooks/nas/bootstrap"
 
 // Routes lists the endpoint.
 func (a BootstrapAPI) Routes() []Route {
-	return []Route{{Method: "POST", Path: BootstrapPath + "/:token/:version", Hosts: OnEvery, Access: AccessPublic, BodyLimit: 4 << 10,
-		Summary: "A bootstrap script has run to its end", Status: 204, Handle: a.report}}
+	return []Route{
+		{
+			Method: "POST", Path: BootstrapPath + "/:token/:version", Hosts: OnEvery, Access: AccessPublic,
+			BodyLimit: 4 << 10, Summary: "A bootstrap script has run to its end", Status: 204, Handle: a.report,
+		},
+	}
 }
 
 // report notes the version.

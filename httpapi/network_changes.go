@@ -14,8 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// How long requests wait for a router. A new or changed service is shown as it stands after a short while; who asks for a
-// reconcile or a reboot wants to know how it went.
+// How long requests wait for a router. A new or changed service is shown as it stands after a short while; who asks for
+// a reconcile or a reboot wants to know how it went.
 const (
 	changeWait = 2 * time.Second
 	actionWait = 25 * time.Second
@@ -40,7 +40,9 @@ func (a NetworkAPI) createService(ctx context.Context, c *Call) error {
 		return err
 	}
 	binding := events.ServiceBinding{Type: events.ServiceType(in.Type), ParentInterface: in.ParentInterface}
-	wanted := events.ServiceAddressing{Subnet: in.Subnet, Gateway: in.Gateway, PoolStart: in.PoolStart, PoolEnd: in.PoolEnd}
+	wanted := events.ServiceAddressing{
+		Subnet: in.Subnet, Gateway: in.Gateway, PoolStart: in.PoolStart, PoolEnd: in.PoolEnd,
+	}
 	garden := in.WalledGarden.garden()
 	if err := checkServiceForm(&binding, in.VlanID, wanted, garden); err != nil {
 		return err
@@ -57,7 +59,8 @@ func (a NetworkAPI) createService(ctx context.Context, c *Call) error {
 		return err
 	}
 	done, err := a.Bus.Execute(ctx, commands.RequestService{
-		ServiceID: service, OrgID: c.Org.ID, DeviceID: device, Binding: binding, Addressing: addressing, WalledGarden: garden,
+		ServiceID: service, OrgID: c.Org.ID, DeviceID: device, Binding: binding, Addressing: addressing,
+		WalledGarden: garden,
 	}, c.Meta())
 	if err != nil {
 		return err
@@ -66,7 +69,9 @@ func (a NetworkAPI) createService(ctx context.Context, c *Call) error {
 }
 
 // checkServiceForm notes all faults that need no router, and puts the VLAN in.
-func checkServiceForm(b *events.ServiceBinding, vlan *int, wanted events.ServiceAddressing, garden events.WalledGarden) error {
+func checkServiceForm(
+	b *events.ServiceBinding, vlan *int, wanted events.ServiceAddressing, garden events.WalledGarden,
+) error {
 	var f failure.Faults
 	if vlan != nil {
 		b.VlanID = *vlan
@@ -83,7 +88,9 @@ func checkServiceForm(b *events.ServiceBinding, vlan *int, wanted events.Service
 }
 
 // allocate takes addresses and gives what was taken.
-func (a NetworkAPI) allocate(ctx context.Context, c *Call, command commands.AllocateAddresses) (events.ServiceAddressing, error) {
+func (a NetworkAPI) allocate(
+	ctx context.Context, c *Call, command commands.AllocateAddresses,
+) (events.ServiceAddressing, error) {
 	if _, err := a.Bus.Execute(ctx, command, c.MetaFor("allocate")); err != nil {
 		return events.ServiceAddressing{}, err
 	}
@@ -93,7 +100,8 @@ func (a NetworkAPI) allocate(ctx context.Context, c *Call, command commands.Allo
 	}
 	held, ok := plan.Of(command.ServiceID)
 	if !ok {
-		return events.ServiceAddressing{}, failure.NewConflict("concurrent_change", "The service was removed at the same time.")
+		return events.ServiceAddressing{},
+			failure.NewConflict("concurrent_change", "The service was removed at the same time.")
 	}
 	return held.Addressing, nil
 }
@@ -114,8 +122,8 @@ func (a NetworkAPI) sendChanged(ctx context.Context, c *Call, status int, servic
 	})
 }
 
-// settle gives back what a service that was applied held before, so that the next request finds it free. The process does
-// the same a moment later, and does it when this fails.
+// settle gives back what a service that was applied held before, so that the next request finds it free. The process
+// does the same a moment later, and does it when this fails.
 func (a NetworkAPI) settle(ctx context.Context, c *Call, r *networkviews.ServiceRow) {
 	var command commands.Command
 	switch {
@@ -124,13 +132,17 @@ func (a NetworkAPI) settle(ctx context.Context, c *Call, r *networkviews.Service
 	case r.RemovedAt != nil:
 		command = commands.ReleaseAddresses{OrgID: r.OrgID, ServiceID: r.ID}
 	default:
-		command = commands.SettleAddresses{OrgID: r.OrgID, ServiceID: r.ID, Binding: r.Binding, Subnet: r.Addressing.Subnet}
+		command = commands.SettleAddresses{
+			OrgID: r.OrgID, ServiceID: r.ID, Binding: r.Binding, Subnet: r.Addressing.Subnet,
+		}
 	}
 	_, _ = a.Bus.Execute(ctx, command, c.MetaFor("settle"))
 }
 
 // outcome waits until work that was asked for at a position is reported; nil when it is not in time.
-func (a NetworkAPI) outcome(ctx context.Context, org id.Organization, service id.Service, asked uint64, patience time.Duration) (*networkviews.ServiceRow, error) {
+func (a NetworkAPI) outcome(
+	ctx context.Context, org id.Organization, service id.Service, asked uint64, patience time.Duration,
+) (*networkviews.ServiceRow, error) {
 	var row *networkviews.ServiceRow
 	reported, err := a.await(ctx, networkviews.ServicesName, patience, func(ctx context.Context) (bool, error) {
 		var err error
@@ -144,7 +156,9 @@ func (a NetworkAPI) outcome(ctx context.Context, org id.Organization, service id
 }
 
 // await tries a condition again and again as a read model moves, for a while. It tells whether it held.
-func (a NetworkAPI) await(ctx context.Context, projection string, patience time.Duration, cond func(ctx context.Context) (bool, error)) (bool, error) {
+func (a NetworkAPI) await(
+	ctx context.Context, projection string, patience time.Duration, cond func(ctx context.Context) (bool, error),
+) (bool, error) {
 	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -184,8 +198,8 @@ func (in serviceChange) binding(b events.ServiceBinding) events.ServiceBinding {
 	return b
 }
 
-// addressing is what a service should have: with another subnet, gateway and pool follow from it unless they are given, and
-// another kind of service comes from another plan.
+// addressing is what a service should have: with another subnet, gateway and pool follow from it unless they are given,
+// and another kind of service comes from another plan.
 func (in serviceChange) addressing(state network.Service, to events.ServiceBinding) events.ServiceAddressing {
 	out := state.Addressing
 	management := events.ServiceCPEManagement
@@ -255,7 +269,8 @@ func (a NetworkAPI) changeService(ctx context.Context, c *Call) error {
 		return err
 	}
 	done, err := a.Bus.Execute(ctx, commands.ChangeService{
-		ServiceID: state.ID, Binding: to, Addressing: addressing, WalledGarden: garden, Confirmed: confirmed, AffectedSessions: sessions,
+		ServiceID: state.ID, Binding: to, Addressing: addressing, WalledGarden: garden, Confirmed: confirmed,
+		AffectedSessions: sessions,
 	}, c.Meta())
 	if err != nil {
 		return err
@@ -275,11 +290,12 @@ func (c *Call) flag(name string) (bool, error) {
 
 // errConfirm tells how many customers would be disconnected.
 func errConfirm(sessions int) error {
-	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.", sessions).With("affectedSessions", sessions)
+	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.",
+		sessions).With("affectedSessions", sessions)
 }
 
-// deleteService asks for the removal and waits for it. While sessions are up it must be confirmed; a router that cannot be
-// asked may have some, so that must be confirmed, too.
+// deleteService asks for the removal and waits for it. While sessions are up it must be confirmed; a router that cannot
+// be asked may have some, so that must be confirmed, too.
 func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	state, err := a.service(ctx, c)
 	if err != nil {
@@ -296,7 +312,9 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	case sessions > 0 && !confirmed && !state.Removing():
 		return errConfirm(sessions)
 	}
-	var command commands.Command = commands.RequestRemoval{ServiceID: state.ID, Confirmed: confirmed, AffectedSessions: sessions}
+	var command commands.Command = commands.RequestRemoval{
+		ServiceID: state.ID, Confirmed: confirmed, AffectedSessions: sessions,
+	}
 	if state.Removing() { // asked for again: it goes on at once
 		command = commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")}
 	}
@@ -307,7 +325,8 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	}
 	done, err := a.Bus.Execute(ctx, command, c.Meta())
 	if err == nil && abandoned && confirmed && unreachable {
-		done, err = a.Bus.Execute(ctx, commands.ReportRemoved{ServiceID: state.ID, Abandoned: true}, c.MetaFor("abandon"))
+		done, err = a.Bus.Execute(ctx, commands.ReportRemoved{ServiceID: state.ID, Abandoned: true},
+			c.MetaFor("abandon"))
 	}
 	if err != nil {
 		return err

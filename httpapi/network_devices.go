@@ -35,8 +35,8 @@ type NetworkAPI struct {
 	Clock            clock.Clock
 }
 
-// Routers asks a router at this moment, through its breaker. A refusal is failure.Refused "router_refused" in the router's
-// own words, no answer failure.Unavailable "device_unreachable".
+// Routers asks a router at this moment, through its breaker. A refusal is failure.Refused "router_refused" in the
+// router's own words, no answer failure.Unavailable "device_unreachable".
 type Routers interface {
 	Ping(ctx context.Context, device id.Device) (networkviews.LivePing, error)
 	Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error)
@@ -46,7 +46,8 @@ type Routers interface {
 	Queues(ctx context.Context, device id.Device) ([]networkviews.LiveQueue, error)
 	// Placement fails when a service may not be there: 400 reserved_interface, or 422 naming the field. It gives the
 	// subnets that the router uses for something of its own.
-	Placement(ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding) (occupied []string, err error)
+	Placement(ctx context.Context, device id.Device, service id.Service,
+		b events.ServiceBinding) (occupied []string, err error)
 	AffectedSessions(ctx context.Context, service id.Service) (int, error)
 	Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error)
 	Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
@@ -67,10 +68,22 @@ type Fleet interface {
 func (a NetworkAPI) Routes() []Route {
 	routes := []Route{
 		{Method: "GET", Path: "/nas/devices", Summary: "List routers", Row: deviceResponse{}, Handle: a.listDevices},
-		{Method: "POST", Path: "/nas/devices", Summary: "Register a router", Request: deviceRequest{}, Response: deviceResponse{}, Status: 201, Handle: a.registerDevice},
-		{Method: "GET", Path: "/nas/devices/:id", Summary: "Read a router", Response: deviceResponse{}, Handle: a.getDevice},
-		{Method: "PATCH", Path: "/nas/devices/:id", Summary: "Change a router", Request: deviceChange{}, Response: deviceResponse{}, Handle: a.changeDevice},
-		{Method: "DELETE", Path: "/nas/devices/:id", Summary: "Delete a router that has no services", Status: 204, Handle: a.deleteDevice},
+		{
+			Method: "POST", Path: "/nas/devices", Summary: "Register a router", Request: deviceRequest{},
+			Response: deviceResponse{}, Status: 201, Handle: a.registerDevice,
+		},
+		{
+			Method: "GET", Path: "/nas/devices/:id", Summary: "Read a router", Response: deviceResponse{},
+			Handle: a.getDevice,
+		},
+		{
+			Method: "PATCH", Path: "/nas/devices/:id", Summary: "Change a router", Request: deviceChange{},
+			Response: deviceResponse{}, Handle: a.changeDevice,
+		},
+		{
+			Method: "DELETE", Path: "/nas/devices/:id", Summary: "Delete a router that has no services", Status: 204,
+			Handle: a.deleteDevice,
+		},
 	}
 	routes = append(routes, a.liveRoutes()...)
 	routes = append(routes, a.serviceRoutes()...)
@@ -139,11 +152,15 @@ type rebootShape struct {
 // showDevice is a row as the API shows it.
 func (a NetworkAPI) showDevice(r networkviews.DeviceRow) deviceResponse {
 	out := deviceResponse{
-		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort, APIPort: r.Details.APIPort,
+		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort,
+		APIPort:           r.Details.APIPort,
 		HasAPICredentials: !r.APIRef.IsZero(), TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
-		ManagementAddress: textOrNil(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince, Error: textOrNil(r.UnreachableError),
-		Bootstrap: bootstrapShape{Version: r.BootstrapVersion, Newest: a.BootstrapVersion, UpToDate: r.BootstrapVersion >= a.BootstrapVersion,
-			ReportedAt: r.BootstrapAt},
+		ManagementAddress: textOrNil(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince,
+		Error: textOrNil(r.UnreachableError),
+		Bootstrap: bootstrapShape{
+			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, UpToDate: r.BootstrapVersion >= a.BootstrapVersion,
+			ReportedAt: r.BootstrapAt,
+		},
 		CreatedAt: r.CreatedAt,
 	}
 	if r.Transport != nil {
@@ -214,7 +231,9 @@ func (a NetworkAPI) getDevice(ctx context.Context, c *Call) error {
 }
 
 // readDevice is a router's row.
-func (a NetworkAPI) readDevice(ctx context.Context, org id.Organization, device id.Device) (*networkviews.DeviceRow, error) {
+func (a NetworkAPI) readDevice(
+	ctx context.Context, org id.Organization, device id.Device,
+) (*networkviews.DeviceRow, error) {
 	row, err := a.Devices.Get(ctx, org, device)
 	if err == nil && row == nil {
 		err = errNoDevice()
@@ -241,7 +260,8 @@ func (a NetworkAPI) deleteDevice(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Bus.Execute(ctx, commands.CloseAddressingDevice{OrgID: c.Org.ID, DeviceID: device}, c.MetaFor("close")); err != nil {
+	if _, err := a.Bus.Execute(ctx, commands.CloseAddressingDevice{OrgID: c.Org.ID, DeviceID: device},
+		c.MetaFor("close")); err != nil {
 		return err
 	}
 	done, err := a.Bus.Execute(ctx, commands.DecommissionDevice{DeviceID: device}, c.Meta())

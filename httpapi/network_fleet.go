@@ -64,7 +64,8 @@ func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) 
 	}
 	if polled && p.Reachable && out.Error == nil {
 		out.Reachable, out.BoardName, out.Version = true, textOrNil(p.BoardName), textOrNil(p.Version)
-		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds, out.ActiveSessions = &p.CPUPercent, &p.MemoryPercent, &p.UptimeSeconds, &p.ActiveSessions
+		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds, out.ActiveSessions = &p.CPUPercent, &p.MemoryPercent,
+			&p.UptimeSeconds, &p.ActiveSessions
 	}
 	return out
 }
@@ -94,8 +95,10 @@ func (a NetworkAPI) polls(ctx context.Context, c *Call) error {
 	}
 	out := listOf[pollShape]{Data: make([]pollShape, 0, len(rows))}
 	for _, p := range rows {
-		out.Data = append(out.Data, pollShape{At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
-			ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs})
+		out.Data = append(out.Data, pollShape{
+			At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
+			ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs,
+		})
 	}
 	return c.Send(200, out)
 }

@@ -12,16 +12,46 @@ import (
 func (a NetworkAPI) liveRoutes() []Route {
 	const of = "/nas/devices/:id"
 	return []Route{
-		{Method: "POST", Path: of + "/ping", Summary: "Ask a router whether it answers, and how fast", Response: pingResponse{}, Handle: a.ping},
-		{Method: "GET", Path: of + "/bootstrap-script", Summary: "The script to paste into the router", Produces: "text/plain; charset=utf-8", Handle: a.bootstrapScript},
-		{Method: "GET", Path: of + "/interfaces", Summary: "Interfaces as choices for a service, read now", Response: interfacesResponse{}, Handle: a.interfaces},
-		{Method: "GET", Path: of + "/sessions", Summary: "Customers online, read now", Response: listOf[sessionShape]{}, Handle: live(a, a.Routers.Sessions, showSession)},
-		{Method: "GET", Path: of + "/leases", Summary: "DHCP leases, read now", Response: listOf[leaseShape]{}, Handle: live(a, a.Routers.Leases, showLease)},
-		{Method: "GET", Path: of + "/queues", Summary: "Simple queues, read now", Response: listOf[queueShape]{}, Handle: live(a, a.Routers.Queues, showQueue)},
-		{Method: "GET", Path: of + "/resource", Summary: "Load of a router, read now", Response: resourceShape{}, Handle: a.resource},
-		{Method: "GET", Path: of + "/history", Summary: "What happened to a router and its services, newest first", Row: historyShape{}, Handle: a.deviceHistory},
-		{Method: "GET", Path: of + "/polls", Summary: "What a router said when it was polled, oldest first", Response: listOf[pollShape]{}, Handle: a.polls},
-		{Method: "GET", Path: "/nas/fleet", Summary: "All routers as they were polled last", Row: fleetRow{}, Handle: a.fleet},
+		{
+			Method: "POST", Path: of + "/ping", Summary: "Ask a router whether it answers, and how fast",
+			Response: pingResponse{}, Handle: a.ping,
+		},
+		{
+			Method: "GET", Path: of + "/bootstrap-script", Summary: "The script to paste into the router",
+			Produces: "text/plain; charset=utf-8", Handle: a.bootstrapScript,
+		},
+		{
+			Method: "GET", Path: of + "/interfaces", Summary: "Interfaces as choices for a service, read now",
+			Response: interfacesResponse{}, Handle: a.interfaces,
+		},
+		{
+			Method: "GET", Path: of + "/sessions", Summary: "Customers online, read now",
+			Response: listOf[sessionShape]{}, Handle: live(a, a.Routers.Sessions, showSession),
+		},
+		{
+			Method: "GET", Path: of + "/leases", Summary: "DHCP leases, read now", Response: listOf[leaseShape]{},
+			Handle: live(a, a.Routers.Leases, showLease),
+		},
+		{
+			Method: "GET", Path: of + "/queues", Summary: "Simple queues, read now", Response: listOf[queueShape]{},
+			Handle: live(a, a.Routers.Queues, showQueue),
+		},
+		{
+			Method: "GET", Path: of + "/resource", Summary: "Load of a router, read now", Response: resourceShape{},
+			Handle: a.resource,
+		},
+		{
+			Method: "GET", Path: of + "/history", Summary: "What happened to a router and its services, newest first",
+			Row: historyShape{}, Handle: a.deviceHistory,
+		},
+		{
+			Method: "GET", Path: of + "/polls", Summary: "What a router said when it was polled, oldest first",
+			Response: listOf[pollShape]{}, Handle: a.polls,
+		},
+		{
+			Method: "GET", Path: "/nas/fleet", Summary: "All routers as they were polled last", Row: fleetRow{},
+			Handle: a.fleet,
+		},
 	}
 }
 
@@ -44,7 +74,10 @@ func (a NetworkAPI) ping(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := pingResponse{Reachable: p.Reachable, BoardName: textOrNil(p.BoardName), Version: textOrNil(p.Version), Error: textOrNil(p.Error)}
+	out := pingResponse{
+		Reachable: p.Reachable, BoardName: textOrNil(p.BoardName), Version: textOrNil(p.Version),
+		Error: textOrNil(p.Error),
+	}
 	if p.Reachable {
 		out.ResponseMs = &p.ResponseMs
 	}
@@ -104,8 +137,10 @@ func (a NetworkAPI) interfaces(ctx context.Context, c *Call) error {
 	for _, g := range groups {
 		shown := interfaceGroup{Name: g.Name, Options: make([]interfaceOption, 0, len(g.Options))}
 		for _, o := range g.Options {
-			shown.Options = append(shown.Options, interfaceOption{Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled,
-				Comment: textOrNil(o.Comment), RxBytes: o.RxBytes, TxBytes: o.TxBytes, Reserved: o.Reserved, Reason: textOrNil(o.Reason)})
+			shown.Options = append(shown.Options, interfaceOption{
+				Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled, Comment: textOrNil(o.Comment),
+				RxBytes: o.RxBytes, TxBytes: o.TxBytes, Reserved: o.Reserved, Reason: textOrNil(o.Reason),
+			})
 		}
 		out.Groups = append(out.Groups, shown)
 	}
@@ -113,7 +148,9 @@ func (a NetworkAPI) interfaces(ctx context.Context, c *Call) error {
 }
 
 // live is a handler that asks the router for a list.
-func live[R, T any](a NetworkAPI, read func(context.Context, id.Device) ([]R, error), show func(R) T) func(context.Context, *Call) error {
+func live[R, T any](
+	a NetworkAPI, read func(context.Context, id.Device) ([]R, error), show func(R) T,
+) func(context.Context, *Call) error {
 	return func(ctx context.Context, c *Call) error {
 		device, _, err := a.device(ctx, c)
 		if err != nil {

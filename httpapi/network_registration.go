@@ -28,8 +28,10 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 	}
 	command := commands.RegisterDevice{
 		DeviceID: NewID[id.Device](c, "device"), OrgID: c.Org.ID, Details: events.DeviceDetails{
-			Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress), CoAPort: orNumber(in.CoAPort, commands.DefaultCoAPort),
-			APIPort: orNumber(in.APIPort, commands.DefaultAPIPort), ManagementAddress: strings.TrimSpace(in.ManagementAddress),
+			Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
+			CoAPort:           orNumber(in.CoAPort, commands.DefaultCoAPort),
+			APIPort:           orNumber(in.APIPort, commands.DefaultAPIPort),
+			ManagementAddress: strings.TrimSpace(in.ManagementAddress),
 		},
 		RadiusRef: NewID[id.Secret](c, "device_radius"), TunnelRef: NewID[id.Secret](c, "device_tunnel"),
 	}
@@ -51,7 +53,11 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 		ref   id.Secret
 		kind  events.CredentialKind
 		value string
-	}{{command.RadiusRef, events.CredentialRadius, in.RadiusSecret.Reveal()}, {command.TunnelRef, events.CredentialTunnel, rand.Text()}} {
+	}{
+		{command.RadiusRef, events.CredentialRadius, in.RadiusSecret.Reveal()}, {
+			command.TunnelRef, events.CredentialTunnel, rand.Text(),
+		},
+	} {
 		if err := a.keep(ctx, c.Org.ID, s.ref, s.kind, []byte(s.value)); err != nil {
 			return err
 		}
@@ -75,21 +81,26 @@ func (a NetworkAPI) register(ctx context.Context, c *Call, command commands.Regi
 	return bus.Result{}, failure.NewConflict("tunnel_addresses_exhausted", "No tunnel address is free.")
 }
 
-// checkDevice notes what the command cannot know: secrets, and whether another address than the tunnel's may be dialled.
+// checkDevice notes what the command cannot know: secrets, and whether another address than the tunnel's may be
+// dialled.
 func (a NetworkAPI) checkDevice(d events.DeviceDetails, radius secrets.Text, user string, password secrets.Text) error {
 	var f failure.Faults
-	f.Check(a.ManagementAddresses || d.ManagementAddress == "", "managementAddress", "is not allowed in production: routers are reached through the tunnel")
+	f.Check(a.ManagementAddresses || d.ManagementAddress == "", "managementAddress",
+		"is not allowed in production: routers are reached through the tunnel")
 	f.Check(secretShape(radius.Reveal()), "radiusSecret", "must have 1 to 128 printable characters without spaces")
 	f.Check((user == "") == password.IsZero(), "apiPassword", "and apiUsername go together")
-	f.Check(user == "" || len(user) <= 64 && secretShape(user), "apiUsername", "must have 1 to 64 printable characters without spaces")
-	f.Check(password.IsZero() || len(password.Reveal()) <= 128 && !strings.ContainsFunc(password.Reveal(), func(r rune) bool { return r < ' ' || r == 127 }),
+	f.Check(user == "" || len(user) <= 64 && secretShape(user), "apiUsername",
+		"must have 1 to 64 printable characters without spaces")
+	f.Check(password.IsZero() || len(password.Reveal()) <= 128 &&
+		!strings.ContainsFunc(password.Reveal(), func(r rune) bool { return r < ' ' || r == 127 }),
 		"apiPassword", "must have at most 128 printable characters")
 	return f.Err()
 }
 
 // secretShape tells whether a word can stand in a router's script and configuration.
 func secretShape(text string) bool {
-	return text != "" && len(text) <= 128 && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+	return text != "" && len(text) <= 128 &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // orNumber is the number given, or a default.
@@ -101,7 +112,9 @@ func orNumber(given *int, other int) int {
 }
 
 // keep stores one secret of a router.
-func (a NetworkAPI) keep(ctx context.Context, org id.Organization, ref id.Secret, kind events.CredentialKind, plain []byte) error {
+func (a NetworkAPI) keep(
+	ctx context.Context, org id.Organization, ref id.Secret, kind events.CredentialKind, plain []byte,
+) error {
 	err := a.Secrets.Put(ctx, vault.Secret{Ref: ref, OrgID: org, Purpose: commands.DeviceSecretPurpose(kind)}, plain)
 	if err != nil {
 		return fmt.Errorf("keep %s secret: %w", kind, err)
@@ -110,7 +123,9 @@ func (a NetworkAPI) keep(ctx context.Context, org id.Organization, ref id.Secret
 }
 
 // keepAPI stores user and password of a router's API.
-func (a NetworkAPI) keepAPI(ctx context.Context, org id.Organization, ref id.Secret, user string, password secrets.Text) error {
+func (a NetworkAPI) keepAPI(
+	ctx context.Context, org id.Organization, ref id.Secret, user string, password secrets.Text,
+) error {
 	plain, err := json.Marshal(commands.DeviceAPICredentials{Username: user, Password: password.Reveal()})
 	if err != nil {
 		return fmt.Errorf("write API credentials: %w", err)
@@ -172,9 +187,10 @@ func (a NetworkAPI) changeDevice(ctx context.Context, c *Call) error {
 	if err := a.replaceCredentials(ctx, c, device, in); err != nil {
 		return err
 	}
-	done, err := amend(ctx, c, a.Bus, commands.DeviceCategory, device, func(present network.Device) (commands.Command, error) {
-		return commands.CorrectDevice{DeviceID: device, Details: in.details(present.Details)}, nil
-	})
+	done, err := amend(ctx, c, a.Bus, commands.DeviceCategory, device,
+		func(present network.Device) (commands.Command, error) {
+			return commands.CorrectDevice{DeviceID: device, Details: in.details(present.Details)}, nil
+		})
 	if err != nil {
 		return err
 	}
@@ -188,7 +204,9 @@ func (a NetworkAPI) replaceCredentials(ctx context.Context, c *Call, device id.D
 		if err := a.keep(ctx, c.Org.ID, ref, events.CredentialRadius, []byte(in.RadiusSecret.Reveal())); err != nil {
 			return err
 		}
-		if _, err := a.Bus.Execute(ctx, commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: ref}, c.MetaFor("radius")); err != nil {
+		if _, err := a.Bus.Execute(ctx,
+			commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: ref},
+			c.MetaFor("radius")); err != nil {
 			return err
 		}
 	}
@@ -202,6 +220,7 @@ func (a NetworkAPI) replaceCredentials(ctx context.Context, c *Call, device id.D
 			return err
 		}
 	}
-	_, err := a.Bus.Execute(ctx, commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialAPI, Ref: ref}, c.MetaFor("api"))
+	_, err := a.Bus.Execute(ctx, commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialAPI,
+		Ref: ref}, c.MetaFor("api"))
 	return err
 }

@@ -17,26 +17,65 @@ var confirmParam = Param{Name: "confirm", Type: "boolean", Doc: "true: customers
 
 // abandonParam gives up a router that will not come back.
 var abandonParam = Param{Name: "abandon", Type: "boolean",
-	Doc: "true, with confirm: when the router is not reached the service is forgotten all the same; what is left there is an orphan"}
+	Doc: "true, with confirm: when the router is not reached the service is forgotten all the same; what is left " +
+		"there is an orphan"}
 
 // serviceRoutes are services, and what brings routers in line.
 func (a NetworkAPI) serviceRoutes() []Route {
 	const of, device = "/nas/services/:id", "/nas/devices/:id"
 	confirm := []Param{confirmParam}
 	return []Route{
-		{Method: "GET", Path: device + "/services", Summary: "List the services on a router", Row: serviceResponse{}, Handle: a.listServices},
-		{Method: "POST", Path: device + "/services", Summary: "Create a service", Request: serviceRequest{}, Response: serviceResponse{}, Status: 201, Handle: a.createService},
+		{
+			Method: "GET", Path: device + "/services", Summary: "List the services on a router", Row: serviceResponse{},
+			Handle: a.listServices,
+		},
+		{
+			Method: "POST", Path: device + "/services", Summary: "Create a service", Request: serviceRequest{},
+			Response: serviceResponse{}, Status: 201, Handle: a.createService,
+		},
 		{Method: "GET", Path: of, Summary: "Read a service", Response: serviceResponse{}, Handle: a.getService},
-		{Method: "PATCH", Path: of, Summary: "Change a service", Request: serviceChange{}, Response: serviceResponse{}, Query: confirm, Handle: a.changeService},
-		{Method: "DELETE", Path: of, Summary: "Delete a service with all its resources", Query: append(confirm, abandonParam), Status: 204, Handle: a.deleteService},
-		{Method: "POST", Path: of + "/reconcile", Summary: "Bring the router in line with a service", Response: serviceResponse{}, Handle: a.reconcileService},
-		{Method: "GET", Path: of + "/diff", Summary: "How the router differs from a service, read now", Response: diffResponse{}, Handle: a.serviceDiff},
-		{Method: "GET", Path: of + "/history", Summary: "What happened to a service, newest first", Row: historyShape{}, Handle: a.serviceHistory},
-		{Method: "GET", Path: device + "/drift", Summary: "How a router differs from all its services, read now", Response: diffResponse{}, Handle: a.diff(a.Routers.Drift)},
-		{Method: "POST", Path: device + "/reconcile", Summary: "Bring a router in line with its services, and remove orphans", Response: runResponse{}, Handle: a.reconcile(events.ReconcileDevice)},
-		{Method: "GET", Path: device + "/firewall", Summary: "How the platform's firewall rules differ, read now", Response: diffResponse{}, Handle: a.diff(a.Routers.FirewallDrift)},
-		{Method: "POST", Path: device + "/firewall/reconcile", Summary: "Bring the platform's firewall rules in line", Response: runResponse{}, Handle: a.reconcile(events.ReconcileFirewall)},
-		{Method: "POST", Path: device + "/reboot", Summary: "Reboot a router", Response: deviceResponse{}, Handle: a.reboot},
+		{
+			Method: "PATCH", Path: of, Summary: "Change a service", Request: serviceChange{},
+			Response: serviceResponse{}, Query: confirm, Handle: a.changeService,
+		},
+		{
+			Method: "DELETE", Path: of, Summary: "Delete a service with all its resources",
+			Query: append(confirm, abandonParam), Status: 204, Handle: a.deleteService,
+		},
+		{
+			Method: "POST", Path: of + "/reconcile", Summary: "Bring the router in line with a service",
+			Response: serviceResponse{}, Handle: a.reconcileService,
+		},
+		{
+			Method: "GET", Path: of + "/diff", Summary: "How the router differs from a service, read now",
+			Response: diffResponse{}, Handle: a.serviceDiff,
+		},
+		{
+			Method: "GET", Path: of + "/history", Summary: "What happened to a service, newest first",
+			Row: historyShape{}, Handle: a.serviceHistory,
+		},
+		{
+			Method: "GET", Path: device + "/drift", Summary: "How a router differs from all its services, read now",
+			Response: diffResponse{}, Handle: a.diff(a.Routers.Drift),
+		},
+		{
+			Method: "POST", Path: device + "/reconcile",
+			Summary: "Bring a router in line with its services, and remove orphans", Response: runResponse{},
+			Handle: a.reconcile(events.ReconcileDevice),
+		},
+		{
+			Method: "GET", Path: device + "/firewall", Summary: "How the platform's firewall rules differ, read now",
+			Response: diffResponse{}, Handle: a.diff(a.Routers.FirewallDrift),
+		},
+		{
+			Method: "POST", Path: device + "/firewall/reconcile",
+			Summary: "Bring the platform's firewall rules in line", Response: runResponse{},
+			Handle: a.reconcile(events.ReconcileFirewall),
+		},
+		{
+			Method: "POST", Path: device + "/reboot", Summary: "Reboot a router", Response: deviceResponse{},
+			Handle: a.reboot,
+		},
 	}
 }
 
@@ -122,10 +161,15 @@ func showDrift(list []events.DriftedResource) []resourceDrift {
 // showService is a row as the API shows it.
 func showService(r networkviews.ServiceRow) serviceResponse {
 	out := serviceResponse{
-		ID: r.ID, DeviceID: r.DeviceID, Type: string(r.Binding.Type), ParentInterface: r.Binding.ParentInterface, Subnet: r.Addressing.Subnet,
-		Gateway: r.Addressing.Gateway, PoolStart: r.Addressing.PoolStart, PoolEnd: r.Addressing.PoolEnd, State: r.State, Slug: slugOf(r.ID),
-		WalledGarden: gardenResponse{Domains: append([]string{}, r.WalledGarden.Domains...), Addresses: append([]string{}, r.WalledGarden.Addresses...)},
-		Removing:     r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed, AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
+		ID: r.ID, DeviceID: r.DeviceID, Type: string(r.Binding.Type), ParentInterface: r.Binding.ParentInterface,
+		Subnet: r.Addressing.Subnet, Gateway: r.Addressing.Gateway, PoolStart: r.Addressing.PoolStart,
+		PoolEnd: r.Addressing.PoolEnd, State: r.State, Slug: slugOf(r.ID),
+		WalledGarden: gardenResponse{
+			Domains:   append([]string{}, r.WalledGarden.Domains...),
+			Addresses: append([]string{}, r.WalledGarden.Addresses...),
+		},
+		Removing: r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed,
+		AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
 	}
 	if r.Binding.VlanID != 0 {
 		out.VlanID = &r.Binding.VlanID
@@ -142,8 +186,8 @@ func showService(r networkviews.ServiceRow) serviceResponse {
 // slugOf is the first 8 hex digits of a service's id.
 func slugOf(service id.Service) string { return service.String()[:8] }
 
-// newServiceID makes an id whose first 8 hex digits are unlike those of any other: new ids begin with the time, and names on
-// a router are made of these digits.
+// newServiceID makes an id whose first 8 hex digits are unlike those of any other: new ids begin with the time, and
+// names on a router are made of these digits.
 func newServiceID(c *Call) id.Service {
 	return id.Derive[id.Service]("network_service", NewID[id.Any](c, "service").String())
 }
@@ -167,7 +211,9 @@ func (a NetworkAPI) service(ctx context.Context, c *Call) (network.Service, erro
 }
 
 // readService is a service's row; a removed one is absent.
-func (a NetworkAPI) readService(ctx context.Context, org id.Organization, service id.Service) (networkviews.ServiceRow, error) {
+func (a NetworkAPI) readService(
+	ctx context.Context, org id.Organization, service id.Service,
+) (networkviews.ServiceRow, error) {
 	row, err := a.Services.Get(ctx, org, service)
 	if err != nil {
 		return networkviews.ServiceRow{}, err
@@ -259,7 +305,9 @@ func (a NetworkAPI) serviceDiff(ctx context.Context, c *Call) error {
 }
 
 // diff is a handler that compares a whole router.
-func (a NetworkAPI) diff(read func(context.Context, id.Device) (networkviews.LiveDiff, error)) func(context.Context, *Call) error {
+func (a NetworkAPI) diff(
+	read func(context.Context, id.Device) (networkviews.LiveDiff, error),
+) func(context.Context, *Call) error {
 	return func(ctx context.Context, c *Call) error {
 		device, _, err := a.device(ctx, c)
 		if err != nil {

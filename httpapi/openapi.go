@@ -81,7 +81,9 @@ func operation(r *Route, s *schemas) object {
 		op["parameters"] = params
 	}
 	if r.Request == nil && r.takesBody {
-		op["requestBody"] = object{"required": true, "content": object{r.Accepts: object{"schema": object{"type": "string"}}}}
+		op["requestBody"] = object{
+			"required": true, "content": object{r.Accepts: object{"schema": object{"type": "string"}}},
+		}
 	}
 	if r.mutates() && r.Response != nil && r.Access.role() != "" && r.Status != http.StatusAccepted {
 		op["responses"].(object)["202"] = object{"description": "Accepted; it will be shown shortly.",
@@ -99,7 +101,8 @@ func operation(r *Route, s *schemas) object {
 // operationID is method and path as one word.
 func operationID(r *Route) string {
 	words := []string{strings.ToLower(r.Method)}
-	for _, part := range strings.FieldsFunc(r.Path, func(b rune) bool { return b == '/' || b == '-' || b == ':' || b == '.' }) {
+	for _, part := range strings.FieldsFunc(r.Path,
+		func(b rune) bool { return b == '/' || b == '-' || b == ':' || b == '.' }) {
 		words = append(words, strings.ToUpper(part[:1])+part[1:])
 	}
 	return strings.Join(words, "")
@@ -147,7 +150,11 @@ func parameters(r *Route) []object {
 		out = append(out, object{"name": p.Name, "in": "query", "description": p.Doc, "schema": paramSchema(p)})
 	}
 	if r.mutates() && !r.IgnoresIdempotency {
-		out = append(out, object{"name": "Idempotency-Key", "in": "header", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}})
+		out = append(out, object{
+			"name": "Idempotency-Key", "in": "header", "schema": object{
+				"type": "string", "minLength": 1, "maxLength": 255,
+			},
+		})
 	}
 	return out
 }

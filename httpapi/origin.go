@@ -12,7 +12,8 @@ import (
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // checkOrigin refuses mutations that a page of another host sends with our cookies (rules.md 19): sibling tenants are
-// same-site, so SameSite=Lax does not keep them apart. Bearer calls, callbacks and internal calls carry no cookies of ours.
+// same-site, so SameSite=Lax does not keep them apart. Bearer calls, callbacks and internal calls carry no cookies of
+// ours.
 func (s *Server) checkOrigin(c *Call) error {
 	if !c.route.mutates() || c.route.machine() || !c.hasCookies() {
 		return nil
@@ -39,8 +40,8 @@ func (c *Call) hasCookies() bool {
 	return false
 }
 
-// originFits tells whether Origin is this host; without Origin, whether a browser says that no other site is involved, or
-// no browser is.
+// originFits tells whether Origin is this host; without Origin, whether a browser says that no other site is involved,
+// or no browser is.
 func (s *Server) originFits(c *Call) bool {
 	origins := c.Request.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -48,7 +49,8 @@ func (s *Server) originFits(c *Call) bool {
 		return site == "" || site == "same-origin" || site == "none"
 	}
 	u, err := url.Parse(origins[0])
-	if len(origins) > 1 || err != nil || u.Host == "" || defaultPorts[u.Scheme] == "" || s.cfg.Production && u.Scheme != "https" {
+	if len(origins) > 1 || err != nil || u.Host == "" || defaultPorts[u.Scheme] == "" ||
+		s.cfg.Production && u.Scheme != "https" {
 		return false
 	}
 	return hostPort(u.Host, u.Scheme) == hostPort(c.Request.Host, u.Scheme)

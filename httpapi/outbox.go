@@ -27,9 +27,12 @@ type outboxMessage struct {
 
 // Routes lists the endpoints.
 func (a OutboxAPI) Routes() []Route {
-	return []Route{{Method: http.MethodGet, Path: "/outbox", Hosts: OnOrganization, Access: AccessAdmin, Row: outboxMessage{},
-		Summary: "Integration events in the order of the log, oldest first",
-		Query:   []Param{{Name: "after", Type: "integer", Doc: "position of the last one that is known"}}, Handle: a.list}}
+	return []Route{
+		{Method: http.MethodGet, Path: "/outbox", Hosts: OnOrganization, Access: AccessAdmin, Row: outboxMessage{},
+			Summary: "Integration events in the order of the log, oldest first",
+			Query:   []Param{{Name: "after", Type: "integer", Doc: "position of the last one that is known"}},
+			Handle:  a.list},
+	}
 }
 
 // list answers with a page of messages.
@@ -57,8 +60,16 @@ func (a OutboxAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, func(r outbox.Row) outbox.Key { return outbox.Key{Position: r.Position, Ordinal: r.Ordinal} },
+	return SendPage(c, page, rows, func(r outbox.Row) outbox.Key {
+		return outbox.Key{
+			Position: r.Position, Ordinal: r.Ordinal,
+		}
+	},
 		func(r outbox.Row) outboxMessage {
-			return outboxMessage{ID: r.ID, Type: r.Type, OrgID: r.OrgID, Timestamp: r.At.UTC(), Position: uint64(r.Position), Data: r.Payload} //nolint:gosec // not negative
+			//nolint:gosec // not negative
+			return outboxMessage{
+				ID: r.ID, Type: r.Type, OrgID: r.OrgID, Timestamp: r.At.UTC(), Position: uint64(r.Position),
+				Data: r.Payload,
+			}
 		})
 }

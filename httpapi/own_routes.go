@@ -16,15 +16,22 @@ type indexResponse struct {
 // ownRoutes are those that need nothing but the server itself.
 func (s *Server) ownRoutes() []Route {
 	return []Route{
-		{Method: http.MethodGet, Path: "/", Hosts: OnBoth, Access: AccessPublic, Summary: "What this is", Response: indexResponse{}, Handle: s.index},
-		{Method: http.MethodGet, Path: "/openapi.json", Hosts: OnEvery, Access: AccessPublic, Summary: "This document", Produces: "application/json",
-			Handle: s.sendOpenAPI},
+		{
+			Method: http.MethodGet, Path: "/", Hosts: OnBoth, Access: AccessPublic, Summary: "What this is",
+			Response: indexResponse{}, Handle: s.index,
+		},
+		{
+			Method: http.MethodGet, Path: "/openapi.json", Hosts: OnEvery, Access: AccessPublic,
+			Summary: "This document", Produces: "application/json", Handle: s.sendOpenAPI,
+		},
 	}
 }
 
 // index names the service and where to read on.
 func (s *Server) index(_ context.Context, c *Call) error {
-	return c.Send(http.StatusOK, indexResponse{Service: "Lastmile", Organization: c.Org.Name, OpenAPI: "/openapi.json", Health: "/healthz"})
+	return c.Send(http.StatusOK, indexResponse{
+		Service: "Lastmile", Organization: c.Org.Name, OpenAPI: "/openapi.json", Health: "/healthz",
+	})
 }
 
 // sendOpenAPI answers with the document of this kind of host.

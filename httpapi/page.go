@@ -102,7 +102,8 @@ func (c *Call) cursorScope() []byte {
 			filters[name] = values
 		}
 	}
-	return []byte(strings.Join([]string{c.route.Method, c.route.Path, c.Request.URL.Path, c.Org.ID.String(), filters.Encode()}, "\x00"))
+	return []byte(strings.Join([]string{c.route.Method, c.route.Path, c.Request.URL.Path, c.Org.ID.String(),
+		filters.Encode()}, "\x00"))
 }
 
 // sealCursor makes the opaque form of a sort key.

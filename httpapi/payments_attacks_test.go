@@ -23,7 +23,8 @@ func TestMistakes_AReasonThatTheAccountWouldRefuseMovesNothing(t *testing.T) {
 	r := k.paybill(t, platformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
 	path := "/receipts/" + commands.ReceiptID(r.ReceiptNumber).String()
 	for _, reason := range []string{strings.Repeat("x", 501), "  "} {
-		k.post(t, apitest.Acme, apitest.Admin, path+"/reattribute", map[string]any{"subscriberId": k.chege, "reason": reason}, 422)
+		k.post(t, apitest.Acme, apitest.Admin, path+"/reattribute",
+			map[string]any{"subscriberId": k.chege, "reason": reason}, 422)
 		k.post(t, apitest.Acme, apitest.Admin, path+"/reverse", map[string]any{"reason": reason}, 422)
 	}
 	k.quiet(t)
@@ -42,7 +43,9 @@ func TestPrompt_OverTheLimitStaysRefusedUnderTheSameKey(t *testing.T) {
 	}
 	for n := range 3 {
 		a := k.Do(t, apitest.Request{Method: "POST", Path: "/payments/initiate", As: apitest.Admin,
-			Body: map[string]any{"subscriberId": k.amina, "amount": 40}, Header: map[string]string{"Idempotency-Key": "again"}})
+			Body: map[string]any{"subscriberId": k.amina, "amount": 40}, Header: map[string]string{
+				"Idempotency-Key": "again",
+			}})
 		if a.Status != http.StatusTooManyRequests {
 			t.Errorf("try %d: %d %s", n, a.Status, a.Body)
 		}
@@ -59,7 +62,8 @@ func TestCash_AmountsThatSumsCannotHoldAreRefused(t *testing.T) {
 		k.post(t, apitest.Acme, apitest.Admin, "/payments/cash",
 			fmt.Sprintf(`{"subscriberId":%q,"amount":%s,"reference":"Book %d"}`, k.amina, amount, n), 422)
 	}
-	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", map[string]any{"subscriberId": k.amina, "amount": 10, "reference": "Book 3"}, 201)
+	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": k.amina, "amount": 10, "reference": "Book 3"}, 201)
 	k.quiet(t)
 	k.expectCredited(t, 10, 1)
 }
@@ -81,7 +85,8 @@ func TestPaybill_HostileTextsAreKeptAndStopNothing(t *testing.T) {
 			t.Errorf("%d: %d %s", n, a.Status, a.Body)
 		}
 	}
-	nastyPrompt := `{"Body":{"stkCallback":{"MerchantRequestID":"` + nasty + `","CheckoutRequestID":"ws_1","ResultCode":1,"ResultDesc":"` + nasty + `"}}}`
+	nastyPrompt := `{"Body":{"stkCallback":{"MerchantRequestID":"` + nasty +
+		`","CheckoutRequestID":"ws_1","ResultCode":1,"ResultDesc":"` + nasty + `"}}}`
 	k.post(t, apitest.Unknown, "", barePrompt, nastyPrompt, 200)
 	k.behave(t, "silent", provider.Faults{})
 	p := k.prompt(t, 40)
@@ -100,7 +105,8 @@ func TestFormerShortcode_ItsOldTokenReachesNobodysCustomers(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
-	old, err := paymentsjobs.Addresses{Prompt: k.URL(), Tokens: k.vault.CallbackSecrets}.OfPaybill(t.Context(), k.org, "600777")
+	old, err := paymentsjobs.Addresses{Prompt: k.URL(), Tokens: k.vault.CallbackSecrets}.OfPaybill(t.Context(), k.org,
+		"600777")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,14 +131,21 @@ func TestMistakes_MoneyThatTheAccountHasArchivedStaysWhereItIs(t *testing.T) {
 	k := newMoneyKit(t, moneyOptions{})
 	k.neighbour(t)
 	invoice := id.New[id.Invoice]()
-	k.run(t, commands.DraftInvoice{SubscriberID: k.amina, OrgID: k.org, InvoiceID: invoice, Currency: money.KES, Prefix: "ISP0",
-		DueOn: calendar.On(time.Now(), time.UTC), Lines: []commands.LineInput{{Description: "Router", Quantity: "1", UnitPrice: money.Major(100, money.KES)}}}, k.org)
+	k.run(t, commands.DraftInvoice{
+		SubscriberID: k.amina, OrgID: k.org, InvoiceID: invoice, Currency: money.KES, Prefix: "ISP0",
+		DueOn: calendar.On(time.Now(), time.UTC), Lines: []commands.LineInput{
+			{Description: "Router", Quantity: "1", UnitPrice: money.Major(100, money.KES)},
+		},
+	}, k.org)
 	k.quiet(t)
-	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", map[string]any{"subscriberId": k.amina, "amount": 100, "reference": "Book 1"}, 201)
+	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": k.amina, "amount": 100, "reference": "Book 1"}, 201)
 	k.quiet(t)
 	for n := range 1001 { // more than an account remembers whole when the second period of its stream ends
-		k.run(t, commands.CreditReceipt{SubscriberID: k.amina, OrgID: k.org, ReceiptID: id.New[id.Receipt](), Number: fmt.Sprint(n),
-			Channel: commands.ChannelCash, Amount: money.Major(1, money.KES)}, k.org)
+		k.run(t, commands.CreditReceipt{
+			SubscriberID: k.amina, OrgID: k.org, ReceiptID: id.New[id.Receipt](), Number: fmt.Sprint(n),
+			Channel: commands.ChannelCash, Amount: money.Major(1, money.KES),
+		}, k.org)
 	}
 	path := "/receipts/" + commands.CashReceiptID(k.org, "Book 1").String()
 	for action, body := range map[string]map[string]any{

@@ -37,7 +37,9 @@ func (a ReceiptsAPI) attribute(ctx context.Context, c *Call) error {
 		return err
 	}
 	return a.correct(ctx, c, in.SubscriberID, "", func(r id.Receipt) commands.Command {
-		return commands.AttributeReceipt{ReceiptID: r, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID}
+		return commands.AttributeReceipt{
+			ReceiptID: r, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
+		}
 	})
 }
 
@@ -65,13 +67,17 @@ func (a ReceiptsAPI) reattribute(ctx context.Context, c *Call) error {
 		return err
 	}
 	return a.correct(ctx, c, in.SubscriberID, in.Reason, func(r id.Receipt) commands.Command {
-		return commands.ReattributeReceipt{ReceiptID: r, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, Reason: in.Reason}
+		return commands.ReattributeReceipt{
+			ReceiptID: r, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, Reason: in.Reason,
+		}
 	})
 }
 
 // correct executes a correction and answers with the receipt. The subscriber, when one is named, must be the
 // organization's, and be billed in the currency of the money.
-func (a ReceiptsAPI) correct(ctx context.Context, c *Call, subscriber id.Subscriber, reason string, command func(id.Receipt) commands.Command) error {
+func (a ReceiptsAPI) correct(
+	ctx context.Context, c *Call, subscriber id.Subscriber, reason string, command func(id.Receipt) commands.Command,
+) error {
 	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
 	if err != nil {
 		return err
@@ -105,8 +111,8 @@ func (a ReceiptsAPI) correct(ctx context.Context, c *Call, subscriber id.Subscri
 	})
 }
 
-// leaves tells whether the account that has the money can give it up. Whether there is such a receipt, and whose it is, is
-// for the receipt to say.
+// leaves tells whether the account that has the money can give it up. Whether there is such a receipt, and whose it is,
+// is for the receipt to say.
 func (a ReceiptsAPI) leaves(ctx context.Context, c *Call) error {
 	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
 	if err != nil {
@@ -124,7 +130,9 @@ func (a ReceiptsAPI) leaves(ctx context.Context, c *Call) error {
 }
 
 // takes tells whether a subscriber's account can take the money.
-func (a ReceiptsAPI) takes(ctx context.Context, org id.Organization, subscriber id.Subscriber, receipt id.Receipt) error {
+func (a ReceiptsAPI) takes(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, receipt id.Receipt,
+) error {
 	s, err := loadSubscriber(ctx, a.Bus, org, subscriber)
 	if err != nil {
 		return err

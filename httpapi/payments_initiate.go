@@ -71,7 +71,8 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 		return err // the reservation ends by itself: the outcome may be unknown
 	}
 	row, err := a.awaitAnswer(ctx, c.Org.ID, command.PaymentID, func(r paymentsviews.PaymentRow) bool {
-		return r.Revision >= int64(begun.Revision) && r.Stage != "created" && r.Stage != "sent" //nolint:gosec // revisions fit
+		//nolint:gosec // revisions fit
+		return r.Revision >= int64(begun.Revision) && r.Stage != "created" && r.Stage != "sent"
 	})
 	if err != nil {
 		return err
@@ -79,8 +80,8 @@ func (a PaymentsAPI) initiate(ctx context.Context, c *Call) error {
 	return c.Send(202, showInitiated(command, row))
 }
 
-// reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses asks
-// no phone, so it does not count; one over the limit is given back.
+// reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses
+// asks no phone, so it does not count; one over the limit is given back.
 func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.InitiatePayment) error {
 	begun, _, err := bus.LoadUnchecked[payments.Payment](ctx, a.Bus, command.PaymentID)
 	if err != nil || begun.Stage != payments.StageNone {
@@ -89,7 +90,8 @@ func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.Init
 	// Not the id that a first try of this request had: a reservation that was given back since has to be made again.
 	meta := c.MetaFor("reserve " + id.New[id.Request]().String())
 	reserved, err := a.Bus.Execute(ctx, commands.ReservePrompt{
-		SubscriberID: command.SubscriberID, OrgID: c.Org.ID, PaymentID: command.PaymentID, InvoiceID: command.InvoiceID, Amount: command.Amount,
+		SubscriberID: command.SubscriberID, OrgID: c.Org.ID, PaymentID: command.PaymentID, InvoiceID: command.InvoiceID,
+		Amount: command.Amount,
 	}, meta)
 	if err != nil || !reserved.Changed {
 		return err // still reserved by a first try that was cut off
@@ -99,17 +101,20 @@ func (a PaymentsAPI) reserve(ctx context.Context, c *Call, command commands.Init
 		return nil
 	}
 	meta = c.MetaFor("release " + meta.CommandID.String())
-	_, err = a.Bus.Execute(ctx, commands.ReleasePrompt{SubscriberID: command.SubscriberID, PaymentID: command.PaymentID}, meta)
+	_, err = a.Bus.Execute(ctx, commands.ReleasePrompt{SubscriberID: command.SubscriberID,
+		PaymentID: command.PaymentID}, meta)
 	return errors.Join(over, err)
 }
 
 // showInitiated is the attempt as it is known; nil when the read side does not show it yet.
 func showInitiated(p commands.InitiatePayment, row *paymentsviews.PaymentRow) initiateResponse {
 	out := initiateResponse{
-		PaymentID: p.PaymentID, Status: paymentsviews.StatusPending, AmountRequested: p.Amount.Number(), Currency: p.Amount.Currency,
+		PaymentID: p.PaymentID, Status: paymentsviews.StatusPending, AmountRequested: p.Amount.Number(),
+		Currency: p.Amount.Currency,
 	}
 	if row != nil {
-		out.Status, out.CheckoutRequestID, out.CustomerMessage = row.Status(), row.CheckoutRequestID, row.CustomerMessage
+		out.Status, out.CheckoutRequestID, out.CustomerMessage = row.Status(), row.CheckoutRequestID,
+			row.CustomerMessage
 		out.ExpiresAt, out.Reason, out.Message = row.ExpiresAt, textOrNil(row.Reason()), textOrNil(row.Message)
 	}
 	return out
@@ -131,7 +136,8 @@ func (a PaymentsAPI) promptCommand(ctx context.Context, c *Call, in initiateRequ
 		return none, err
 	}
 	if subscriber.Currency != money.KES {
-		return none, failure.NewConflict("currency_not_supported", "Mobile money is paid in KES, and this account is kept in %s.", subscriber.Currency)
+		return none, failure.NewConflict("currency_not_supported",
+			"Mobile money is paid in KES, and this account is kept in %s.", subscriber.Currency)
 	}
 	var faults failure.Faults
 	amount := in.Amount.In(money.KES, "amount", &faults)
@@ -139,8 +145,9 @@ func (a PaymentsAPI) promptCommand(ctx context.Context, c *Call, in initiateRequ
 		return none, err
 	}
 	command := commands.InitiatePayment{
-		PaymentID: NewID[id.Payment](c, "payment"), OrgID: c.Org.ID, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
-		Amount: amount.CeilMajor(), Phone: personal.Of(phone), AccountReference: accountReference(),
+		PaymentID: NewID[id.Payment](c, "payment"), OrgID: c.Org.ID, SubscriberID: in.SubscriberID,
+		InvoiceID: in.InvoiceID, Amount: amount.CeilMajor(), Phone: personal.Of(phone),
+		AccountReference: accountReference(),
 	}
 	if err := a.throughGateway(ctx, &command); err != nil {
 		return none, err
@@ -154,7 +161,9 @@ func (a PaymentsAPI) subscriber(ctx context.Context, c *Call, s id.Subscriber) (
 }
 
 // loadSubscriber reads a customer of an organization from the log.
-func loadSubscriber(ctx context.Context, b *bus.Bus, org id.Organization, s id.Subscriber) (subscribers.Subscriber, error) {
+func loadSubscriber(
+	ctx context.Context, b *bus.Bus, org id.Organization, s id.Subscriber,
+) (subscribers.Subscriber, error) {
 	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, b, s)
 	if err != nil {
 		return subscriber, err
@@ -185,7 +194,8 @@ func (a PaymentsAPI) throughGateway(ctx context.Context, command *commands.Initi
 	case err != nil:
 		return err
 	case g != nil && g.Active():
-		command.Direct, command.Environment, command.Shortcode, command.CredentialsRef = true, g.Environment, g.Shortcode, g.CredentialsRef
+		command.Direct, command.Environment, command.Shortcode, command.CredentialsRef = true, g.Environment,
+			g.Shortcode, g.CredentialsRef
 	case a.Platform.Shortcode == "":
 		return failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
 	default:
@@ -194,8 +204,8 @@ func (a PaymentsAPI) throughGateway(ctx context.Context, command *commands.Initi
 	return nil
 }
 
-// accountReference is what the customer's statement shows, unique to the attempt: 55 random bits, which no account number,
-// phone or invoice number looks like.
+// accountReference is what the customer's statement shows, unique to the attempt: 55 random bits, which no account
+// number, phone or invoice number looks like.
 func accountReference() string { return "P" + rand.Text()[:11] }
 
 // countPrompt bounds how often one phone is asked.
@@ -205,25 +215,29 @@ func (a PaymentsAPI) countPrompt(ctx context.Context, phone personal.Text) error
 		return err
 	}
 	if !ok {
-		return failure.NewLimited("too_many_prompts", "This phone was asked to pay too often. Please wait.", min(max(wait, time.Second), promptWindow))
+		return failure.NewLimited("too_many_prompts", "This phone was asked to pay too often. Please wait.",
+			min(max(wait, time.Second), promptWindow))
 	}
 	return nil
 }
 
 // awaitAnswer waits until the read side shows what was waited for, 8 seconds at most; the row is what it shows then.
-func (a PaymentsAPI) awaitAnswer(ctx context.Context, org id.Organization, payment id.Payment, known func(paymentsviews.PaymentRow) bool) (*paymentsviews.PaymentRow, error) {
+func (a PaymentsAPI) awaitAnswer(
+	ctx context.Context, org id.Organization, payment id.Payment, known func(paymentsviews.PaymentRow) bool,
+) (*paymentsviews.PaymentRow, error) {
 	wait, cancel := context.WithTimeout(ctx, answerWait)
 	defer cancel()
 	var row *paymentsviews.PaymentRow
 	for {
-		shown, err := a.Payments.Views.WaitUntil(wait, paymentsviews.PaymentsName, func(ctx context.Context) (bool, error) {
-			latest, err := a.Payments.Get(ctx, org, payment)
-			if err != nil || latest == nil {
-				return false, err
-			}
-			row = latest
-			return known(*row), nil
-		})
+		shown, err := a.Payments.Views.WaitUntil(wait, paymentsviews.PaymentsName,
+			func(ctx context.Context) (bool, error) {
+				latest, err := a.Payments.Get(ctx, org, payment)
+				if err != nil || latest == nil {
+					return false, err
+				}
+				row = latest
+				return known(*row), nil
+			})
 		switch {
 		case shown || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return row, nil
@@ -301,11 +315,13 @@ func (a PaymentsAPI) cash(ctx context.Context, c *Call) error {
 		return err
 	}
 	if receiptShape.MatchString(strings.ToUpper(reference)) {
-		return failure.NewConflict("looks_like_mobile_money", "This looks like a receipt of mobile money, which arrives by itself.")
+		return failure.NewConflict("looks_like_mobile_money",
+			"This looks like a receipt of mobile money, which arrives by itself.")
 	}
 	receipt := commands.CashReceiptID(c.Org.ID, reference)
 	done, err := a.Bus.Execute(ctx, commands.RecordCash{
-		ReceiptID: receipt, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: amount, Reference: reference,
+		ReceiptID: receipt, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: amount,
+		Reference: reference,
 	}, c.Meta())
 	if err != nil {
 		return err

@@ -49,8 +49,9 @@ const (
 	moneyPatience     = 20 * time.Second
 )
 
-// moneyKit is the whole of payments behind a server, with a provider on the other side: log, bus, processes, jobs, inbox,
-// read models, endpoints. The vault and the jobs run by the machine's clock, business by one that is moved by hand.
+// moneyKit is the whole of payments behind a server, with a provider on the other side: log, bus, processes, jobs,
+// inbox, read models, endpoints. The vault and the jobs run by the machine's clock, business by one that is moved by
+// hand.
 type moneyKit struct {
 	*apitest.Kit
 	store    *storetest.Kit
@@ -82,8 +83,10 @@ type late struct{ paymentsjobs.Receiver }
 // newMoneyKit starts it with a subscriber in each of two organizations.
 func newMoneyKit(t *testing.T, o moneyOptions) *moneyKit {
 	t.Helper()
-	k := &moneyKit{store: storetest.New(t), clock: clock.NewManual(time.Now()), sim: provider.New(provider.Config{Seed: 7}),
-		amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](), chege: id.New[id.Subscriber]()}
+	k := &moneyKit{
+		store: storetest.New(t), clock: clock.NewManual(time.Now()), sim: provider.New(provider.Config{Seed: 7}),
+		amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](), chege: id.New[id.Subscriber](),
+	}
 	if err := k.sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
@@ -95,15 +98,21 @@ func newMoneyKit(t *testing.T, o moneyOptions) *moneyKit {
 	if err != nil {
 		t.Fatalf("open vault: %v", err)
 	}
-	k.bus = bus.New(bus.Config{Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
+	k.bus = bus.New(bus.Config{
+		Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet(),
+	})
 	registerForBilling(k.bus)
 	registerForPayments(k.bus)
 	k.startReading(t)
 	receiver := &late{}
 	access := k.access(t)
 	k.serve(t, o, receiver, access)
-	workers := paymentsjobs.New(paymentsjobs.Config{Bus: k.bus, Views: k.views, Inbox: k.vault.Inbox, Access: access, Clock: k.clock, Logger: storetest.Quiet(),
-		Addresses: paymentsjobs.Addresses{Prompt: k.URL() + "/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets}})
+	workers := paymentsjobs.New(paymentsjobs.Config{
+		Bus: k.bus, Views: k.views, Inbox: k.vault.Inbox, Access: access, Clock: k.clock, Logger: storetest.Quiet(),
+		Addresses: paymentsjobs.Addresses{
+			Prompt: k.URL() + "/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets,
+		},
+	})
 	k.inbox = paymentsjobs.NewInbox(workers)
 	receiver.Receiver = paymentsjobs.Receiver{Workers: workers, Inbox: k.inbox, Allowed: o.allowed, TrustBare: !o.live}
 	k.startWorking(t, workers)
@@ -141,7 +150,9 @@ func (k *moneyKit) startReading(t *testing.T) {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
-	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{}, subscribersviews.Subscribers{},
+	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
+		paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{},
+		subscribersviews.Subscribers{},
 		subscribersviews.Timeline{}, identityviews.Users{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
@@ -149,26 +160,36 @@ func (k *moneyKit) startReading(t *testing.T) {
 	t.Cleanup(shows.Stop)
 	k.views = shows.Views()
 	k.jobs = jobrunner.New(jobrunner.Config{DB: k.store.DB})
-	k.procs = processrunner.New(processrunner.Config{Feed: f, DB: k.store.DB, Clock: k.clock, Decode: k.bus.DecodeStored, Jobs: k.jobs,
+	k.procs = processrunner.New(processrunner.Config{
+		Feed: f, DB: k.store.DB, Clock: k.clock, Decode: k.bus.DecodeStored, Jobs: k.jobs,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.bus.Execute(ctx, cmd, meta)
 			return err
-		}})
+		},
+	})
 }
 
 // access reaches the simulator with the platform's credentials.
 func (k *moneyKit) access(t *testing.T) paymentsjobs.Access {
 	t.Helper()
 	k.breakers = breaker.New(breaker.Config{Clock: k.clock})
-	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{BaseURL: k.sim.URL(), Test: true, Guard: k.breakers, Clock: k.clock})
+	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
+		BaseURL: k.sim.URL(), Test: true, Guard: k.breakers, Clock: k.clock,
+	})
 	if err != nil {
 		t.Fatalf("provider endpoint: %v", err)
 	}
-	client := mobilemoney.New(endpoint, paymentsjobs.Tokens{Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet()})
+	client := mobilemoney.New(endpoint, paymentsjobs.Tokens{
+		Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet(),
+	})
 	return paymentsjobs.Access{
-		Platform:    mobilemoney.Credentials{ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: platformShortcode, Passkey: "pass"},
+		Platform: mobilemoney.Credentials{
+			ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: platformShortcode, Passkey: "pass",
+		},
 		Environment: commands.EnvironmentSandbox, Secrets: k.vault.Secrets,
-		Providers: map[string]paymentsjobs.Provider{commands.EnvironmentSandbox: client, commands.EnvironmentProduction: client},
+		Providers: map[string]paymentsjobs.Provider{
+			commands.EnvironmentSandbox: client, commands.EnvironmentProduction: client,
+		},
 	}
 }
 
@@ -177,19 +198,33 @@ func (k *moneyKit) serve(t *testing.T, o moneyOptions, receiver *late, access pa
 	t.Helper()
 	platform := httpapi.PlatformGateway{Shortcode: platformShortcode, Environment: commands.EnvironmentSandbox}
 	books := httpapi.Books{Statement: billingviews.StatementQuery{Views: k.views}}
-	pays := httpapi.PaymentsAPI{Books: books, Bus: k.bus, Payments: paymentsviews.PaymentsQuery{Views: k.views}, Gateways: paymentsviews.GatewaysQuery{Views: k.views},
-		Limiter: k.vault.Limits, PromptLimit: 3, Ready: access.Ready, Platform: platform, Clock: k.clock,
+	pays := httpapi.PaymentsAPI{
+		Books: books, Bus: k.bus, Payments: paymentsviews.PaymentsQuery{Views: k.views},
+		Gateways: paymentsviews.GatewaysQuery{Views: k.views},
+		Limiter:  k.vault.Limits, PromptLimit: 3, Ready: access.Ready, Platform: platform, Clock: k.clock,
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.amina}, nil
-		}}
+		},
+	}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility, c.Limits.Webhook = k.views, o.limit },
 		pays.Routes(),
-		httpapi.ReceiptsAPI{Bus: k.bus, Receipts: paymentsviews.ReceiptsQuery{Views: k.views}, Matching: paymentsviews.MatchingQuery{Views: k.views}, Books: books}.Routes(),
-		httpapi.PaymentGatewayAPI{Bus: k.bus, Gateways: paymentsviews.GatewaysQuery{Views: k.views}, Secrets: k.vault.Secrets, Platform: platform}.Routes(),
-		httpapi.TimelineAPI{Timeline: subscribersviews.TimelineQuery{Views: k.views}, Subscribers: subscribersviews.SubscribersQuery{Views: k.views},
-			Users: identityviews.UsersQuery{Views: k.views}}.Routes(),
-		httpapi.CollectionsAPI{Collections: billingviews.CollectionsQuery{Views: k.views}, Users: identityviews.UsersQuery{Views: k.views},
-			Settings: httpapi.OrganizationSettingsAPI{Bus: k.bus}, Clock: k.clock}.Routes(),
+		httpapi.ReceiptsAPI{
+			Bus: k.bus, Receipts: paymentsviews.ReceiptsQuery{Views: k.views},
+			Matching: paymentsviews.MatchingQuery{Views: k.views}, Books: books,
+		}.Routes(),
+		httpapi.PaymentGatewayAPI{
+			Bus: k.bus, Gateways: paymentsviews.GatewaysQuery{Views: k.views}, Secrets: k.vault.Secrets,
+			Platform: platform,
+		}.Routes(),
+		httpapi.TimelineAPI{
+			Timeline:    subscribersviews.TimelineQuery{Views: k.views},
+			Subscribers: subscribersviews.SubscribersQuery{Views: k.views},
+			Users:       identityviews.UsersQuery{Views: k.views},
+		}.Routes(),
+		httpapi.CollectionsAPI{
+			Collections: billingviews.CollectionsQuery{Views: k.views}, Users: identityviews.UsersQuery{Views: k.views},
+			Settings: httpapi.OrganizationSettingsAPI{Bus: k.bus}, Clock: k.clock,
+		}.Routes(),
 		httpapi.MobileMoneyWebhooks{Receiver: receiver}.Routes())
 }
 
@@ -237,20 +272,32 @@ func (k *moneyKit) populateMoney(t *testing.T) {
 		id          id.Subscriber
 	}{{"acme", aminaPhone, k.amina}, {"other", "+254722000001", k.brian}} {
 		org := k.Orgs[who.slug].ID
-		k.run(t, commands.CreateOrganization{OrgID: org, Slug: who.slug, Name: "The " + who.slug, Billing: events.BillingSettings{
-			Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
-			Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}},
-		}}, id.Organization{})
-		k.run(t, commands.RegisterSubscriber{SubscriberID: who.id, OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
-			Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of(who.phone)}}, org)
+		k.run(t, commands.CreateOrganization{
+			OrgID: org, Slug: who.slug, Name: "The " + who.slug, Billing: events.BillingSettings{
+				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
+				Tax: events.TaxRule{
+					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+				},
+			},
+		}, id.Organization{})
+		k.run(t, commands.RegisterSubscriber{
+			SubscriberID: who.id, OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
+			Currency: money.KES, Details: events.SubscriberDetails{
+				FirstName: personal.Of("Somebody"), Phone: personal.Of(who.phone),
+			},
+		}, org)
 	}
 }
 
 // neighbour registers Chege, a second subscriber of Amina's organization.
 func (k *moneyKit) neighbour(t *testing.T) {
 	t.Helper()
-	k.run(t, commands.RegisterSubscriber{SubscriberID: k.chege, OrgID: k.org, AccountNumber: commands.AccountNumber(1_000_009),
-		Currency: money.KES, Details: events.SubscriberDetails{FirstName: personal.Of("Chege"), Phone: personal.Of("+254744000000")}}, k.org)
+	k.run(t, commands.RegisterSubscriber{
+		SubscriberID: k.chege, OrgID: k.org, AccountNumber: commands.AccountNumber(1_000_009),
+		Currency: money.KES, Details: events.SubscriberDetails{
+			FirstName: personal.Of("Chege"), Phone: personal.Of("+254744000000"),
+		},
+	}, k.org)
 }
 
 // until looks again and again at something that cannot be waited for, with a deadline.
@@ -278,7 +325,8 @@ func (k *moneyKit) quiet(t *testing.T) {
 	ns := k.store.DB.Namespace
 	busy := `select (select count(*) from ` + ns.Schema("vault") + `.callbacks where done_at is null)
 		+ (select count(*) from ` + ns.Schema("processes") + `.commands)
-		+ (select count(*) from ` + ns.Schema("river") + `.river_job where state in ('available', 'running', 'retryable'))`
+		+ (select count(*) from ` + ns.Schema("river") +
+		`.river_job where state in ('available', 'running', 'retryable'))`
 	calm := 0
 	k.until(t, "everything is done", func() bool {
 		var n int
@@ -294,7 +342,10 @@ func (k *moneyKit) quiet(t *testing.T) {
 				n++
 			}
 		}
-		for _, name := range []string{paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName, paymentsviews.MatchingName} {
+		for _, name := range []string{
+			paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName,
+			paymentsviews.MatchingName,
+		} {
 			if k.views.Position(name) < head {
 				n++
 			}

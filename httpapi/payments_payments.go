@@ -36,7 +36,8 @@ type PaymentsAPI struct {
 type PlatformGateway struct {
 	Shortcode   string
 	Environment string // "sandbox" or "production"
-	// Live calls real providers. A live sandbox takes callbacks on trust, so real money has no place on it (rules.md 3).
+	// Live calls real providers. A live sandbox takes callbacks on trust, so real money has no place on it (rules.md
+	// 3).
 	Live bool
 }
 
@@ -44,21 +45,34 @@ type PlatformGateway struct {
 func (a PaymentsAPI) Routes() []Route {
 	filters := []Param{{Name: "subscriberId", Type: "uuid"}, {Name: "status", Type: "string", Enum: paymentStatuses}}
 	return []Route{
-		{Method: "POST", Path: "/payments/initiate", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "Ask a phone to pay",
-			Request: initiateRequest{}, Response: initiateResponse{}, Status: 202, Handle: a.initiate},
-		{Method: "POST", Path: "/payments/query", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "Ask the provider about a payment now",
-			Request: queryRequest{}, Response: paymentResponse{}, Handle: a.query},
-		{Method: "POST", Path: "/payments/cash", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Record money taken by hand",
-			Request: cashRequest{}, Response: paymentResponse{}, Status: 201, Handle: a.cash},
+		{
+			Method: "POST", Path: "/payments/initiate", Hosts: OnOrganization, Access: AccessSubscriber,
+			Summary: "Ask a phone to pay", Request: initiateRequest{}, Response: initiateResponse{}, Status: 202,
+			Handle: a.initiate,
+		},
+		{
+			Method: "POST", Path: "/payments/query", Hosts: OnOrganization, Access: AccessSubscriber,
+			Summary: "Ask the provider about a payment now", Request: queryRequest{}, Response: paymentResponse{},
+			Handle: a.query,
+		},
+		{
+			Method: "POST", Path: "/payments/cash", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Record money taken by hand", Request: cashRequest{}, Response: paymentResponse{}, Status: 201,
+			Handle: a.cash,
+		},
 		{Method: "GET", Path: "/payments", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "List payments",
 			Row: paymentResponse{}, Query: filters, Handle: a.list},
-		{Method: "GET", Path: "/payments/:id", Hosts: OnOrganization, Access: AccessSubscriber, Summary: "Read a payment",
-			Response: paymentResponse{}, Handle: a.get},
+		{
+			Method: "GET", Path: "/payments/:id", Hosts: OnOrganization, Access: AccessSubscriber,
+			Summary: "Read a payment", Response: paymentResponse{}, Handle: a.get,
+		},
 	}
 }
 
 // paymentStatuses are the values of status. Source: spec.md, Payment statuses.
-var paymentStatuses = []string{paymentsviews.StatusPending, paymentsviews.StatusSuccess, paymentsviews.StatusCancelled, paymentsviews.StatusFailed}
+var paymentStatuses = []string{
+	paymentsviews.StatusPending, paymentsviews.StatusSuccess, paymentsviews.StatusCancelled, paymentsviews.StatusFailed,
+}
 
 // paymentResponse is a payment as api.md shows it.
 type paymentResponse struct {
@@ -82,9 +96,10 @@ type paymentResponse struct {
 // showPayment is a row as the API shows it.
 func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	return paymentResponse{
-		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: idOrNil(r.InvoiceID), Amount: r.Amount().Number(), Currency: r.Currency,
-		Status: r.Status(), Gateway: r.Gateway, ReceiptID: idOrNil(r.ReceiptID), ReceiptNumber: r.ReceiptNumber, Reason: textOrNil(r.Reason()),
-		Message: textOrNil(r.Message), CheckoutRequestID: r.CheckoutRequestID, InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
+		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: idOrNil(r.InvoiceID), Amount: r.Amount().Number(),
+		Currency: r.Currency, Status: r.Status(), Gateway: r.Gateway, ReceiptID: idOrNil(r.ReceiptID),
+		ReceiptNumber: r.ReceiptNumber, Reason: textOrNil(r.Reason()), Message: textOrNil(r.Message),
+		CheckoutRequestID: r.CheckoutRequestID, InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
 	}
 }
 
@@ -166,7 +181,8 @@ func (a PaymentsAPI) list(ctx context.Context, c *Call) error {
 		}
 		scope = []id.Subscriber{subscriber}
 	}
-	rows, err := a.Payments.List(ctx, c.Org.ID, paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status}, afterOf(page), page.Fetch())
+	rows, err := a.Payments.List(ctx, c.Org.ID, paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status},
+		afterOf(page), page.Fetch())
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,8 @@ func TestPrompt_SameReceiptByCallbackAndPaybillManyTimesIsCreditedOnce(t *testin
 		before, times := k.credited(t, k.amina)
 		k.behave(t, "pay", c.faults)
 		var p initiated
-		k.ask(t, apitest.Admin, map[string]any{"amount": 1499.2, "phone": fmt.Sprintf("071200010%d", n)}, http.StatusAccepted).Into(t, &p)
+		k.ask(t, apitest.Admin, map[string]any{"amount": 1499.2, "phone": fmt.Sprintf("071200010%d", n)},
+			http.StatusAccepted).Into(t, &p)
 		if p.AmountRequested != 1500 || p.Currency != "KES" || p.ExpiresAt == nil {
 			t.Errorf("%s: answer %+v", c.name, p)
 		}
@@ -120,14 +121,17 @@ func TestPrompt_EndsAreShownWithTheirReasonAndFreeTheAccount(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
 	for _, c := range []struct{ behaviour, status, reason, phone string }{
-		{"cancel", "CANCELLED", "cancelled_by_customer", "0712000001"}, {"wrong_pin", "FAILED", "wrong_pin", "0712000002"},
+		{"cancel", "CANCELLED", "cancelled_by_customer", "0712000001"}, {
+			"wrong_pin", "FAILED", "wrong_pin", "0712000002",
+		},
 		{"insufficient", "FAILED", "insufficient_funds", "0712000003"},
 	} {
 		k.behave(t, c.behaviour, provider.Faults{})
 		var p initiated
 		k.ask(t, apitest.Admin, map[string]any{"amount": 700, "phone": c.phone}, http.StatusAccepted).Into(t, &p)
 		k.quiet(t)
-		if shown := k.payment(t, p.PaymentID); shown.Status != c.status || shown.Reason == nil || *shown.Reason != c.reason {
+		if shown := k.payment(t, p.PaymentID); shown.Status != c.status || shown.Reason == nil ||
+			*shown.Reason != c.reason {
 			t.Errorf("%s: %+v", c.behaviour, shown)
 		}
 	}
@@ -137,7 +141,8 @@ func TestPrompt_EndsAreShownWithTheirReasonAndFreeTheAccount(t *testing.T) {
 	if shown := k.payment(t, p.PaymentID); shown.Status != "PENDING" {
 		t.Errorf("no answer: %+v", shown)
 	}
-	if code := k.ask(t, apitest.Admin, map[string]any{"amount": 699.5}, http.StatusConflict).Code(); code != "payment_in_progress" {
+	if code := k.ask(t, apitest.Admin, map[string]any{"amount": 699.5},
+		http.StatusConflict).Code(); code != "payment_in_progress" {
 		t.Errorf("second prompt of the amount: %s", code)
 	}
 	k.expectCredited(t, 0, 0)
@@ -216,8 +221,11 @@ func TestPrompt_TheSameIdempotencyKeyAsksOnce(t *testing.T) {
 	var first []byte
 	for n := range 3 {
 		a := k.Do(t, apitest.Request{Method: "POST", Path: "/payments/initiate", As: apitest.Admin,
-			Body: map[string]any{"subscriberId": k.amina, "amount": 70}, Header: map[string]string{"Idempotency-Key": "one"}})
-		if a.Status != http.StatusAccepted || n > 0 && (string(a.Body) != string(first) || a.Header.Get("Idempotency-Replayed") != "true") {
+			Body: map[string]any{"subscriberId": k.amina, "amount": 70}, Header: map[string]string{
+				"Idempotency-Key": "one",
+			}})
+		if a.Status != http.StatusAccepted ||
+			n > 0 && (string(a.Body) != string(first) || a.Header.Get("Idempotency-Replayed") != "true") {
 			t.Errorf("try %d: %d %s", n, a.Status, a.Body)
 		}
 		first = a.Body
@@ -236,17 +244,30 @@ func TestPrompt_WhoMayAskWhom(t *testing.T) {
 		status int
 		code   string
 	}{
-		"unknown subscriber":           {apitest.Admin, map[string]any{"subscriberId": commands.ReceiptID("x"), "amount": 5}, 404, "subscriber_not_found"},
-		"another organization's":       {apitest.Admin, map[string]any{"subscriberId": k.brian, "amount": 5}, 404, "subscriber_not_found"},
-		"customer for somebody else":   {apitest.Subscriber, map[string]any{"subscriberId": k.brian, "amount": 5}, 404, "subscriber_not_found"},
-		"customer, another's phone":    {apitest.Subscriber, map[string]any{"amount": 5, "phone": "0733000000"}, 403, "phone_not_yours"},
-		"nothing":                      {apitest.Admin, map[string]any{"amount": 0}, 422, "invalid_input"},
-		"too much":                     {apitest.Admin, map[string]any{"amount": 250000.5}, 422, "invalid_input"},
-		"three decimals":               {apitest.Admin, map[string]any{"amount": 1.005}, 422, "invalid_input"},
-		"no amount":                    {apitest.Admin, map[string]any{}, 400, "missing_field"},
-		"phone that is none":           {apitest.Admin, map[string]any{"amount": 5, "phone": "12"}, 422, "invalid_input"},
-		"an invoice that is not there": {apitest.Admin, map[string]any{"amount": 5, "invoiceId": commands.ReceiptID("y")}, 404, "invoice_not_found"},
-		"nobody":                       {"", map[string]any{"amount": 5}, 401, "unauthenticated"},
+		"unknown subscriber": {
+			apitest.Admin, map[string]any{"subscriberId": commands.ReceiptID("x"), "amount": 5}, 404,
+			"subscriber_not_found",
+		},
+		"another organization's": {
+			apitest.Admin, map[string]any{"subscriberId": k.brian, "amount": 5}, 404, "subscriber_not_found",
+		},
+		"customer for somebody else": {
+			apitest.Subscriber, map[string]any{"subscriberId": k.brian, "amount": 5}, 404, "subscriber_not_found",
+		},
+		"customer, another's phone": {
+			apitest.Subscriber, map[string]any{"amount": 5, "phone": "0733000000"}, 403, "phone_not_yours",
+		},
+		"nothing":        {apitest.Admin, map[string]any{"amount": 0}, 422, "invalid_input"},
+		"too much":       {apitest.Admin, map[string]any{"amount": 250000.5}, 422, "invalid_input"},
+		"three decimals": {apitest.Admin, map[string]any{"amount": 1.005}, 422, "invalid_input"},
+		"no amount":      {apitest.Admin, map[string]any{}, 400, "missing_field"},
+		"phone that is none": {
+			apitest.Admin, map[string]any{"amount": 5, "phone": "12"}, 422, "invalid_input",
+		},
+		"an invoice that is not there": {
+			apitest.Admin, map[string]any{"amount": 5, "invoiceId": commands.ReceiptID("y")}, 404, "invoice_not_found",
+		},
+		"nobody": {"", map[string]any{"amount": 5}, 401, "unauthenticated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code := k.ask(t, c.as, c.body, c.status).Code(); code != c.code {
@@ -271,7 +292,8 @@ func TestQuery_LostCallbackProvisionalSuccessThenTheRealReceipt(t *testing.T) {
 		t.Fatalf("payment %+v", shown)
 	}
 	var asked shownPayment
-	k.Do(t, apitest.Request{Method: "POST", Path: "/payments/query", As: apitest.Admin, Body: map[string]any{"paymentId": p.PaymentID}}).Into(t, &asked)
+	k.Do(t, apitest.Request{Method: "POST", Path: "/payments/query", As: apitest.Admin,
+		Body: map[string]any{"paymentId": p.PaymentID}}).Into(t, &asked)
 	if asked.Status != "SUCCESS" || asked.ReceiptNumber != nil {
 		t.Fatalf("asked %+v", asked)
 	}
@@ -306,13 +328,18 @@ func TestRecheck_PeriodicQueryFindsTheSuccess(t *testing.T) {
 func TestStorm_TheBooksEqualTheProvidersTransactions(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
-	k.behave(t, "pay", provider.Faults{DuplicateCallbacks: 2, DropCallbacks: 0.4, LoseResponse: 0.3, ReorderCallbacks: true, C2BAlso: true, ErrorRate: 0.1})
+	k.behave(t, "pay", provider.Faults{
+		DuplicateCallbacks: 2, DropCallbacks: 0.4, LoseResponse: 0.3, ReorderCallbacks: true, C2BAlso: true,
+		ErrorRate: 0.1,
+	})
 	var asked sync.WaitGroup
 	payments := make([]string, 24)
 	for n := range payments {
 		asked.Go(func() {
 			a := k.Do(t, apitest.Request{Method: "POST", Path: "/payments/initiate", As: apitest.Admin,
-				Body: map[string]any{"subscriberId": k.amina, "amount": 100 + n, "phone": fmt.Sprintf("07130000%02d", n)}})
+				Body: map[string]any{
+					"subscriberId": k.amina, "amount": 100 + n, "phone": fmt.Sprintf("07130000%02d", n),
+				}})
 			var p initiated
 			a.Into(t, &p)
 			payments[n] = p.PaymentID
@@ -325,7 +352,9 @@ func TestStorm_TheBooksEqualTheProvidersTransactions(t *testing.T) {
 	}
 	for _, p := range payments {
 		if p != "" {
-			k.Do(t, apitest.Request{Method: "POST", Path: "/payments/query", As: apitest.Admin, Body: map[string]any{"paymentId": p}})
+			k.Do(t, apitest.Request{
+				Method: "POST", Path: "/payments/query", As: apitest.Admin, Body: map[string]any{"paymentId": p},
+			})
 		}
 	}
 	k.quiet(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// TestCorrections_RacedTheMoneyIsInOnePlace lets several people attribute, move and reverse the same money at the same time
-// while the provider repeats itself: it ends on the account that the receipt names, or on none, and on no other.
+// TestCorrections_RacedTheMoneyIsInOnePlace lets several people attribute, move and reverse the same money at the same
+// time while the provider repeats itself: it ends on the account that the receipt names, or on none, and on no other.
 func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
@@ -65,8 +65,8 @@ func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 	}
 }
 
-// TestPrompt_EveryOrderOfNewsCreditsOnce tells of the same payment by query, callback and paybill at the same time, with a
-// refusal among them.
+// TestPrompt_EveryOrderOfNewsCreditsOnce tells of the same payment by query, callback and paybill at the same time,
+// with a refusal among them.
 func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
@@ -75,7 +75,8 @@ func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 	const prompts = 8
 	for n := range prompts {
 		var p initiated
-		k.ask(t, apitest.Admin, map[string]any{"amount": 101 + n, "phone": fmt.Sprintf("07000000%02d", n)}, 202).Into(t, &p)
+		k.ask(t, apitest.Admin, map[string]any{"amount": 101 + n, "phone": fmt.Sprintf("07000000%02d", n)}, 202).Into(t,
+			&p)
 		payment, checkout := id.Must[id.Payment](p.PaymentID), *p.CheckoutRequestID
 		var reference string
 		for _, sent := range k.sim.Prompts() {
@@ -86,16 +87,21 @@ func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 		number, amount := fmt.Sprintf("SJK4X7Q2N%d", n), money.Major(int64(101+n), money.KES)
 		news := []func(){
 			func() {
-				k.run(t, commands.RecordReceipt{ReceiptID: commands.ProvisionalReceiptID(checkout), OrgID: k.org, Provider: commands.ProviderProvisional,
-					Channel: commands.ChannelPrompt, Shortcode: platformShortcode, Amount: amount, PaidAt: k.clock.Now(), CheckoutRequestID: checkout,
-					PaymentID: payment, Provisional: true, Sighting: commands.SightingQuery}, id.Organization{})
+				k.run(t, commands.RecordReceipt{
+					ReceiptID: commands.ProvisionalReceiptID(checkout), OrgID: k.org,
+					Provider: commands.ProviderProvisional, Channel: commands.ChannelPrompt,
+					Shortcode: platformShortcode, Amount: amount, PaidAt: k.clock.Now(), CheckoutRequestID: checkout,
+					PaymentID: payment, Provisional: true, Sighting: commands.SightingQuery,
+				}, id.Organization{})
 			},
 			func() {
-				k.run(t, commands.RecordVerdict{PaymentID: payment, Code: "1032", By: commands.ByQuery}, id.Organization{})
+				k.run(t, commands.RecordVerdict{PaymentID: payment, Code: "1032", By: commands.ByQuery},
+					id.Organization{})
 			},
 			func() {
 				body := fmt.Sprintf(`{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":%q,"ResultCode":0,"ResultDesc":"ok","CallbackMetadata":{"Item":[
-					{"Name":"Amount","Value":%d},{"Name":"MpesaReceiptNumber","Value":%q}]}}}}`, checkout, 101+n, number)
+					{"Name":"Amount","Value":%d},{"Name":"MpesaReceiptNumber","Value":%q}]}}}}`, checkout, 101+n,
+					number)
 				k.post(t, apitest.Unknown, "", barePrompt, body, 200)
 			},
 			func() {

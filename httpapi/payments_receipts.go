@@ -19,24 +19,43 @@ type ReceiptsAPI struct {
 	Books    Books
 }
 
-// Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host (rules.md 9).
+// Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host
+// (rules.md 9).
 func (a ReceiptsAPI) Routes() []Route {
-	state := Param{Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates, Doc: "suspense is the inbox of money that nobody could be found for"}
+	state := Param{
+		Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates,
+		Doc: "suspense is the inbox of money that nobody could be found for",
+	}
 	return []Route{
 		{Method: "GET", Path: "/receipts", Hosts: OnOrganization, Access: AccessSupport, Summary: "List receipts",
 			Row: receiptDetailResponse{}, Query: []Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list},
-		{Method: "GET", Path: "/receipts", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "List money of no organization",
-			Row: receiptDetailResponse{}, Query: []Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned},
+		{
+			Method: "GET", Path: "/receipts", Hosts: OnRoot, Access: AccessSuperAdmin,
+			Summary: "List money of no organization", Row: receiptDetailResponse{},
+			Query: []Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned,
+		},
 		{Method: "GET", Path: "/receipts/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a receipt",
 			Response: receiptDetailResponse{}, Handle: a.get},
-		{Method: "POST", Path: "/receipts/:id/attribute", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give money in suspense to a subscriber",
-			Request: attributeRequest{}, Response: receiptDetailResponse{}, Handle: a.attribute},
-		{Method: "POST", Path: "/receipts/:id/reverse", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Take a payment back",
-			Request: reasonRequest{}, Response: receiptDetailResponse{}, Handle: a.reverse},
-		{Method: "POST", Path: "/receipts/:id/reattribute", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Move a payment to another subscriber",
-			Request: reattributeRequest{}, Response: receiptDetailResponse{}, Handle: a.reattribute},
-		{Method: "POST", Path: "/receipts/:id/assign", Hosts: OnRoot, Access: AccessSuperAdmin, Summary: "Give unmatched money to an organization",
-			Request: assignRequest{}, Response: receiptResponse{}, Handle: a.assign},
+		{
+			Method: "POST", Path: "/receipts/:id/attribute", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Give money in suspense to a subscriber", Request: attributeRequest{},
+			Response: receiptDetailResponse{}, Handle: a.attribute,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/reverse", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Take a payment back", Request: reasonRequest{}, Response: receiptDetailResponse{},
+			Handle: a.reverse,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/reattribute", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Move a payment to another subscriber", Request: reattributeRequest{},
+			Response: receiptDetailResponse{}, Handle: a.reattribute,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/assign", Hosts: OnRoot, Access: AccessSuperAdmin,
+			Summary: "Give unmatched money to an organization", Request: assignRequest{}, Response: receiptResponse{},
+			Handle: a.assign,
+		},
 	}
 }
 
@@ -95,11 +114,13 @@ type receiptSuggestions struct {
 // showReceipt is a row as the API shows it.
 func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	return receiptResponse{
-		ID: r.ID, OrgID: idOrNil(r.OrgID), ReceiptNumber: textOrNil(r.ReceiptNumber), Provider: r.Provider, Channel: r.Channel,
-		Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt, Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName},
-		BillRef: r.BillRef, Shortcode: textOrNil(r.Shortcode), State: r.State, Reason: textOrNil(r.Reason), Disputed: r.Disputed,
-		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: idOrNil(r.SubscriberID), PaymentID: idOrNil(r.PaymentID),
-		MatchedBy: textOrNil(r.MatchedBy), RelatedReceiptID: idOrNil(r.RelatedID), RecordedAt: r.RecordedAt,
+		ID: r.ID, OrgID: idOrNil(r.OrgID), ReceiptNumber: textOrNil(r.ReceiptNumber), Provider: r.Provider,
+		Channel: r.Channel, Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt,
+		Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName}, BillRef: r.BillRef,
+		Shortcode: textOrNil(r.Shortcode), State: r.State, Reason: textOrNil(r.Reason), Disputed: r.Disputed,
+		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: idOrNil(r.SubscriberID),
+		PaymentID: idOrNil(r.PaymentID), MatchedBy: textOrNil(r.MatchedBy), RelatedReceiptID: idOrNil(r.RelatedID),
+		RecordedAt: r.RecordedAt,
 	}
 }
 
@@ -153,7 +174,8 @@ func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, receiptKey, func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
+	return SendPage(c, page, rows, receiptKey,
+		func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
 }
 
 // get answers with one receipt.
@@ -171,7 +193,9 @@ func (a ReceiptsAPI) get(ctx context.Context, c *Call) error {
 }
 
 // read puts one receipt together.
-func (a ReceiptsAPI) read(ctx context.Context, org id.Organization, receipt id.Receipt) (receiptDetailResponse, uint64, error) {
+func (a ReceiptsAPI) read(
+	ctx context.Context, org id.Organization, receipt id.Receipt,
+) (receiptDetailResponse, uint64, error) {
 	none := receiptDetailResponse{}
 	row, err := a.Receipts.Get(ctx, org, receipt)
 	if err != nil || row == nil {
@@ -184,9 +208,11 @@ func (a ReceiptsAPI) read(ctx context.Context, org id.Organization, receipt id.R
 	return detail(*row), uint64(row.Revision), nil //nolint:gosec // revisions are not negative
 }
 
-// detail reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person has to
-// choose.
-func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow) (func(paymentsviews.ReceiptRow) receiptDetailResponse, error) {
+// detail reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person
+// has to choose.
+func (a ReceiptsAPI) detail(
+	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
+) (func(paymentsviews.ReceiptRow) receiptDetailResponse, error) {
 	var ids []id.Receipt
 	var open []paymentsviews.Reference
 	place := map[id.Receipt]int{} // of a receipt's suggestions
@@ -215,15 +241,22 @@ func (a ReceiptsAPI) detail(ctx context.Context, org id.Organization, rows []pay
 }
 
 // showDetail is a receipt with what belongs to it.
-func showDetail(r paymentsviews.ReceiptRow, pays []paymentsviews.AllocationRow, near []paymentsviews.Payer) receiptDetailResponse {
+func showDetail(
+	r paymentsviews.ReceiptRow, pays []paymentsviews.AllocationRow, near []paymentsviews.Payer,
+) receiptDetailResponse {
 	out := receiptDetailResponse{
-		receiptResponse: showReceipt(r), Sightings: r.Sightings, Allocations: []receiptAllocation{}, Suggestions: []receiptSuggestions{},
+		receiptResponse: showReceipt(r), Sightings: r.Sightings, Allocations: []receiptAllocation{},
+		Suggestions: []receiptSuggestions{},
 	}
 	for _, p := range pays {
-		out.Allocations = append(out.Allocations, receiptAllocation{InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, r.Currency).Number()})
+		out.Allocations = append(out.Allocations, receiptAllocation{
+			InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, r.Currency).Number(),
+		})
 	}
 	for _, p := range near {
-		out.Suggestions = append(out.Suggestions, receiptSuggestions{SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By})
+		out.Suggestions = append(out.Suggestions, receiptSuggestions{
+			SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By,
+		})
 	}
 	return out
 }

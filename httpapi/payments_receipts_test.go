@@ -101,7 +101,8 @@ func TestPaybill_IsMatchedInTheOrderOfTheRules(t *testing.T) {
 		r := k.paybill(t, platformShortcode, stranger, reference, 10)
 		k.expectCredited(t, before+10, times+1)
 		shown := k.receipt(t, commands.ReceiptID(r.ReceiptNumber).String())
-		if shown.MatchedBy == nil || *shown.MatchedBy != by || len(shown.Sightings) != 1 || !shown.Sightings[0].Verified {
+		if shown.MatchedBy == nil || *shown.MatchedBy != by || len(shown.Sightings) != 1 ||
+			!shown.Sightings[0].Verified {
 			t.Errorf("%q: %+v", reference, shown)
 		}
 	}
@@ -130,9 +131,11 @@ func TestSharedPaybill_UnmatchedMoneyIsSeenByThePlatformOnlyUntilAssigned(t *tes
 	}
 	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.amina}, 422)
 	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.org}, 200)
-	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.Orgs["other"].ID}, 409)
+	k.post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.Orgs["other"].ID},
+		409)
 	shown := k.receipt(t, id)
-	if shown.State != "suspense" || len(shown.Suggestions) == 0 || shown.Suggestions[0].SubscriberID != k.amina.String() {
+	if shown.State != "suspense" || len(shown.Suggestions) == 0 ||
+		shown.Suggestions[0].SubscriberID != k.amina.String() {
 		t.Errorf("assigned: %+v", shown)
 	}
 	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.brian}, 404)
@@ -150,7 +153,8 @@ func TestMistakes_ReversedAndReattributedMoneyLeavesTheAccount(t *testing.T) {
 	k.expectCredited(t, 400, 1)
 	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{}, 400)
 	k.post(t, apitest.Other, apitest.OtherAdmin, "/receipts/"+id+"/reverse", map[string]any{"reason": "mine"}, 404)
-	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute", map[string]any{"subscriberId": k.brian, "reason": "x"}, 404)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute",
+		map[string]any{"subscriberId": k.brian, "reason": "x"}, 404)
 	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{"reason": "paid by mistake"}, 200)
 	k.quiet(t)
 	k.expectCredited(t, 0, 1)
@@ -167,7 +171,8 @@ func TestMistakes_ReattributedThereAndBack(t *testing.T) {
 	id := commands.ReceiptID(r.ReceiptNumber).String()
 	move := func(to any) {
 		t.Helper()
-		k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute", map[string]any{"subscriberId": to, "reason": "typing error"}, 200)
+		k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute",
+			map[string]any{"subscriberId": to, "reason": "typing error"}, 200)
 		k.quiet(t)
 	}
 	move(k.chege)
@@ -193,15 +198,18 @@ func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
 	if p.Status != "SUCCESS" || p.Gateway != "cash" || p.ReceiptID == nil {
 		t.Errorf("payment %+v", p)
 	}
-	if code := k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"), 409).Code(); code != "reference_used" {
+	if code := k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"),
+		409).Code(); code != "reference_used" {
 		t.Errorf("repeat: %s", code)
 	}
-	if code := k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("SJK4X7Q2P1"), 409).Code(); code != "looks_like_mobile_money" {
+	if code := k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("SJK4X7Q2P1"),
+		409).Code(); code != "looks_like_mobile_money" {
 		t.Errorf("receipt: %s", code)
 	}
 	k.post(t, apitest.Acme, apitest.Support, "/payments/cash", body("Book 18"), 403)
 	k.quiet(t)
-	if sum, n := k.account(t, k.amina).Credited, len(k.receipts(t, apitest.Acme, apitest.Support, "?state=matched")); sum != 1 || n != 1 {
+	if sum, n := k.account(t, k.amina).Credited,
+		len(k.receipts(t, apitest.Acme, apitest.Support, "?state=matched")); sum != 1 || n != 1 {
 		t.Errorf("%d credited, %d shown", sum, n)
 	}
 }
@@ -210,9 +218,11 @@ func TestDisputedReceipt_IsAnAlarmInTheSuspenseInbox(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
 	account := commands.AccountNumber(1_000_000)
-	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "100.00"), 200)
+	k.post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P1", platformShortcode, account, "100.00"), 200)
 	k.quiet(t)
-	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "99999.00"), 200)
+	k.post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P1", platformShortcode, account, "99999.00"), 200)
 	k.quiet(t)
 	k.expectCredited(t, 100, 1)
 	list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense")
@@ -227,12 +237,14 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 	k.behave(t, "silent", provider.Faults{})
 	p := k.prompt(t, 1500)
 	k.quiet(t)
-	forged := `{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + *p.CheckoutRequestID + `","ResultCode":0,"ResultDesc":"ok",
+	forged := `{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + *p.CheckoutRequestID +
+		`","ResultCode":0,"ResultDesc":"ok",
 		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500},{"Name":"MpesaReceiptNumber","Value":"SJK4X7Q2P9"}]}}}}`
 	for _, path := range []string{barePrompt, barePrompt + "/" + strings.Repeat("x", 43)} {
 		k.post(t, apitest.Unknown, "", path, forged, 200)
 	}
-	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P8", platformShortcode, commands.AccountNumber(1_000_000), "5000"), 200)
+	k.post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P8", platformShortcode, commands.AccountNumber(1_000_000), "5000"), 200)
 	k.quiet(t)
 	k.expectCredited(t, 0, 0)
 	shown := k.payment(t, p.PaymentID)
@@ -240,7 +252,8 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 		t.Errorf("payment %+v: want it asked about", shown)
 	}
 	var kept int
-	err := k.store.DB.Owner.QueryRow(t.Context(), `select count(*) from `+k.store.DB.Namespace.Schema("vault")+`.callbacks where not verified`).Scan(&kept)
+	err := k.store.DB.Owner.QueryRow(t.Context(),
+		`select count(*) from `+k.store.DB.Namespace.Schema("vault")+`.callbacks where not verified`).Scan(&kept)
 	if err != nil || kept != 3 {
 		t.Errorf("%d kept, %v", kept, err)
 	}
@@ -256,7 +269,8 @@ func TestConfirmation_OnAShortcodeOfNobodyHereIsNobodysMoney(t *testing.T) {
 	k := newMoneyKit(t, moneyOptions{live: true, allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	account := commands.AccountNumber(1_000_000)
 	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P7", "111111", account, "777"), 200)
-	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P6", platformShortcode, account, "10"), 200)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P6", platformShortcode, account, "10"),
+		200)
 	k.quiet(t)
 	k.expectCredited(t, 10, 1)
 	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 0 {
@@ -290,7 +304,8 @@ func TestMoney_IsInTheBooksWhenItsWriteIsAnswered(t *testing.T) {
 	receipt := commands.CashReceiptID(k.org, "book 1").String()
 	before := balance()
 	var shown shownReceipt
-	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+receipt+"/reverse", map[string]any{"reason": "miscounted"}, 200).Into(t, &shown)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+receipt+"/reverse", map[string]any{"reason": "miscounted"},
+		200).Into(t, &shown)
 	if have := balance(); have != before+500 || shown.State != "reversed" {
 		t.Errorf("balance %d after a reversal on %d, receipt %+v", have, before, shown)
 	}
@@ -301,7 +316,8 @@ func TestSupport_ReadsPaymentsAndAsksForNone(t *testing.T) {
 	k := newMoneyKit(t, moneyOptions{})
 	k.behave(t, "pay", provider.Faults{})
 	p := k.prompt(t, 10)
-	k.post(t, apitest.Acme, apitest.Support, "/payments/initiate", map[string]any{"subscriberId": k.amina, "amount": 7}, 403)
+	k.post(t, apitest.Acme, apitest.Support, "/payments/initiate", map[string]any{"subscriberId": k.amina, "amount": 7},
+		403)
 	k.post(t, apitest.Acme, apitest.Support, "/payments/query", map[string]any{"paymentId": p.PaymentID}, 403)
 	if a := k.Do(t, apitest.Request{Path: "/payments/" + p.PaymentID, As: apitest.Support}); a.Status != http.StatusOK {
 		t.Errorf("support reads: %d", a.Status)
@@ -322,8 +338,10 @@ func TestWebhook_OverTheLimitIsStoredThenRefused(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{limit: 1})
 	account := commands.AccountNumber(1_000_000)
-	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "100"), 200)
-	a := k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P2", platformShortcode, account, "100"), 429)
+	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P1", platformShortcode, account, "100"),
+		200)
+	a := k.post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P2", platformShortcode, account, "100"), 429)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
@@ -341,7 +359,8 @@ func TestWebhook_MalformedBytesAre400ButKept(t *testing.T) {
 	}
 	k.quiet(t)
 	var kept int
-	err := k.store.DB.Owner.QueryRow(t.Context(), `select count(*) from `+k.store.DB.Namespace.Schema("vault")+`.callbacks`).Scan(&kept)
+	err := k.store.DB.Owner.QueryRow(t.Context(),
+		`select count(*) from `+k.store.DB.Namespace.Schema("vault")+`.callbacks`).Scan(&kept)
 	if err != nil || kept != 2 {
 		t.Errorf("%d kept, %v", kept, err)
 	}
@@ -358,7 +377,8 @@ func TestBillManager_TellsOfTheSameMoneyAsThePaybill(t *testing.T) {
 		t.Errorf("answer %s", a.Body)
 	}
 	k.quiet(t)
-	k.post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P5", platformShortcode, account, "75.00"), 200)
+	k.post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P5", platformShortcode, account, "75.00"), 200)
 	k.quiet(t)
 	k.expectCredited(t, 75, 1)
 	if r := k.receipt(t, commands.ReceiptID("SJK4X7Q2P5").String()); len(r.Sightings) != 2 || r.Disputed {

@@ -12,8 +12,12 @@ type reasonRequest struct {
 	Reason string `json:"reason"`
 }
 
-// executeWithReason executes the command that a path's id and the body's reason make; the reason is kept with its events.
-func executeWithReason[I ~[16]byte](ctx context.Context, c *Call, b *bus.Bus, notFoundCode string, command func(target I, reason string) commands.Command) (I, bus.Result, error) {
+// executeWithReason executes the command that a path's id and the body's reason make; the reason is kept with its
+// events.
+func executeWithReason[I ~[16]byte](
+	ctx context.Context, c *Call, b *bus.Bus, notFoundCode string,
+	command func(target I, reason string) commands.Command,
+) (I, bus.Result, error) {
 	target, err := PathID[I](c, "id", notFoundCode)
 	if err != nil {
 		return target, bus.Result{}, err

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// recorder knows what was answered. With held set it keeps the answer back until release, so that an idempotent answer is
-// stored before the client sees it.
+// recorder knows what was answered. With held set it keeps the answer back until release, so that an idempotent answer
+// is stored before the client sees it.
 type recorder struct {
 	to     http.ResponseWriter
 	call   *Call
@@ -86,8 +86,10 @@ func (s *Server) finish(ctx context.Context, c *Call) {
 	method := knownMethod(c.Request.Method)
 	s.metrics.requests.WithLabelValues(method, c.pattern(), strconv.Itoa(rec.status)).Inc()
 	s.metrics.seconds.WithLabelValues(method, c.pattern()).Observe(took.Seconds())
-	attrs := []slog.Attr{slog.String("request_id", c.RequestID), slog.String("method", method), slog.String("route", c.pattern()),
-		slog.Int("status", rec.status), slog.Int("bytes", rec.bytes), slog.Duration("duration", took)}
+	attrs := []slog.Attr{
+		slog.String("request_id", c.RequestID), slog.String("method", method), slog.String("route", c.pattern()),
+		slog.Int("status", rec.status), slog.Int("bytes", rec.bytes), slog.Duration("duration", took),
+	}
 	if c.code != "" {
 		attrs = append(attrs, slog.String("code", c.code))
 	}
@@ -103,7 +105,8 @@ func (s *Server) finish(ctx context.Context, c *Call) {
 // knownMethod bounds the values of a label.
 func knownMethod(m string) string {
 	switch m {
-	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+		http.MethodOptions:
 		return m
 	}
 	return "other"

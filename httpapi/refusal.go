@@ -28,8 +28,8 @@ type Refusals interface {
 // noteLimit bounds the recording of a refusal: the answer waits for it.
 const noteLimit = time.Second
 
-// noteRefusal records a write of somebody signed in that was denied, refused or failed. Mistakes of form and rate limits
-// are not recorded: they say nothing about the business and would let a client fill the log.
+// noteRefusal records a write of somebody signed in that was denied, refused or failed. Mistakes of form and rate
+// limits are not recorded: they say nothing about the business and would let a client fill the log.
 func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	if s.cfg.Refusals == nil || c.route == nil || !c.route.mutates() || c.Caller.UserID.IsZero() {
 		return
@@ -48,7 +48,8 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	defer cancel()
 	meta := c.MetaFor("refusal " + c.RequestID)
 	if err := s.cfg.Refusals.Note(ctx, refusal, meta); err != nil {
-		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "refusal not recorded", slog.String("request_id", c.RequestID), slog.String("error", err.Error()))
+		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "refusal not recorded", slog.String("request_id", c.RequestID),
+			slog.String("error", err.Error()))
 	}
 }
 
@@ -57,8 +58,10 @@ type BusRefusals struct{ Bus *bus.Bus }
 
 // Note is Refusals'.
 func (b BusRefusals) Note(ctx context.Context, r Refusal, meta commands.Meta) error {
-	cmd := commands.NoteRefusal{RefusalID: id.Derive[id.Request]("refusal", meta.CommandID.String()), OrgID: meta.OrgID, Method: r.Method,
-		Route: r.Route, Status: r.Status, Code: r.Code}
+	cmd := commands.NoteRefusal{
+		RefusalID: id.Derive[id.Request]("refusal", meta.CommandID.String()), OrgID: meta.OrgID, Method: r.Method,
+		Route: r.Route, Status: r.Status, Code: r.Code,
+	}
 	if target, err := id.Parse[id.Any](r.Target); err == nil {
 		cmd.TargetID = target
 	}

@@ -19,7 +19,8 @@ func requestID(r *http.Request) string {
 		return id.New[id.Request]().String()
 	}
 	for _, b := range []byte(given) {
-		if !(b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || strings.IndexByte("-_.:", b) >= 0) {
+		if !(b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' ||
+			strings.IndexByte("-_.:", b) >= 0) {
 			return id.New[id.Request]().String()
 		}
 	}

@@ -70,8 +70,8 @@ type Route struct {
 	Summary string
 	// Request is the zero value of the body's struct; nil = no body is read as JSON.
 	Request any
-	// Accepts is the content type of a body that is not JSON; "" = application/json. Without Request and Accepts a body of
-	// any type is taken as it is.
+	// Accepts is the content type of a body that is not JSON; "" = application/json. Without Request and Accepts a body
+	// of any type is taken as it is.
 	Accepts string
 	// Response is the zero value of the answer's struct; nil = no body, or not JSON.
 	Response any

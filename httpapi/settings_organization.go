@@ -27,15 +27,22 @@ type OrganizationSettingsAPI struct {
 // Routes lists the endpoints of an organization's settings.
 func (a OrganizationSettingsAPI) Routes() []Route {
 	return []Route{
-		{Method: "GET", Path: "/settings/organization", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read the organization's settings",
-			Response: settingsResponse{}, Handle: a.get},
-		{Method: "PUT", Path: "/settings/organization", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Change the organization's settings",
-			Request: settingsRequest{}, Response: settingsResponse{}, Handle: a.put},
+		{
+			Method: "GET", Path: "/settings/organization", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "Read the organization's settings", Response: settingsResponse{}, Handle: a.get,
+		},
+		{
+			Method: "PUT", Path: "/settings/organization", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Change the organization's settings", Request: settingsRequest{}, Response: settingsResponse{},
+			Handle: a.put,
+		},
 	}
 }
 
 // BillingSettings reads an organization's present settings from the log.
-func (a OrganizationSettingsAPI) BillingSettings(ctx context.Context, org id.Organization) (events.BillingSettings, error) {
+func (a OrganizationSettingsAPI) BillingSettings(
+	ctx context.Context, org id.Organization,
+) (events.BillingSettings, error) {
 	state, _, err := bus.LoadUnchecked[identity.Organization](ctx, a.Bus, id.Any(org))
 	if err != nil {
 		return events.BillingSettings{}, err
@@ -92,8 +99,9 @@ const percentUnit money.Currency = "KES"
 func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	b := r.Billing
 	out := settingsResponse{
-		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country, InvoicePrefix: b.InvoicePrefix,
-		Tax: taxSettings{Mode: "exclusive", Components: []taxComponent{}}, TaxPIN: b.TaxPIN, Holidays: b.Holidays,
+		Name: r.Name, Slug: r.Slug, Timezone: b.Timezone, Currency: b.Currency, Country: b.Country,
+		InvoicePrefix: b.InvoicePrefix, Tax: taxSettings{Mode: "exclusive", Components: []taxComponent{}},
+		TaxPIN: b.TaxPIN, Holidays: b.Holidays,
 	}
 	if b.Tax.Inclusive {
 		out.Tax.Mode = "inclusive"
@@ -132,14 +140,15 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 		rename.Name = strings.TrimSpace(*in.Name)
 		badName = rename.Validate()
 	}
-	done, err := amend(ctx, c, a.Bus, "organization", c.Org.ID, func(present identity.Organization) (commands.Command, error) {
-		if present.ID.IsZero() {
-			return nil, errNoOrganization()
-		}
-		next, err := in.onto(present.Billing)
-		adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
-		return adopt, joinFaults(err, adopt.Validate(), badName)
-	})
+	done, err := amend(ctx, c, a.Bus, "organization", c.Org.ID,
+		func(present identity.Organization) (commands.Command, error) {
+			if present.ID.IsZero() {
+				return nil, errNoOrganization()
+			}
+			next, err := in.onto(present.Billing)
+			adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
+			return adopt, joinFaults(err, adopt.Validate(), badName)
+		})
 	if err != nil {
 		return err
 	}
@@ -186,7 +195,9 @@ func (r settingsRequest) onto(b events.BillingSettings) (events.BillingSettings,
 		for _, t := range r.Tax.Components {
 			rate, err := money.Parse(t.Rate.String(), percentUnit)
 			faults.Check(err == nil, "tax", "rates must be percentages with at most two decimals")
-			b.Tax.Components = append(b.Tax.Components, events.TaxComponent{Name: strings.TrimSpace(t.Name), BasisPoints: rate.Minor, Compound: t.Compound})
+			b.Tax.Components = append(b.Tax.Components, events.TaxComponent{
+				Name: strings.TrimSpace(t.Name), BasisPoints: rate.Minor, Compound: t.Compound,
+			})
 		}
 	}
 	return b, faults.Err()

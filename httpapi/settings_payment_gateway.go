@@ -32,10 +32,15 @@ const (
 // Routes lists the endpoints of the payment gateway's settings.
 func (a PaymentGatewayAPI) Routes() []Route {
 	return []Route{
-		{Method: "GET", Path: "/settings/payment-gateway", Hosts: OnOrganization, Access: AccessAdmin, Summary: "How mobile money is taken",
-			Response: gatewayResponse{}, Handle: a.get},
-		{Method: "PUT", Path: "/settings/payment-gateway", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Change how mobile money is taken",
-			Request: gatewayRequest{}, Response: gatewayResponse{}, Handle: a.put},
+		{
+			Method: "GET", Path: "/settings/payment-gateway", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "How mobile money is taken", Response: gatewayResponse{}, Handle: a.get,
+		},
+		{
+			Method: "PUT", Path: "/settings/payment-gateway", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Change how mobile money is taken", Request: gatewayRequest{}, Response: gatewayResponse{},
+			Handle: a.put,
+		},
 	}
 }
 
@@ -72,14 +77,18 @@ type gatewayRegistration struct {
 // show is the settings as the API shows them; nil = none were ever made.
 func (a PaymentGatewayAPI) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	if g == nil || !g.Direct {
-		out := gatewayResponse{Mode: modeCentralized, Environment: a.Platform.Environment, Shortcode: a.Platform.Shortcode,
-			Active: a.Platform.Shortcode != "", Registration: gatewayRegistration{State: "not_needed"}}
+		out := gatewayResponse{
+			Mode: modeCentralized, Environment: a.Platform.Environment, Shortcode: a.Platform.Shortcode,
+			Active: a.Platform.Shortcode != "", Registration: gatewayRegistration{State: "not_needed"},
+		}
 		out.RejectUnknownAccounts = g != nil && g.RejectUnknownAccounts
 		return out
 	}
-	out := gatewayResponse{Mode: modeDirect, Environment: g.Environment, Shortcode: g.Shortcode, ConsumerKey: secrets.Hidden,
-		ConsumerSecret: secrets.Hidden, Passkey: secrets.Hidden, RejectUnknownAccounts: g.RejectUnknownAccounts, Active: g.Active(),
-		Registration: gatewayRegistration{State: "pending", Error: textOrNil(g.Error)}}
+	out := gatewayResponse{
+		Mode: modeDirect, Environment: g.Environment, Shortcode: g.Shortcode, ConsumerKey: secrets.Hidden,
+		ConsumerSecret: secrets.Hidden, Passkey: secrets.Hidden, RejectUnknownAccounts: g.RejectUnknownAccounts,
+		Active: g.Active(), Registration: gatewayRegistration{State: "pending", Error: textOrNil(g.Error)},
+	}
 	switch {
 	case g.Registered:
 		out.Registration.State = "registered"
@@ -107,12 +116,15 @@ func (a PaymentGatewayAPI) put(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	command := commands.ConfigureGateway{OrgID: c.Org.ID, Environment: in.Environment, RejectUnknownAccounts: in.RejectUnknownAccounts}
+	command := commands.ConfigureGateway{
+		OrgID: c.Org.ID, Environment: in.Environment, RejectUnknownAccounts: in.RejectUnknownAccounts,
+	}
 	if command.Environment == "" {
 		command.Environment = a.Platform.Environment
 	}
 	if a.Platform.Live && a.Platform.Environment == "sandbox" && command.Environment == "production" {
-		return failure.NewInvalid("invalid_input", "environment must be sandbox: this platform runs in the provider's sandbox")
+		return failure.NewInvalid("invalid_input",
+			"environment must be sandbox: this platform runs in the provider's sandbox")
 	}
 	if in.Mode == modeDirect {
 		if in.Shortcode == a.Platform.Shortcode && in.Shortcode != "" {
@@ -171,7 +183,8 @@ func (a PaymentGatewayAPI) keep(ctx context.Context, c *Call, in gatewayRequest)
 		return none, fmt.Errorf("write payment credentials: %w", err)
 	}
 	ref := NewID[id.Secret](c, "payment_credentials")
-	return ref, a.Secrets.Put(ctx, vault.Secret{Ref: ref, OrgID: c.Org.ID, Purpose: commands.GatewayCredentialsPurpose}, plain)
+	return ref, a.Secrets.Put(ctx, vault.Secret{Ref: ref, OrgID: c.Org.ID, Purpose: commands.GatewayCredentialsPurpose},
+		plain)
 }
 
 // orBefore is the secret given, or the present one when it was shown hidden or left out.

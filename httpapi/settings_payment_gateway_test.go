@@ -34,7 +34,9 @@ func (k *moneyKit) gateway(t *testing.T) shownGateway {
 // configure writes the settings and expects a status.
 func (k *moneyKit) configure(t *testing.T, host, as string, body map[string]any, status int) apitest.Answer {
 	t.Helper()
-	a := k.Do(t, apitest.Request{Method: http.MethodPut, Host: host, Path: "/settings/payment-gateway", As: as, Body: body})
+	a := k.Do(t, apitest.Request{
+		Method: http.MethodPut, Host: host, Path: "/settings/payment-gateway", As: as, Body: body,
+	})
 	if a.Status != status {
 		t.Fatalf("configure: want %d, have %d %s", status, a.Status, a.Body)
 	}
@@ -73,7 +75,8 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 	if g := k.gateway(t); !g.Active || g.Registration.State != "registered" || g.Passkey != "********" {
 		t.Fatalf("with right credentials: %+v", g)
 	}
-	if code := k.configure(t, apitest.Other, apitest.OtherAdmin, direct("600777", "right"), 409).Code(); code != "shortcode_taken" {
+	if code := k.configure(t, apitest.Other, apitest.OtherAdmin, direct("600777", "right"),
+		409).Code(); code != "shortcode_taken" {
 		t.Errorf("another organization: %s", code)
 	}
 	k.behave(t, "pay", provider.Faults{C2BAlso: true})
@@ -119,10 +122,18 @@ func TestValidation_AnswersWithTheProvidersCodes(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneyOptions{})
 	for name, c := range map[string]struct{ body, want string }{
-		"good":                     {confirmationBody("SJK4X7Q2P1", platformShortcode, "anything", "10"), `"ResultCode":"0"`},
-		"unknown shortcode":        {confirmationBody("SJK4X7Q2P1", "999999", "anything", "10"), `"ResultCode":"C2B00015"`},
-		"no amount":                {confirmationBody("SJK4X7Q2P1", platformShortcode, "anything", "0"), `"ResultCode":"C2B00013"`},
-		"amount that is no number": {confirmationBody("SJK4X7Q2P1", platformShortcode, "anything", "ten"), `"ResultCode":"C2B00013"`},
+		"good": {
+			confirmationBody("SJK4X7Q2P1", platformShortcode, "anything", "10"), `"ResultCode":"0"`,
+		},
+		"unknown shortcode": {
+			confirmationBody("SJK4X7Q2P1", "999999", "anything", "10"), `"ResultCode":"C2B00015"`,
+		},
+		"no amount": {
+			confirmationBody("SJK4X7Q2P1", platformShortcode, "anything", "0"), `"ResultCode":"C2B00013"`,
+		},
+		"amount that is no number": {
+			confirmationBody("SJK4X7Q2P1", platformShortcode, "anything", "ten"), `"ResultCode":"C2B00013"`,
+		},
 	} {
 		a := k.post(t, apitest.Unknown, "", bareValidation, c.body, 200)
 		if !strings.Contains(string(a.Body), c.want) {

@@ -56,10 +56,14 @@ func (a SubscribersAPI) access(ctx context.Context, c *Call) error {
 	now := a.Clock.Now()
 	out := accessResponse{Entitled: "none", Observed: "unknown", Reasons: []accessReason{}, Services: []accessService{}}
 	if block != nil {
-		out.Reasons = append(out.Reasons, accessReason{"blocked", block.Since, accessObject{"event", block.EventID.String()}})
+		out.Reasons = append(out.Reasons, accessReason{
+			"blocked", block.Since, accessObject{"event", block.EventID.String()},
+		})
 	}
 	if len(list) == 0 {
-		out.Reasons = append(out.Reasons, accessReason{"no_subscription", row.CreatedAt, accessObject{"subscriber", subscriber.String()}})
+		out.Reasons = append(out.Reasons, accessReason{
+			"no_subscription", row.CreatedAt, accessObject{"subscriber", subscriber.String()},
+		})
 	}
 	for _, s := range list {
 		entitled := s.Access(now)

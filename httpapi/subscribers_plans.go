@@ -28,12 +28,24 @@ func (a PlansAPI) Routes() []Route {
 	return []Route{
 		{Method: "POST", Path: "/plans", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Create a plan",
 			Request: planRequest{}, Response: planResponse{}, Status: 201, Handle: a.create},
-		{Method: "GET", Path: "/plans", Hosts: OnOrganization, Access: AccessSupport, Summary: "List plans", Row: planResponse{}, Handle: a.list},
-		{Method: "GET", Path: "/plans/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a plan", Response: planResponse{}, Handle: a.get},
-		{Method: "PATCH", Path: "/plans/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Make the next version of a plan",
-			Request: planPatch{}, Response: planResponse{}, Handle: a.change},
-		{Method: "POST", Path: "/plans/:id/archive", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Keep new subscriptions off a plan",
-			Request: archiveRequest{}, Response: planResponse{}, Handle: a.archive},
+		{
+			Method: "GET", Path: "/plans", Hosts: OnOrganization, Access: AccessSupport, Summary: "List plans",
+			Row: planResponse{}, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/plans/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a plan",
+			Response: planResponse{}, Handle: a.get,
+		},
+		{
+			Method: "PATCH", Path: "/plans/:id", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Make the next version of a plan", Request: planPatch{}, Response: planResponse{},
+			Handle: a.change,
+		},
+		{
+			Method: "POST", Path: "/plans/:id/archive", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Keep new subscriptions off a plan", Request: archiveRequest{}, Response: planResponse{},
+			Handle: a.archive,
+		},
 	}
 }
 
@@ -95,9 +107,10 @@ type planResponse struct {
 func showPlan(r subscribersviews.PlanRow) planResponse {
 	t := r.Terms
 	return planResponse{
-		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(), Currency: t.Price.Currency,
-		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
-		Rates:   planRates(t.Rates), Archived: r.Archived, CreatedAt: r.CreatedAt,
+		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(),
+		Currency: t.Price.Currency,
+		Billing:  planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Rates:    planRates(t.Rates), Archived: r.Archived, CreatedAt: r.CreatedAt,
 	}
 }
 
@@ -115,11 +128,15 @@ func (a PlansAPI) create(ctx context.Context, c *Call) error {
 		return err
 	}
 	var faults failure.Faults
-	faults.Check(in.Currency == "" || in.Currency == string(settings.Currency), "currency", "must be the organization's, %s", settings.Currency)
-	command := commands.CreatePlan{PlanID: NewID[id.Plan](c, "plan"), OrgID: c.Org.ID, Code: in.Code, Terms: events.PlanTerms{
-		Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
-		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period), Rates: events.Rates(in.Rates),
-	}}
+	faults.Check(in.Currency == "" || in.Currency == string(settings.Currency), "currency",
+		"must be the organization's, %s", settings.Currency)
+	command := commands.CreatePlan{
+		PlanID: NewID[id.Plan](c, "plan"), OrgID: c.Org.ID, Code: in.Code, Terms: events.PlanTerms{
+			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
+			Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
+			Rates: events.Rates(in.Rates),
+		},
+	}
 	if err := joinFaults(invalid, faults.Err(), command.Validate()); err != nil {
 		return err
 	}

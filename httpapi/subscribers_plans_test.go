@@ -12,8 +12,10 @@ import (
 
 // planBody is a plan of 1,500.50 for a period.
 func planBody(code, mode, period string) map[string]any {
-	return map[string]any{"code": code, "name": "Home 10", "kind": "pppoe", "price": json.Number("1500.50"), "currency": "KES",
-		"billing": map[string]any{"mode": mode, "period": period}, "rates": map[string]any{"down": 10000, "up": 5000}}
+	return map[string]any{
+		"code": code, "name": "Home 10", "kind": "pppoe", "price": json.Number("1500.50"), "currency": "KES",
+		"billing": map[string]any{"mode": mode, "period": period}, "rates": map[string]any{"down": 10000, "up": 5000},
+	}
 }
 
 // plan makes a plan at Acme.
@@ -76,7 +78,9 @@ func TestPlans_AChangeIsAVersionAndSubscriptionsKeepTheirs(t *testing.T) {
 		t.Error("not archived")
 	}
 	k.want(t, 200, "", post(admin, "/plans/"+plan+"/archive", map[string]string{"reason": "old"}))
-	k.want(t, 409, "plan_archived", post(admin, "/subscriptions", map[string]any{"subscriberId": s.SubscriberID, "planId": plan}))
+	k.want(t, 409, "plan_archived", post(admin, "/subscriptions", map[string]any{
+		"subscriberId": s.SubscriberID, "planId": plan,
+	}))
 	k.want(t, 409, "plan_archived", patch(admin, "/plans/"+plan, map[string]any{"price": 1}))
 }
 
@@ -84,8 +88,10 @@ func TestPlans_Form(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
 	admin := k.admin(t)
-	for field, value := range map[string]any{"price": json.Number("1.005"), "currency": "USD", "kind": "dsl", "code": "a b", "name": "",
-		"billing": map[string]any{"mode": "prepaid", "period": "year"}, "rates": map[string]any{"down": 0, "up": 1}} {
+	for field, value := range map[string]any{
+		"price": json.Number("1.005"), "currency": "USD", "kind": "dsl", "code": "a b", "name": "",
+		"billing": map[string]any{"mode": "prepaid", "period": "year"}, "rates": map[string]any{"down": 0, "up": 1},
+	} {
 		body := planBody("x", "prepaid", "month")
 		body[field] = value
 		if a := k.Do(t, post(admin, "/plans", body)); a.Status != 422 || !strings.Contains(string(a.Body), field) {
@@ -108,10 +114,12 @@ func TestSubscriptions_PrepaidWaitsForItsMoney(t *testing.T) {
 	admin := k.admin(t)
 	c := k.register(t, admin, amina())
 	s := k.subscribe(t, admin, c.ID, k.plan(t, admin, "p", "prepaid", "month"), nil)
-	if s.State != "pending" || s.Access != "none" || s.Dunning != "none" || s.PaidUntil != nil || s.OpenInvoiceID == nil || *s.Username != c.AccountNumber {
+	if s.State != "pending" || s.Access != "none" || s.Dunning != "none" || s.PaidUntil != nil ||
+		s.OpenInvoiceID == nil || *s.Username != c.AccountNumber {
 		t.Fatalf("%+v", s)
 	}
-	k.want(t, 409, "subscription_not_active", post(admin, "/subscriptions/"+s.ID+"/pause", map[string]string{"reason": "x"}))
+	k.want(t, 409, "subscription_not_active",
+		post(admin, "/subscriptions/"+s.ID+"/pause", map[string]string{"reason": "x"}))
 	k.pay(t, s)
 	k.want(t, 200, "", get(admin, "/subscriptions/"+s.ID)).Into(t, &s)
 	if s.State != "active" || s.Access != "full" || *s.PaidUntil != "2026-04-02T09:00:00Z" || s.OpenInvoiceID != nil {
@@ -130,7 +138,8 @@ func TestSubscriptions_PostpaidStartsAtOnceOrOnItsDay(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	later := k.subscribe(t, admin, c.ID, plan, map[string]any{"startDate": "2026-03-05"})
-	if later.State != "pending" || later.Access != "none" || later.OpenInvoiceID != nil || !later.StartsAt.Equal(time.Date(2026, 3, 4, 21, 0, 0, 0, time.UTC)) {
+	if later.State != "pending" || later.Access != "none" || later.OpenInvoiceID != nil ||
+		!later.StartsAt.Equal(time.Date(2026, 3, 4, 21, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v", later)
 	}
 	if *later.Username != c.AccountNumber+"-2" {
@@ -147,10 +156,13 @@ func TestSubscriptions_PauseResumeEnd(t *testing.T) {
 	k.pay(t, s)
 	act := func(action string) (out subscribed) {
 		t.Helper()
-		k.want(t, 200, "", post(k.admin(t), "/subscriptions/"+s.ID+"/"+action, map[string]string{"reason": "why"})).Into(t, &out)
+		k.want(t, 200, "", post(k.admin(t), "/subscriptions/"+s.ID+"/"+action,
+			map[string]string{"reason": "why"})).Into(t, &out)
 		return out
 	}
-	k.want(t, 409, "username_taken", post(admin, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": plan, "username": "amina"}))
+	k.want(t, 409, "username_taken", post(admin, "/subscriptions", map[string]any{
+		"subscriberId": c.ID, "planId": plan, "username": "amina",
+	}))
 	if got := act("pause"); got.State != "paused" || got.Access != "none" || got.Reason != "why" {
 		t.Errorf("%+v", got)
 	}
@@ -162,7 +174,8 @@ func TestSubscriptions_PauseResumeEnd(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	admin = k.admin(t)
-	k.want(t, 409, "subscription_not_paused", post(admin, "/subscriptions/"+s.ID+"/resume", map[string]string{"reason": "x"}))
+	k.want(t, 409, "subscription_not_paused",
+		post(admin, "/subscriptions/"+s.ID+"/resume", map[string]string{"reason": "x"}))
 	k.subscribe(t, admin, c.ID, plan, map[string]any{"username": "amina"}) // the name is free again
 	var page struct{ Data []subscribed }
 	k.want(t, 200, "", get(admin, "/subscriptions?state=ended&subscriberId="+c.ID)).Into(t, &page)
@@ -176,16 +189,23 @@ func TestSubscriptions_Form(t *testing.T) {
 	k := newISPKit(t)
 	admin := k.admin(t)
 	c, plan := k.register(t, admin, amina()), k.plan(t, admin, "p", "prepaid", "month")
-	for field, value := range map[string]any{"startDate": "2026-03-01", "username": "a b", "password": "a\u0007b", "planId": "x"} {
+	for field, value := range map[string]any{
+		"startDate": "2026-03-01", "username": "a b", "password": "a\u0007b", "planId": "x",
+	} {
 		body := map[string]any{"subscriberId": c.ID, "planId": plan, field: value}
-		if a := k.Do(t, post(admin, "/subscriptions", body)); a.Status != 422 || !strings.Contains(string(a.Body), field) {
+		if a := k.Do(t, post(admin, "/subscriptions", body)); a.Status != 422 ||
+			!strings.Contains(string(a.Body), field) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
-	k.want(t, 404, "subscriber_not_found", post(admin, "/subscriptions", map[string]any{"subscriberId": id.New[id.Subscriber](), "planId": plan}))
+	k.want(t, 404, "subscriber_not_found", post(admin, "/subscriptions", map[string]any{
+		"subscriberId": id.New[id.Subscriber](), "planId": plan,
+	}))
 	k.want(t, 422, "invalid_input", get(admin, "/subscriptions?state=gone"))
 	for _, action := range []string{"pause", "resume", "end"} {
-		k.want(t, 404, "subscription_not_found", post(admin, "/subscriptions/"+id.New[id.Subscription]().String()+"/"+action, map[string]string{"reason": "x"}))
+		k.want(t, 404, "subscription_not_found",
+			post(admin, "/subscriptions/"+id.New[id.Subscription]().String()+"/"+action,
+				map[string]string{"reason": "x"}))
 	}
 }
 
@@ -197,7 +217,8 @@ func TestSubscriptions_RepeatWithAKeyKeepsTheFirstPassword(t *testing.T) {
 	r := post(admin, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": plan, "password": "net work"})
 	r.Header = map[string]string{"Idempotency-Key": "k1"}
 	first, second := k.want(t, 201, "", r), k.want(t, 201, "", r)
-	if string(first.Body) != string(second.Body) || strings.Contains(string(first.Body), "net work") || strings.Contains(k.Log.String(), "net work") {
+	if string(first.Body) != string(second.Body) || strings.Contains(string(first.Body), "net work") ||
+		strings.Contains(k.Log.String(), "net work") {
 		t.Errorf("%s, then %s", first.Body, second.Body)
 	}
 	var s subscribed
@@ -225,7 +246,9 @@ func TestPlans_EveryFaultIsToldOnceAndAtOnce(t *testing.T) {
 		field, _, _ := strings.Cut(fault, " ")
 		told[field]++
 	}
-	for _, field := range []string{"code", "name", "kind", "price", "currency", "billing.mode", "billing.period", "rates.down", "rates.up"} {
+	for _, field := range []string{
+		"code", "name", "kind", "price", "currency", "billing.mode", "billing.period", "rates.down", "rates.up",
+	} {
 		if told[field] != 1 {
 			t.Errorf("%s is told %d times in %q", field, told[field], body.Message)
 		}

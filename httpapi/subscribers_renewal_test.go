@@ -16,7 +16,8 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
-// withMoney adds accounts, invoicing and renewal to the kit. It gives the way to let time come: timers look at the clock.
+// withMoney adds accounts, invoicing and renewal to the kit. It gives the way to let time come: timers look at the
+// clock.
 func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
 	bus.Register(k.bus, billing.Accounts())
@@ -57,7 +58,9 @@ func (k *ispKit) credited(t *testing.T, subscriber string, minor int64) id.Recei
 }
 
 // eventually waits until the log says what is wanted of a subscription and its subscriber's account.
-func (k *ispKit) eventually(t *testing.T, subscription, what string, holds func(s subscribers.Subscription, a billing.Account) bool) {
+func (k *ispKit) eventually(
+	t *testing.T, subscription, what string, holds func(s subscribers.Subscription, a billing.Account) bool,
+) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -135,7 +138,9 @@ func TestRenewal_ReversedMoneyTakesThePeriodAndNewMoneyGivesIt(t *testing.T) {
 	start := k.clock.Now()
 	receipt := k.credited(t, c.ID, 150050)
 	k.eventually(t, s.ID, "paid", paidUntil(start.AddDate(0, 1, 0)))
-	k.do(t, commands.WithdrawReceipt{SubscriberID: id.Must[id.Subscriber](c.ID), ReceiptID: receipt, Reason: "reversed"})
+	k.do(t, commands.WithdrawReceipt{
+		SubscriberID: id.Must[id.Subscriber](c.ID), ReceiptID: receipt, Reason: "reversed",
+	})
 	k.eventually(t, s.ID, "withdrawn", paidUntil(start))
 	k.clock.Advance(24 * time.Hour)
 	k.credited(t, c.ID, 150050)
@@ -153,5 +158,6 @@ func TestRenewal_EndingVoidsTheInvoiceOfServiceNeverGiven(t *testing.T) {
 		return len(a.Invoices) == 1 && a.Invoices[id.Must[id.Invoice](*s.OpenInvoiceID)].Seq > 0
 	})
 	k.want(t, 200, "", post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
-	k.eventually(t, s.ID, "voided", func(_ subscribers.Subscription, a billing.Account) bool { return len(a.Voided) == 1 })
+	k.eventually(t, s.ID, "voided",
+		func(_ subscribers.Subscription, a billing.Account) bool { return len(a.Voided) == 1 })
 }

@@ -42,20 +42,37 @@ func (a SubscribersAPI) Routes() []Route {
 		{Name: "tag", Type: "string"},
 	}
 	return []Route{
-		{Method: "POST", Path: "/subscribers", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Register a subscriber",
-			Request: subscriberRequest{}, Response: subscriberResponse{}, Status: 201, Handle: a.create},
-		{Method: "GET", Path: "/subscribers", Hosts: OnOrganization, Access: AccessSupport, Summary: "List and search subscribers",
-			Row: subscriberResponse{}, Query: filters, Handle: a.list},
-		{Method: "GET", Path: "/subscribers/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a subscriber",
-			Response: subscriberResponse{}, Handle: a.get},
-		{Method: "PATCH", Path: "/subscribers/:id", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Correct a subscriber's details",
-			Request: subscriberPatch{}, Response: subscriberResponse{}, Handle: a.change},
-		{Method: "POST", Path: "/subscribers/:id/block", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Cut a subscriber off by hand",
-			Request: reasonRequest{}, Response: subscriberResponse{}, Handle: a.block},
-		{Method: "POST", Path: "/subscribers/:id/unblock", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a block",
-			Request: reasonRequest{}, Response: subscriberResponse{}, Handle: a.unblock},
-		{Method: "GET", Path: "/subscribers/:id/access", Hosts: OnOrganization, Access: AccessSupport, Summary: "Why a subscriber is on or off",
-			Response: accessResponse{}, Handle: a.access},
+		{
+			Method: "POST", Path: "/subscribers", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Register a subscriber", Request: subscriberRequest{}, Response: subscriberResponse{}, Status: 201,
+			Handle: a.create,
+		},
+		{
+			Method: "GET", Path: "/subscribers", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "List and search subscribers", Row: subscriberResponse{}, Query: filters, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/subscribers/:id", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "Read a subscriber", Response: subscriberResponse{}, Handle: a.get,
+		},
+		{
+			Method: "PATCH", Path: "/subscribers/:id", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Correct a subscriber's details", Request: subscriberPatch{}, Response: subscriberResponse{},
+			Handle: a.change,
+		},
+		{
+			Method: "POST", Path: "/subscribers/:id/block", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Cut a subscriber off by hand", Request: reasonRequest{}, Response: subscriberResponse{},
+			Handle: a.block,
+		},
+		{
+			Method: "POST", Path: "/subscribers/:id/unblock", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "End a block", Request: reasonRequest{}, Response: subscriberResponse{}, Handle: a.unblock,
+		},
+		{
+			Method: "GET", Path: "/subscribers/:id/access", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "Why a subscriber is on or off", Response: accessResponse{}, Handle: a.access,
+		},
 	}
 }
 
@@ -121,8 +138,8 @@ func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: emptyAsNull(r.Email), Address: emptyAsNull(r.Address), Notes: emptyAsNull(r.Notes), Tags: r.Tags,
-		ExternalRef: emptyAsNull(&r.ExternalRef), Status: r.Status, Balance: r.Balance().Number(), Credit: r.Credit().Number(),
-		Currency: r.Currency, CreatedAt: r.CreatedAt,
+		ExternalRef: emptyAsNull(&r.ExternalRef), Status: r.Status, Balance: r.Balance().Number(),
+		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 	}
 	if r.Latitude != nil && r.Longitude != nil {
 		out.Location = &location{*r.Latitude, *r.Longitude}
@@ -152,9 +169,11 @@ func (a SubscribersAPI) create(ctx context.Context, c *Call) error {
 	command := commands.RegisterSubscriber{
 		SubscriberID: NewID[id.Subscriber](c, "subscriber"), OrgID: c.Org.ID, Currency: settings.Currency,
 		Details: events.SubscriberDetails{
-			FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
-			Phone: personal.Of(commands.NormalizeContactPhone(in.Phone)), Email: personal.Of(commands.NormalizeEmail(in.Email)),
-			Address: personal.Of(in.Address), Notes: personal.Of(in.Notes), Location: in.Location.event(), Tags: normalTags(in.Tags),
+			FirstName: personal.Of(strings.TrimSpace(in.FirstName)),
+			LastName:  personal.Of(strings.TrimSpace(in.LastName)),
+			Phone:     personal.Of(commands.NormalizeContactPhone(in.Phone)),
+			Email:     personal.Of(commands.NormalizeEmail(in.Email)), Address: personal.Of(in.Address),
+			Notes: personal.Of(in.Notes), Location: in.Location.event(), Tags: normalTags(in.Tags),
 			ExternalRef: strings.TrimSpace(in.ExternalRef),
 		},
 	}
@@ -202,7 +221,9 @@ func newAccountNumber() (string, error) {
 }
 
 // show answers with the subscriber once the read side has the write.
-func (a SubscribersAPI) show(ctx context.Context, c *Call, status int, subscriber id.Subscriber, done bus.Result) error {
+func (a SubscribersAPI) show(
+	ctx context.Context, c *Call, status int, subscriber id.Subscriber, done bus.Result,
+) error {
 	v := Visible{Projection: subscribersviews.SubscribersName, ID: subscriber.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriberResponse, error) {
 		row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
@@ -216,7 +237,9 @@ func (a SubscribersAPI) show(ctx context.Context, c *Call, status int, subscribe
 // list answers with a page of subscribers.
 func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 	f := c.Filters()
-	filter := subscribersviews.SubscriberFilter{Search: f.Text("q"), Status: f.OneOf("status", subscriberStatuses...), Tag: f.Text("tag")}
+	filter := subscribersviews.SubscriberFilter{
+		Search: f.Text("q"), Status: f.OneOf("status", subscriberStatuses...), Tag: f.Text("tag"),
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -258,12 +281,13 @@ func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
 		return err
 	}
 	in = in.cleared(c.nulls())
-	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber, func(present subscribers.Subscriber) (commands.Command, error) {
-		if present.Owner != c.Org.ID || present.Forgotten {
-			return nil, errNoSubscriber()
-		}
-		return commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(present.Details)}, nil
-	})
+	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber,
+		func(present subscribers.Subscriber) (commands.Command, error) {
+			if present.Owner != c.Org.ID || present.Forgotten {
+				return nil, errNoSubscriber()
+			}
+			return commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(present.Details)}, nil
+		})
 	if err != nil {
 		return err
 	}

@@ -36,18 +36,33 @@ type SubscriptionsAPI struct {
 func (a SubscriptionsAPI) Routes() []Route {
 	filters := []Param{{Name: "subscriberId", Type: "uuid"}, {Name: "state", Type: "string", Enum: subscriptionStates}}
 	return []Route{
-		{Method: "POST", Path: "/subscriptions", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Give a subscriber a plan",
-			Request: subscriptionRequest{}, Response: subscriptionResponse{}, Status: 201, Handle: a.create},
-		{Method: "GET", Path: "/subscriptions", Hosts: OnOrganization, Access: AccessSupport, Summary: "List subscriptions",
-			Row: subscriptionResponse{}, Query: filters, Handle: a.list},
-		{Method: "GET", Path: "/subscriptions/:id", Hosts: OnOrganization, Access: AccessSupport, Summary: "Read a subscription",
-			Response: subscriptionResponse{}, Handle: a.get},
-		{Method: "POST", Path: "/subscriptions/:id/pause", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Rest service and billing",
-			Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.pause},
-		{Method: "POST", Path: "/subscriptions/:id/resume", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a pause",
-			Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.resume},
-		{Method: "POST", Path: "/subscriptions/:id/end", Hosts: OnOrganization, Access: AccessAdmin, Summary: "End a subscription for good",
-			Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.end},
+		{
+			Method: "POST", Path: "/subscriptions", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Give a subscriber a plan", Request: subscriptionRequest{}, Response: subscriptionResponse{},
+			Status: 201, Handle: a.create,
+		},
+		{
+			Method: "GET", Path: "/subscriptions", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "List subscriptions", Row: subscriptionResponse{}, Query: filters, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/subscriptions/:id", Hosts: OnOrganization, Access: AccessSupport,
+			Summary: "Read a subscription", Response: subscriptionResponse{}, Handle: a.get,
+		},
+		{
+			Method: "POST", Path: "/subscriptions/:id/pause", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "Rest service and billing", Request: reasonRequest{}, Response: subscriptionResponse{},
+			Handle: a.pause,
+		},
+		{
+			Method: "POST", Path: "/subscriptions/:id/resume", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "End a pause", Request: reasonRequest{}, Response: subscriptionResponse{}, Handle: a.resume,
+		},
+		{
+			Method: "POST", Path: "/subscriptions/:id/end", Hosts: OnOrganization, Access: AccessAdmin,
+			Summary: "End a subscription for good", Request: reasonRequest{}, Response: subscriptionResponse{},
+			Handle: a.end,
+		},
 	}
 }
 
@@ -92,9 +107,10 @@ func (a SubscriptionsAPI) show(r subscribersviews.SubscriptionRow) subscriptionR
 	return subscriptionResponse{
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
 		Price: t.Price.Number(), Currency: t.Price.Currency,
-		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"}, Rates: planRates(t.Rates),
-		State: r.State, Reason: r.Reason, StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
-		Dunning: "none", Access: r.Access(a.Clock.Now()), Username: r.Username, OpenInvoiceID: r.OpenInvoice, CreatedAt: r.CreatedAt,
+		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Rates:   planRates(t.Rates), State: r.State, Reason: r.Reason, StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt,
+		PaidUntil: r.PaidUntil, Dunning: "none", Access: r.Access(a.Clock.Now()), Username: r.Username,
+		OpenInvoiceID: r.OpenInvoice, CreatedAt: r.CreatedAt,
 	}
 }
 
@@ -142,7 +158,9 @@ func checkNetworkPassword(password secrets.Text) error {
 
 // keepPassword puts the network password into the vault, a random one when none is given. A repeat of the request keeps
 // the one that the subscription has.
-func (a SubscriptionsAPI) keepPassword(ctx context.Context, command commands.CreateSubscription, password secrets.Text) error {
+func (a SubscriptionsAPI) keepPassword(
+	ctx context.Context, command commands.CreateSubscription, password secrets.Text,
+) error {
 	made, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, a.Bus, id.Any(command.SubscriptionID))
 	if err != nil || !made.ID.IsZero() {
 		return err
@@ -159,7 +177,9 @@ const maxDefaultNames = 50
 
 // createUnderFreeName creates the subscription. A name that nobody chose is the account number, with a number behind it
 // when the subscriber has more than one subscription.
-func (a SubscriptionsAPI) createUnderFreeName(ctx context.Context, c *Call, command commands.CreateSubscription, unnamed bool) (bus.Result, error) {
+func (a SubscriptionsAPI) createUnderFreeName(
+	ctx context.Context, c *Call, command commands.CreateSubscription, unnamed bool,
+) (bus.Result, error) {
 	base := command.Username.Reveal()
 	for n := 2; ; n++ {
 		done, err := a.Bus.Execute(ctx, command, c.Meta())
@@ -171,7 +191,9 @@ func (a SubscriptionsAPI) createUnderFreeName(ctx context.Context, c *Call, comm
 }
 
 // command fills the command from the subscriber, the plan and the settings, each read from the log.
-func (a SubscriptionsAPI) command(ctx context.Context, c *Call, in subscriptionRequest) (commands.CreateSubscription, error) {
+func (a SubscriptionsAPI) command(
+	ctx context.Context, c *Call, in subscriptionRequest,
+) (commands.CreateSubscription, error) {
 	none := commands.CreateSubscription{}
 	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, a.Bus, id.Any(in.SubscriberID))
 	if err != nil {
@@ -203,9 +225,10 @@ func (a SubscriptionsAPI) command(ctx context.Context, c *Call, in subscriptionR
 	}
 	subscription := NewID[id.Subscription](c, "subscription")
 	return commands.CreateSubscription{
-		SubscriptionID: subscription, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, PlanID: in.PlanID, PlanVersion: plan.Version,
-		Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts, Username: personal.Of(username),
-		PasswordRef: id.Derive[id.Secret]("network_password", subscription.String()), InvoiceID: id.Derive[id.Invoice]("first_period", subscription.String()),
+		SubscriptionID: subscription, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, PlanID: in.PlanID,
+		PlanVersion: plan.Version, Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts,
+		Username: personal.Of(username), PasswordRef: id.Derive[id.Secret]("network_password", subscription.String()),
+		InvoiceID: id.Derive[id.Invoice]("first_period", subscription.String()),
 	}, nil
 }
 
@@ -231,7 +254,9 @@ func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time,
 }
 
 // sendVisible answers with the subscription once the read side has the write.
-func (a SubscriptionsAPI) sendVisible(ctx context.Context, c *Call, status int, subscription id.Subscription, done bus.Result) error {
+func (a SubscriptionsAPI) sendVisible(
+	ctx context.Context, c *Call, status int, subscription id.Subscription, done bus.Result,
+) error {
 	v := Visible{Projection: subscribersviews.SubscriptionsName, ID: subscription.String(), Result: done}
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriptionResponse, error) {
 		row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
@@ -298,7 +323,9 @@ func (a SubscriptionsAPI) end(ctx context.Context, c *Call) error {
 }
 
 // act executes a command that needs a reason.
-func (a SubscriptionsAPI) act(ctx context.Context, c *Call, command func(id.Subscription, string) commands.Command) error {
+func (a SubscriptionsAPI) act(
+	ctx context.Context, c *Call, command func(id.Subscription, string) commands.Command,
+) error {
 	subscription, done, err := executeWithReason(ctx, c, a.Bus, "subscription_not_found", command)
 	if err != nil {
 		return err

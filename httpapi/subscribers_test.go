@@ -33,8 +33,10 @@ func (k *ispKit) register(t *testing.T, as string, body map[string]any) client {
 
 // amina is a subscriber's body.
 func amina() map[string]any {
-	return map[string]any{"firstName": "Amina", "lastName": "Wanjiru Otieno", "phone": "0712345678", "email": "Amina@Mail.test",
-		"tags": []string{"vip", " vip", "estate 4"}, "location": map[string]any{"latitude": -1.28, "longitude": 36.82}}
+	return map[string]any{
+		"firstName": "Amina", "lastName": "Wanjiru Otieno", "phone": "0712345678", "email": "Amina@Mail.test",
+		"tags": []string{"vip", " vip", "estate 4"}, "location": map[string]any{"latitude": -1.28, "longitude": 36.82},
+	}
 }
 
 // searched lists the first names that a query finds.
@@ -54,7 +56,8 @@ func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
 	k := newISPKit(t)
 	admin, support := k.admin(t), k.signIn(t, apitest.Acme, supportEmail).AccessToken
 	c := k.register(t, admin, amina())
-	if !commands.ValidAccountNumber(c.AccountNumber) || c.Phone != "+254712345678" || *c.Email != "amina@mail.test" || c.Status != "active" || c.Balance != "0.00" || c.Currency != "KES" {
+	if !commands.ValidAccountNumber(c.AccountNumber) || c.Phone != "+254712345678" || *c.Email != "amina@mail.test" ||
+		c.Status != "active" || c.Balance != "0.00" || c.Currency != "KES" {
 		t.Errorf("%+v", c)
 	}
 	if diff := cmp.Diff([]string{"vip", "estate 4"}, c.Tags); diff != "" {
@@ -62,25 +65,30 @@ func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
 	}
 	k.register(t, admin, map[string]any{"firstName": "Brian", "phone": "+254712345678"}) // one phone, two houses
 	for query, want := range map[string][]string{
-		"": {"Brian", "Amina"}, "q=ami": {"Amina"}, "q=OTIENO+ami": {"Amina"}, "q=0712": {"Brian", "Amina"}, "q=%2B254+712": {"Brian", "Amina"},
-		"q=" + c.AccountNumber: {"Amina"}, "q=amina%40mail": {"Amina"}, "q=ina": {}, "q=%25": {}, "q=_mina": {}, "tag=vip": {"Amina"}, "tag=nobody": {},
-		"status=blocked": {}, "status=active&tag=vip&q=wanj": {"Amina"},
+		"": {"Brian", "Amina"}, "q=ami": {"Amina"}, "q=OTIENO+ami": {"Amina"}, "q=0712": {"Brian", "Amina"},
+		"q=%2B254+712": {"Brian", "Amina"}, "q=" + c.AccountNumber: {"Amina"}, "q=amina%40mail": {"Amina"}, "q=ina": {},
+		"q=%25": {}, "q=_mina": {}, "tag=vip": {"Amina"}, "tag=nobody": {}, "status=blocked": {},
+		"status=active&tag=vip&q=wanj": {"Amina"},
 	} {
 		if diff := cmp.Diff(want, k.searched(t, support, query)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", query, diff)
 		}
 	}
 	path := "/subscribers/" + c.ID
-	a := k.want(t, 200, "", patch(admin, path, map[string]any{"lastName": "", "email": "", "tags": []string{}, "phone": "0733 000 111"}))
+	a := k.want(t, 200, "", patch(admin, path, map[string]any{
+		"lastName": "", "email": "", "tags": []string{}, "phone": "0733 000 111",
+	}))
 	var changed client
 	a.Into(t, &changed)
-	if changed.FirstName != "Amina" || changed.LastName != "" || changed.Email != nil || len(changed.Tags) != 0 || changed.Phone != "+254733000111" || changed.Location == nil {
+	if changed.FirstName != "Amina" || changed.LastName != "" || changed.Email != nil || len(changed.Tags) != 0 ||
+		changed.Phone != "+254733000111" || changed.Location == nil {
 		t.Errorf("%s", a.Body)
 	}
 	if diff := cmp.Diff([]string{"Brian"}, k.searched(t, support, "q=0712")); diff != "" {
 		t.Errorf("the old phone still finds: %s", diff)
 	}
-	if read := k.want(t, 200, "", get(support, path)); read.Header.Get("ETag") != a.Header.Get("ETag") || string(read.Body) != string(a.Body) {
+	if read := k.want(t, 200, "", get(support, path)); read.Header.Get("ETag") != a.Header.Get("ETag") ||
+		string(read.Body) != string(a.Body) {
 		t.Errorf("read %s %s, written %s %s", read.Header.Get("ETag"), read.Body, a.Header.Get("ETag"), a.Body)
 	}
 	again := k.want(t, 200, "", patch(admin, path, map[string]any{}))
@@ -88,7 +96,8 @@ func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
 		t.Error("an empty change made a revision")
 	}
 	var cleared client
-	k.want(t, 200, "", patch(admin, path, `{"location":null,"notes":null,"tags":null,"lastName":null}`)).Into(t, &cleared)
+	k.want(t, 200, "", patch(admin, path, `{"location":null,"notes":null,"tags":null,"lastName":null}`)).Into(t,
+		&cleared)
 	if cleared.Location != nil || cleared.FirstName != "Amina" {
 		t.Errorf("null took nothing away: %+v", cleared)
 	}
@@ -159,12 +168,16 @@ func TestSubscribers_BlockAndAccess(t *testing.T) {
 func TestSubscribers_FormAndRoles(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
-	admin, support, cleo := k.admin(t), k.signIn(t, apitest.Acme, supportEmail).AccessToken, k.signIn(t, apitest.Acme, clientEmail).AccessToken
-	for field, value := range map[string]any{"firstName": "", "phone": "123", "email": "x", "tags": []string{"<b>"}, "location": map[string]any{"latitude": 91, "longitude": 0},
-		"balance": 5, "notes": strings.Repeat("x", 5001)} {
+	admin, support, cleo := k.admin(t), k.signIn(t, apitest.Acme, supportEmail).AccessToken,
+		k.signIn(t, apitest.Acme, clientEmail).AccessToken
+	for field, value := range map[string]any{
+		"firstName": "", "phone": "123", "email": "x", "tags": []string{"<b>"},
+		"location": map[string]any{"latitude": 91, "longitude": 0}, "balance": 5, "notes": strings.Repeat("x", 5001),
+	} {
 		body := amina()
 		body[field] = value
-		if a := k.Do(t, post(admin, "/subscribers", body)); a.Status != 422 || !strings.Contains(string(a.Body), field) {
+		if a := k.Do(t, post(admin, "/subscribers", body)); a.Status != 422 ||
+			!strings.Contains(string(a.Body), field) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
@@ -194,20 +207,26 @@ func TestSubscribers_AnotherTenantsAreNotThere(t *testing.T) {
 	s := k.subscribe(t, admin, c.ID, plan, nil)
 	reason := map[string]string{"reason": "x"}
 	for _, r := range []apitest.Request{
-		get(olga, "/subscribers/"+c.ID), get(olga, "/subscribers/"+c.ID+"/access"), patch(olga, "/subscribers/"+c.ID, map[string]any{"firstName": "X"}),
+		get(olga, "/subscribers/"+c.ID), get(olga, "/subscribers/"+c.ID+"/access"),
+		patch(olga, "/subscribers/"+c.ID, map[string]any{"firstName": "X"}),
 		post(olga, "/subscribers/"+c.ID+"/block", reason), post(olga, "/subscribers/"+c.ID+"/unblock", reason),
-		get(olga, "/plans/"+plan), patch(olga, "/plans/"+plan, map[string]any{"name": "X"}), post(olga, "/plans/"+plan+"/archive", nil),
-		get(olga, "/subscriptions/"+s.ID), post(olga, "/subscriptions/"+s.ID+"/pause", reason), post(olga, "/subscriptions/"+s.ID+"/end", reason),
+		get(olga, "/plans/"+plan), patch(olga, "/plans/"+plan, map[string]any{"name": "X"}),
+		post(olga, "/plans/"+plan+"/archive", nil), get(olga, "/subscriptions/"+s.ID),
+		post(olga, "/subscriptions/"+s.ID+"/pause", reason), post(olga, "/subscriptions/"+s.ID+"/end", reason),
 		post(olga, "/subscriptions/"+s.ID+"/resume", reason),
 	} {
 		kind := strings.TrimSuffix(strings.Split(r.Path, "/")[1], "s")
 		k.want(t, 404, kind+"_not_found", at(apitest.Other, r))
 	}
-	mine := k.Do(t, at(apitest.Other, post(olga, "/plans", planBody("p1", "prepaid", "month")))) // the same code, another tenant
+	// the same code, another tenant
+	mine := k.Do(t, at(apitest.Other, post(olga, "/plans", planBody("p1", "prepaid", "month"))))
 	var p struct{ ID string }
 	mine.Into(t, &p)
-	k.want(t, 404, "subscriber_not_found", at(apitest.Other, post(olga, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": p.ID})))
-	k.want(t, 404, "plan_not_found", post(admin, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": p.ID}))
+	k.want(t, 404, "subscriber_not_found",
+		at(apitest.Other, post(olga, "/subscriptions", map[string]any{"subscriberId": c.ID, "planId": p.ID})))
+	k.want(t, 404, "plan_not_found", post(admin, "/subscriptions", map[string]any{
+		"subscriberId": c.ID, "planId": p.ID,
+	}))
 	for _, path := range []string{"/subscribers", "/subscriptions", "/subscriptions?subscriberId=" + c.ID} {
 		var page struct{ Data []any }
 		k.want(t, 200, "", at(apitest.Other, get(olga, path))).Into(t, &page)
@@ -270,6 +289,8 @@ func TestSubscribers_RepeatWithAKeyRegistersOnce(t *testing.T) {
 func (k *ispKit) pay(t *testing.T, s subscribed) {
 	t.Helper()
 	sub := id.Must[id.Subscription](s.ID)
-	done := k.do(t, commands.ExtendSubscription{SubscriptionID: sub, InvoiceID: id.Must[id.Invoice](*s.OpenInvoiceID), PaidAt: k.clock.Now()})
+	done := k.do(t, commands.ExtendSubscription{
+		SubscriptionID: sub, InvoiceID: id.Must[id.Invoice](*s.OpenInvoiceID), PaidAt: k.clock.Now(),
+	})
 	k.settle(t, done.Position)
 }

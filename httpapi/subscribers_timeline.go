@@ -90,7 +90,10 @@ func timelineUser(r subscribersviews.TimelineRow) id.User {
 func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
 	return timelineEntry{
 		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: textOrNull(r.Reason),
-		Actor: auditActor{ID: textOrNull(r.ActorID), Kind: r.ActorKind, Role: textOrNull(r.ActorRole), Name: textOrNull(names[timelineUser(r)])},
+		Actor: auditActor{
+			ID: textOrNull(r.ActorID), Kind: r.ActorKind, Role: textOrNull(r.ActorRole),
+			Name: textOrNull(names[timelineUser(r)]),
+		},
 		Cause: timelineCause{Type: r.CauseType, ID: r.CauseID},
 	}
 }

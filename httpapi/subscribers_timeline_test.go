@@ -44,8 +44,10 @@ func (k *moneyKit) shows(t *testing.T, names ...string) {
 func (k *moneyKit) named(t *testing.T, token, first string) id.User {
 	t.Helper()
 	user := k.Callers[token].UserID
-	k.run(t, commands.RegisterUser{UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
-		LastName: personal.Of("Doe"), OrgID: k.org, Role: events.RoleAdmin}, k.org)
+	k.run(t, commands.RegisterUser{
+		UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
+		LastName: personal.Of("Doe"), OrgID: k.org, Role: events.RoleAdmin,
+	}, k.org)
 	k.shows(t, identityviews.UsersName)
 	return user
 }
@@ -60,7 +62,9 @@ func (k *moneyKit) timeline(t *testing.T, who id.Subscriber, limit string) (all 
 			NextCursor *string
 			HasMore    bool
 		}
-		a := k.Do(t, apitest.Request{Path: "/subscribers/" + who.String() + "/timeline?limit=" + limit + cursor, As: apitest.Support})
+		a := k.Do(t, apitest.Request{
+			Path: "/subscribers/" + who.String() + "/timeline?limit=" + limit + cursor, As: apitest.Support,
+		})
 		if a.Status != http.StatusOK {
 			t.Fatalf("timeline: %d %s", a.Status, a.Body)
 		}
@@ -78,26 +82,34 @@ func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
 	k := newMoneyKit(t, moneyOptions{})
 	jane := k.named(t, apitest.Admin, "Jane")
 	var p shownPayment
-	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash", map[string]any{"subscriberId": k.amina, "amount": 100, "reference": "Secret-Book 1"}, 201).Into(t, &p)
-	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+*p.ReceiptID+"/reverse", map[string]any{"reason": "paid by mistake"}, 200)
+	k.post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": k.amina, "amount": 100, "reference": "Secret-Book 1"}, 201).Into(t, &p)
+	k.post(t, apitest.Acme, apitest.Admin, "/receipts/"+*p.ReceiptID+"/reverse",
+		map[string]any{"reason": "paid by mistake"}, 200)
 	k.quiet(t)
 	all := k.timeline(t, k.amina, "100")
 	var types []string
 	for _, h := range all {
 		types = append(types, h.Type)
 	}
-	for _, want := range []string{"subscribers.SubscriberRegistered", "payments.ReceiptMatched", "billing.ReceiptCredited", "payments.ReceiptReversed", "billing.ReceiptWithdrawn"} {
+	for _, want := range []string{
+		"subscribers.SubscriberRegistered", "payments.ReceiptMatched", "billing.ReceiptCredited",
+		"payments.ReceiptReversed", "billing.ReceiptWithdrawn",
+	} {
 		if !slices.Contains(types, want) {
 			t.Errorf("%s is not among %v", want, types)
 		}
 	}
 	reversed := all[slices.Index(types, "payments.ReceiptReversed")]
-	if reversed.Summary != "A payment of KES 100.00 was reversed." || reversed.Reason == nil || *reversed.Reason != "paid by mistake" ||
-		reversed.Actor.Kind != "user" || *reversed.Actor.ID != jane.String() || *reversed.Actor.Role != "admin" || reversed.Actor.Name == nil ||
+	if reversed.Summary != "A payment of KES 100.00 was reversed." || reversed.Reason == nil ||
+		*reversed.Reason != "paid by mistake" ||
+		reversed.Actor.Kind != "user" || *reversed.Actor.ID != jane.String() || *reversed.Actor.Role != "admin" ||
+		reversed.Actor.Name == nil ||
 		*reversed.Actor.Name != "Jane Doe" || reversed.Cause.Type != "receipt" || reversed.Cause.ID != *p.ReceiptID {
 		t.Errorf("the reversal is %+v", reversed)
 	}
-	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.Actor.Kind != "operator" || first.Actor.Name != nil {
+	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.Actor.Kind != "operator" ||
+		first.Actor.Name != nil {
 		t.Errorf("oldest %+v", first)
 	}
 	paged := k.timeline(t, k.amina, "2")
@@ -109,7 +121,8 @@ func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
 			t.Errorf("entry %d of pages is %s, want %s", i, paged[i].Type, all[i].Type)
 		}
 	}
-	body := string(k.Do(t, apitest.Request{Path: "/subscribers/" + k.amina.String() + "/timeline?limit=100", As: apitest.Support}).Body)
+	body := string(k.Do(t, apitest.Request{Path: "/subscribers/" + k.amina.String() + "/timeline?limit=100",
+		As: apitest.Support}).Body)
 	for _, word := range []string{"Somebody", "254712345678", "Secret-Book", "127.0.0.1"} {
 		if strings.Contains(body, word) {
 			t.Errorf("%q is in the timeline", word)
@@ -127,18 +140,24 @@ func TestTimelineAndCollections_RolesTenantsAndHosts(t *testing.T) {
 			request apitest.Request
 			want    want
 		}{
-			"support":        {apitest.Request{Path: path, As: apitest.Support}, want{200, ""}},
-			"a subscriber":   {apitest.Request{Path: path, As: apitest.Subscriber}, want{403, "role_required"}},
-			"nobody":         {apitest.Request{Path: path}, want{401, "unauthenticated"}},
-			"the root host":  {apitest.Request{Path: path, Host: apitest.Domain, As: apitest.Super}, want{404, "not_found"}},
-			"another tenant": {apitest.Request{Path: path, Host: apitest.Acme, As: apitest.OtherAdmin}, want{401, "unauthenticated"}},
+			"support":      {apitest.Request{Path: path, As: apitest.Support}, want{200, ""}},
+			"a subscriber": {apitest.Request{Path: path, As: apitest.Subscriber}, want{403, "role_required"}},
+			"nobody":       {apitest.Request{Path: path}, want{401, "unauthenticated"}},
+			"the root host": {
+				apitest.Request{Path: path, Host: apitest.Domain, As: apitest.Super}, want{404, "not_found"},
+			},
+			"another tenant": {
+				apitest.Request{Path: path, Host: apitest.Acme, As: apitest.OtherAdmin}, want{401, "unauthenticated"},
+			},
 		} {
 			sends(t, k.Kit, name+" "+path, c.request, c.want)
 		}
 	}
 	none := want{404, "subscriber_not_found"}
 	sends(t, k.Kit, "foreign", apitest.Request{Path: timeline, Host: apitest.Other, As: apitest.OtherAdmin}, none)
-	sends(t, k.Kit, "unknown", apitest.Request{Path: "/subscribers/" + id.New[id.Subscriber]().String() + "/timeline", As: apitest.Support}, none)
+	sends(t, k.Kit, "unknown", apitest.Request{Path: "/subscribers/" + id.New[id.Subscriber]().String() + "/timeline",
+		As: apitest.Support}, none)
 	sends(t, k.Kit, "nonsense", apitest.Request{Path: "/subscribers/nonsense/timeline", As: apitest.Support}, none)
-	sends(t, k.Kit, "cursor", apitest.Request{Path: timeline + "?cursor=x", As: apitest.Support}, want{400, "bad_cursor"})
+	sends(t, k.Kit, "cursor", apitest.Request{Path: timeline + "?cursor=x", As: apitest.Support},
+		want{400, "bad_cursor"})
 }

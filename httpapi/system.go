@@ -12,8 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Check is a dependency that must be up for the service to be ready. Its Message is shown when the error is a failure, the
-// rest is logged.
+// Check is a dependency that must be up for the service to be ready. Its Message is shown when the error is a failure,
+// the rest is logged.
 type Check struct {
 	Name  string
 	Probe func(ctx context.Context) error
@@ -90,14 +90,23 @@ type rebuildProgress struct {
 // Routes lists the endpoints.
 func (a SystemAPI) Routes() []Route {
 	return []Route{
-		{Method: http.MethodGet, Path: "/healthz", Hosts: OnEvery, Access: AccessPublic, Summary: "The process is up", Response: healthResponse{}, Handle: a.health},
-		{Method: http.MethodGet, Path: "/readyz", Hosts: OnEvery, Access: AccessPublic, Summary: "Every dependency by name; 503 when one is down",
-			Response: readyResponse{}, Handle: a.ready},
-		{Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin, Summary: "Progress of the read models",
-			Response: listOf[projectionResponse]{}, Handle: a.projections},
-		{Method: http.MethodGet, Path: "/platform/breakers", Hosts: OnBoth, Access: AccessAdmin,
+		{
+			Method: http.MethodGet, Path: "/healthz", Hosts: OnEvery, Access: AccessPublic,
+			Summary: "The process is up", Response: healthResponse{}, Handle: a.health,
+		},
+		{
+			Method: http.MethodGet, Path: "/readyz", Hosts: OnEvery, Access: AccessPublic,
+			Summary: "Every dependency by name; 503 when one is down", Response: readyResponse{}, Handle: a.ready,
+		},
+		{
+			Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin,
+			Summary: "Progress of the read models", Response: listOf[projectionResponse]{}, Handle: a.projections,
+		},
+		{
+			Method: http.MethodGet, Path: "/platform/breakers", Hosts: OnBoth, Access: AccessAdmin,
 			Summary:  "Breakers of outside systems: on the root host all, on an organization's host those of its own devices",
-			Response: listOf[BreakerState]{}, Handle: a.breakers},
+			Response: listOf[BreakerState]{}, Handle: a.breakers,
+		},
 	}
 }
 
@@ -139,7 +148,8 @@ func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
 	if err == nil {
 		return checkResult{Status: "up"}
 	}
-	a.Logger.LogAttrs(ctx, slog.LevelWarn, "readiness check failed", slog.String("check", check.Name), slog.String("error", err.Error()))
+	a.Logger.LogAttrs(ctx, slog.LevelWarn, "readiness check failed", slog.String("check", check.Name),
+		slog.String("error", err.Error()))
 	var f *failure.Error
 	if errors.As(err, &f) {
 		return checkResult{Status: "down", Detail: f.Message}
@@ -151,10 +161,14 @@ func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
 func (a SystemAPI) projections(_ context.Context, c *Call) error {
 	out := listOf[projectionResponse]{Data: []projectionResponse{}}
 	for _, s := range a.Projections() {
-		row := projectionResponse{Name: s.Name, Version: s.Version, Generation: s.Generation, State: string(s.State), Position: s.Position,
-			Head: s.Head, Lag: lag(s), Error: s.Error}
+		row := projectionResponse{
+			Name: s.Name, Version: s.Version, Generation: s.Generation, State: string(s.State), Position: s.Position,
+			Head: s.Head, Lag: lag(s), Error: s.Error,
+		}
 		if p := s.Rebuild; p != nil {
-			row.Rebuild = &rebuildProgress{Generation: p.Generation, Version: p.Version, Position: p.Position, Head: p.Head, Error: p.Error}
+			row.Rebuild = &rebuildProgress{
+				Generation: p.Generation, Version: p.Version, Position: p.Position, Head: p.Head, Error: p.Error,
+			}
 		}
 		if c.hostKind != OnRoot { // an event's text may be another tenant's
 			row.Error = ""

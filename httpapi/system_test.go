@@ -19,7 +19,9 @@ import (
 func system(checks []httpapi.Check) httpapi.SystemAPI {
 	return httpapi.SystemAPI{Checks: checks, Logger: slog.New(slog.DiscardHandler),
 		Projections: func() []runner.Status {
-			return []runner.Status{{Name: "parcels", Version: 2, State: runner.StateStopped, Position: 40, Head: 100, Error: "a name"}}
+			return []runner.Status{
+				{Name: "parcels", Version: 2, State: runner.StateStopped, Position: 40, Head: 100, Error: "a name"},
+			}
 		},
 		Breakers: func() []httpapi.BreakerState {
 			return []httpapi.BreakerState{{Target: "provider", Kind: "mobile_money", State: "open"},
@@ -32,14 +34,17 @@ func TestReady_NamesEachDependency(t *testing.T) {
 	up := httpapi.Check{Name: "database", Probe: func(context.Context) error { return nil }}
 	k := apitest.New(t, nil, system([]httpapi.Check{up}).Routes())
 	for _, host := range []string{apitest.Acme, apitest.Domain, "10.0.0.1:8080", apitest.Unknown, apitest.Gone} {
-		if got := k.Do(t, apitest.Request{Path: "/readyz", Host: host}); got.Status != 200 || string(got.Body) != `{"status":"ready","checks":{"database":{"status":"up"}}}` {
+		if got := k.Do(t, apitest.Request{Path: "/readyz", Host: host}); got.Status != 200 ||
+			string(got.Body) != `{"status":"ready","checks":{"database":{"status":"up"}}}` {
 			t.Errorf("%s: %d %s", host, got.Status, got.Body)
 		}
 		if got := k.Do(t, apitest.Request{Path: "/healthz", Host: host}); got.Status != 200 {
 			t.Errorf("%s: %d %s", host, got.Status, got.Body)
 		}
 	}
-	down := apitest.New(t, nil, system([]httpapi.Check{up, {Name: "log", Probe: func(context.Context) error { return errors.New("password=x") }},
+	down := apitest.New(t, nil, system([]httpapi.Check{up, {
+		Name: "log", Probe: func(context.Context) error { return errors.New("password=x") },
+	},
 		{Name: "parcels", Probe: refuses}}).Routes())
 	got := down.Do(t, apitest.Request{Path: "/readyz"})
 	want := `{"status":"not_ready","checks":{"database":{"status":"up"},"log":{"status":"down"},"parcels":{"status":"down","detail":"one event cannot be applied"}}}`
@@ -55,17 +60,29 @@ func TestSystem_ShowsProjectionsAndBreakersByHost(t *testing.T) {
 		r        apitest.Request
 		has, not string
 	}{
-		"projections, root":         {apitest.Request{Path: "/system/projections", As: apitest.Super, Host: apitest.Domain}, `"lag":60,"error":"a name"`, "provider"},
-		"projections, organization": {apitest.Request{Path: "/system/projections", As: apitest.Admin}, `"lag":60`, "a name"},
-		"breakers, root":            {apitest.Request{Path: "/platform/breakers", As: apitest.Super, Host: apitest.Domain}, "router-1", "orgId"},
-		"breakers, organization":    {apitest.Request{Path: "/platform/breakers", As: apitest.Admin}, `{"data":[]}`, "provider"},
+		"projections, root": {
+			apitest.Request{Path: "/system/projections", As: apitest.Super, Host: apitest.Domain},
+			`"lag":60,"error":"a name"`, "provider",
+		},
+		"projections, organization": {
+			apitest.Request{Path: "/system/projections", As: apitest.Admin}, `"lag":60`, "a name",
+		},
+		"breakers, root": {
+			apitest.Request{Path: "/platform/breakers", As: apitest.Super, Host: apitest.Domain}, "router-1", "orgId",
+		},
+		"breakers, organization": {
+			apitest.Request{Path: "/platform/breakers", As: apitest.Admin}, `{"data":[]}`, "provider",
+		},
 	} {
 		got := k.Do(t, tc.r)
-		if got.Status != 200 || !strings.Contains(string(got.Body), tc.has) || strings.Contains(string(got.Body), tc.not) {
+		if got.Status != 200 || !strings.Contains(string(got.Body), tc.has) ||
+			strings.Contains(string(got.Body), tc.not) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	sends(t, k, "support", apitest.Request{Path: "/system/projections", As: apitest.Support}, want{403, "role_required"})
+	sends(t, k, "support", apitest.Request{Path: "/system/projections", As: apitest.Support}, want{
+		403, "role_required",
+	})
 }
 
 func TestMetrics_ShowLagAndBreakers(t *testing.T) {
@@ -75,8 +92,10 @@ func TestMetrics_ShowLagAndBreakers(t *testing.T) {
 	registry.MustRegister(httpapi.BreakerMetrics(s.Breakers))
 	w := httptest.NewRecorder()
 	httpapi.MetricsHandler(registry).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
-	for _, line := range []string{`lastmile_projection_lag{projection="parcels"} 60`, `lastmile_projection_stopped{projection="parcels"} 1`,
-		`lastmile_breaker_open{kind="mobile_money",target="provider"} 1`} {
+	for _, line := range []string{
+		`lastmile_projection_lag{projection="parcels"} 60`, `lastmile_projection_stopped{projection="parcels"} 1`,
+		`lastmile_breaker_open{kind="mobile_money",target="provider"} 1`,
+	} {
 		if !strings.Contains(w.Body.String(), line) {
 			t.Errorf("no %s in\n%s", line, w.Body)
 		}

@@ -30,7 +30,9 @@ type Accepted struct {
 
 // SendVisible answers a write with the resource as the read side shows it, with the stream's revision as ETag; with 202
 // when the read side is behind for too long.
-func SendVisible[T any](ctx context.Context, c *Call, status int, v Visible, read func(ctx context.Context) (T, error)) error {
+func SendVisible[T any](
+	ctx context.Context, c *Call, status int, v Visible, read func(ctx context.Context) (T, error),
+) error {
 	err := c.server.cfg.Visibility.WaitFor(ctx, v.Projection, v.Result.Position)
 	if errors.Is(err, runner.ErrBehind) {
 		return c.Send(http.StatusAccepted, Accepted{ID: v.ID, Status: "accepted"})
@@ -46,8 +48,8 @@ func SendVisible[T any](ctx context.Context, c *Call, status int, v Visible, rea
 	return c.Send(status, resource)
 }
 
-// WaitVisible is the wait of SendVisible alone: shown is false when the read side is behind for too long. For writes that
-// answer with something else than the resource.
+// WaitVisible is the wait of SendVisible alone: shown is false when the read side is behind for too long. For writes
+// that answer with something else than the resource.
 func (c *Call) WaitVisible(ctx context.Context, projection string, position uint64) (shown bool, err error) {
 	err = c.server.cfg.Visibility.WaitFor(ctx, projection, position)
 	if errors.Is(err, runner.ErrBehind) {

@@ -6,13 +6,14 @@ import (
 
 // CallbackReceiver takes the provider's callbacks in: stored before it answers, verified or not (rules.md 1, 3, 8).
 type CallbackReceiver interface {
-	// Receive stores a callback of a kind that came at the address of a token ("" for the bare one), and gives the answer.
-	// admit counts it against the rate limit of its shortcode. Fails: source_not_allowed, malformed_callback, rate_limited.
+	// Receive stores a callback of a kind that came at the address of a token ("" for the bare one), and gives the
+	// answer. admit counts it against the rate limit of its shortcode. Fails: source_not_allowed, malformed_callback,
+	// rate_limited.
 	Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error) (any, error)
 }
 
-// MobileMoneyWebhooks serves the addresses that the payment provider calls. They are the same on every host: whose money
-// it is follows from token and shortcode, never from the host (rules.md 9).
+// MobileMoneyWebhooks serves the addresses that the payment provider calls. They are the same on every host: whose
+// money it is follows from token and shortcode, never from the host (rules.md 9).
 type MobileMoneyWebhooks struct{ Receiver CallbackReceiver }
 
 // callbackBodyLimit bounds a callback's body. Real ones are under 2 KiB.
@@ -42,16 +43,22 @@ func (a MobileMoneyWebhooks) Routes() []Route {
 	var routes []Route
 	add := func(path, kind, summary string, response any) {
 		for _, p := range []string{path, path + "/:token"} {
-			routes = append(routes, Route{Method: "POST", Path: p, Hosts: OnEvery, Access: AccessPublic, Summary: summary,
-				BodyLimit: callbackBodyLimit, Response: response, Handle: a.receive(kind)})
+			routes = append(routes, Route{
+				Method: "POST", Path: p, Hosts: OnEvery, Access: AccessPublic, Summary: summary,
+				BodyLimit: callbackBodyLimit, Response: response, Handle: a.receive(kind),
+			})
 		}
 	}
 	add("/webhooks/mobile-money/stk", "stk", "Result of a payment prompt", callbackAnswer{})
-	add("/webhooks/mobile-money/c2b/validation", "c2b_validation", "May this paybill payment go through?", validationAnswer{})
-	add("/webhooks/mobile-money/c2b/confirmation", "c2b_confirmation", "A paybill payment went through", callbackAnswer{})
-	return append(routes, Route{Method: "POST", Path: "/webhooks/billmanager/payment", Hosts: OnEvery, Access: AccessPublic,
+	add("/webhooks/mobile-money/c2b/validation", "c2b_validation", "May this paybill payment go through?",
+		validationAnswer{})
+	add("/webhooks/mobile-money/c2b/confirmation", "c2b_confirmation", "A paybill payment went through",
+		callbackAnswer{})
+	return append(routes, Route{
+		Method: "POST", Path: "/webhooks/billmanager/payment", Hosts: OnEvery, Access: AccessPublic,
 		Summary: "A payment reported by the bill manager", BodyLimit: callbackBodyLimit, Response: billManagerAnswer{},
-		Handle: a.receive("billmanager_payment")})
+		Handle: a.receive("billmanager_payment"),
+	})
 }
 
 // receive keeps a callback and answers at once.

@@ -1,5 +1,5 @@
-// Package processmanagers is the vocabulary of reactions over time: what goes into a process and what comes out. Each process
-// is a package of pure functions; the runner does the rest.
+// Package processmanagers is the vocabulary of reactions over time: what goes into a process and what comes out. Each
+// process is a package of pure functions; the runner does the rest.
 package processmanagers
 
 import (
@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Process is one kind of reaction over time. S is the state of an instance as JSON keeps it; its zero value is a new one.
+// Process is one kind of reaction over time. S is the state of an instance as JSON keeps it; its zero value is a new
+// one.
 type Process[S any] struct {
 	// Name is durable: checkpoint key, and part of the ids of commands and jobs.
 	Name string

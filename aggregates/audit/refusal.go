@@ -14,7 +14,8 @@ import (
 // Refusals is the definition of remembered refusals.
 func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent] {
 	return aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent]{
-		Category: commands.RefusalCategory, Missing: errNoRefusal, Evolve: evolveRefusal, Decide: decideRefusal, Owner: ownerRefusal,
+		Category: commands.RefusalCategory, Missing: errNoRefusal, Evolve: evolveRefusal, Decide: decideRefusal,
+		Owner: ownerRefusal,
 	}
 }
 
@@ -48,8 +49,10 @@ func decideRefusal(s Refusal, c commands.RefusalCommand, now time.Time) ([]event
 		if !s.ID.IsZero() {
 			return nil, nil
 		}
-		return []events.RefusalEvent{events.RequestRefused{RefusalID: c.RefusalID, OrgID: c.OrgID, Method: c.Method, Route: c.Route,
-			TargetID: c.TargetID, Status: c.Status, Code: c.Code, At: now}}, nil
+		return []events.RefusalEvent{
+			events.RequestRefused{RefusalID: c.RefusalID, OrgID: c.OrgID, Method: c.Method, Route: c.Route,
+				TargetID: c.TargetID, Status: c.Status, Code: c.Code, At: now},
+		}, nil
 	}
 	return nil, nil
 }

@@ -18,8 +18,8 @@ import (
 // Accounts is the definition of accounts.
 func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent] {
 	return aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent]{
-		Category: commands.AccountCategory, Missing: errNoAccount, Evolve: evolveAccount, Decide: decideAccount, Owner: ownerAccount,
-		Close: closeAccount,
+		Category: commands.AccountCategory, Missing: errNoAccount, Evolve: evolveAccount, Decide: decideAccount,
+		Owner: ownerAccount, Close: closeAccount,
 	}
 }
 
@@ -28,8 +28,9 @@ func errNoAccount() error {
 	return failure.NewNotFound("account_not_found", "There is no such account.")
 }
 
-// Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". It is a value:
-// Evolve gives another one and leaves this as it is. While anything is due there is no credit, and the other way round.
+// Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". It is a
+// value: Evolve gives another one and leaves this as it is. While anything is due there is no credit, and the other way
+// round.
 type Account struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization
@@ -41,9 +42,10 @@ type Account struct {
 	Lots         []id.Receipt           // receipts with unused money, first come first used
 	Notes        map[id.Receipt]Note    // credit notes that wait for their number
 	Prompts      map[id.Payment]Prompt  // open payment prompts
-	Archived     map[id.Any]int         // invoices and receipts of which no more is known, by age; never changed in place
-	Issued       int                    // invoices issued so far
-	Credited     int                    // receipts and credit notes so far
+	// invoices and receipts of which no more is known, by age; never changed in place
+	Archived map[id.Any]int
+	Issued   int // invoices issued so far
+	Credited int // receipts and credit notes so far
 }
 
 // Invoice is what deciding needs of an invoice; its lines are in the events only.

@@ -28,9 +28,11 @@ func (s Account) archive() Account {
 	if len(s.Receipts) <= rememberedReceipts && len(s.Settled) <= rememberedInvoices {
 		return s
 	}
-	old := slices.SortedFunc(maps.Keys(s.Archived), func(a, b id.Any) int { return cmp.Compare(s.Archived[a], s.Archived[b]) })
+	old := slices.SortedFunc(maps.Keys(s.Archived),
+		func(a, b id.Any) int { return cmp.Compare(s.Archived[a], s.Archived[b]) })
 	receipts, paid := maps.Clone(s.Receipts), map[id.Invoice]bool{}
-	order := slices.SortedFunc(maps.Keys(receipts), func(a, b id.Receipt) int { return cmp.Compare(receipts[a].Seq, receipts[b].Seq) })
+	order := slices.SortedFunc(maps.Keys(receipts),
+		func(a, b id.Receipt) int { return cmp.Compare(receipts[a].Seq, receipts[b].Seq) })
 	for i, receipt := range order {
 		if i < len(order)-rememberedReceipts && s.usedUp(receipts[receipt]) {
 			delete(receipts, receipt)
@@ -42,7 +44,8 @@ func (s Account) archive() Account {
 		}
 	}
 	settled := maps.Clone(s.Settled)
-	invoices := slices.SortedFunc(maps.Keys(settled), func(a, b id.Invoice) int { return cmp.Compare(settled[a].Seq, settled[b].Seq) })
+	invoices := slices.SortedFunc(maps.Keys(settled),
+		func(a, b id.Invoice) int { return cmp.Compare(settled[a].Seq, settled[b].Seq) })
 	for i, invoice := range invoices {
 		if i < len(invoices)-rememberedInvoices && !paid[invoice] {
 			delete(settled, invoice)

@@ -52,7 +52,8 @@ func TestAccount_OpeningStaysSmallOverThousandsOfPayments(t *testing.T) {
 
 func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {
 	t.Parallel()
-	l := given(t, draft(9001, 500, 1), issue(9001), note(1, 9001, 100), issueNote(1), credit(9001, 700), draft(9002, 100, 1), issue(9002))
+	l := given(t, draft(9001, 500, 1), issue(9001), note(1, 9001, 100), issueNote(1), credit(9001, 700),
+		draft(9002, 100, 1), issue(9002))
 	l.stands(0, 200)
 	l.do(draft(9003, 900, 1))
 	l.do(issue(9003)) // stays due, paid in part by receipt 9001
@@ -80,12 +81,17 @@ func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {
 	l.fails(moved, failure.Conflict, "receipt_archived")
 	l.fails(withdraw(1), failure.Conflict, "receipt_archived")
 	l.fails(note(2, 1, 0), failure.Conflict, "invoice_archived")
-	l.fails(commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "x"}, failure.Conflict, "invoice_archived")
-	l.fails(commands.ReservePrompt{SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoiceID(1), Amount: money.Major(1, money.KES)},
+	l.fails(commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "x"}, failure.Conflict,
+		"invoice_archived")
+	l.fails(commands.ReservePrompt{
+		SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoiceID(1),
+		Amount: money.Major(1, money.KES),
+	},
 		failure.Conflict, "invoice_not_payable")
 	l.then(note(1, 9001, 100))
 	l.then(issueNote(1))
-	l.kinds(withdraw(9001), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.AllocationWithdrawn{}, events.AllocationWithdrawn{},
+	l.kinds(withdraw(9001), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.AllocationWithdrawn{},
+		events.AllocationWithdrawn{},
 		events.InvoiceReopened{}, events.InvoiceReopened{}) // old, but it lies on an invoice that is still due
 	l.kinds(withdraw(1100), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{})
 }

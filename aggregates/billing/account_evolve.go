@@ -83,7 +83,8 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 		return s.withDue(e.InvoiceID, e.Due)
 	case events.AllocationWithdrawn:
 		r := s.Receipts[e.ReceiptID]
-		r.Allocations = slices.DeleteFunc(slices.Clone(r.Allocations), func(a Allocation) bool { return a.InvoiceID == e.InvoiceID })
+		r.Allocations = slices.DeleteFunc(slices.Clone(r.Allocations),
+			func(a Allocation) bool { return a.InvoiceID == e.InvoiceID })
 		s.Receipts = with(s.Receipts, e.ReceiptID, r)
 		return s.withDue(e.InvoiceID, e.Due)
 	default: // evolveAccount's, which switches over all of them

@@ -89,7 +89,8 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	case inv.Seq > 0 && inv.Due.IsZero():
 		return nil, failure.NewConflict("invoice_paid", "The invoice is paid; make a credit note instead.")
 	case inv.Due != inv.Total:
-		return nil, failure.NewConflict("invoice_has_payments", "Money was paid on the invoice; make a credit note instead.")
+		return nil, failure.NewConflict("invoice_has_payments",
+			"Money was paid on the invoice; make a credit note instead.")
 	}
 	number := inv.Number
 	if inv.Seq == 0 {
@@ -125,11 +126,12 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 		amount = left
 	}
 	if !left.Positive() || amount.Cmp(left) > 0 {
-		return nil, failure.NewConflict("credit_note_too_large", "%s of the invoice can still be given back.", left.String())
+		return nil, failure.NewConflict("credit_note_too_large", "%s of the invoice can still be given back.",
+			left.String())
 	}
 	return []events.AccountEvent{events.CreditNoteDrafted{
-		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID, Amount: amount,
-		Reason: c.Reason, Prefix: c.Prefix, DraftedAt: now,
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
+		Amount: amount, Reason: c.Reason, Prefix: c.Prefix, DraftedAt: now,
 	}}, nil
 }
 

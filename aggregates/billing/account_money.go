@@ -25,7 +25,9 @@ func (b *booking) record(e events.AccountEvent) {
 }
 
 // opened starts a booking on an account that may be new.
-func opened(s Account, subscriber id.Subscriber, org id.Organization, c money.Currency, now time.Time) (booking, error) {
+func opened(
+	s Account, subscriber id.Subscriber, org id.Organization, c money.Currency, now time.Time,
+) (booking, error) {
 	b := booking{s: s, now: now}
 	switch {
 	case !s.Exists():
@@ -50,8 +52,8 @@ func (b *booking) spend(named id.Invoice, fresh id.Receipt) {
 		lot, inv := b.s.Lots[0], b.s.Invoices[invoice]
 		amount := inv.Due.Min(b.s.Receipts[lot].Unused)
 		b.record(events.InvoiceAllocated{
-			SubscriberID: b.s.SubscriberID, InvoiceID: invoice, ReceiptID: lot, Amount: amount, FromCredit: lot != fresh,
-			Due: inv.Due.Sub(amount), At: b.now,
+			SubscriberID: b.s.SubscriberID, InvoiceID: invoice, ReceiptID: lot, Amount: amount,
+			FromCredit: lot != fresh, Due: inv.Due.Sub(amount), At: b.now,
 		})
 		b.paidWhenSettled(invoice)
 	}
@@ -66,7 +68,8 @@ func (b *booking) paidWhenSettled(invoice id.Invoice) {
 	}
 	if inv.Total.Positive() && inv.Noted == inv.Total {
 		b.record(events.InvoiceCancelled{
-			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID, At: b.now,
+			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
+			At: b.now,
 		})
 		return
 	}
@@ -83,8 +86,8 @@ func (b *booking) tellCredit() {
 	}
 }
 
-// decideCreditReceipt: the receipt's id is the identity of the money (rules.md 1); it comes back to an account that lost
-// it only by a later move.
+// decideCreditReceipt: the receipt's id is the identity of the money (rules.md 1); it comes back to an account that
+// lost it only by a later move.
 func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]events.AccountEvent, error) {
 	old, known := s.Receipts[c.ReceiptID]
 	switch {
@@ -136,16 +139,16 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 	for _, a := range r.Allocations {
 		if inv, open := b.s.Invoices[a.InvoiceID]; open && inv.Paid {
 			b.record(events.InvoiceReopened{
-				SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: a.InvoiceID, SubscriptionID: inv.SubscriptionID,
-				Due: inv.Due, Reason: c.Reason, At: now,
+				SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: a.InvoiceID,
+				SubscriptionID: inv.SubscriptionID, Due: inv.Due, Reason: c.Reason, At: now,
 			})
 		}
 	}
 	return b.recorded, nil
 }
 
-// MayWithdraw tells whether a receipt can be taken from the account, nil for one that is not on it. It is asked before the
-// receipt itself is corrected: what it says to belong elsewhere must not stay here.
+// MayWithdraw tells whether a receipt can be taken from the account, nil for one that is not on it. It is asked before
+// the receipt itself is corrected: what it says to belong elsewhere must not stay here.
 func (s Account) MayWithdraw(receipt id.Receipt) error {
 	if isArchived(s, receipt) {
 		return receiptArchived()
@@ -181,7 +184,8 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 		return nil, err
 	}
 	b.record(events.PromptReserved{
-		SubscriberID: c.SubscriberID, OrgID: c.OrgID, PaymentID: c.PaymentID, InvoiceID: c.InvoiceID, Amount: c.Amount, At: now,
+		SubscriberID: c.SubscriberID, OrgID: c.OrgID, PaymentID: c.PaymentID, InvoiceID: c.InvoiceID, Amount: c.Amount,
+		At: now,
 	})
 	return b.recorded, nil
 }
@@ -191,5 +195,6 @@ func decideReleasePrompt(s Account, c commands.ReleasePrompt, now time.Time) ([]
 	if _, open := s.Prompts[c.PaymentID]; !open {
 		return nil, nil
 	}
-	return []events.AccountEvent{events.PromptReleased{SubscriberID: s.SubscriberID, PaymentID: c.PaymentID, At: now}}, nil
+	return []events.AccountEvent{events.PromptReleased{SubscriberID: s.SubscriberID, PaymentID: c.PaymentID, At: now}},
+		nil
 }

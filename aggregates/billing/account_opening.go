@@ -78,12 +78,13 @@ type openingPrompt struct {
 	Amount    int64      `json:"amount"`
 }
 
-// closeAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34), but
-// what archive leaves out.
+// closeAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34),
+// but what archive leaves out.
 func closeAccount(s Account) events.AccountEvent {
 	s = s.archive()
 	opening, err := json.Marshal(accountOpening{
-		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Voided: s.Voided, Lots: s.Lots, Issued: s.Issued,
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Voided: s.Voided, Lots: s.Lots,
+		Issued:   s.Issued,
 		Credited: s.Credited, Archived: closeArchive(s.Archived),
 		Invoices: mapped(s.Invoices, closeInvoice), Settled: mapped(s.Settled, closeInvoice),
 		Receipts: mapped(s.Receipts, closeReceipt),
@@ -95,12 +96,14 @@ func closeAccount(s Account) events.AccountEvent {
 		}),
 	})
 	if err != nil {
-		panic(fmt.Sprintf("billing: write opening of account %s: %v", s.SubscriberID, err)) // no field can fail to marshal
+		// no field can fail to marshal
+		panic(fmt.Sprintf("billing: write opening of account %s: %v", s.SubscriberID, err))
 	}
 	return events.AccountPeriodClosed{SubscriberID: s.SubscriberID, Opening: opening}
 }
 
-// openingAccount reads what closeAccount wrote. It panics on anything else: an account that forgot its money must not decide.
+// openingAccount reads what closeAccount wrote. It panics on anything else: an account that forgot its money must not
+// decide.
 func openingAccount(opening []byte) Account {
 	var o accountOpening
 	if err := json.Unmarshal(opening, &o); err != nil {
@@ -115,13 +118,14 @@ func openingAccount(opening []byte) Account {
 		}
 	}
 	return Account{
-		SubscriberID: o.SubscriberID, OrgID: o.OrgID, Currency: o.Currency, Voided: o.Voided, Lots: o.Lots, Issued: o.Issued,
+		SubscriberID: o.SubscriberID, OrgID: o.OrgID, Currency: o.Currency, Voided: o.Voided, Lots: o.Lots,
+		Issued:   o.Issued,
 		Credited: o.Credited, Archived: openArchive(o.Archived),
 		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
 		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt {
 			receipt := Receipt{
-				Number: r.Number, Amount: amount(r.Amount), Unused: amount(r.Unused), Seq: r.Seq, CreditNote: r.CreditNote,
-				Withdrawn: r.Withdrawn, Move: r.Move,
+				Number: r.Number, Amount: amount(r.Amount), Unused: amount(r.Unused), Seq: r.Seq,
+				CreditNote: r.CreditNote, Withdrawn: r.Withdrawn, Move: r.Move,
 			}
 			for _, a := range r.Allocations {
 				receipt.Allocations = append(receipt.Allocations, Allocation{a.InvoiceID, amount(a.Amount)})
@@ -160,7 +164,8 @@ func closeReceipt(r Receipt) openingReceipt {
 
 // closeArchive puts the ids one after the other, oldest first.
 func closeArchive(archived map[id.Any]int) []byte {
-	ids := slices.SortedFunc(maps.Keys(archived), func(a, b id.Any) int { return cmp.Compare(archived[a], archived[b]) })
+	ids := slices.SortedFunc(maps.Keys(archived),
+		func(a, b id.Any) int { return cmp.Compare(archived[a], archived[b]) })
 	out := make([]byte, 0, 16*len(ids))
 	for _, i := range ids {
 		out = append(out, i[:]...)

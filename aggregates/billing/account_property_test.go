@@ -41,7 +41,9 @@ func drawCommand(t *rapid.T) commands.AccountCommand {
 	case 6:
 		return withdraw(n)
 	case 7:
-		return commands.ReservePrompt{SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(n), Amount: kes(amount)}
+		return commands.ReservePrompt{
+			SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(n), Amount: kes(amount),
+		}
 	case 8:
 		return commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(n)}
 	}
@@ -178,7 +180,8 @@ func TestAccount_StatesShareNothingThatChanges(t *testing.T) {
 			before := l.State()
 			made := l.When(credit(other, 250)).ThenEvents() // one future
 			first := l.State()
-			_ = billing.Accounts().Evolve(before, events.ReceiptCredited{ReceiptID: receiptID(300 + n), Amount: kes(1)}) // another
+			// another
+			_ = billing.Accounts().Evolve(before, events.ReceiptCredited{ReceiptID: receiptID(300 + n), Amount: kes(1)})
 			for _, e := range made {
 				future.Given(e)
 			}

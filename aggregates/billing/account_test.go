@@ -30,8 +30,8 @@ func TestIssueInvoice_MakesTheTotalPayable(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 10))
 	l.then(issue(1), events.InvoiceIssued{
-		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
-		Total: kes(1000), DueOn: dueOn(10), IssuedAt: now,
+		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(),
+		Number: "ACME-0001", Total: kes(1000), DueOn: dueOn(10), IssuedAt: now,
 	})
 	l.then(issue(1))
 	l.stands(1000, 0)
@@ -50,16 +50,16 @@ func TestIssueInvoice_ExistingCreditPaysInTheSameDecision(t *testing.T) {
 	l := given(t, credit(1, 400), credit(2, 800), draft(1, 1000, 10))
 	l.then(issue(1),
 		events.InvoiceIssued{
-			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
-			Total: kes(1000), DueOn: dueOn(10), IssuedAt: now,
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(),
+			Number: "ACME-0001", Total: kes(1000), DueOn: dueOn(10), IssuedAt: now,
 		},
 		events.InvoiceAllocated{
-			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(400), FromCredit: true,
-			Due: kes(600), At: now,
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(400),
+			FromCredit: true, Due: kes(600), At: now,
 		},
 		events.InvoiceAllocated{
-			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(2), Amount: kes(600), FromCredit: true,
-			Due: kes(0), At: now,
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(2), Amount: kes(600),
+			FromCredit: true, Due: kes(0), At: now,
 		},
 		events.InvoicePaid{
 			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), At: now,
@@ -78,7 +78,8 @@ func TestIssueInvoice_VoidedDraftKeepsItsNumberAsADocument(t *testing.T) {
 	void := commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "typo"}
 	l := given(t, draft(1, 1000, 10))
 	l.then(void, events.InvoiceVoided{
-		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Total: kes(1000), Reason: "typo", At: now,
+		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Total: kes(1000),
+		Reason: "typo", At: now,
 	})
 	l.then(issue(1), events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoiceID(1), Number: "ACME-0001", Total: kes(0),
@@ -103,8 +104,8 @@ func TestVoidInvoice_OnlyWhileNothingIsAllocated(t *testing.T) {
 	l.do(credit(2, 700))
 	l.fails(void(1), failure.Conflict, "invoice_paid")
 	l.then(void(2), events.InvoiceVoided{
-		SubscriberID: subscriber, InvoiceID: invoiceID(2), SubscriptionID: subscription(), Number: "ACME-0002", Total: kes(500),
-		WasIssued: true, Reason: "typo", At: now,
+		SubscriberID: subscriber, InvoiceID: invoiceID(2), SubscriptionID: subscription(), Number: "ACME-0002",
+		Total: kes(500), WasIssued: true, Reason: "typo", At: now,
 	})
 	l.then(void(2))
 	l.stands(0, 0)
@@ -113,7 +114,9 @@ func TestVoidInvoice_OnlyWhileNothingIsAllocated(t *testing.T) {
 func TestVoidInvoice_OfARefusedIssueRecordsTheNumber(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 10), draft(2, 1000, 10), issue(2))
-	refused := commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "refused", Number: "ACME-0001"}
+	refused := commands.VoidInvoice{
+		SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "refused", Number: "ACME-0001",
+	}
 	l.then(refused, events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
 		Total: kes(1000), Reason: "refused", At: now,
@@ -132,16 +135,19 @@ func TestCreditReceipt_NamedInvoiceThenOldestDueThenCredit(t *testing.T) {
 	c.InvoiceID = invoiceID(3)
 	alloc := func(n int, amount int64) events.InvoiceAllocated {
 		return events.InvoiceAllocated{
-			SubscriberID: subscriber, InvoiceID: invoiceID(n), ReceiptID: receiptID(1), Amount: kes(amount), Due: kes(0), At: now,
+			SubscriberID: subscriber, InvoiceID: invoiceID(n), ReceiptID: receiptID(1), Amount: kes(amount),
+			Due: kes(0), At: now,
 		}
 	}
 	paid := func(n int) events.InvoicePaid {
-		return events.InvoicePaid{SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(), At: now}
+		return events.InvoicePaid{
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(), At: now,
+		}
 	}
 	l.then(c,
 		events.ReceiptCredited{
-			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Channel: "c2b", Amount: kes(2500),
-			PaidAt: now, At: now,
+			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Channel: "c2b",
+			Amount: kes(2500), PaidAt: now, At: now,
 		},
 		alloc(3, 700), paid(3), alloc(2, 500), paid(2), alloc(1, 1000), paid(1),
 		events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(300), At: now})
@@ -195,11 +201,12 @@ func TestWithdrawReceipt_ReopensWhatItPaid(t *testing.T) {
 			Reason: "wrong customer", At: now,
 		},
 		events.AllocationWithdrawn{
-			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(1000), Due: kes(1000), At: now,
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(1000),
+			Due: kes(1000), At: now,
 		},
 		events.InvoiceReopened{
-			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Due: kes(1000),
-			Reason: "wrong customer", At: now,
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(),
+			Due: kes(1000), Reason: "wrong customer", At: now,
 		})
 	l.then(withdraw(1))
 	l.stands(1000, 0)
@@ -244,7 +251,9 @@ func TestReservePrompt_OneOpenPerAmount(t *testing.T) {
 func TestReservePrompt_NamedInvoiceMustBePayable(t *testing.T) {
 	t.Parallel()
 	reserve := func(invoice id.Invoice) commands.ReservePrompt {
-		return commands.ReservePrompt{SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoice, Amount: kes(1000)}
+		return commands.ReservePrompt{
+			SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoice, Amount: kes(1000),
+		}
 	}
 	l := given(t, draft(1, 1000, 10), issue(1), draft(2, 500, 10), draft(3, 100, 9), issue(3), credit(1, 100))
 	l.fails(reserve(invoiceID(8)), failure.NotFound, "invoice_not_found")

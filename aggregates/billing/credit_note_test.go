@@ -11,8 +11,8 @@ import (
 // note asks to give back a part of an invoice, zero for all that is left.
 func note(n, invoice int, minor int64) commands.DraftCreditNote {
 	return commands.DraftCreditNote{
-		SubscriberID: subscriber, CreditNoteID: noteID(n), InvoiceID: invoiceID(invoice), Amount: kes(minor), Reason: "outage",
-		Prefix: "ACME-CN",
+		SubscriberID: subscriber, CreditNoteID: noteID(n), InvoiceID: invoiceID(invoice), Amount: kes(minor),
+		Reason: "outage", Prefix: "ACME-CN",
 	}
 }
 
@@ -26,11 +26,12 @@ func TestCreditNote_ReducesItsInvoiceFirst(t *testing.T) {
 	l := given(t, draft(1, 1000, 20), issue(1), draft(2, 500, 5), issue(2), note(1, 1, 300))
 	l.then(issueNote(1),
 		events.CreditNoteIssued{
-			SubscriberID: subscriber, OrgID: org, CreditNoteID: noteID(1), InvoiceID: invoiceID(1), Number: "ACME-CN-0001",
-			Amount: kes(300), Reason: "outage", IssuedAt: now,
+			SubscriberID: subscriber, OrgID: org, CreditNoteID: noteID(1), InvoiceID: invoiceID(1),
+			Number: "ACME-CN-0001", Amount: kes(300), Reason: "outage", IssuedAt: now,
 		},
 		events.InvoiceAllocated{
-			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: noteID(1), Amount: kes(300), Due: kes(700), At: now,
+			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: noteID(1), Amount: kes(300), Due: kes(700),
+			At: now,
 		})
 	l.then(issueNote(1))
 	l.then(note(1, 1, 300))
@@ -63,14 +64,17 @@ func TestCreditNote_NotesNeverExceedTheirInvoice(t *testing.T) {
 func TestCreditNote_OfTheWholeInvoiceGivesNobodyThePeriod(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 20), issue(1), credit(1, 400), note(1, 1, 0))
-	l.kinds(issueNote(1), events.CreditNoteIssued{}, events.InvoiceAllocated{}, events.InvoiceCancelled{}, events.CreditLeft{})
+	l.kinds(issueNote(1), events.CreditNoteIssued{}, events.InvoiceAllocated{}, events.InvoiceCancelled{},
+		events.CreditLeft{})
 	l.stands(0, 400)
-	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceAllocated{}) // cancelled once
+	// cancelled once
+	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceAllocated{})
 	l.stands(0, 0)
 }
 
 func TestWithdrawReceipt_CreditNoteIsNoReceipt(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 20), issue(1), note(1, 1, 0), issueNote(1))
-	l.fails(commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: noteID(1), Reason: "x"}, failure.NotFound, "receipt_not_found")
+	l.fails(commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: noteID(1), Reason: "x"}, failure.NotFound,
+		"receipt_not_found")
 }

@@ -54,8 +54,8 @@ func subscription() id.Subscription { return id.Derive[id.Subscription]("test", 
 // draft asks for an untaxed invoice of one line.
 func draft(n int, minor int64, day int) commands.DraftInvoice {
 	return commands.DraftInvoice{
-		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(), Currency: money.KES,
-		Lines:  []commands.LineInput{{Description: "Home", Quantity: "1", UnitPrice: kes(minor)}},
+		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(),
+		Currency: money.KES, Lines: []commands.LineInput{{Description: "Home", Quantity: "1", UnitPrice: kes(minor)}},
 		Prefix: "ACME", DueOn: dueOn(day),
 	}
 }

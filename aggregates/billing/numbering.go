@@ -15,8 +15,8 @@ import (
 // NumberSeries is the definition of number series.
 func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent] {
 	return aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent]{
-		Category: commands.NumberingCategory, Missing: errNoNumbering, Evolve: evolveNumbering, Decide: decideNumbering, Owner: ownerNumbering,
-		Close: closeNumbering,
+		Category: commands.NumberingCategory, Missing: errNoNumbering, Evolve: evolveNumbering, Decide: decideNumbering,
+		Owner: ownerNumbering, Close: closeNumbering,
 	}
 }
 
@@ -25,8 +25,8 @@ func errNoNumbering() error {
 	return failure.NewNotFound("not_found", "There is no such thing here.")
 }
 
-// rememberedDocuments is how many documents back a repeated request finds the number it was granted. A request is repeated
-// within minutes of the first; the series may be years long.
+// rememberedDocuments is how many documents back a repeated request finds the number it was granted. A request is
+// repeated within minutes of the first; the series may be years long.
 const rememberedDocuments = 1000
 
 // Numbering is the state of one series. The zero value is a series that has granted nothing.
@@ -87,8 +87,8 @@ func decideGrantNumber(s Numbering, c commands.GrantNumber, now time.Time) ([]ev
 	}
 	seq := s.Last + 1
 	return []events.NumberingEvent{events.NumberGranted{
-		SeriesID: c.SeriesID, OrgID: c.OrgID, Document: c.Document, DocumentID: c.DocumentID, SubscriberID: c.SubscriberID,
-		Seq: seq, Number: fmt.Sprintf("%s-%04d", c.Prefix, seq), At: now,
+		SeriesID: c.SeriesID, OrgID: c.OrgID, Document: c.Document, DocumentID: c.DocumentID,
+		SubscriberID: c.SubscriberID, Seq: seq, Number: fmt.Sprintf("%s-%04d", c.Prefix, seq), At: now,
 	}}, nil
 }
 

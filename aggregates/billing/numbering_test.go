@@ -16,13 +16,16 @@ import (
 // grant asks for a document's number.
 func grant(n int) commands.GrantNumber {
 	return commands.GrantNumber{
-		SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org, Document: commands.InvoiceDocument,
-		DocumentID: id.As[id.Any](invoiceID(n)), SubscriberID: subscriber, Prefix: "ACME",
+		SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
+		Document: commands.InvoiceDocument, DocumentID: id.As[id.Any](invoiceID(n)), SubscriberID: subscriber,
+		Prefix: "ACME",
 	}
 }
 
 // granted runs a request on a series.
-func granted(t interface{ Fatalf(string, ...any) }, s billing.Numbering, n int) (billing.Numbering, []events.NumberingEvent) {
+func granted(
+	t interface{ Fatalf(string, ...any) }, s billing.Numbering, n int,
+) (billing.Numbering, []events.NumberingEvent) {
 	c := grant(n)
 	if err := c.Validate(); err != nil {
 		t.Fatalf("validate: %v", err)
@@ -41,8 +44,9 @@ func TestGrantNumber_FirstOfASeries(t *testing.T) {
 	t.Parallel()
 	_, made := granted(t, billing.Numbering{}, 1)
 	want := []events.NumberingEvent{events.NumberGranted{
-		SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org, Document: commands.InvoiceDocument,
-		DocumentID: id.As[id.Any](invoiceID(1)), SubscriberID: subscriber, Seq: 1, Number: "ACME-0001", At: now,
+		SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
+		Document: commands.InvoiceDocument, DocumentID: id.As[id.Any](invoiceID(1)), SubscriberID: subscriber, Seq: 1,
+		Number: "ACME-0001", At: now,
 	}}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("granted (-want +got):\n%s", diff)

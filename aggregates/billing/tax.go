@@ -14,7 +14,9 @@ import (
 const maxInvoiceMinor = 10_000_000_000_000
 
 // charge computes an invoice: each line's amounts, the taxes summed by component, and the total.
-func charge(in []commands.LineInput, rule events.TaxRule, c money.Currency) ([]events.InvoiceLine, []events.TaxCharge, money.Amount, error) {
+func charge(
+	in []commands.LineInput, rule events.TaxRule, c money.Currency,
+) ([]events.InvoiceLine, []events.TaxCharge, money.Amount, error) {
 	rates, sum := effectiveRates(rule)
 	lines := make([]events.InvoiceLine, 0, len(in))
 	taxes := taxCharges(rule, c)
@@ -22,7 +24,8 @@ func charge(in []commands.LineInput, rule events.TaxRule, c money.Currency) ([]e
 	for i, l := range in {
 		line, err := chargeLine(l, rule, rates, sum, c)
 		if err != nil {
-			return nil, nil, money.Amount{}, failure.NewInvalid("invoice_out_of_range", fmt.Sprintf("lines[%d] %s", i, err))
+			return nil, nil, money.Amount{},
+				failure.NewInvalid("invoice_out_of_range", fmt.Sprintf("lines[%d] %s", i, err))
 		}
 		for k, t := range line.Taxes {
 			taxes[k].Amount = taxes[k].Amount.Add(t.Amount)
@@ -31,14 +34,17 @@ func charge(in []commands.LineInput, rule events.TaxRule, c money.Currency) ([]e
 		lines = append(lines, line)
 	}
 	if total.Negative() || total.Minor > maxInvoiceMinor {
-		return nil, nil, money.Amount{}, failure.NewInvalid("invoice_out_of_range", "lines must not sum to less than nothing or too much")
+		return nil, nil, money.Amount{},
+			failure.NewInvalid("invoice_out_of_range", "lines must not sum to less than nothing or too much")
 	}
 	return lines, taxes, total, nil
 }
 
-// chargeLine computes one line. Net and taxes always sum to gross: with inclusive prices the net, with exclusive ones the
-// gross is what the rounded amounts leave.
-func chargeLine(l commands.LineInput, rule events.TaxRule, rates []*big.Rat, sum *big.Rat, c money.Currency) (events.InvoiceLine, error) {
+// chargeLine computes one line. Net and taxes always sum to gross: with inclusive prices the net, with exclusive ones
+// the gross is what the rounded amounts leave.
+func chargeLine(
+	l commands.LineInput, rule events.TaxRule, rates []*big.Rat, sum *big.Rat, c money.Currency,
+) (events.InvoiceLine, error) {
 	quantity, ok := new(big.Rat).SetString(l.Quantity)
 	if !ok || quantity.Sign() <= 0 {
 		return events.InvoiceLine{}, fmt.Errorf("quantity must be above zero")
@@ -73,8 +79,8 @@ func chargeLine(l commands.LineInput, rule events.TaxRule, rates []*big.Rat, sum
 	return line, nil
 }
 
-// effectiveRates gives each component's share of the net amount, and their sum. A compound component is applied on top of
-// the net and the taxes before it.
+// effectiveRates gives each component's share of the net amount, and their sum. A compound component is applied on top
+// of the net and the taxes before it.
 func effectiveRates(rule events.TaxRule) ([]*big.Rat, *big.Rat) {
 	rates, sum := make([]*big.Rat, len(rule.Components)), new(big.Rat)
 	for i, t := range rule.Components {
@@ -100,8 +106,8 @@ func taxCharges(rule events.TaxRule, c money.Currency) []events.TaxCharge {
 	return list
 }
 
-// roundHalfUp is the one rounding rule of billing: to whole minor units, halves away from zero, once per line amount and
-// once per tax component of a line. False when out of range.
+// roundHalfUp is the one rounding rule of billing: to whole minor units, halves away from zero, once per line amount
+// and once per tax component of a line. False when out of range.
 func roundHalfUp(r *big.Rat) (int64, bool) {
 	n := new(big.Int).Abs(r.Num())
 	n.Mul(n, big.NewInt(2)).Add(n, r.Denom())

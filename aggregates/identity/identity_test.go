@@ -67,9 +67,12 @@ func TestOrganization_CreatedOnceAndChangedOnlyByADifference(t *testing.T) {
 	organization(t).Given(created()).When(create).ThenFails("organization_exists")
 	organization(t).When(commands.RenameOrganization{OrgID: acme, Name: "X"}).ThenFails("organization_not_found")
 	organization(t).Given(created()).When(commands.RenameOrganization{OrgID: acme, Name: "Acme"}).ThenNothing()
-	organization(t).Given(created()).When(commands.RenameOrganization{OrgID: acme, Name: "X"}).Then(events.OrganizationRenamed{OrgID: acme, Name: "X"})
+	organization(t).Given(created()).When(commands.RenameOrganization{OrgID: acme,
+		Name: "X"}).Then(events.OrganizationRenamed{OrgID: acme, Name: "X"})
 	suspend := commands.SuspendOrganization{OrgID: acme, Reason: "unpaid"}
-	s := organization(t).Given(created()).When(suspend).Then(events.OrganizationSuspended{OrgID: acme, Reason: "unpaid"})
+	s := organization(t).Given(created()).When(suspend).Then(events.OrganizationSuspended{
+		OrgID: acme, Reason: "unpaid",
+	})
 	s.When(suspend).ThenNothing()
 	resume := commands.ResumeOrganization{OrgID: acme, Reason: "paid"}
 	s.When(resume).Then(events.OrganizationResumed{OrgID: acme, Reason: "paid"})
@@ -85,9 +88,13 @@ func TestOrganization_SettingsKeepTheCurrency(t *testing.T) {
 	}
 	same := adopt(func(b *events.BillingSettings) { b.Holidays = []calendar.Date{} })
 	organization(t).Given(created()).When(same).ThenNothing()
-	organization(t).Given(created()).When(adopt(func(b *events.BillingSettings) { b.Currency = "UGX" })).ThenFails("currency_fixed")
+	organization(t).Given(created()).When(adopt(func(b *events.BillingSettings) {
+		b.Currency = "UGX"
+	})).ThenFails("currency_fixed")
 	taxed := adopt(func(b *events.BillingSettings) { b.Tax.Inclusive = false })
-	organization(t).Given(created()).When(taxed).Then(events.BillingSettingsAdopted{OrgID: acme, Billing: taxed.Billing})
+	organization(t).Given(created()).When(taxed).Then(events.BillingSettingsAdopted{
+		OrgID: acme, Billing: taxed.Billing,
+	})
 }
 
 func TestOrganization_ClaimsEveryPrefixThatItEverHad(t *testing.T) {
@@ -111,23 +118,38 @@ func TestOrganization_ClaimsEveryPrefixThatItEverHad(t *testing.T) {
 // registered is Ada, of Acme alone.
 func registered() []events.UserEvent {
 	return []events.UserEvent{
-		events.UserRegistered{UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"), MustChangePassword: true, RegisteredAt: now},
-		events.MembershipGranted{UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"), At: now},
+		events.UserRegistered{
+			UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
+			MustChangePassword: true, RegisteredAt: now,
+		},
+		events.MembershipGranted{
+			UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"),
+			Phone: text("+254700000001"), FirstName: text("Ada"), At: now,
+		},
 	}
 }
 
 // invited is Ada at Other too, under another name, not accepted yet.
 func invited() events.UserEvent {
-	return events.MembershipGranted{UserID: ada, OrgID: other, Role: events.RoleSupport, Pending: true, Email: text("ada@acme.test"), FirstName: text("Adele"), At: now}
+	return events.MembershipGranted{
+		UserID: ada, OrgID: other, Role: events.RoleSupport, Pending: true, Email: text("ada@acme.test"),
+		FirstName: text("Adele"), At: now,
+	}
 }
 
 func TestUser_RegisteredWithAMembershipThatNeedsNoAcceptance(t *testing.T) {
 	t.Parallel()
-	register := commands.RegisterUser{UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"), MustChangePassword: true, OrgID: acme, Role: events.RoleAdmin}
+	register := commands.RegisterUser{
+		UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
+		MustChangePassword: true, OrgID: acme, Role: events.RoleAdmin,
+	}
 	user(t).When(register).Then(registered()...)
 	user(t).Given(registered()...).When(register).ThenFails("user_exists")
-	user(t).When(commands.RegisterUser{UserID: ada, Email: text("root@p.test"), FirstName: text("R"), SuperAdmin: true}).
-		Then(events.UserRegistered{UserID: ada, Email: text("root@p.test"), FirstName: text("R"), SuperAdmin: true, RegisteredAt: now})
+	user(t).When(commands.RegisterUser{UserID: ada, Email: text("root@p.test"), FirstName: text("R"),
+		SuperAdmin: true}).
+		Then(events.UserRegistered{
+			UserID: ada, Email: text("root@p.test"), FirstName: text("R"), SuperAdmin: true, RegisteredAt: now,
+		})
 }
 
 func TestUser_AMembershipOfAKnownPersonWaitsForTheirYes(t *testing.T) {
@@ -138,7 +160,8 @@ func TestUser_AMembershipOfAKnownPersonWaitsForTheirYes(t *testing.T) {
 	s := user(t).Given(registered()...).When(accept).ThenFails("user_not_found")
 	s.When(grant).Then(invited())
 	s.When(grant).ThenFails("already_member")
-	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss, Reason: "x"}).Then(events.MembershipDisabled{UserID: ada, OrgID: other, Reason: "x"})
+	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss,
+		Reason: "x"}).Then(events.MembershipDisabled{UserID: ada, OrgID: other, Reason: "x"})
 	s.When(accept).ThenFails("user_not_found")
 	s.When(commands.EnableMember{UserID: ada, OrgID: other}).Then(events.MembershipEnabled{UserID: ada, OrgID: other})
 	s.When(accept).Then(events.MembershipAccepted{UserID: ada, OrgID: other})
@@ -161,17 +184,23 @@ func TestUser_DetailsOfASharedPersonAreTheirOwn(t *testing.T) {
 	s = user(t).Given(registered()...).Given(invited()).When(rename(other, boss)).
 		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: other, FirstName: name})
 	s.When(rename(other, boss)).ThenNothing()
-	s.When(commands.CorrectUser{UserID: ada, OrgID: other, By: boss, Role: &role}).Then(events.MembershipRoleAssigned{UserID: ada, OrgID: other, Role: role})
-	s.Given(events.MembershipAccepted{UserID: ada, OrgID: other}).When(rename(other, boss)).ThenFails("details_of_shared_user")
+	s.When(commands.CorrectUser{UserID: ada, OrgID: other, By: boss,
+		Role: &role}).Then(events.MembershipRoleAssigned{UserID: ada, OrgID: other, Role: role})
+	s.Given(events.MembershipAccepted{UserID: ada, OrgID: other}).When(rename(other,
+		boss)).ThenFails("details_of_shared_user")
 }
 
 func TestUser_NobodyRaisesOrDisablesThemselves(t *testing.T) {
 	t.Parallel()
 	role := events.RoleSupport
-	user(t).Given(registered()...).When(commands.CorrectUser{UserID: ada, OrgID: acme, By: ada, Role: &role}).ThenFails("own_role")
-	user(t).Given(registered()...).When(commands.DisableMember{UserID: ada, OrgID: acme, By: ada, Reason: "x"}).ThenFails("own_account")
+	user(t).Given(registered()...).When(commands.CorrectUser{UserID: ada, OrgID: acme, By: ada,
+		Role: &role}).ThenFails("own_role")
+	user(t).Given(registered()...).When(commands.DisableMember{UserID: ada, OrgID: acme, By: ada,
+		Reason: "x"}).ThenFails("own_account")
 	disable := commands.DisableMember{UserID: ada, OrgID: acme, By: boss, Reason: "left"}
-	s := user(t).Given(registered()...).When(disable).Then(events.MembershipDisabled{UserID: ada, OrgID: acme, Reason: "left"})
+	s := user(t).Given(registered()...).When(disable).Then(events.MembershipDisabled{
+		UserID: ada, OrgID: acme, Reason: "left",
+	})
 	s.When(disable).ThenNothing()
 	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss, Reason: "x"}).ThenFails("user_not_found")
 	s.When(commands.EnableMember{UserID: ada, OrgID: other}).ThenFails("user_not_found")
@@ -191,7 +220,8 @@ func TestUser_AForgottenOneIsGoneAndGivesTheAddressBack(t *testing.T) {
 	if claims := identity.Users().Claims(s); claims != nil {
 		t.Errorf("claims %v", claims)
 	}
-	user(t).Given(registered()...).Given(events.UserForgotten{UserID: ada}).When(commands.EnableMember{UserID: ada, OrgID: acme}).ThenFails("user_not_found")
+	user(t).Given(registered()...).Given(events.UserForgotten{UserID: ada}).When(commands.EnableMember{UserID: ada,
+		OrgID: acme}).ThenFails("user_not_found")
 }
 
 func TestUser_EvolveLeavesTheStateBeforeAlone(t *testing.T) {
@@ -209,10 +239,14 @@ func TestUser_EvolveLeavesTheStateBeforeAlone(t *testing.T) {
 
 func TestSession_EndsOnceForItsUserAlone(t *testing.T) {
 	t.Parallel()
-	start := commands.StartSession{SessionID: session, UserID: ada, OrgID: acme, Role: events.RoleAdmin, Method: "password"}
+	start := commands.StartSession{
+		SessionID: session, UserID: ada, OrgID: acme, Role: events.RoleAdmin, Method: "password",
+	}
 	end := commands.EndSession{SessionID: session, UserID: ada, Reason: "logout"}
 	signIn(t).When(end).ThenFails("session_not_found")
-	s := signIn(t).When(start).Then(events.SessionStarted{SessionID: session, UserID: ada, OrgID: acme, Role: events.RoleAdmin, Method: "password", At: now})
+	s := signIn(t).When(start).Then(events.SessionStarted{
+		SessionID: session, UserID: ada, OrgID: acme, Role: events.RoleAdmin, Method: "password", At: now,
+	})
 	s.When(start).ThenFails("session_exists")
 	s.When(commands.EndSession{SessionID: session, UserID: boss, Reason: "logout"}).ThenFails("session_not_found")
 	s.When(end).Then(events.SessionEnded{SessionID: session, UserID: ada, OrgID: acme, Reason: "logout", At: now})

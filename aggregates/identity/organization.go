@@ -16,8 +16,8 @@ import (
 // Organizations is the definition of organizations, the tenants.
 func Organizations() aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent] {
 	return aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent]{
-		Category: commands.OrganizationCategory, Missing: errNoOrganization, Evolve: evolveOrganization, Decide: decideOrganization, Owner: ownerOrganization,
-		Claims: claimsOrganization,
+		Category: commands.OrganizationCategory, Missing: errNoOrganization, Evolve: evolveOrganization,
+		Decide: decideOrganization, Owner: ownerOrganization, Claims: claimsOrganization,
 	}
 }
 
@@ -40,7 +40,9 @@ type Organization struct {
 func evolveOrganization(s Organization, e events.OrganizationEvent) Organization {
 	switch e := e.(type) {
 	case events.OrganizationCreated:
-		s = Organization{ID: e.OrgID, Slug: e.Slug, Name: e.Name, Billing: e.Billing, Prefixes: []string{e.Billing.InvoicePrefix}}
+		s = Organization{
+			ID: e.OrgID, Slug: e.Slug, Name: e.Name, Billing: e.Billing, Prefixes: []string{e.Billing.InvoicePrefix},
+		}
 	case events.OrganizationRenamed:
 		s.Name = e.Name
 	case events.BillingSettingsAdopted:
@@ -59,21 +61,26 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 // ownerOrganization is the organization itself.
 func ownerOrganization(s Organization) id.Organization { return s.ID }
 
-// claimsOrganization are the slug and every invoice prefix, for ever and platform-wide (rules.md 9, 17): invoices under an
-// old prefix may still be paid, and that money must not find another organization's invoice of the same number.
+// claimsOrganization are the slug and every invoice prefix, for ever and platform-wide (rules.md 9, 17): invoices under
+// an old prefix may still be paid, and that money must not find another organization's invoice of the same number.
 func claimsOrganization(s Organization) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
 	claims := []commands.Claim{{Kind: "slug", Value: s.Slug, Code: "slug_taken", Message: "this slug is taken"}}
 	for _, prefix := range s.Prefixes {
-		claims = append(claims, commands.Claim{Kind: "invoice_prefix", Value: prefix, Code: "invoice_prefix_taken", Message: "this invoice prefix is taken"})
+		claims = append(claims, commands.Claim{
+			Kind: "invoice_prefix", Value: prefix, Code: "invoice_prefix_taken",
+			Message: "this invoice prefix is taken",
+		})
 	}
 	return claims
 }
 
 // decideOrganization dispatches.
-func decideOrganization(s Organization, c commands.OrganizationCommand, now time.Time) ([]events.OrganizationEvent, error) {
+func decideOrganization(
+	s Organization, c commands.OrganizationCommand, now time.Time,
+) ([]events.OrganizationEvent, error) {
 	if create, ok := c.(commands.CreateOrganization); ok {
 		return decideCreateOrganization(s, create, now)
 	}
@@ -104,7 +111,9 @@ func decideOrganization(s Organization, c commands.OrganizationCommand, now time
 }
 
 // decideCreateOrganization refuses an id that is in use; the slug is the claims' business.
-func decideCreateOrganization(s Organization, c commands.CreateOrganization, now time.Time) ([]events.OrganizationEvent, error) {
+func decideCreateOrganization(
+	s Organization, c commands.CreateOrganization, now time.Time,
+) ([]events.OrganizationEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("organization_exists", "this organization exists already")
 	}

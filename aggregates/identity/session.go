@@ -13,7 +13,8 @@ import (
 // Sessions is the definition of sessions.
 func Sessions() aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent] {
 	return aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent]{
-		Category: commands.SessionCategory, Missing: errNoSession, Evolve: evolveSession, Decide: decideSession, Owner: ownerSession,
+		Category: commands.SessionCategory, Missing: errNoSession, Evolve: evolveSession, Decide: decideSession,
+		Owner: ownerSession,
 	}
 }
 
@@ -61,7 +62,8 @@ func decideSession(s Session, c commands.SessionCommand, now time.Time) ([]event
 		if s.Ended {
 			return nil, nil
 		}
-		return []events.SessionEvent{events.SessionEnded{SessionID: s.ID, UserID: s.User, OrgID: s.OrgID, Reason: c.Reason, At: now}}, nil
+		return []events.SessionEvent{events.SessionEnded{SessionID: s.ID, UserID: s.User, OrgID: s.OrgID,
+			Reason: c.Reason, At: now}}, nil
 	}
 	return nil, nil
 }

@@ -51,11 +51,16 @@ type Membership struct {
 func evolveUser(s User, e events.UserEvent) User {
 	switch e := e.(type) {
 	case events.UserRegistered:
-		return User{ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName, SuperAdmin: e.SuperAdmin}
+		return User{
+			ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
+			SuperAdmin: e.SuperAdmin,
+		}
 	case events.UserDetailsCorrected:
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
 	case events.MembershipGranted:
-		return s.with(e.OrgID, Membership{Role: e.Role, Pending: e.Pending, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName})
+		return s.with(e.OrgID, Membership{
+			Role: e.Role, Pending: e.Pending, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
+		})
 	case events.MembershipDetailsCorrected:
 		m := s.Memberships[e.OrgID]
 		m.Phone, m.FirstName, m.LastName = e.Phone, e.FirstName, e.LastName
@@ -105,7 +110,9 @@ func claimsUser(s User) []commands.Claim {
 	if s.Email.Reveal() == "" {
 		return nil
 	}
-	return []commands.Claim{{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "this e-mail address is in use"}}
+	return []commands.Claim{
+		{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "this e-mail address is in use"},
+	}
 }
 
 // decideUser dispatches.
@@ -159,7 +166,8 @@ func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]event
 	}}
 	if !c.OrgID.IsZero() {
 		made = append(made, events.MembershipGranted{
-			UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, Email: c.Email, Phone: c.Phone, FirstName: c.FirstName, LastName: c.LastName, At: now,
+			UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, Email: c.Email, Phone: c.Phone, FirstName: c.FirstName,
+			LastName: c.LastName, At: now,
 		})
 	}
 	return made, nil
@@ -171,15 +179,17 @@ func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([
 		return nil, failure.NewConflict("already_member", "this user belongs to the organization already")
 	}
 	return []events.UserEvent{events.MembershipGranted{
-		UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, Email: s.Email, Phone: c.Phone, FirstName: c.FirstName, LastName: c.LastName, At: now,
+		UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, Email: s.Email, Phone: c.Phone,
+		FirstName: c.FirstName, LastName: c.LastName, At: now,
 	}}, nil
 }
 
 // details are what can be corrected about a user.
 type details struct{ phone, first, last personal.Text }
 
-// decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too (rules.md 16).
-// Of somebody who has not accepted yet only what this organization calls them is changed, which looks like any correction.
+// decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too (rules.md
+// 16). Of somebody who has not accepted yet only what this organization calls them is changed, which looks like any
+// correction.
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
@@ -194,11 +204,16 @@ func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, erro
 	switch {
 	case to.equal(from):
 	case m.Pending:
-		made = append(made, events.MembershipDetailsCorrected{UserID: s.ID, OrgID: c.OrgID, Phone: to.phone, FirstName: to.first, LastName: to.last})
+		made = append(made, events.MembershipDetailsCorrected{
+			UserID: s.ID, OrgID: c.OrgID, Phone: to.phone, FirstName: to.first, LastName: to.last,
+		})
 	case (len(s.Memberships) > 1 || s.SuperAdmin) && c.By != s.ID:
-		return nil, failure.NewConflict("details_of_shared_user", "this person belongs to another organization too and changes these details alone")
+		return nil, failure.NewConflict("details_of_shared_user",
+			"this person belongs to another organization too and changes these details alone")
 	default:
-		made = append(made, events.UserDetailsCorrected{UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last})
+		made = append(made, events.UserDetailsCorrected{
+			UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last,
+		})
 	}
 	if c.Role != nil && *c.Role != m.Role {
 		if c.By == s.ID {
@@ -211,7 +226,9 @@ func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, erro
 
 // corrected is the details with what the command gives.
 func (d details) corrected(c commands.CorrectUser) details {
-	for _, field := range []struct{ to, from *personal.Text }{{&d.phone, c.Phone}, {&d.first, c.FirstName}, {&d.last, c.LastName}} {
+	for _, field := range []struct{ to, from *personal.Text }{
+		{&d.phone, c.Phone}, {&d.first, c.FirstName}, {&d.last, c.LastName},
+	} {
 		if field.from != nil {
 			*field.to = *field.from
 		}

@@ -16,8 +16,8 @@ import (
 // AddressPlans is the definition of the address plans of organizations.
 func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent] {
 	return aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent]{
-		Category: commands.AddressingCategory, Missing: errNoAddressing, Evolve: evolveAddressing, Decide: decideAddressing, Owner: ownerAddressing,
-		Close: closeAddressing,
+		Category: commands.AddressingCategory, Missing: errNoAddressing, Evolve: evolveAddressing,
+		Decide: decideAddressing, Owner: ownerAddressing, Close: closeAddressing,
 	}
 }
 
@@ -29,7 +29,8 @@ func errNoAddressing() error {
 // subnetBits is the size of a subnet that nobody chose: a gateway and 253 customers.
 const subnetBits = 24
 
-// Addressing is who holds which addresses on the routers of one organization. The zero value is a plan that is all free.
+// Addressing is who holds which addresses on the routers of one organization. The zero value is a plan that is all
+// free.
 type Addressing struct {
 	Org    id.Organization
 	Held   []Allocation // oldest first
@@ -68,7 +69,9 @@ func evolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	switch e := e.(type) {
 	case events.AddressesAllocated:
 		s.Org = e.OrgID
-		a := Allocation{Service: e.ServiceID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing, At: e.At}
+		a := Allocation{
+			Service: e.ServiceID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing, At: e.At,
+		}
 		s.Held = append(slices.DeleteFunc(slices.Clone(s.Held), func(h Allocation) bool {
 			return h.Service == a.Service && h.held() == a.held()
 		}), a)
@@ -109,12 +112,15 @@ func decideAddressing(s Addressing, c commands.AddressingCommand, now time.Time)
 		case slices.ContainsFunc(s.Held, func(h Allocation) bool { return h.Device == c.DeviceID }):
 			return nil, failure.NewConflict("device_has_services", "This device has services. Delete them first.")
 		}
-		return only[events.AddressingEvent](events.AddressingDeviceClosed{OrgID: c.OrgID, DeviceID: c.DeviceID, At: now})
+		return only[events.AddressingEvent](events.AddressingDeviceClosed{
+			OrgID: c.OrgID, DeviceID: c.DeviceID, At: now,
+		})
 	}
 	return nil, nil
 }
 
-// decideAllocate takes a subnet and a place on the router. What the service holds already, asked for again, is already so.
+// decideAllocate takes a subnet and a place on the router. What the service holds already, asked for again, is already
+// so.
 func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) ([]events.AddressingEvent, error) {
 	same := func(h Allocation) bool { return h.Device == c.DeviceID && h.Binding == c.Binding }
 	last, holds := s.Of(c.ServiceID)
@@ -131,9 +137,11 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 			continue
 		}
 		if h.Device == c.DeviceID && routerplan.Slug(h.Service) == routerplan.Slug(c.ServiceID) {
-			return nil, failure.NewConflict("service_slug_taken", "Another service has the same short name on this device.")
+			return nil, failure.NewConflict("service_slug_taken",
+				"Another service has the same short name on this device.")
 		}
-		if h.Device == c.DeviceID && h.Binding.ParentInterface == c.Binding.ParentInterface && h.Binding.VlanID == c.Binding.VlanID {
+		if h.Device == c.DeviceID && h.Binding.ParentInterface == c.Binding.ParentInterface &&
+			h.Binding.VlanID == c.Binding.VlanID {
 			return nil, failure.NewConflict("interface_in_use", "Another service is on this interface.")
 		}
 		taken = append(taken, netip.MustParsePrefix(h.Addressing.Subnet))
@@ -145,7 +153,8 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 		}
 		wanted = commands.CompleteAddressing(events.ServiceAddressing{Subnet: subnet.String()})
 	} else if subnet := netip.MustParsePrefix(wanted.Subnet); slices.ContainsFunc(taken, subnet.Overlaps) {
-		return nil, failure.NewInvalid("subnet_overlaps", "subnet overlaps one that is in use on the organization's routers")
+		return nil, failure.NewInvalid("subnet_overlaps",
+			"subnet overlaps one that is in use on the organization's routers")
 	}
 	return only[events.AddressingEvent](events.AddressesAllocated{
 		OrgID: c.OrgID, ServiceID: c.ServiceID, DeviceID: c.DeviceID, Binding: c.Binding, Addressing: wanted, At: now,
@@ -206,5 +215,7 @@ func decideSettle(s Addressing, c commands.SettleAddresses, now time.Time) ([]ev
 	case held == len(kept):
 		return nil, nil
 	}
-	return only[events.AddressingEvent](events.AddressesSettled{OrgID: s.Org, ServiceID: c.ServiceID, Kept: kept, At: now})
+	return only[events.AddressingEvent](events.AddressesSettled{
+		OrgID: s.Org, ServiceID: c.ServiceID, Kept: kept, At: now,
+	})
 }

@@ -22,7 +22,9 @@ import (
 var allocate = commands.AllocateAddresses{OrgID: org, ServiceID: service, DeviceID: device, Binding: pppoe}
 
 // allocated is what a service gets.
-func allocated(s id.Service, d id.Device, b events.ServiceBinding, a events.ServiceAddressing) events.AddressesAllocated {
+func allocated(
+	s id.Service, d id.Device, b events.ServiceBinding, a events.ServiceAddressing,
+) events.AddressesAllocated {
 	return events.AddressesAllocated{OrgID: org, ServiceID: s, DeviceID: d, Binding: b, Addressing: a, At: now}
 }
 
@@ -33,7 +35,8 @@ func TestAddresses_AreAllocatedPerTenantAndReleased(t *testing.T) {
 		When(allocate).Then(allocated(service, device, pppoe, plan)).When(allocate).ThenNothing().
 		When(other).Then(allocated(service2, device2, pppoe, plan2))
 	survives(t, s)
-	s.When(commands.ReleaseAddresses{OrgID: org, ServiceID: service}).Then(events.AddressesReleased{OrgID: org, ServiceID: service, At: now}).
+	s.When(commands.ReleaseAddresses{OrgID: org, ServiceID: service}).Then(events.AddressesReleased{OrgID: org,
+		ServiceID: service, At: now}).
 		When(commands.ReleaseAddresses{OrgID: org, ServiceID: service}).ThenNothing().
 		When(allocate).Then(allocated(service, device, pppoe, plan))
 }
@@ -62,12 +65,14 @@ func TestAddresses_OverridesAreChecked(t *testing.T) {
 			Subnet: "192.168.8.0/22", Gateway: "192.168.11.254", PoolStart: "192.168.8.1", PoolEnd: "192.168.11.253",
 		}))
 	for want, w := range map[string]events.ServiceAddressing{
-		"subnet is required":       {Gateway: "10.50.0.1"},
-		"subnet has host bits":     {Subnet: "10.50.0.1/24"},
-		"subnet must be from":      {Subnet: "10.50.0.0/31"},
-		"subnet must not overlap":  {Subnet: "10.99.0.0/24"},
-		"gateway must be a host":   {Subnet: "10.50.0.0/24", Gateway: "10.50.1.1"},
-		"gateway must not be":      {Subnet: "10.50.0.0/24", Gateway: "10.50.0.9", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.99"},
+		"subnet is required":      {Gateway: "10.50.0.1"},
+		"subnet has host bits":    {Subnet: "10.50.0.1/24"},
+		"subnet must be from":     {Subnet: "10.50.0.0/31"},
+		"subnet must not overlap": {Subnet: "10.99.0.0/24"},
+		"gateway must be a host":  {Subnet: "10.50.0.0/24", Gateway: "10.50.1.1"},
+		"gateway must not be": {
+			Subnet: "10.50.0.0/24", Gateway: "10.50.0.9", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.99",
+		},
 		"poolStart must be a host": {Subnet: "10.50.0.0/24", PoolStart: "10.51.0.2"},
 		"poolEnd must be a host":   {Subnet: "10.50.0.0/24", PoolEnd: "10.50.0.255"},
 		"poolEnd must not be":      {Subnet: "10.50.0.0/24", PoolStart: "10.50.0.20", PoolEnd: "10.50.0.10"},
@@ -138,15 +143,21 @@ func TestAddresses_AChangeHoldsBothUntilSettled(t *testing.T) {
 	t.Parallel()
 	move := allocate
 	move.Binding, move.Wanted = vlan, events.ServiceAddressing{Subnet: plan2.Subnet}
-	third := commands.AllocateAddresses{OrgID: org, ServiceID: service2, DeviceID: device2, Binding: pppoe, Wanted: events.ServiceAddressing{Subnet: plan.Subnet}}
+	third := commands.AllocateAddresses{
+		OrgID: org, ServiceID: service2, DeviceID: device2, Binding: pppoe,
+		Wanted: events.ServiceAddressing{Subnet: plan.Subnet},
+	}
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: vlan, Subnet: plan2.Subnet}
 	former := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: pppoe, Subnet: plan.Subnet}
 	abandoned := former
 	abandoned.AbandonedBefore = now.Add(time.Second)
 	settled := func(b events.ServiceBinding, a events.ServiceAddressing) events.AddressesSettled {
-		return events.AddressesSettled{OrgID: org, ServiceID: service, Kept: []events.AddressesHeld{{Binding: b, Addressing: a}}, At: now}
+		return events.AddressesSettled{
+			OrgID: org, ServiceID: service, Kept: []events.AddressesHeld{{Binding: b, Addressing: a}}, At: now,
+		}
 	}
-	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan), allocated(service, device, vlan, plan2)).
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan),
+		allocated(service, device, vlan, plan2)).
 		When(former).ThenNothing(). // the other one is for a change to come
 		When(abandoned).Then(settled(pppoe, plan))
 	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
@@ -167,7 +178,8 @@ func TestAddresses_ADeviceIsClosedWhenItHasNoServices(t *testing.T) {
 	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
 		When(closing).ThenFails("device_has_services").
 		Given(events.AddressesReleased{OrgID: org, ServiceID: service, At: now}).
-		When(closing).Then(events.AddressingDeviceClosed{OrgID: org, DeviceID: device, At: now}).When(closing).ThenNothing().
+		When(closing).Then(events.AddressingDeviceClosed{OrgID: org, DeviceID: device,
+		At: now}).When(closing).ThenNothing().
 		When(allocate).ThenFails("device_closed")
 	survives(t, s)
 }
@@ -190,7 +202,8 @@ func TestAddresses_NeverOverlapAcrossTheTenantsRouters(t *testing.T) {
 				a := commands.AllocateAddresses{OrgID: org, ServiceID: who, DeviceID: device, Binding: pppoe}
 				a.Binding.VlanID = rapid.IntRange(1, 4).Draw(t, "vlan")
 				if rapid.Bool().Draw(t, "chosen") {
-					a.Wanted.Subnet = fmt.Sprintf("10.50.%d.0/%d", 4*rapid.IntRange(0, 2).Draw(t, "net"), rapid.IntRange(22, 26).Draw(t, "bits"))
+					a.Wanted.Subnet = fmt.Sprintf("10.50.%d.0/%d", 4*rapid.IntRange(0, 2).Draw(t, "net"),
+						rapid.IntRange(22, 26).Draw(t, "bits"))
 				}
 				c = a
 			}
@@ -203,7 +216,9 @@ func TestAddresses_NeverOverlapAcrossTheTenantsRouters(t *testing.T) {
 			}
 			for i, a := range s.Held {
 				for _, b := range s.Held[:i] {
-					if a.Service != b.Service && netip.MustParsePrefix(a.Addressing.Subnet).Overlaps(netip.MustParsePrefix(b.Addressing.Subnet)) {
+					if a.Service != b.Service &&
+						netip.MustParsePrefix(a.Addressing.Subnet).Overlaps(
+							netip.MustParsePrefix(b.Addressing.Subnet)) {
 						t.Fatalf("%v overlaps %v", a, b)
 					}
 				}
@@ -218,5 +233,6 @@ func TestAddresses_ServicesOfOneDeviceDifferInTheirSlug(t *testing.T) {
 	twin.Binding = vlan
 	twin.ServiceID = service
 	twin.ServiceID[15]++ // the same first 8 digits
-	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).When(twin).ThenFails("service_slug_taken")
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe,
+		plan)).When(twin).ThenFails("service_slug_taken")
 }

@@ -17,9 +17,9 @@ import (
 // Devices is the definition of routers.
 func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent] {
 	return aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent]{
-		Category: commands.DeviceCategory, Missing: errNoDevice, Evolve: evolveDevice, Decide: decideDevice, Owner: ownerDevice,
-		Gone: func(s Device) bool { return s.Decommissioned },
-		Claims: claimsDevice, Close: closeDevice,
+		Category: commands.DeviceCategory, Missing: errNoDevice, Evolve: evolveDevice, Decide: decideDevice,
+		Owner: ownerDevice, Gone: func(s Device) bool { return s.Decommissioned }, Claims: claimsDevice,
+		Close: closeDevice,
 	}
 }
 
@@ -67,13 +67,19 @@ func claimsDevice(s Device) []commands.Claim {
 		return nil
 	}
 	return []commands.Claim{
-		{Kind: "tunnel_address", Value: s.TunnelAddress, Code: "tunnel_address_taken", Message: "this tunnel address belongs to another router"},
-		{Kind: "tunnel_user", Value: s.TunnelUser, Code: "tunnel_user_taken", Message: "this tunnel user belongs to another router"},
+		{
+			Kind: "tunnel_address", Value: s.TunnelAddress, Code: "tunnel_address_taken",
+			Message: "this tunnel address belongs to another router",
+		},
+		{
+			Kind: "tunnel_user", Value: s.TunnelUser, Code: "tunnel_user_taken",
+			Message: "this tunnel user belongs to another router",
+		},
 	}
 }
 
-// TunnelCandidate is the address that a router tries at its n-th try, from 0. Routers begin at different places, so that the
-// first try succeeds almost always; every address of the plan comes once.
+// TunnelCandidate is the address that a router tries at its n-th try, from 0. Routers begin at different places, so
+// that the first try succeeds almost always; every address of the plan comes once.
 func TunnelCandidate(device id.Device, try int) string {
 	h := fnv.New64a()
 	u := device.UUID()
@@ -169,11 +175,15 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		}
 	case commands.ReplaceDeviceCredentials:
 		if *s.ref(c.Kind) != c.Ref {
-			return only[events.DeviceEvent](events.DeviceCredentialsReplaced{DeviceID: s.ID, Kind: c.Kind, Ref: c.Ref, At: now})
+			return only[events.DeviceEvent](events.DeviceCredentialsReplaced{
+				DeviceID: s.ID, Kind: c.Kind, Ref: c.Ref, At: now,
+			})
 		}
 	case commands.LearnDeviceTransport:
 		if s.Transport != c.Transport {
-			return only[events.DeviceEvent](events.DeviceTransportLearned{DeviceID: s.ID, Transport: c.Transport, At: now})
+			return only[events.DeviceEvent](events.DeviceTransportLearned{
+				DeviceID: s.ID, Transport: c.Transport, At: now,
+			})
 		}
 	case commands.MarkDeviceUnreachable:
 		if !s.Unreachable {
@@ -185,13 +195,16 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		}
 	case commands.ReportBootstrap:
 		if s.Bootstrap != c.Version {
-			return only[events.DeviceEvent](events.DeviceBootstrapReported{DeviceID: s.ID, Version: c.Version, By: c.By, At: now})
+			return only[events.DeviceEvent](events.DeviceBootstrapReported{
+				DeviceID: s.ID, Version: c.Version, By: c.By, At: now,
+			})
 		}
 	case commands.DecommissionDevice:
 		if !s.Decommissioned {
 			return only[events.DeviceEvent](events.DeviceDecommissioned{DeviceID: s.ID, OrgID: s.Org, At: now})
 		}
-	case commands.RequestReboot, commands.BeginReboot, commands.AcceptReboot, commands.ConfirmReboot, commands.FailReboot:
+	case commands.RequestReboot, commands.BeginReboot, commands.AcceptReboot, commands.ConfirmReboot,
+		commands.FailReboot:
 		return decideReboot(s, c, now)
 	}
 	return nil, nil
@@ -206,8 +219,9 @@ func decideRegisterDevice(s Device, c commands.RegisterDevice, now time.Time) ([
 		return nil, failure.NewConflict("device_exists", "This device exists already.")
 	}
 	return only[events.DeviceEvent](events.DeviceRegistered{
-		DeviceID: c.DeviceID, OrgID: c.OrgID, Details: c.Details, TunnelAddress: c.TunnelAddress, TunnelUser: c.TunnelUser,
-		APIRef: c.APIRef, RadiusRef: c.RadiusRef, TunnelRef: c.TunnelRef, ReportRef: c.ReportRef, At: now,
+		DeviceID: c.DeviceID, OrgID: c.OrgID, Details: c.Details, TunnelAddress: c.TunnelAddress,
+		TunnelUser: c.TunnelUser, APIRef: c.APIRef, RadiusRef: c.RadiusRef, TunnelRef: c.TunnelRef,
+		ReportRef: c.ReportRef, At: now,
 	})
 }
 
@@ -233,14 +247,20 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		}
 	case commands.ConfirmReboot:
 		if open(c.RunID) && s.Reboot.Started {
-			return only[events.DeviceEvent](events.DeviceRebootConfirmed{DeviceID: s.ID, RunID: c.RunID, UptimeSeconds: c.UptimeSeconds, At: now})
+			return only[events.DeviceEvent](events.DeviceRebootConfirmed{
+				DeviceID: s.ID, RunID: c.RunID, UptimeSeconds: c.UptimeSeconds, At: now,
+			})
 		}
 	case commands.FailReboot:
 		if open(c.RunID) {
-			return only[events.DeviceEvent](events.DeviceRebootFailed{DeviceID: s.ID, RunID: c.RunID, Message: c.Message, At: now})
+			return only[events.DeviceEvent](events.DeviceRebootFailed{
+				DeviceID: s.ID, RunID: c.RunID, Message: c.Message, At: now,
+			})
 		}
-	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials, commands.LearnDeviceTransport,
-		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap, commands.DecommissionDevice:
+	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials,
+		commands.LearnDeviceTransport,
+		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap,
+		commands.DecommissionDevice:
 	}
 	return nil, nil
 }

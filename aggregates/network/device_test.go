@@ -18,12 +18,12 @@ var details = events.DeviceDetails{Name: "Tower 1", IPAddress: "203.0.113.7", Co
 // register and registered are the beginning of a router.
 var (
 	register = commands.RegisterDevice{
-		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret, RadiusRef: secret,
-		TunnelRef: secret, ReportRef: secret,
+		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret,
+		RadiusRef: secret, TunnelRef: secret, ReportRef: secret,
 	}
 	registered = events.DeviceRegistered{
-		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret, RadiusRef: secret,
-		TunnelRef: secret, ReportRef: secret, At: now,
+		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret,
+		RadiusRef: secret, TunnelRef: secret, ReportRef: secret, At: now,
 	}
 )
 
@@ -31,7 +31,9 @@ func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
 	t.Parallel()
 	corrected := details
 	corrected.Name, corrected.APIPort = "Tower One", 8728
-	learned := events.DeviceTransport{Protocol: commands.ProtocolREST, Port: 80, Version: "7.16 (stable)", BoardName: "RB5009"}
+	learned := events.DeviceTransport{
+		Protocol: commands.ProtocolREST, Port: 80, Version: "7.16 (stable)", BoardName: "RB5009",
+	}
 	s := decidertest.For(t, devices, now).
 		When(commands.CorrectDevice{DeviceID: device, Details: corrected}).ThenFails("device_not_found").
 		When(register).Then(registered).
@@ -47,7 +49,8 @@ func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
 	}
 	s.When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2}).
 		Then(events.DeviceCredentialsReplaced{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2, At: now}).
-		When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2}).ThenNothing().
+		When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius,
+			Ref: secret2}).ThenNothing().
 		When(commands.ReportBootstrap{DeviceID: device, Version: 2, By: commands.BootstrapByReport}).
 		Then(events.DeviceBootstrapReported{DeviceID: device, Version: 2, By: commands.BootstrapByReport, At: now}).
 		When(commands.ReportBootstrap{DeviceID: device, Version: 2, By: commands.BootstrapByRouter}).ThenNothing()
@@ -55,7 +58,8 @@ func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
 	if s.State().RadiusRef != secret2 || s.State().APIRef != secret || network.Devices().Owner(s.State()) != org {
 		t.Errorf("state %+v", s.State())
 	}
-	s.When(commands.DecommissionDevice{DeviceID: device}).Then(events.DeviceDecommissioned{DeviceID: device, OrgID: org, At: now}).
+	s.When(commands.DecommissionDevice{DeviceID: device}).Then(events.DeviceDecommissioned{DeviceID: device, OrgID: org,
+		At: now}).
 		When(commands.DecommissionDevice{DeviceID: device}).ThenNothing().
 		When(commands.MarkDeviceRecovered{DeviceID: device}).ThenFails("device_not_found")
 }
@@ -64,7 +68,8 @@ func TestDevice_TunnelPlaceIsClaimedUntilDecommissioned(t *testing.T) {
 	t.Parallel()
 	s := decidertest.For(t, devices, now).Given(registered)
 	claims := network.Devices().Claims(s.State())
-	if len(claims) != 2 || claims[0].Value != "10.99.3.4" || claims[0].Code != "tunnel_address_taken" || claims[1].Value != "nas-1" {
+	if len(claims) != 2 || claims[0].Value != "10.99.3.4" || claims[0].Code != "tunnel_address_taken" ||
+		claims[1].Value != "nas-1" {
 		t.Errorf("claims %v", claims)
 	}
 	s.Given(events.DeviceDecommissioned{DeviceID: device, OrgID: org, At: now})
@@ -87,20 +92,24 @@ func TestReboot_IsSentOnceAndCheckedByUptime(t *testing.T) {
 	t.Parallel()
 	s := decidertest.For(t, devices, now).Given(registered).
 		When(commands.BeginReboot{DeviceID: device, RunID: run}).ThenNothing().
-		When(commands.RequestReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootRequested{DeviceID: device, RunID: run, At: now}).
+		When(commands.RequestReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootRequested{DeviceID: device,
+		RunID: run, At: now}).
 		When(commands.RequestReboot{DeviceID: device, RunID: run}).ThenNothing().
 		When(commands.RequestReboot{DeviceID: device, RunID: run2}).ThenFails("reboot_in_progress").
 		When(commands.ConfirmReboot{DeviceID: device, RunID: run, UptimeSeconds: 9}).ThenNothing().
 		When(commands.BeginReboot{DeviceID: device, RunID: run2}).ThenNothing().
-		When(commands.BeginReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootStarted{DeviceID: device, RunID: run, At: now}).
+		When(commands.BeginReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootStarted{DeviceID: device,
+		RunID: run, At: now}).
 		When(commands.BeginReboot{DeviceID: device, RunID: run}).ThenNothing().
-		When(commands.AcceptReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootAccepted{DeviceID: device, RunID: run, At: now}).
+		When(commands.AcceptReboot{DeviceID: device, RunID: run}).Then(events.DeviceRebootAccepted{DeviceID: device,
+		RunID: run, At: now}).
 		When(commands.AcceptReboot{DeviceID: device, RunID: run}).ThenNothing()
 	survives(t, s)
 	s.When(commands.ConfirmReboot{DeviceID: device, RunID: run, UptimeSeconds: 9}).
 		Then(events.DeviceRebootConfirmed{DeviceID: device, RunID: run, UptimeSeconds: 9, At: now}).
 		When(commands.FailReboot{DeviceID: device, RunID: run, Message: "late"}).ThenNothing().
-		When(commands.RequestReboot{DeviceID: device, RunID: run2}).Then(events.DeviceRebootRequested{DeviceID: device, RunID: run2, At: now}).
+		When(commands.RequestReboot{DeviceID: device, RunID: run2}).Then(events.DeviceRebootRequested{DeviceID: device,
+		RunID: run2, At: now}).
 		When(commands.FailReboot{DeviceID: device, RunID: run2, Message: "not enough permissions (9)"}).
 		Then(events.DeviceRebootFailed{DeviceID: device, RunID: run2, Message: "not enough permissions (9)", At: now})
 }
@@ -108,8 +117,11 @@ func TestReboot_IsSentOnceAndCheckedByUptime(t *testing.T) {
 func TestReboot_AbandonedOneIsNotInTheWayForEver(t *testing.T) {
 	t.Parallel()
 	later := now.Add(time.Hour)
-	decidertest.For(t, devices, now).Given(registered, events.DeviceRebootRequested{DeviceID: device, RunID: run, At: now}).
-		At(later).When(commands.RequestReboot{DeviceID: device, RunID: run2}).Then(events.DeviceRebootRequested{DeviceID: device, RunID: run2, At: later})
+	decidertest.For(t, devices, now).Given(registered,
+		events.DeviceRebootRequested{DeviceID: device, RunID: run, At: now}).
+		At(later).When(commands.RequestReboot{DeviceID: device, RunID: run2}).Then(events.DeviceRebootRequested{
+		DeviceID: device, RunID: run2, At: later,
+	})
 }
 
 func TestTunnelCandidates_AreRoutersAddressesAndComeOnce(t *testing.T) {
@@ -118,7 +130,8 @@ func TestTunnelCandidates_AreRoutersAddressesAndComeOnce(t *testing.T) {
 	for try := range 65533 {
 		text := network.TunnelCandidate(device, try)
 		address := netip.MustParseAddr(text)
-		if seen[text] || !commands.TunnelPlan.Contains(address) || address.Compare(commands.TunnelGateway) <= 0 || text == "10.99.255.255" {
+		if seen[text] || !commands.TunnelPlan.Contains(address) || address.Compare(commands.TunnelGateway) <= 0 ||
+			text == "10.99.255.255" {
 			t.Fatalf("try %d gives %s", try, text)
 		}
 		seen[text] = true
@@ -148,7 +161,8 @@ func TestRegisterDevice_FormIsChecked(t *testing.T) {
 
 func TestTunnelUser_StandsInAScriptAsItIs(t *testing.T) {
 	t.Parallel()
-	if got := network.TunnelUser(id.Must[id.Device]("0195a000-0000-7000-8000-00000000abcd")); got != "nas-00000000abcd" {
+	if got := network.TunnelUser(
+		id.Must[id.Device]("0195a000-0000-7000-8000-00000000abcd")); got != "nas-00000000abcd" {
 		t.Errorf("user %q", got)
 	}
 }

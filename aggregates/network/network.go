@@ -1,5 +1,6 @@
 // Package network has the rules of routers (device), of the services on them (service), of who has which addresses
-// (addressing) and of runs of writes to a router (run). What should stand on a router, and how it gets there, is in routerplan.
+// (addressing) and of runs of writes to a router (run). What should stand on a router, and how it gets there, is in
+// routerplan.
 package network
 
 import (

@@ -48,7 +48,9 @@ func evolveRun(s Run, e events.ReconcileEvent) Run {
 	case events.ReconcileRequested:
 		return Run{ID: e.RunID, Org: e.OrgID, Device: e.DeviceID, Kind: e.Kind}
 	case events.ReconcileStarted:
-		return Run{ID: e.RunID, Org: e.OrgID, Device: e.DeviceID, Service: e.ServiceID, Kind: e.Kind, By: e.By, Started: true}
+		return Run{
+			ID: e.RunID, Org: e.OrgID, Device: e.DeviceID, Service: e.ServiceID, Kind: e.Kind, By: e.By, Started: true,
+		}
 	case events.ReconcilePlanned:
 		s.Planned = e.Steps
 	case events.RouterWritten:
@@ -64,7 +66,8 @@ func evolveRun(s Run, e events.ReconcileEvent) Run {
 
 // sameStep compares two writes.
 func sameStep(a, b events.RouterStep) bool {
-	return a.Path == b.Path && a.Operation == b.Operation && a.Name == b.Name && maps.Equal(a.Before, b.Before) && maps.Equal(a.After, b.After)
+	return a.Path == b.Path && a.Operation == b.Operation && a.Name == b.Name && maps.Equal(a.Before, b.Before) &&
+		maps.Equal(a.After, b.After)
 }
 
 // without is a list less one write.
@@ -88,7 +91,9 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 		if !s.ID.IsZero() {
 			return nil, failure.NewConflict("run_exists", "This run exists already.")
 		}
-		return only[events.ReconcileEvent](events.ReconcileRequested{RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, Kind: c.Kind, At: now})
+		return only[events.ReconcileEvent](events.ReconcileRequested{
+			RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, Kind: c.Kind, At: now,
+		})
 	case commands.StartReconcile:
 		if s.Started && !s.Finished {
 			return nil, nil
@@ -97,7 +102,8 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 			return nil, failure.NewConflict("run_finished", "This run has ended.")
 		}
 		return only[events.ReconcileEvent](events.ReconcileStarted{
-			RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, ServiceID: c.ServiceID, Kind: c.Kind, By: c.By, At: now,
+			RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, ServiceID: c.ServiceID, Kind: c.Kind, By: c.By,
+			At: now,
 		})
 	case commands.FinishReconcile:
 		if s.Finished {
@@ -130,7 +136,8 @@ func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Rec
 			service = s.Service
 		}
 		return only[events.ReconcileEvent](events.RouterWritten{
-			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: service, Seq: s.Writes + 1, Step: c.Step, Found: c.Found, By: s.By, At: now,
+			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: service, Seq: s.Writes + 1, Step: c.Step,
+			Found: c.Found, By: s.By, At: now,
 		})
 	case commands.FinishReconcile:
 		return only[events.ReconcileEvent](events.ReconcileFinished{

@@ -11,14 +11,21 @@ import (
 func TestRun_AccountsForEachWriteOnce(t *testing.T) {
 	t.Parallel()
 	by := events.Actor{Kind: events.ActorUser, ID: "u", Role: "admin"}
-	pool := events.RouterStep{Path: "ip/pool", Operation: "add", Name: "pool-svc-1", After: map[string]string{"ranges": "a"}}
+	pool := events.RouterStep{
+		Path: "ip/pool", Operation: "add", Name: "pool-svc-1", After: map[string]string{"ranges": "a"},
+	}
 	server := events.RouterStep{Path: "interface/pppoe-server/server", Operation: "add", Name: "pppoe-svc-1"}
-	start := commands.StartReconcile{RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Kind: events.ReconcileApply, By: by}
+	start := commands.StartReconcile{
+		RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Kind: events.ReconcileApply, By: by,
+	}
 	write := func(step events.RouterStep, found bool) commands.RecordWrite {
 		return commands.RecordWrite{RunID: run, Step: step, Found: found}
 	}
 	written := func(seq int, step events.RouterStep, found bool) events.RouterWritten {
-		return events.RouterWritten{RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Seq: seq, Step: step, Found: found, By: by, At: now}
+		return events.RouterWritten{
+			RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Seq: seq, Step: step, Found: found, By: by,
+			At: now,
+		}
 	}
 	planned := commands.PlanWrites{RunID: run, Steps: []events.RouterStep{pool, server}}
 	finish := commands.FinishReconcile{RunID: run, Outcome: events.ReconcileDone}
@@ -28,7 +35,8 @@ func TestRun_AccountsForEachWriteOnce(t *testing.T) {
 		RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Kind: events.ReconcileApply, By: by, At: now,
 	}).
 		When(start).ThenNothing().
-		When(planned).Then(events.ReconcilePlanned{RunID: run, Steps: planned.Steps, At: now}).When(planned).ThenNothing().
+		When(planned).Then(events.ReconcilePlanned{RunID: run, Steps: planned.Steps,
+		At: now}).When(planned).ThenNothing().
 		When(write(pool, false)).Then(written(1, pool, false))
 	survives(t, s)
 	if got := s.State().Planned; len(got) != 1 || got[0].Path != server.Path {
@@ -36,7 +44,8 @@ func TestRun_AccountsForEachWriteOnce(t *testing.T) {
 	}
 	s.When(write(server, true)).Then(written(2, server, true)).
 		When(finish).Then(events.ReconcileFinished{
-		RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Kind: events.ReconcileApply, Writes: 2, Outcome: events.ReconcileDone, At: now,
+		RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Kind: events.ReconcileApply, Writes: 2,
+		Outcome: events.ReconcileDone, At: now,
 	}).
 		When(finish).ThenNothing().
 		When(write(pool, false)).ThenFails("run_finished").
@@ -48,11 +57,15 @@ func TestRun_OverADeviceIsRequestedFirst(t *testing.T) {
 	request := commands.RequestReconcile{RunID: run, OrgID: org, DeviceID: device, Kind: events.ReconcileFirewall}
 	start := commands.StartReconcile{RunID: run, OrgID: org, DeviceID: device, Kind: events.ReconcileFirewall}
 	decidertest.For(t, runs, now).
-		When(request).Then(events.ReconcileRequested{RunID: run, OrgID: org, DeviceID: device, Kind: events.ReconcileFirewall, At: now}).
+		When(request).Then(events.ReconcileRequested{RunID: run, OrgID: org, DeviceID: device,
+		Kind: events.ReconcileFirewall, At: now}).
 		When(request).ThenFails("run_exists").
-		When(start).Then(events.ReconcileStarted{RunID: run, OrgID: org, DeviceID: device, Kind: events.ReconcileFirewall, At: now}).
-		When(commands.RecordWrite{RunID: run, ServiceID: service, Step: events.RouterStep{Path: "ip/pool", Operation: "remove"}}).
+		When(start).Then(events.ReconcileStarted{RunID: run, OrgID: org, DeviceID: device,
+		Kind: events.ReconcileFirewall, At: now}).
+		When(commands.RecordWrite{RunID: run, ServiceID: service,
+			Step: events.RouterStep{Path: "ip/pool", Operation: "remove"}}).
 		Then(events.RouterWritten{
-			RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Seq: 1, Step: events.RouterStep{Path: "ip/pool", Operation: "remove"}, At: now,
+			RunID: run, OrgID: org, DeviceID: device, ServiceID: service, Seq: 1,
+			Step: events.RouterStep{Path: "ip/pool", Operation: "remove"}, At: now,
 		})
 }

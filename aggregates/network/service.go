@@ -14,9 +14,8 @@ import (
 // Services is the definition of services on routers.
 func Services() aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent] {
 	return aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent]{
-		Category: commands.ServiceCategory, Missing: errNoService, Evolve: evolveService, Decide: decideService, Owner: ownerService,
-		Gone: func(s Service) bool { return s.Removed },
-		Close: closeService,
+		Category: commands.ServiceCategory, Missing: errNoService, Evolve: evolveService, Decide: decideService,
+		Owner: ownerService, Gone: func(s Service) bool { return s.Removed }, Close: closeService,
 	}
 }
 
@@ -64,8 +63,9 @@ func evolveService(s Service, e events.ServiceEvent) Service {
 	switch e := e.(type) {
 	case events.ServiceRequested:
 		return Service{
-			ID: e.ServiceID, Org: e.OrgID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing, WalledGarden: e.WalledGarden,
-			Standing: StandingPending, Generation: e.Generation, Open: events.PhaseApply, Asked: true,
+			ID: e.ServiceID, Org: e.OrgID, Device: e.DeviceID, Binding: e.Binding, Addressing: e.Addressing,
+			WalledGarden: e.WalledGarden, Standing: StandingPending, Generation: e.Generation, Open: events.PhaseApply,
+			Asked: true,
 		}
 	case events.ServiceAddressingChanged:
 		s.Addressing = e.Addressing
@@ -162,7 +162,8 @@ func Disruptive(from, to events.ServiceBinding) bool { return from != to }
 
 // confirmationRequired tells the operator to say it again. The number of sessions stands in the message, too.
 func confirmationRequired(sessions int) error {
-	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.", sessions)
+	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.",
+		sessions)
 }
 
 // decideChangeService adopts a desired state. What disconnects customers must be confirmed, however few they are.
@@ -175,19 +176,23 @@ func decideChangeService(s Service, c commands.ChangeService, now time.Time) ([]
 		return nil, confirmationRequired(c.AffectedSessions)
 	case Disruptive(s.Binding, c.Binding):
 		return only[events.ServiceEvent](events.ServiceRecreationConfirmed{
-			ServiceID: s.ID, DeviceID: s.Device, From: s.Binding, To: c.Binding, Addressing: c.Addressing, WalledGarden: c.WalledGarden,
-			AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1, At: now,
+			ServiceID: s.ID, DeviceID: s.Device, From: s.Binding, To: c.Binding, Addressing: c.Addressing,
+			WalledGarden: c.WalledGarden, AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1, At: now,
 		})
 	}
 	var made []events.ServiceEvent
 	generation := s.Generation
 	if s.Addressing != c.Addressing {
 		generation++
-		made = append(made, events.ServiceAddressingChanged{ServiceID: s.ID, DeviceID: s.Device, Addressing: c.Addressing, Generation: generation, At: now})
+		made = append(made, events.ServiceAddressingChanged{
+			ServiceID: s.ID, DeviceID: s.Device, Addressing: c.Addressing, Generation: generation, At: now,
+		})
 	}
 	if !garden {
 		generation++
-		made = append(made, events.ServiceWalledGardenChanged{ServiceID: s.ID, DeviceID: s.Device, WalledGarden: c.WalledGarden, Generation: generation, At: now})
+		made = append(made, events.ServiceWalledGardenChanged{
+			ServiceID: s.ID, DeviceID: s.Device, WalledGarden: c.WalledGarden, Generation: generation, At: now,
+		})
 	}
 	return made, nil
 }
@@ -217,7 +222,8 @@ func decideRequestRemoval(s Service, c commands.RequestRemoval, now time.Time) (
 		return nil, confirmationRequired(c.AffectedSessions)
 	}
 	return only[events.ServiceEvent](events.ServiceRemovalRequested{
-		ServiceID: s.ID, DeviceID: s.Device, AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1, At: now,
+		ServiceID: s.ID, DeviceID: s.Device, AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1,
+		At: now,
 	})
 }
 
@@ -230,17 +236,20 @@ func decideReportApplied(s Service, c commands.ReportApplied, now time.Time) ([]
 		return nil, nil
 	}
 	return only[events.ServiceEvent](events.ServiceApplied{
-		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Generation: s.Generation, Repaired: s.DriftHash != "", At: now,
+		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Generation: s.Generation, Repaired: s.DriftHash != "",
+		At: now,
 	})
 }
 
-// decideReportTornDown lets the new resources come. A report from before the latest change says nothing: what was applied in
-// between may stand on the router.
+// decideReportTornDown lets the new resources come. A report from before the latest change says nothing: what was
+// applied in between may stand on the router.
 func decideReportTornDown(s Service, c commands.ReportTornDown, now time.Time) ([]events.ServiceEvent, error) {
 	if s.Open != events.PhaseTeardown || c.Generation != s.Generation {
 		return nil, nil
 	}
-	return only[events.ServiceEvent](events.ServiceTornDown{ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Generation: s.Generation, At: now})
+	return only[events.ServiceEvent](events.ServiceTornDown{
+		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Generation: s.Generation, At: now,
+	})
 }
 
 // decideReportFailure records the router's words, unless the work is done or another desired state has come meanwhile.
@@ -249,13 +258,14 @@ func decideReportFailure(s Service, c commands.ReportServiceFailure, now time.Ti
 		return nil, nil
 	}
 	return only[events.ServiceEvent](events.ServiceApplyFailed{
-		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Phase: c.Phase, Path: c.Path, Operation: c.Operation, Message: c.Message,
-		Refused: c.Refused, Generation: s.Generation, At: now,
+		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, Phase: c.Phase, Path: c.Path, Operation: c.Operation,
+		Message: c.Message, Refused: c.Refused, Generation: s.Generation, At: now,
 	})
 }
 
 // decideReportDrift records a difference once for each hash, and its end. A service stays degraded until an operator's
-// reconcile, also when the difference went away by itself (spec.md, Network service). A service that is being worked on does not drift.
+// reconcile, also when the difference went away by itself (spec.md, Network service). A service that is being worked on
+// does not drift.
 func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]events.ServiceEvent, error) {
 	watched := s.Open == "" && (s.Standing == StandingActive || s.Standing == StandingDegraded)
 	switch {
@@ -271,7 +281,8 @@ func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]even
 		since = now
 	}
 	return only[events.ServiceEvent](events.ServiceDriftDetected{
-		ServiceID: s.ID, OrgID: s.Org, DeviceID: s.Device, FirstSeenAt: since, Hash: c.Hash, Resources: c.Resources, At: now,
+		ServiceID: s.ID, OrgID: s.Org, DeviceID: s.Device, FirstSeenAt: since, Hash: c.Hash, Resources: c.Resources,
+		At: now,
 	})
 }
 

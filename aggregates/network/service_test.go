@@ -14,13 +14,23 @@ var (
 	pppoe   = events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether5"}
 	vlan    = events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether5", VlanID: 100}
 	hotspot = events.ServiceBinding{Type: events.ServiceHotspot, ParentInterface: "ether5"}
-	plan    = events.ServiceAddressing{Subnet: "10.50.0.0/24", Gateway: "10.50.0.1", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.254"}
-	plan2   = events.ServiceAddressing{Subnet: "10.50.1.0/24", Gateway: "10.50.1.1", PoolStart: "10.50.1.2", PoolEnd: "10.50.1.254"}
+	plan    = events.ServiceAddressing{
+		Subnet: "10.50.0.0/24", Gateway: "10.50.0.1", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.254",
+	}
+	plan2 = events.ServiceAddressing{
+		Subnet: "10.50.1.0/24", Gateway: "10.50.1.1", PoolStart: "10.50.1.2", PoolEnd: "10.50.1.254",
+	}
 	garden  = events.WalledGarden{Domains: []string{"*.example.com"}, Addresses: []string{"192.0.2.0/24"}}
-	request = commands.RequestService{ServiceID: service, OrgID: org, DeviceID: device, Binding: pppoe, Addressing: plan}
-	asked   = events.ServiceRequested{ServiceID: service, OrgID: org, DeviceID: device, Binding: pppoe, Addressing: plan, Generation: 1, At: now}
+	request = commands.RequestService{
+		ServiceID: service, OrgID: org, DeviceID: device, Binding: pppoe, Addressing: plan,
+	}
+	asked = events.ServiceRequested{
+		ServiceID: service, OrgID: org, DeviceID: device, Binding: pppoe, Addressing: plan, Generation: 1, At: now,
+	}
 	applied = events.ServiceApplied{ServiceID: service, DeviceID: device, RunID: run, Generation: 1, At: now}
-	drift   = []events.DriftedResource{{Path: "ip/pool", Kind: "missing", Name: "pool-svc-1", Expected: map[string]string{"ranges": "a"}}}
+	drift   = []events.DriftedResource{
+		{Path: "ip/pool", Kind: "missing", Name: "pool-svc-1", Expected: map[string]string{"ranges": "a"}},
+	}
 )
 
 // report says that a generation was applied.
@@ -34,7 +44,10 @@ func active(t *testing.T) *decidertest.Scenario[network.Service, commands.Servic
 }
 
 // stands compares the standing.
-func stands(t *testing.T, s *decidertest.Scenario[network.Service, commands.ServiceCommand, events.ServiceEvent], want network.Standing) {
+func stands(
+	t *testing.T, s *decidertest.Scenario[network.Service, commands.ServiceCommand, events.ServiceEvent],
+	want network.Standing,
+) {
 	t.Helper()
 	if got := s.State().Standing; got != want {
 		t.Fatalf("stands %s, want %s", got, want)
@@ -56,14 +69,15 @@ func TestServiceFailure_RefusedWaitsForSomebodyAndTheRestDoesNot(t *testing.T) {
 	t.Parallel()
 	fail := func(refused bool) commands.ReportServiceFailure {
 		return commands.ReportServiceFailure{
-			ServiceID: service, RunID: run, Generation: 1, Phase: events.PhaseApply, Path: "ip/pool", Operation: commands.OperationAdd,
-			Message: "failure: pool with such name exists", Refused: refused,
+			ServiceID: service, RunID: run, Generation: 1, Phase: events.PhaseApply, Path: "ip/pool",
+			Operation: commands.OperationAdd, Message: "failure: pool with such name exists", Refused: refused,
 		}
 	}
 	failed := func(refused bool) events.ServiceApplyFailed {
 		return events.ServiceApplyFailed{
-			ServiceID: service, DeviceID: device, RunID: run, Phase: events.PhaseApply, Path: "ip/pool", Operation: commands.OperationAdd,
-			Message: "failure: pool with such name exists", Refused: refused, Generation: 1, At: now,
+			ServiceID: service, DeviceID: device, RunID: run, Phase: events.PhaseApply, Path: "ip/pool",
+			Operation: commands.OperationAdd, Message: "failure: pool with such name exists", Refused: refused,
+			Generation: 1, At: now,
 		}
 	}
 	s := decidertest.For(t, services, now).Given(asked).When(fail(false)).Then(failed(false))
@@ -71,7 +85,8 @@ func TestServiceFailure_RefusedWaitsForSomebodyAndTheRestDoesNot(t *testing.T) {
 	s.When(fail(true)).Then(failed(true))
 	stands(t, s, network.StandingFailed)
 	s.When(commands.ReconcileService{ServiceID: service, RunID: run2}).
-		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2, Phase: events.PhaseApply, Generation: 1, At: now}).
+		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2,
+			Phase: events.PhaseApply, Generation: 1, At: now}).
 		When(report(1)).Then(applied).
 		When(fail(true)).ThenNothing()
 	stands(t, s, network.StandingActive)
@@ -80,7 +95,8 @@ func TestServiceFailure_RefusedWaitsForSomebodyAndTheRestDoesNot(t *testing.T) {
 func TestServiceReconcile_OfAnActiveOneIsReported(t *testing.T) {
 	t.Parallel()
 	active(t).When(commands.ReconcileService{ServiceID: service, RunID: run2}).
-		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2, Phase: events.PhaseApply, Generation: 1, At: now}).
+		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2,
+			Phase: events.PhaseApply, Generation: 1, At: now}).
 		When(report(1)).Then(applied).When(report(1)).ThenNothing()
 }
 
@@ -90,9 +106,12 @@ func TestServiceChange_OfAddressesAndWalledGardenKeepsSessions(t *testing.T) {
 	spot.Binding, spot.WalledGarden = hotspot, garden
 	change := commands.ChangeService{ServiceID: service, Binding: hotspot, Addressing: plan2, AffectedSessions: 40}
 	s := decidertest.For(t, services, now).Given(spot, applied).
-		When(commands.ChangeService{ServiceID: service, Binding: hotspot, Addressing: plan, WalledGarden: garden}).ThenNothing().
+		When(commands.ChangeService{ServiceID: service, Binding: hotspot, Addressing: plan,
+			WalledGarden: garden}).ThenNothing().
 		When(change).Then(
-		events.ServiceAddressingChanged{ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now},
+		events.ServiceAddressingChanged{
+			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now,
+		},
 		events.ServiceWalledGardenChanged{ServiceID: service, DeviceID: device, Generation: 3, At: now},
 	).When(change).ThenNothing()
 	stands(t, s, network.StandingActive)
@@ -107,7 +126,8 @@ func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 	s := active(t).When(change).ThenFails("confirmation_required")
 	change.Confirmed, change.AffectedSessions = true, 12
 	s.When(change).Then(events.ServiceRecreationConfirmed{
-		ServiceID: service, DeviceID: device, From: pppoe, To: vlan, Addressing: plan, AffectedSessions: 12, Generation: 2, At: now,
+		ServiceID: service, DeviceID: device, From: pppoe, To: vlan, Addressing: plan, AffectedSessions: 12,
+		Generation: 2, At: now,
 	})
 	stands(t, s, network.StandingPending)
 	gone := commands.ReportTornDown{ServiceID: service, RunID: run, Generation: 2}
@@ -118,8 +138,10 @@ func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 	s.When(change).ThenNothing().
 		When(report(2)).ThenNothing().When(stale).ThenNothing().
 		When(commands.ReconcileService{ServiceID: service, RunID: run2}).
-		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2, Phase: events.PhaseTeardown, Generation: 2, At: now}).
-		When(gone).Then(events.ServiceTornDown{ServiceID: service, DeviceID: device, RunID: run, Generation: 2, At: now}).
+		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2,
+			Phase: events.PhaseTeardown, Generation: 2, At: now}).
+		When(gone).Then(events.ServiceTornDown{ServiceID: service, DeviceID: device, RunID: run, Generation: 2,
+		At: now}).
 		When(gone).ThenNothing().
 		When(report(2)).Then(second)
 	stands(t, s, network.StandingActive)
@@ -127,9 +149,12 @@ func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 
 func TestServiceChange_DuringTearDownIsAppliedAfterIt(t *testing.T) {
 	t.Parallel()
-	s := active(t).Given(events.ServiceRecreationConfirmed{ServiceID: service, DeviceID: device, From: pppoe, To: vlan, Addressing: plan, Generation: 2, At: now}).
+	s := active(t).Given(events.ServiceRecreationConfirmed{ServiceID: service, DeviceID: device, From: pppoe, To: vlan,
+		Addressing: plan, Generation: 2, At: now}).
 		When(commands.ChangeService{ServiceID: service, Binding: vlan, Addressing: plan2}).
-		Then(events.ServiceAddressingChanged{ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 3, At: now})
+		Then(events.ServiceAddressingChanged{
+			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 3, At: now,
+		})
 	if s.State().Open != events.PhaseTeardown {
 		t.Errorf("the tear-down was forgotten: %+v", s.State())
 	}
@@ -169,7 +194,8 @@ func TestDrift_OfAServiceThatIsWorkedOnIsNone(t *testing.T) {
 	old := see
 	old.Generation = 0
 	active(t).When(old).ThenNothing().
-		Given(events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 1, At: now}).When(see).ThenNothing()
+		Given(events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 1,
+			At: now}).When(see).ThenNothing()
 }
 
 func TestServiceRemoval_MustBeConfirmedWhileSessionsAreUp(t *testing.T) {
@@ -184,7 +210,8 @@ func TestServiceRemoval_MustBeConfirmedWhileSessionsAreUp(t *testing.T) {
 	requested.AffectedSessions = 3
 	s := active(t).When(done).ThenFails("removal_not_requested").
 		When(remove).Then(requested).When(remove).ThenNothing().
-		When(commands.ChangeService{ServiceID: service, Binding: pppoe, Addressing: plan2}).ThenFails("service_removing").
+		When(commands.ChangeService{ServiceID: service, Binding: pppoe,
+			Addressing: plan2}).ThenFails("service_removing").
 		When(report(1)).ThenNothing().When(report(2)).ThenNothing()
 	stands(t, s, network.StandingActive)
 	s.When(done).Then(removed).When(done).ThenNothing().
@@ -196,11 +223,14 @@ func TestServiceRemoval_ThatTheRouterRefusedIsTriedAgainWhenAsked(t *testing.T) 
 	t.Parallel()
 	active(t).Given(
 		events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 2, At: now},
-		events.ServiceApplyFailed{ServiceID: service, DeviceID: device, Phase: events.PhaseRemoval, Refused: true, Generation: 2, At: now},
+		events.ServiceApplyFailed{
+			ServiceID: service, DeviceID: device, Phase: events.PhaseRemoval, Refused: true, Generation: 2, At: now,
+		},
 	).When(commands.RequestRemoval{ServiceID: service}).
 		Then(events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 3, At: now}).
 		When(commands.ReconcileService{ServiceID: service, RunID: run2}).
-		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2, Phase: events.PhaseRemoval, Generation: 3, At: now}).
+		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2,
+			Phase: events.PhaseRemoval, Generation: 3, At: now}).
 		When(commands.ReportRemoved{ServiceID: service, Abandoned: true}).
 		Then(events.ServiceRemoved{ServiceID: service, OrgID: org, DeviceID: device, Abandoned: true, At: now})
 }

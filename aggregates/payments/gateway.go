@@ -13,8 +13,8 @@ import (
 // Gateways is the definition of payment gateway settings.
 func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent]{
-		Category: commands.GatewayCategory, Missing: errNoGateway, Evolve: evolveGateway, Decide: decideGateway, Owner: ownerGateway,
-		Claims: claimsGateway,
+		Category: commands.GatewayCategory, Missing: errNoGateway, Evolve: evolveGateway, Decide: decideGateway,
+		Owner: ownerGateway, Claims: claimsGateway,
 	}
 }
 
@@ -45,7 +45,8 @@ func claimsGateway(s Gateway) []commands.Claim {
 		return nil
 	}
 	return []commands.Claim{{
-		Kind: "shortcode", Value: s.Shortcode, Code: "shortcode_taken", Message: "this shortcode belongs to another organization",
+		Kind: "shortcode", Value: s.Shortcode, Code: "shortcode_taken",
+		Message: "this shortcode belongs to another organization",
 	}}
 }
 
@@ -55,8 +56,8 @@ func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 	case events.GatewayConfigured:
 		active := s.Registered && s.sameAccess(e.Direct, e.Environment, e.Shortcode, e.CredentialsRef)
 		s = Gateway{
-			Org: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode, Credentials: e.CredentialsRef,
-			RejectUnkn: e.RejectUnknownAccounts, Registered: active,
+			Org: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode,
+			Credentials: e.CredentialsRef, RejectUnkn: e.RejectUnknownAccounts, Registered: active,
 		}
 	case events.GatewayRegistered:
 		s.Registered, s.Failed = true, ""
@@ -68,7 +69,8 @@ func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 
 // sameAccess tells whether settings use the same shortcode in the same way: then they stay active.
 func (s Gateway) sameAccess(direct bool, environment, shortcode string, credentials id.Secret) bool {
-	return s.Direct == direct && s.Environment == environment && s.Shortcode == shortcode && s.Credentials == credentials
+	return s.Direct == direct && s.Environment == environment && s.Shortcode == shortcode &&
+		s.Credentials == credentials
 }
 
 // decideGateway dispatches.
@@ -86,13 +88,14 @@ func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]event
 
 // decideConfigureGateway adopts the settings. The same ones again try a failed registration once more.
 func decideConfigureGateway(s Gateway, c commands.ConfigureGateway, now time.Time) ([]events.GatewayEvent, error) {
-	same := s.sameAccess(c.Direct, c.Environment, c.Shortcode, c.CredentialsRef) && s.RejectUnkn == c.RejectUnknownAccounts
+	same := s.sameAccess(c.Direct, c.Environment, c.Shortcode, c.CredentialsRef) &&
+		s.RejectUnkn == c.RejectUnknownAccounts
 	if !s.Org.IsZero() && same && s.Failed == "" {
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayConfigured{
-		OrgID: c.OrgID, Direct: c.Direct, Environment: c.Environment, Shortcode: c.Shortcode, CredentialsRef: c.CredentialsRef,
-		RejectUnknownAccounts: c.RejectUnknownAccounts, At: now,
+		OrgID: c.OrgID, Direct: c.Direct, Environment: c.Environment, Shortcode: c.Shortcode,
+		CredentialsRef: c.CredentialsRef, RejectUnknownAccounts: c.RejectUnknownAccounts, At: now,
 	}}, nil
 }
 
@@ -115,7 +118,9 @@ func gatewayNotFound() error {
 }
 
 // decideFailRegistration notes why the shortcode is not active, unless the settings were changed meanwhile.
-func decideFailRegistration(s Gateway, c commands.FailGatewayRegistration, now time.Time) ([]events.GatewayEvent, error) {
+func decideFailRegistration(
+	s Gateway, c commands.FailGatewayRegistration, now time.Time,
+) ([]events.GatewayEvent, error) {
 	switch {
 	case s.Org.IsZero():
 		return nil, gatewayNotFound()

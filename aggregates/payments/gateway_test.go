@@ -18,10 +18,14 @@ var (
 )
 
 // configure is the direct setting.
-var configure = commands.ConfigureGateway{OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys}
+var configure = commands.ConfigureGateway{
+	OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys,
+}
 
 // configured is what it makes.
-var configured = events.GatewayConfigured{OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: now}
+var configured = events.GatewayConfigured{
+	OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: now,
+}
 
 // registered is the success with a set of credentials.
 func registered(c id.Secret) events.GatewayRegistered {
@@ -42,9 +46,12 @@ func gateway(t *testing.T) *story[payments.Gateway, commands.GatewayCommand, eve
 
 func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *testing.T) {
 	t.Parallel()
-	failedOnce := events.GatewayRegistrationFailed{OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "Bad credentials", At: now}
+	failedOnce := events.GatewayRegistrationFailed{
+		OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "Bad credentials", At: now,
+	}
 	s := gateway(t).when(configure).then(configured).when(configure).thenNothing().
-		when(commands.FailGatewayRegistration{OrgID: org, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, Error: "Bad credentials"}).then(failedOnce)
+		when(commands.FailGatewayRegistration{OrgID: org, Environment: "sandbox", Shortcode: "600777",
+			CredentialsRef: keys, Error: "Bad credentials"}).then(failedOnce)
 	if s.state.Registered {
 		t.Fatal("active without registration")
 	}
@@ -72,12 +79,14 @@ func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *t
 func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
 	t.Parallel()
 	want := []commands.Claim{{
-		Kind: "shortcode", Value: "600777", Code: "shortcode_taken", Message: "this shortcode belongs to another organization",
+		Kind: "shortcode", Value: "600777", Code: "shortcode_taken",
+		Message: "this shortcode belongs to another organization",
 	}}
 	if diff := cmp.Diff(want, payments.Gateways().Claims(gateway(t).given(configured).state)); diff != "" {
 		t.Error(diff)
 	}
-	if got := payments.Gateways().Claims(gateway(t).given(configured, events.GatewayConfigured{OrgID: org}).state); got != nil {
+	if got := payments.Gateways().Claims(gateway(t).given(configured,
+		events.GatewayConfigured{OrgID: org}).state); got != nil {
 		t.Errorf("centralized mode claims %v", got)
 	}
 }
@@ -85,9 +94,11 @@ func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
 func TestConfigureGateway_FormIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]commands.ConfigureGateway{
-		"no shortcode":           {OrgID: org, Direct: true, Environment: "sandbox", CredentialsRef: keys},
-		"no credentials":         {OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777"},
-		"letters":                {OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "60077a", CredentialsRef: keys},
+		"no shortcode":   {OrgID: org, Direct: true, Environment: "sandbox", CredentialsRef: keys},
+		"no credentials": {OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777"},
+		"letters": {
+			OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "60077a", CredentialsRef: keys,
+		},
 		"unknown environment":    {OrgID: org, Environment: "live"},
 		"centralized with a key": {OrgID: org, Environment: "sandbox", CredentialsRef: keys},
 	} {

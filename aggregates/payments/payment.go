@@ -15,7 +15,8 @@ import (
 // Payments is the definition of payment attempts.
 func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent] {
 	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
-		Category: commands.PaymentCategory, Missing: errNoPayment, Evolve: evolvePayment, Decide: decidePayment, Owner: ownerPayment,
+		Category: commands.PaymentCategory, Missing: errNoPayment, Evolve: evolvePayment, Decide: decidePayment,
+		Owner: ownerPayment,
 	}
 }
 
@@ -193,7 +194,8 @@ func decideRecordCheck(s Payment, c commands.RecordCheck, now time.Time) ([]even
 	if !s.open() {
 		return nil, nil
 	}
-	return []events.PaymentEvent{events.PromptChecked{PaymentID: s.ID, Code: c.Code, Answered: c.Answered, At: now}}, nil
+	return []events.PaymentEvent{events.PromptChecked{PaymentID: s.ID, Code: c.Code, Answered: c.Answered, At: now}},
+		nil
 }
 
 // decideRecordVerdict maps a result code. A verdict never overwrites a success, nor an earlier verdict (rules.md 4).
@@ -203,7 +205,9 @@ func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]
 	}
 	var learned []events.PaymentEvent
 	if s.CheckoutRequestID == "" && c.CheckoutRequestID != "" {
-		learned = append(learned, events.PromptAccepted{PaymentID: s.ID, CheckoutRequestID: c.CheckoutRequestID, At: now})
+		learned = append(learned, events.PromptAccepted{
+			PaymentID: s.ID, CheckoutRequestID: c.CheckoutRequestID, At: now,
+		})
 	}
 	switch OutcomeOf(c.Code) {
 	case OutcomeCancelled:
@@ -219,14 +223,16 @@ func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]
 	}
 }
 
-// decideSettlePayment makes the attempt a success, once; what the query told is completed by the real receipt (rules.md 2).
+// decideSettlePayment makes the attempt a success, once; what the query told is completed by the real receipt (rules.md
+// 2).
 func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]events.PaymentEvent, error) {
 	switch {
 	case s.Stage == StageSucceeded && (c.ReceiptID == s.Receipt || c.ReceiptID == s.Credited):
 		return nil, nil
 	case s.Stage == StageSucceeded && c.Provisional:
 		return []events.PaymentEvent{events.ProvisionalSuperseded{
-			PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, ReceiptID: s.Credited, ProvisionalReceiptID: c.ReceiptID, At: now,
+			PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, ReceiptID: s.Credited,
+			ProvisionalReceiptID: c.ReceiptID, At: now,
 		}}, nil
 	case s.Stage == StageSucceeded && !s.Provisional:
 		return nil, failure.NewConflict("payment_settled", "this payment has another receipt already")
@@ -244,8 +250,8 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 	}}, nil
 }
 
-// decideExpirePayment gives up after a day, and never by time alone while the query itself fails (rules.md 4). An attempt
-// without a CheckoutRequestID cannot be asked about: for it time is all there is.
+// decideExpirePayment gives up after a day, and never by time alone while the query itself fails (rules.md 4). An
+// attempt without a CheckoutRequestID cannot be asked about: for it time is all there is.
 func decideExpirePayment(s Payment, now time.Time) ([]events.PaymentEvent, error) {
 	switch {
 	case !s.open():

@@ -20,33 +20,38 @@ var (
 
 // initiated is the beginning of the attempt.
 var initiated = events.PaymentInitiated{
-	PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500), Phone: personal.Of("254712345678"),
-	Environment: "sandbox", Shortcode: "600100", AccountReference: "P7K2M9QX4RTW", InitiatedAt: now, ExpiresAt: now.Add(24 * time.Hour),
+	PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500),
+	Phone: personal.Of("254712345678"), Environment: "sandbox", Shortcode: "600100", AccountReference: "P7K2M9QX4RTW",
+	InitiatedAt: now, ExpiresAt: now.Add(24 * time.Hour),
 }
 
 // What may have happened since.
 var (
 	submitting = events.PromptSubmitting{PaymentID: attempt, At: now}
-	accepted   = events.PromptAccepted{PaymentID: attempt, MerchantRequestID: "m", CheckoutRequestID: "ws_CO_1", At: now}
-	doubted    = events.PromptInDoubt{PaymentID: attempt, Cause: "timeout", At: now}
-	failed     = events.PaymentFailed{PaymentID: attempt, SubscriberID: sub, Code: "2001", By: "callback", At: now}
-	cancelled  = events.PaymentCancelled{PaymentID: attempt, SubscriberID: sub, Code: "1032", By: "callback", At: now}
-	expired    = events.PaymentExpired{PaymentID: attempt, SubscriberID: sub, At: now}
-	checked    = events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: now}
-	unreached  = events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: now}
+	accepted   = events.PromptAccepted{
+		PaymentID: attempt, MerchantRequestID: "m", CheckoutRequestID: "ws_CO_1", At: now,
+	}
+	doubted   = events.PromptInDoubt{PaymentID: attempt, Cause: "timeout", At: now}
+	failed    = events.PaymentFailed{PaymentID: attempt, SubscriberID: sub, Code: "2001", By: "callback", At: now}
+	cancelled = events.PaymentCancelled{PaymentID: attempt, SubscriberID: sub, Code: "1032", By: "callback", At: now}
+	expired   = events.PaymentExpired{PaymentID: attempt, SubscriberID: sub, At: now}
+	checked   = events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: now}
+	unreached = events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: now}
 )
 
 // succeeded is the success by a receipt.
 func succeeded(r id.Receipt, number, by string, provisional bool) events.PaymentSucceeded {
 	return events.PaymentSucceeded{
-		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500), ReceiptID: r, ReceiptNumber: number,
-		Provisional: provisional, By: by, At: now,
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500), ReceiptID: r,
+		ReceiptNumber: number, Provisional: provisional, By: by, At: now,
 	}
 }
 
 // settle is the command of a receipt.
 func settle(r id.Receipt, number, by string) commands.SettlePayment {
-	return commands.SettlePayment{PaymentID: attempt, ReceiptID: r, ReceiptNumber: number, Amount: kes(1500), By: by, Provisional: number == ""}
+	return commands.SettlePayment{
+		PaymentID: attempt, ReceiptID: r, ReceiptNumber: number, Amount: kes(1500), By: by, Provisional: number == "",
+	}
 }
 
 // payment begins a story about the attempt.
@@ -59,8 +64,9 @@ func payment(t *testing.T) *story[payments.Payment, commands.PaymentCommand, eve
 func TestInitiatePayment_BeginsAnAttemptForADay(t *testing.T) {
 	t.Parallel()
 	initiate := commands.InitiatePayment{
-		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500), Phone: personal.Of("254712345678"),
-		Environment: "sandbox", Shortcode: "600100", AccountReference: "P7K2M9QX4RTW",
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500),
+		Phone: personal.Of("254712345678"), Environment: "sandbox", Shortcode: "600100",
+		AccountReference: "P7K2M9QX4RTW",
 	}
 	if err := initiate.Validate(); err != nil {
 		t.Fatal(err)
@@ -71,8 +77,8 @@ func TestInitiatePayment_BeginsAnAttemptForADay(t *testing.T) {
 func TestInitiatePayment_FormIsChecked(t *testing.T) {
 	t.Parallel()
 	good := commands.InitiatePayment{
-		PaymentID: attempt, OrgID: org, SubscriberID: sub, Amount: kes(1), Phone: personal.Of("254712345678"), Shortcode: "600100",
-		AccountReference: "P7K2M9QX4RTW",
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, Amount: kes(1), Phone: personal.Of("254712345678"),
+		Shortcode: "600100", AccountReference: "P7K2M9QX4RTW",
 	}
 	for name, spoil := range map[string]func(*commands.InitiatePayment){
 		"nothing":          func(c *commands.InitiatePayment) { c.Amount = kes(0) },
@@ -160,11 +166,14 @@ func TestQueryVerdict_NeverOverwritesASuccess(t *testing.T) {
 
 func TestSuccess_IsAbsorbingAndFollowsEveryOtherEnd(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]events.PaymentEvent{"failed": failed, "cancelled": cancelled, "expired": expired, "in doubt": doubted} {
+	for name, end := range map[string]events.PaymentEvent{
+		"failed": failed, "cancelled": cancelled, "expired": expired, "in doubt": doubted,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			payment(t).given(initiated, submitting, accepted, end).
-				when(settle(realReceipt, "SJK4X7Q2P1", "callback")).then(succeeded(realReceipt, "SJK4X7Q2P1", "callback", false)).
+				when(settle(realReceipt, "SJK4X7Q2P1", "callback")).then(succeeded(realReceipt, "SJK4X7Q2P1",
+				"callback", false)).
 				when(settle(realReceipt, "SJK4X7Q2P1", "c2b")).thenNothing()
 		})
 	}
@@ -177,14 +186,15 @@ func TestSettle_AnotherAmountIsNotThisPayment(t *testing.T) {
 	wrong := settle(realReceipt, "SJK4X7Q2P1", "callback")
 	wrong.Amount = kes(15)
 	payment(t).given(initiated, accepted).when(wrong).thenFails("amount_mismatch")
-	payment(t).given(initiated, accepted, succeeded(provisional, "", "query", true)).when(wrong).thenFails("amount_mismatch")
+	payment(t).given(initiated, accepted,
+		succeeded(provisional, "", "query", true)).when(wrong).thenFails("amount_mismatch")
 }
 
 func TestProvisionalSuccess_IsClaimedByTheFirstRealReceipt(t *testing.T) {
 	t.Parallel()
 	claimed := events.ProvisionalClaimed{
-		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptID: realReceipt, ReceiptNumber: "SJK4X7Q2P1",
-		ProvisionalReceiptID: provisional, At: now,
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptID: realReceipt,
+		ReceiptNumber: "SJK4X7Q2P1", ProvisionalReceiptID: provisional, At: now,
 	}
 	payment(t).given(initiated, accepted).
 		when(settle(provisional, "", "query")).then(succeeded(provisional, "", "query", true)).
@@ -200,7 +210,8 @@ func TestProvisionalSuccess_AfterTheRealReceiptIsTheSameMoney(t *testing.T) {
 	payment(t).given(initiated, accepted, succeeded(realReceipt, "SJK4X7Q2P1", "callback", false)).
 		when(settle(provisional, "", "query")).
 		then(events.ProvisionalSuperseded{
-			PaymentID: attempt, OrgID: org, SubscriberID: sub, ReceiptID: realReceipt, ProvisionalReceiptID: provisional, At: now,
+			PaymentID: attempt, OrgID: org, SubscriberID: sub, ReceiptID: realReceipt,
+			ProvisionalReceiptID: provisional, At: now,
 		})
 }
 
@@ -211,7 +222,8 @@ func TestExpiry_NeverByTimeAloneWhileTheQueryFails(t *testing.T) {
 	gone.At = late
 	payment(t).given(initiated, accepted, checked).at(late.Add(-time.Second)).when(expire).thenFails("payment_not_due")
 	payment(t).given(initiated, accepted, checked, unreached).at(late).when(expire).thenFails("payment_unanswered")
-	payment(t).given(initiated, accepted, unreached, checked).at(late).when(expire).then(gone).when(expire).thenNothing()
+	payment(t).given(initiated, accepted, unreached,
+		checked).at(late).when(expire).then(gone).when(expire).thenNothing()
 	payment(t).given(initiated, submitting, doubted).at(late).when(expire).then(gone)
 }
 
@@ -222,5 +234,6 @@ func TestRequestCheck_AsksWhileThereIsAQuestion(t *testing.T) {
 	payment(t).given(initiated, accepted).when(check).then(requested)
 	payment(t).given(initiated, accepted, failed).when(check).then(requested)
 	payment(t).given(initiated, submitting, doubted).when(check).thenNothing()
-	payment(t).given(initiated, accepted, succeeded(realReceipt, "SJK4X7Q2P1", "callback", false)).when(check).thenNothing()
+	payment(t).given(initiated, accepted,
+		succeeded(realReceipt, "SJK4X7Q2P1", "callback", false)).when(check).thenNothing()
 }

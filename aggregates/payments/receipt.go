@@ -15,7 +15,8 @@ import (
 // Receipts is the definition of receipts.
 func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
 	return aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
-		Category: commands.ReceiptCategory, Missing: errNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt, Owner: ownerReceipt,
+		Category: commands.ReceiptCategory, Missing: errNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt,
+		Owner: ownerReceipt,
 	}
 }
 
@@ -66,7 +67,9 @@ type sighting struct {
 }
 
 // seen gives the sightings with one more.
-func (s Receipt) seen(kind, checkoutRequestID string, payment id.Payment, shortcode string, amount money.Amount) map[sighting]bool {
+func (s Receipt) seen(
+	kind, checkoutRequestID string, payment id.Payment, shortcode string, amount money.Amount,
+) map[sighting]bool {
 	all := maps.Clone(s.Seen)
 	if all == nil {
 		all = map[sighting]bool{}
@@ -83,8 +86,9 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	switch e := e.(type) {
 	case events.ReceiptRecorded:
 		s = Receipt{
-			ID: e.ReceiptID, Org: e.OrgID, Number: e.ReceiptNumber, Channel: e.Channel, Shortcode: e.Shortcode, Amount: e.Amount,
-			PaidAt: e.PaidAt, Payment: e.PaymentID, Provisional: e.Provisional, Standing: StandingRecorded,
+			ID: e.ReceiptID, Org: e.OrgID, Number: e.ReceiptNumber, Channel: e.Channel, Shortcode: e.Shortcode,
+			Amount: e.Amount, PaidAt: e.PaidAt, Payment: e.PaymentID, Provisional: e.Provisional,
+			Standing: StandingRecorded,
 		}
 		s.Seen = s.seen(e.Sighting, e.CheckoutRequestID, e.PaymentID, e.Shortcode, e.Amount)
 	case events.ReceiptSighted:
@@ -153,14 +157,15 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideRecordReceipt makes the receipt, notes that its money was seen again, or that two sightings contradict each other.
+// decideRecordReceipt makes the receipt, notes that its money was seen again, or that two sightings contradict each
+// other.
 func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingNone {
 		return []events.ReceiptEvent{events.ReceiptRecorded{
-			ReceiptID: c.ReceiptID, OrgID: c.OrgID, Provider: c.Provider, ReceiptNumber: c.ReceiptNumber, Channel: c.Channel,
-			Shortcode: c.Shortcode, Amount: c.Amount, PaidAt: c.PaidAt, PayerPhone: c.PayerPhone, PayerName: c.PayerName,
-			BillRef: c.BillRef, CheckoutRequestID: c.CheckoutRequestID, PaymentID: c.PaymentID, Provisional: c.Provisional,
-			Sighting: c.Sighting, RecordedAt: now,
+			ReceiptID: c.ReceiptID, OrgID: c.OrgID, Provider: c.Provider, ReceiptNumber: c.ReceiptNumber,
+			Channel: c.Channel, Shortcode: c.Shortcode, Amount: c.Amount, PaidAt: c.PaidAt, PayerPhone: c.PayerPhone,
+			PayerName: c.PayerName, BillRef: c.BillRef, CheckoutRequestID: c.CheckoutRequestID, PaymentID: c.PaymentID,
+			Provisional: c.Provisional, Sighting: c.Sighting, RecordedAt: now,
 		}}, nil
 	}
 	agrees := c.Amount == s.Amount && c.Shortcode == s.Shortcode &&
@@ -170,7 +175,8 @@ func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]
 			return nil, nil
 		}
 		return []events.ReceiptEvent{events.ReceiptSighted{
-			ReceiptID: s.ID, Sighting: c.Sighting, CheckoutRequestID: c.CheckoutRequestID, PaymentID: c.PaymentID, At: now,
+			ReceiptID: s.ID, Sighting: c.Sighting, CheckoutRequestID: c.CheckoutRequestID, PaymentID: c.PaymentID,
+			At: now,
 		}}, nil
 	}
 	if s.Disputed && s.Seen[sighting{Kind: c.Sighting, Shortcode: c.Shortcode, Minor: c.Amount.Minor}] {
@@ -193,11 +199,13 @@ func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events
 	return []events.ReceiptEvent{
 		events.ReceiptRecorded{
 			ReceiptID: c.ReceiptID, OrgID: c.OrgID, Provider: commands.ProviderCash, ReceiptNumber: c.Reference,
-			Channel: commands.ChannelCash, Amount: c.Amount, PaidAt: now, Sighting: commands.SightingCash, RecordedAt: now,
+			Channel: commands.ChannelCash, Amount: c.Amount, PaidAt: now, Sighting: commands.SightingCash,
+			RecordedAt: now,
 		},
 		events.ReceiptMatched{
-			ReceiptID: c.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, ReceiptNumber: c.Reference,
-			Channel: commands.ChannelCash, Amount: c.Amount, PaidAt: now, By: commands.MatchedByCash, At: now,
+			ReceiptID: c.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
+			ReceiptNumber: c.Reference, Channel: commands.ChannelCash, Amount: c.Amount, PaidAt: now,
+			By: commands.MatchedByCash, At: now,
 		},
 	}, nil
 }
@@ -218,14 +226,16 @@ func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]ev
 }
 
 // matched is the fact that the money is a subscriber's. Money of a prompt came by prompt, whoever told about it first.
-func (s Receipt) matched(org id.Organization, subscriber id.Subscriber, invoice id.Invoice, payment id.Payment, by string, now time.Time) events.ReceiptMatched {
+func (s Receipt) matched(
+	org id.Organization, subscriber id.Subscriber, invoice id.Invoice, payment id.Payment, by string, now time.Time,
+) events.ReceiptMatched {
 	channel := s.Channel
 	if by == commands.MatchedByPrompt && channel == commands.ChannelPaybill {
 		channel = commands.ChannelPrompt
 	}
 	return events.ReceiptMatched{
-		ReceiptID: s.ID, OrgID: org, SubscriberID: subscriber, InvoiceID: invoice, PaymentID: payment, ReceiptNumber: s.Number,
-		Channel: channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, By: by, At: now,
+		ReceiptID: s.ID, OrgID: org, SubscriberID: subscriber, InvoiceID: invoice, PaymentID: payment,
+		ReceiptNumber: s.Number, Channel: channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, By: by, At: now,
 	}
 }
 

@@ -27,8 +27,8 @@ func decideClaimProvisional(s Receipt, c commands.ClaimProvisional, now time.Tim
 	}}, nil
 }
 
-// decideAbsorbReceipt notes that another receipt carries this money. If this one was credited too, CreditedTo says where
-// it has to be given back.
+// decideAbsorbReceipt notes that another receipt carries this money. If this one was credited too, CreditedTo says
+// where it has to be given back.
 func decideAbsorbReceipt(s Receipt, c commands.AbsorbReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingAbsorbed || s.Standing == StandingReversed {
 		return nil, nil
@@ -64,8 +64,8 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 	return []events.ReceiptEvent{events.ReceiptAssigned{ReceiptID: s.ID, OrgID: c.OrgID, At: now}}, nil
 }
 
-// decideAttributeReceipt puts money in suspense on an account. Attributing disputed money to the account that carries it
-// confirms it. Money of no organization, or of another, does not exist for this one.
+// decideAttributeReceipt puts money in suspense on an account. Attributing disputed money to the account that carries
+// it confirms it. Money of no organization, or of another, does not exist for this one.
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
@@ -79,7 +79,8 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	}
-	return []events.ReceiptEvent{s.matched(s.Org, c.SubscriberID, c.InvoiceID, s.Payment, commands.MatchedByOperator, now)}, nil
+	return []events.ReceiptEvent{s.matched(s.Org, c.SubscriberID, c.InvoiceID, s.Payment, commands.MatchedByOperator,
+		now)}, nil
 }
 
 // receiptAbsorbed refuses to correct money that another receipt carries.
@@ -117,7 +118,7 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 		return nil, nil
 	}
 	return []events.ReceiptEvent{events.ReceiptReattributed{
-		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, ReceiptNumber: s.Number, Channel: s.Channel,
-		Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1, Reason: c.Reason, At: now,
+		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, ReceiptNumber: s.Number,
+		Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1, Reason: c.Reason, At: now,
 	}}, nil
 }

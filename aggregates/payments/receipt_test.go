@@ -13,8 +13,9 @@ import (
 // confirmation is a paybill payment on a platform shortcode.
 func confirmation() commands.RecordReceipt {
 	return commands.RecordReceipt{
-		ReceiptID: realReceipt, Provider: commands.ProviderMobileMoney, ReceiptNumber: "SJK4X7Q2P1", Channel: commands.ChannelPaybill,
-		Shortcode: "600100", Amount: kes(1500), PaidAt: now, PayerPhone: personal.Of("254712345678"), BillRef: personal.Of("12345674"),
+		ReceiptID: realReceipt, Provider: commands.ProviderMobileMoney, ReceiptNumber: "SJK4X7Q2P1",
+		Channel: commands.ChannelPaybill, Shortcode: "600100", Amount: kes(1500), PaidAt: now,
+		PayerPhone: personal.Of("254712345678"), BillRef: personal.Of("12345674"),
 		Sighting: commands.SightingConfirmation,
 	}
 }
@@ -29,8 +30,8 @@ var recorded = events.ReceiptRecorded{
 // matchedTo is the fact that it is a subscriber's.
 func matchedTo(s id.Subscriber, by string, move int) events.ReceiptMatched {
 	return events.ReceiptMatched{
-		ReceiptID: realReceipt, OrgID: org, SubscriberID: s, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b", Amount: kes(1500), PaidAt: now,
-		By: by, Move: move, At: now,
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: s, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
+		Amount: kes(1500), PaidAt: now, By: by, Move: move, At: now,
 	}
 }
 
@@ -55,7 +56,9 @@ func TestReceipt_IsTheIdentityOfMoneyHoweverOftenItIsSeen(t *testing.T) {
 	t.Parallel()
 	callback := confirmation()
 	callback.Sighting, callback.CheckoutRequestID, callback.PaymentID = commands.SightingCallback, "ws_CO_1", attempt
-	sighted := events.ReceiptSighted{ReceiptID: realReceipt, Sighting: "stk_callback", CheckoutRequestID: "ws_CO_1", PaymentID: attempt, At: now}
+	sighted := events.ReceiptSighted{
+		ReceiptID: realReceipt, Sighting: "stk_callback", CheckoutRequestID: "ws_CO_1", PaymentID: attempt, At: now,
+	}
 	receipt(t).when(confirmation()).then(recorded).
 		when(confirmation()).thenNothing().
 		when(callback).then(sighted).
@@ -79,16 +82,20 @@ func TestDisputedReceipt_WaitsInSuspenseForAPerson(t *testing.T) {
 			second := confirmation()
 			change(&second)
 			disputed := events.ReceiptDisputed{
-				ReceiptID: realReceipt, Sighting: "c2b_confirmation", Amount: second.Amount, Shortcode: second.Shortcode, At: now,
+				ReceiptID: realReceipt, Sighting: "c2b_confirmation", Amount: second.Amount,
+				Shortcode: second.Shortcode, At: now,
 			}
 			receipt(t).given(recorded).when(second).then(disputed, held("disputed")).
 				when(second).thenNothing().
 				when(match(sub)).thenFails("receipt_disputed").
-				when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}).then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}).
-				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).then(matchedTo(sub, "operator", 0))
+				when(commands.AssignReceipt{ReceiptID: realReceipt,
+					OrgID: org}).then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}).
+				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org,
+					SubscriberID: sub}).then(matchedTo(sub, "operator", 0))
 			receipt(t).given(recorded, matchedTo(sub, "phone", 0)).when(second).then(disputed).
 				when(second).thenNothing().
-				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).then(matchedTo(sub, "operator", 0)).
+				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org,
+					SubscriberID: sub}).then(matchedTo(sub, "operator", 0)).
 				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).thenNothing()
 		})
 	}
@@ -100,17 +107,20 @@ func TestDisputedReceipt_AnotherAttemptOfTheSameMoney(t *testing.T) {
 	own.PaymentID = attempt
 	foreign.PaymentID = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000032")
 	receipt(t).given(own).when(foreign).
-		then(events.ReceiptDisputed{ReceiptID: realReceipt, Sighting: "c2b_confirmation", Amount: kes(1500), Shortcode: "600100", At: now}, held("disputed"))
+		then(events.ReceiptDisputed{ReceiptID: realReceipt, Sighting: "c2b_confirmation", Amount: kes(1500),
+			Shortcode: "600100", At: now}, held("disputed"))
 }
 
 func TestSharedPaybill_UnmatchedMoneyIsNobodysUntilAssigned(t *testing.T) {
 	t.Parallel()
 	attribute := commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}
-	receipt(t).given(recorded).when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}).thenFails("receipt_being_matched").
+	receipt(t).given(recorded).when(commands.AssignReceipt{ReceiptID: realReceipt,
+		OrgID: org}).thenFails("receipt_being_matched").
 		when(commands.HoldReceipt{ReceiptID: realReceipt, Reason: "no_match"}).then(held("no_match")).
 		when(commands.HoldReceipt{ReceiptID: realReceipt, Reason: "no_match"}).thenNothing().
 		when(attribute).thenFails("receipt_not_found").
-		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}).then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}).
+		when(commands.AssignReceipt{ReceiptID: realReceipt,
+			OrgID: org}).then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}).
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}).thenNothing().
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: other}).thenFails("receipt_assigned").
 		when(attribute).then(matchedTo(sub, "operator", 0)).
@@ -120,15 +130,17 @@ func TestSharedPaybill_UnmatchedMoneyIsNobodysUntilAssigned(t *testing.T) {
 func TestCash_ARepeatedReferenceIsRefused(t *testing.T) {
 	t.Parallel()
 	r := commands.CashReceiptID(org, "BOOK-17")
-	cash := commands.RecordCash{ReceiptID: r, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(500), Reference: "BOOK-17"}
+	cash := commands.RecordCash{
+		ReceiptID: r, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(500), Reference: "BOOK-17",
+	}
 	receipt(t).when(cash).then(
 		events.ReceiptRecorded{
-			ReceiptID: r, OrgID: org, Provider: "cash", ReceiptNumber: "BOOK-17", Channel: "cash", Amount: kes(500), PaidAt: now,
-			Sighting: "cash", RecordedAt: now,
+			ReceiptID: r, OrgID: org, Provider: "cash", ReceiptNumber: "BOOK-17", Channel: "cash", Amount: kes(500),
+			PaidAt: now, Sighting: "cash", RecordedAt: now,
 		},
 		events.ReceiptMatched{
-			ReceiptID: r, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "BOOK-17", Channel: "cash", Amount: kes(500),
-			PaidAt: now, By: "cash", At: now,
+			ReceiptID: r, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "BOOK-17", Channel: "cash",
+			Amount: kes(500), PaidAt: now, By: "cash", At: now,
 		}).
 		when(cash).thenFails("reference_used")
 	if commands.CashReceiptID(other, "BOOK-17") == r {
@@ -139,18 +151,21 @@ func TestCash_ARepeatedReferenceIsRefused(t *testing.T) {
 func TestMistakes_ReverseAndReattribute(t *testing.T) {
 	t.Parallel()
 	moved := events.ReceiptReattributed{
-		ReceiptID: realReceipt, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b", Amount: kes(1500),
-		PaidAt: now, Move: 1, Reason: "typing error", At: now,
+		ReceiptID: realReceipt, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
+		Amount: kes(1500), PaidAt: now, Move: 1, Reason: "typing error", At: now,
 	}
 	back := moved
 	back.From, back.To, back.Move = sub2, sub, 2
-	reversed := events.ReceiptReversed{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, Amount: kes(1500), Reason: "fraud", At: now}
+	reversed := events.ReceiptReversed{
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, Amount: kes(1500), Reason: "fraud", At: now,
+	}
 	move := commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub2, Reason: "typing error"}
 	reverse := commands.ReverseReceipt{ReceiptID: realReceipt, OrgID: org, Reason: "fraud"}
 	receipt(t).given(recorded).when(move).thenFails("receipt_not_found")
 	receipt(t).given(recorded, matchedTo(sub, "phone", 0)).
 		when(move).then(moved).when(move).thenNothing().
-		when(commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, Reason: "typing error"}).then(back).
+		when(commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub,
+			Reason: "typing error"}).then(back).
 		when(reverse).then(reversed).when(reverse).thenNothing().
 		when(move).thenFails("receipt_not_matched").
 		when(match(sub)).thenFails("receipt_reversed")
@@ -159,16 +174,19 @@ func TestMistakes_ReverseAndReattribute(t *testing.T) {
 func TestProvisionalReceipt_IsClaimedOnceAndAlarmsOtherwise(t *testing.T) {
 	t.Parallel()
 	temporary := events.ReceiptRecorded{
-		ReceiptID: provisional, OrgID: org, Provider: "provisional", Channel: "stk", Shortcode: "600100", Amount: kes(1500), PaidAt: now,
-		CheckoutRequestID: "ws_CO_1", PaymentID: attempt, Provisional: true, Sighting: "query", RecordedAt: now,
+		ReceiptID: provisional, OrgID: org, Provider: "provisional", Channel: "stk", Shortcode: "600100",
+		Amount: kes(1500), PaidAt: now, CheckoutRequestID: "ws_CO_1", PaymentID: attempt, Provisional: true,
+		Sighting: "query", RecordedAt: now,
 	}
 	credited := events.ReceiptMatched{
-		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, Channel: "stk", Amount: kes(1500), PaidAt: now, By: "prompt", At: now,
+		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, Channel: "stk", Amount: kes(1500),
+		PaidAt: now, By: "prompt", At: now,
 	}
 	claim := commands.ClaimProvisional{ReceiptID: provisional, ClaimedBy: realReceipt, ReceiptNumber: "SJK4X7Q2P1"}
 	mark := commands.MarkUnclaimed{ReceiptID: provisional}
 	receipt(t).given(temporary, credited).when(claim).then(events.ReceiptClaimed{
-		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, ClaimedBy: realReceipt, ReceiptNumber: "SJK4X7Q2P1", At: now,
+		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, ClaimedBy: realReceipt,
+		ReceiptNumber: "SJK4X7Q2P1", At: now,
 	}).
 		when(claim).thenNothing().
 		when(commands.ClaimProvisional{ReceiptID: provisional, ClaimedBy: otherReceipt}).thenFails("receipt_claimed").
@@ -176,15 +194,19 @@ func TestProvisionalReceipt_IsClaimedOnceAndAlarmsOtherwise(t *testing.T) {
 	receipt(t).given(temporary, credited).when(mark).then(events.ReceiptUnclaimed{ReceiptID: provisional, At: now}).
 		when(mark).thenNothing().
 		when(commands.ReverseReceipt{ReceiptID: provisional, OrgID: org, Reason: "never came"}).
-		then(events.ReceiptReversed{ReceiptID: provisional, OrgID: org, SubscriberID: sub, Amount: kes(1500), Reason: "never came", At: now}).
+		then(events.ReceiptReversed{ReceiptID: provisional, OrgID: org, SubscriberID: sub, Amount: kes(1500),
+			Reason: "never came", At: now}).
 		when(claim).thenFails("receipt_reversed")
 }
 
 func TestAbsorbedReceipt_GivesBackWhatItWasCreditedToo(t *testing.T) {
 	t.Parallel()
-	absorb := commands.AbsorbReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: provisional}
+	absorb := commands.AbsorbReceipt{
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: provisional,
+	}
 	absorbed := events.ReceiptAbsorbed{
-		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, PaymentID: attempt, ProvisionalReceiptID: provisional, Amount: kes(1500), At: now,
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, PaymentID: attempt, ProvisionalReceiptID: provisional,
+		Amount: kes(1500), At: now,
 	}
 	receipt(t).given(recorded).when(absorb).then(absorbed).when(absorb).thenNothing().
 		when(commands.ReverseReceipt{ReceiptID: realReceipt, OrgID: org, Reason: "x"}).thenFails("receipt_absorbed").

@@ -54,7 +54,12 @@ func claimsPlan(s Plan) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
-	return []commands.Claim{{Kind: "plan_code", Value: s.Owner.String() + "/" + s.Code, Code: "plan_code_taken", Message: "a plan with this code exists"}}
+	return []commands.Claim{
+		{
+			Kind: "plan_code", Value: s.Owner.String() + "/" + s.Code, Code: "plan_code_taken",
+			Message: "a plan with this code exists",
+		},
+	}
 }
 
 // decidePlan dispatches.
@@ -63,7 +68,8 @@ func decidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent
 		if !s.ID.IsZero() {
 			return nil, failure.NewConflict("plan_exists", "this plan exists already")
 		}
-		return []events.PlanEvent{events.PlanCreated{PlanID: create.PlanID, OrgID: create.OrgID, Code: create.Code, Terms: create.Terms}}, nil
+		return []events.PlanEvent{events.PlanCreated{PlanID: create.PlanID, OrgID: create.OrgID, Code: create.Code,
+			Terms: create.Terms}}, nil
 	}
 	if s.ID.IsZero() {
 		return nil, errNoPlan()

@@ -26,32 +26,42 @@ func TestPlan_AChangeMakesTheNextVersion(t *testing.T) {
 	t.Parallel()
 	dearer := terms(events.Prepaid)
 	dearer.Price = money.Major(2000, money.KES)
-	s := decidertest.For(t, plans(), now).When(commands.CreatePlan{PlanID: plan, OrgID: org, Code: "HOME10", Terms: terms(events.Prepaid)})
+	s := decidertest.For(t, plans(), now).When(commands.CreatePlan{
+		PlanID: plan, OrgID: org, Code: "HOME10", Terms: terms(events.Prepaid),
+	})
 	s.ThenEvents()
 	s.When(commands.RevisePlan{PlanID: plan, Terms: terms(events.Prepaid)}).ThenNothing()
-	s.When(commands.RevisePlan{PlanID: plan, Terms: dearer}).Then(events.PlanRevised{PlanID: plan, Version: 2, Terms: dearer})
+	s.When(commands.RevisePlan{PlanID: plan, Terms: dearer}).Then(events.PlanRevised{
+		PlanID: plan, Version: 2, Terms: dearer,
+	})
 	s.When(commands.ArchivePlan{PlanID: plan}).Then(events.PlanArchived{PlanID: plan})
 	s.When(commands.RevisePlan{PlanID: plan, Terms: terms(events.Postpaid)}).ThenFails("plan_archived")
 }
 
 func TestSubscriber_SameDetailsAreNothingNew(t *testing.T) {
 	t.Parallel()
-	details := events.SubscriberDetails{FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"), Tags: []string{"east"}}
+	details := events.SubscriberDetails{
+		FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"), Tags: []string{"east"},
+	}
 	s := decidertest.For(t, people(), now).When(commands.RegisterSubscriber{
-		SubscriberID: subscriber, OrgID: org, AccountNumber: commands.AccountNumber(1234567), Currency: money.KES, Details: details,
+		SubscriberID: subscriber, OrgID: org, AccountNumber: commands.AccountNumber(1234567), Currency: money.KES,
+		Details: details,
 	})
 	s.ThenEvents()
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).ThenNothing()
 	details.Tags = []string{"west"}
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).
 		Then(events.SubscriberDetailsCorrected{SubscriberID: subscriber, Details: details})
-	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).Then(events.SubscriberBlocked{SubscriberID: subscriber, Reason: "abuse"})
+	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).Then(events.SubscriberBlocked{
+		SubscriberID: subscriber, Reason: "abuse",
+	})
 	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).ThenNothing()
 }
 
 func TestSubscriber_AbsentIsNotFound(t *testing.T) {
 	t.Parallel()
-	decidertest.For(t, people(), now).When(commands.UnblockSubscriber{SubscriberID: subscriber, Reason: "x"}).ThenFails("subscriber_not_found")
+	decidertest.For(t, people(), now).When(commands.UnblockSubscriber{SubscriberID: subscriber,
+		Reason: "x"}).ThenFails("subscriber_not_found")
 }
 
 func TestAccountNumber_CheckDigitFindsSlips(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // Subscribers is the definition of subscribers.
 func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
 	return aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
-		Category: commands.SubscriberCategory, Missing: errNoSubscriber, Evolve: evolveSubscriber, Decide: decideSubscriber, Owner: ownerSubscriber,
-		Gone: func(s Subscriber) bool { return s.Forgotten },
+		Category: commands.SubscriberCategory, Missing: errNoSubscriber, Evolve: evolveSubscriber,
+		Decide: decideSubscriber, Owner: ownerSubscriber, Gone: func(s Subscriber) bool { return s.Forgotten },
 		Claims: claimsSubscriber,
 	}
 }
@@ -42,7 +42,10 @@ type Subscriber struct {
 func evolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 	switch e := e.(type) {
 	case events.SubscriberRegistered:
-		return Subscriber{ID: e.SubscriberID, Owner: e.OrgID, AccountNumber: e.AccountNumber, Currency: e.Currency, Details: e.Details}
+		return Subscriber{
+			ID: e.SubscriberID, Owner: e.OrgID, AccountNumber: e.AccountNumber, Currency: e.Currency,
+			Details: e.Details,
+		}
 	case events.SubscriberDetailsCorrected:
 		s.Details = e.Details
 	case events.SubscriberBlocked:
@@ -64,7 +67,12 @@ func claimsSubscriber(s Subscriber) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
-	return []commands.Claim{{Kind: "account_number", Value: s.AccountNumber, Code: "account_number_taken", Message: "this account number is taken"}}
+	return []commands.Claim{
+		{
+			Kind: "account_number", Value: s.AccountNumber, Code: "account_number_taken",
+			Message: "this account number is taken",
+		},
+	}
 }
 
 // decideSubscriber dispatches.

@@ -16,8 +16,8 @@ import (
 // Subscriptions is the definition of subscriptions.
 func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
 	return aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
-		Category: commands.SubscriptionCategory, Missing: errNoSubscription, Evolve: evolveSubscription, Decide: decideSubscription, Owner: ownerSubscription,
-		Claims: claimsSubscription, Close: closeSubscription,
+		Category: commands.SubscriptionCategory, Missing: errNoSubscription, Evolve: evolveSubscription,
+		Decide: decideSubscription, Owner: ownerSubscription, Claims: claimsSubscription, Close: closeSubscription,
 	}
 }
 
@@ -69,8 +69,8 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 	switch e := e.(type) {
 	case events.SubscriptionCreated:
 		return Subscription{
-			ID: e.SubscriptionID, Owner: e.OrgID, SubscriberID: e.SubscriberID, PlanVersion: e.PlanVersion, Terms: e.Terms,
-			Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username, State: Pending,
+			ID: e.SubscriptionID, Owner: e.OrgID, SubscriberID: e.SubscriberID, PlanVersion: e.PlanVersion,
+			Terms: e.Terms, Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username, State: Pending,
 		}
 	case events.PeriodDue:
 		s.Open = opened(s.Open, e.InvoiceID)
@@ -117,7 +117,9 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 	if err != nil {
 		panic("subscription opening: " + err.Error()) // no field of it can fail
 	}
-	return events.SubscriptionPeriodClosed{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username}
+	return events.SubscriptionPeriodClosed{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
+	}
 }
 
 // resumed ends a pause: what the pause moved sets a new anniversary.

@@ -11,7 +11,9 @@ import (
 )
 
 // decideSubscription dispatches.
-func decideSubscription(s Subscription, c commands.SubscriptionCommand, now time.Time) ([]events.SubscriptionEvent, error) {
+func decideSubscription(
+	s Subscription, c commands.SubscriptionCommand, now time.Time,
+) ([]events.SubscriptionEvent, error) {
 	if create, ok := c.(commands.CreateSubscription); ok {
 		return decideCreate(s, create, now)
 	}
@@ -30,7 +32,8 @@ func decideSubscription(s Subscription, c commands.SubscriptionCommand, now time
 		if !slices.Contains(s.Open, c.InvoiceID) {
 			return nil, nil
 		}
-		return []events.SubscriptionEvent{events.PeriodCancelled{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, At: now}}, nil
+		return []events.SubscriptionEvent{events.PeriodCancelled{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
+			InvoiceID: c.InvoiceID, At: now}}, nil
 	case commands.PauseSubscription:
 		return decidePause(s, c, now)
 	case commands.ResumeSubscription:
@@ -39,13 +42,14 @@ func decideSubscription(s Subscription, c commands.SubscriptionCommand, now time
 		if s.State == Ended {
 			return nil, nil
 		}
-		return []events.SubscriptionEvent{events.SubscriptionEnded{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now}}, nil
+		return []events.SubscriptionEvent{events.SubscriptionEnded{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
+			Reason: c.Reason, At: now}}, nil
 	}
 	return nil, nil
 }
 
-// decideCreate makes the subscription and what is due for it: a prepaid period waits for its money, a postpaid one starts
-// at once (or on its day) and is to be paid by its end.
+// decideCreate makes the subscription and what is due for it: a prepaid period waits for its money, a postpaid one
+// starts at once (or on its day) and is to be paid by its end.
 func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("subscription_exists", "this subscription exists already")
@@ -72,7 +76,8 @@ func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []
 	prepaidWaits := s.Terms.Mode == events.Prepaid && len(s.Open) > 0
 	postpaidEarly := s.Terms.Mode == events.Postpaid && (s.LastTo.After(now) || s.StartsAt.After(now))
 	_, paid := s.Paid[c.InvoiceID]
-	if s.State == Ended || s.State == Paused || prepaidWaits || postpaidEarly || paid || slices.Contains(s.Open, c.InvoiceID) {
+	if s.State == Ended || s.State == Paused || prepaidWaits || postpaidEarly || paid ||
+		slices.Contains(s.Open, c.InvoiceID) {
 		return nil
 	}
 	return due(s, c.InvoiceID, now)
@@ -115,7 +120,9 @@ func decideExtend(s Subscription, c commands.ExtendSubscription) []events.Subscr
 		to = s.Terms.Period.After(from, anchor, s.zone())
 	}
 	to = latest(to, s.PaidUntil)
-	extended := events.SubscriptionExtended{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, From: from, PaidUntil: to}
+	extended := events.SubscriptionExtended{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, From: from, PaidUntil: to,
+	}
 	if s.State != Pending {
 		return []events.SubscriptionEvent{extended}
 	}
@@ -153,20 +160,23 @@ func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([
 	case Paused:
 		return nil, nil
 	case Active:
-		return []events.SubscriptionEvent{events.SubscriptionPaused{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now}}, nil
+		return []events.SubscriptionEvent{events.SubscriptionPaused{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
+			Reason: c.Reason, At: now}}, nil
 	}
 	return nil, failure.NewConflict("subscription_not_active", "only an active subscription can be paused")
 }
 
-// decideResume gives the time of the pause back: of what is paid for, and of the postpaid period that is running, so that
-// the time between is not billed.
+// decideResume gives the time of the pause back: of what is paid for, and of the postpaid period that is running, so
+// that the time between is not billed.
 func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch s.State {
 	case Active:
 		return nil, nil
 	case Paused:
 		pause := now.Sub(s.PausedAt)
-		resumed := events.SubscriptionResumed{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, PaidUntil: s.PaidUntil, At: now}
+		resumed := events.SubscriptionResumed{
+			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, PaidUntil: s.PaidUntil, At: now,
+		}
 		if s.PaidUntil.After(s.PausedAt) {
 			resumed.PaidUntil = s.PaidUntil.Add(pause)
 		}

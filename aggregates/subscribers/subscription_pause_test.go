@@ -15,9 +15,13 @@ import (
 )
 
 // pauseFor pauses at an instant and gives what the resume after some days decides.
-func pauseFor(s *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent], at time.Time, days int) events.SubscriptionResumed {
+func pauseFor(
+	s *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent],
+	at time.Time, days int,
+) events.SubscriptionResumed {
 	s.At(at).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
-	made := s.At(at.AddDate(0, 0, days)).When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "is back"}).ThenEvents()
+	made := s.At(at.AddDate(0, 0, days)).When(commands.ResumeSubscription{SubscriptionID: subscription,
+		Reason: "is back"}).ThenEvents()
 	resumed, _ := made[0].(events.SubscriptionResumed)
 	return resumed
 }
@@ -56,7 +60,8 @@ func TestPausePrepaid_MoneyThatComesMeanwhileBuysAWholePeriod(t *testing.T) {
 		s.ThenEvents()
 		end := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC)
 		s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
-		s.At(now.AddDate(0, 0, 5)).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
+		s.At(now.AddDate(0, 0, 5)).When(commands.PauseSubscription{SubscriptionID: subscription,
+			Reason: "travels"}).ThenEvents()
 		made := s.When(paid(second, now.AddDate(0, 0, payDays))).ThenEvents()
 		if e, _ := made[0].(events.SubscriptionExtended); !e.From.Equal(end) {
 			t.Errorf("%s: the second period begins %s, want %s", name, e.From, end)
@@ -71,15 +76,18 @@ func TestReopened_BothOpenInvoicesKeepAThirdAway(t *testing.T) {
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	s.When(commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: first, Reason: "reversed"}).ThenEvents()
 	s.When(paid(first, now.Add(time.Hour))).ThenEvents()
-	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenNothing() // the second is still open
+	// the second is still open
+	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenNothing()
 	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
-	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenEvents(); len(made) != 1 {
+	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription,
+		InvoiceID: third}).ThenEvents(); len(made) != 1 {
 		t.Errorf("made %d events", len(made))
 	}
 }
 
-// TestExtend_EveryPaymentBuysAWholeMonth plays random lives of a monthly prepaid subscription: whatever was paused, withdrawn
-// or paid late, a paid month is 28 to 31 days, give or take an hour where clocks change, and PaidUntil never falls by paying.
+// TestExtend_EveryPaymentBuysAWholeMonth plays random lives of a monthly prepaid subscription: whatever was paused,
+// withdrawn or paid late, a paid month is 28 to 31 days, give or take an hour where clocks change, and PaidUntil never
+// falls by paying.
 func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -92,7 +100,8 @@ func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 			return made
 		}
 		command := create(events.Prepaid)
-		command.Timezone = rapid.SampledFrom([]string{"Africa/Nairobi", "Europe/Berlin", "Pacific/Auckland"}).Draw(r, "zone")
+		command.Timezone = rapid.SampledFrom([]string{"Africa/Nairobi", "Europe/Berlin", "Pacific/Auckland"}).Draw(r,
+			"zone")
 		do(command)
 		var bought []id.Invoice
 		for i := range rapid.IntRange(1, 40).Draw(r, "steps") {
@@ -104,10 +113,15 @@ func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 				do(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "x"})
 			case 2:
 				if len(bought) > 0 {
-					do(commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: rapid.SampledFrom(bought).Draw(r, "withdrawn"), Reason: "x"})
+					do(commands.WithdrawPeriod{
+						SubscriptionID: subscription, InvoiceID: rapid.SampledFrom(bought).Draw(r, "withdrawn"),
+						Reason: "x",
+					})
 				}
 			default:
-				do(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("test", fmt.Sprint(i))})
+				do(commands.MakePeriodDue{
+					SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("test", fmt.Sprint(i)),
+				})
 				if len(s.Open) == 0 {
 					continue
 				}
@@ -115,7 +129,9 @@ func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 				bought = append(bought, s.Open[0])
 				for _, e := range do(paid(s.Open[0], at)) {
 					e, ok := e.(events.SubscriptionExtended)
-					if length := e.PaidUntil.Sub(e.From); ok && (length < 28*24*time.Hour-time.Hour || length > 31*24*time.Hour+time.Hour || e.PaidUntil.Before(before)) {
+					if length := e.PaidUntil.Sub(e.From); ok &&
+						(length < 28*24*time.Hour-time.Hour || length > 31*24*time.Hour+time.Hour ||
+							e.PaidUntil.Before(before)) {
 						r.Fatalf("from %s to %s (%s), before %s", e.From, e.PaidUntil, length, before)
 					}
 				}

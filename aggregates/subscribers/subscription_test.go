@@ -46,8 +46,8 @@ func terms(mode events.BillingMode) events.PlanTerms {
 // create asks for the subscription.
 func create(mode events.BillingMode) commands.CreateSubscription {
 	return commands.CreateSubscription{
-		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1, Terms: terms(mode),
-		Timezone: "Africa/Nairobi", Username: personal.Of("jane"), InvoiceID: first,
+		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1,
+		Terms: terms(mode), Timezone: "Africa/Nairobi", Username: personal.Of("jane"), InvoiceID: first,
 	}
 }
 
@@ -58,7 +58,9 @@ func paid(invoice id.Invoice, at time.Time) commands.ExtendSubscription {
 
 // extended is the event of a paid period.
 func extended(invoice id.Invoice, from, until time.Time) events.SubscriptionEvent {
-	return events.SubscriptionExtended{SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: invoice, From: from, PaidUntil: until}
+	return events.SubscriptionExtended{
+		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: invoice, From: from, PaidUntil: until,
+	}
 }
 
 // activated is the event of the first period's start.
@@ -70,8 +72,9 @@ func TestCreatePrepaid_WaitsForItsMoney(t *testing.T) {
 	t.Parallel()
 	decidertest.For(t, aggregate(), now).When(create(events.Prepaid)).Then(
 		events.SubscriptionCreated{
-			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1, Terms: terms(events.Prepaid),
-			Timezone: "Africa/Nairobi", StartsAt: now, Username: personal.Of("jane"), CreatedAt: now,
+			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1,
+			Terms: terms(events.Prepaid), Timezone: "Africa/Nairobi", StartsAt: now, Username: personal.Of("jane"),
+			CreatedAt: now,
 		},
 		events.PeriodDue{
 			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: first, PlanName: "Home 10",
@@ -81,7 +84,9 @@ func TestCreatePrepaid_WaitsForItsMoney(t *testing.T) {
 }
 
 // prepaid is a created prepaid subscription.
-func prepaid(t *testing.T) *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
+func prepaid(
+	t *testing.T,
+) *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
 	s := decidertest.For(t, aggregate(), now).When(create(events.Prepaid))
 	s.ThenEvents()
 	return s
@@ -89,7 +94,8 @@ func prepaid(t *testing.T) *decidertest.Scenario[subscribers.Subscription, comma
 
 func TestExtendPrepaid_PaidUntilMovesByTheAnniversaryAndClampsToTheMonth(t *testing.T) {
 	t.Parallel()
-	end1, end2 := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC), time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC)
+	end1, end2 := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC),
+		time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC)
 	s := prepaid(t).When(paid(first, now)).Then(activated(now), extended(first, now, end1))
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	s.When(paid(second, end1.Add(-48*time.Hour))).Then(extended(second, end1, end2))
@@ -103,7 +109,8 @@ func TestExtendPrepaid_PaidAfterExpiryStartsWithThePayment(t *testing.T) {
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	s.When(paid(second, late)).Then(extended(second, late, time.Date(2026, time.April, 10, 6, 0, 0, 0, time.UTC)))
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenEvents()
-	s.When(paid(third, late.Add(time.Hour))).Then(extended(third, time.Date(2026, time.April, 10, 6, 0, 0, 0, time.UTC), time.Date(2026, time.May, 10, 6, 0, 0, 0, time.UTC)))
+	s.When(paid(third, late.Add(time.Hour))).Then(extended(third, time.Date(2026, time.April, 10, 6, 0, 0, 0, time.UTC),
+		time.Date(2026, time.May, 10, 6, 0, 0, 0, time.UTC)))
 }
 
 func TestExtend_TheSameInvoiceMovesPaidUntilOnce(t *testing.T) {
@@ -132,21 +139,24 @@ func TestCreatePostpaid_StartsAtOnceAndIsDueAtItsEnd(t *testing.T) {
 	}
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenNothing()
 	s.At(end).When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).Then(events.PeriodDue{
-		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: second, PlanName: "Home 10", Terms: terms(events.Postpaid),
-		From: end, To: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC), DueAt: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
+		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: second, PlanName: "Home 10",
+		Terms: terms(events.Postpaid), From: end, To: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
+		DueAt: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
 	})
 }
 
 func TestWithdrawPeriod_ReversedMoneyTakesItsPeriodBack(t *testing.T) {
 	t.Parallel()
-	end1, end2 := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC), time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC)
+	end1, end2 := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC),
+		time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC)
 	s := prepaid(t).When(paid(first, now))
 	s.ThenEvents()
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	s.When(paid(second, now)).ThenEvents()
 	withdraw := commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: second, Reason: "reversed by the bank"}
 	s.When(withdraw).Then(events.PeriodWithdrawn{
-		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: second, PaidUntil: end1, Reason: "reversed by the bank",
+		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: second, PaidUntil: end1,
+		Reason: "reversed by the bank",
 	})
 	s.When(withdraw).ThenNothing()
 	s.When(paid(second, now)).Then(extended(second, end1, end2))
@@ -154,11 +164,13 @@ func TestWithdrawPeriod_ReversedMoneyTakesItsPeriodBack(t *testing.T) {
 
 func TestPause_DaysComeBackWithTheResume(t *testing.T) {
 	t.Parallel()
-	s := prepaid(t).When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenFails("subscription_not_active")
+	s := prepaid(t).When(commands.PauseSubscription{SubscriptionID: subscription,
+		Reason: "travels"}).ThenFails("subscription_not_active")
 	s.When(paid(first, now)).ThenEvents()
 	s.When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "travels"}).ThenEvents()
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenNothing()
-	s.At(now.Add(72 * time.Hour)).When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "is back"}).Then(events.SubscriptionResumed{
+	s.At(now.Add(72 * time.Hour)).When(commands.ResumeSubscription{SubscriptionID: subscription,
+		Reason: "is back"}).Then(events.SubscriptionResumed{
 		SubscriptionID: subscription, SubscriberID: subscriber, Reason: "is back", At: now.Add(72 * time.Hour),
 		PaidUntil: time.Date(2026, time.March, 3, 9, 0, 0, 0, time.UTC),
 	})
@@ -169,7 +181,8 @@ func TestCancelPeriod_AVoidedInvoiceFreesTheNextPeriod(t *testing.T) {
 	s := prepaid(t).When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: first})
 	s.ThenEvents()
 	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: first}).ThenNothing()
-	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents(); len(made) != 1 {
+	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription,
+		InvoiceID: second}).ThenEvents(); len(made) != 1 {
 		t.Errorf("made %d events; want the next period", len(made))
 	}
 }
@@ -200,7 +213,9 @@ func TestClose_NextStreamPeriodDecidesAlike(t *testing.T) {
 			at = at.Add(time.Duration(rapid.IntRange(0, 40*24).Draw(r, "hours")) * time.Hour)
 			switch rapid.IntRange(0, 5).Draw(r, "step") {
 			case 0, 1:
-				do(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("test", string(rune('a'+i)))})
+				do(commands.MakePeriodDue{
+					SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("test", string(rune('a'+i))),
+				})
 			case 2, 3:
 				if len(s.Open) > 0 {
 					do(paid(s.Open[0], at))

@@ -15,11 +15,16 @@ const scrapeLimit = 2 * time.Second
 
 // What an operator is to be woken for, beside what httpapi/metrics.go shows. All are read when they are scraped.
 var (
-	processStoppedDesc = prometheus.NewDesc("lastmile_process_stopped", "1 when a process met an input that it cannot take.", []string{"process"}, nil)
-	processLagDesc     = prometheus.NewDesc("lastmile_process_lag", "Log positions that a process has not taken yet.", []string{"process"}, nil)
-	processRetryDesc   = prometheus.NewDesc("lastmile_process_retrying", "Instances of a process whose command is being tried again.", []string{"process"}, nil)
-	jobsDesc           = prometheus.NewDesc("lastmile_jobs", "Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
-	callbacksDesc      = prometheus.NewDesc("lastmile_callbacks_waiting", "Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
+	processStoppedDesc = prometheus.NewDesc("lastmile_process_stopped",
+		"1 when a process met an input that it cannot take.", []string{"process"}, nil)
+	processLagDesc = prometheus.NewDesc("lastmile_process_lag", "Log positions that a process has not taken yet.",
+		[]string{"process"}, nil)
+	processRetryDesc = prometheus.NewDesc("lastmile_process_retrying",
+		"Instances of a process whose command is being tried again.", []string{"process"}, nil)
+	jobsDesc = prometheus.NewDesc("lastmile_jobs",
+		"Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
+	callbacksDesc = prometheus.NewDesc("lastmile_callbacks_waiting",
+		"Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
 )
 
 // alarms collects them. What cannot be read is left out, not shown as 0.
@@ -27,7 +32,9 @@ type alarms struct{ app *App }
 
 // Describe is prometheus.Collector's.
 func (alarms) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{processStoppedDesc, processLagDesc, processRetryDesc, jobsDesc, callbacksDesc} {
+	for _, d := range []*prometheus.Desc{
+		processStoppedDesc, processLagDesc, processRetryDesc, jobsDesc, callbacksDesc,
+	} {
 		to <- d
 	}
 }
@@ -50,7 +57,9 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 			show(processRetryDesc, float64(s.Retrying), s.Name)
 		}
 	}
-	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{m.jobs, m.callbacks} {
+	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{
+		m.jobs, m.callbacks,
+	} {
 		if err := look(ctx, show); err != nil {
 			m.app.logger.WarnContext(ctx, "metrics cannot be read", slog.String("error", err.Error()))
 		}
@@ -60,8 +69,11 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 // jobs counts unfinished and failed outside calls.
 func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
 	db := m.app.storage.db
-	rows, err := db.Owner.Query(ctx, `select s.state::text, count(j.id) from unnest(enum_range(null::`+db.Namespace.Schema("river")+`.river_job_state)) s(state)
-		left join `+db.Namespace.Schema("river")+`.river_job j on j.state = s.state where s.state <> 'completed' group by 1 order by 1`)
+	rows, err := db.Owner.Query(ctx,
+		`select s.state::text, count(j.id) from unnest(enum_range(null::`+db.Namespace.Schema("river")+
+			`.river_job_state)) s(state)
+		left join `+db.Namespace.Schema("river")+
+			`.river_job j on j.state = s.state where s.state <> 'completed' group by 1 order by 1`)
 	if err != nil {
 		return err
 	}
@@ -81,7 +93,8 @@ func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, .
 func (m alarms) callbacks(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
 	db := m.app.storage.db
 	var count int64
-	err := db.Owner.QueryRow(ctx, `select count(*) from `+db.Namespace.Schema("vault")+`.callbacks where done_at is null`).Scan(&count)
+	err := db.Owner.QueryRow(ctx, `select count(*) from `+db.Namespace.Schema("vault")+
+		`.callbacks where done_at is null`).Scan(&count)
 	if err == nil {
 		show(callbacksDesc, float64(count))
 	}

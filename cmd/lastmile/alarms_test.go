@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMetrics_ShowMoneyThatWaits: what an operator is to be woken for is on the metrics listener, and on the operators' page.
+// TestMetrics_ShowMoneyThatWaits: what an operator is to be woken for is on the metrics listener, and on the operators'
+// page.
 func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "METRICS_ADDR=127.0.0.1:0").start().signIn()
@@ -18,7 +19,8 @@ func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 	k.pay("254711000701", "nobody", 100)
 	wanted := []string{
 		`lastmile_receipts_attention{why="suspense"} 1`, `lastmile_receipts_attention{why="disputed"} 0`,
-		`lastmile_receipts_attention{why="unclaimed"} 0`, `lastmile_process_stopped{process="receipts"} 0`, `lastmile_process_retrying{process="renewal"} 0`, `lastmile_jobs{state="discarded"} 0`,
+		`lastmile_receipts_attention{why="unclaimed"} 0`, `lastmile_process_stopped{process="receipts"} 0`,
+		`lastmile_process_retrying{process="renewal"} 0`, `lastmile_jobs{state="discarded"} 0`,
 		"lastmile_callbacks_waiting 0", `lastmile_projection_stopped{projection="audit_log"} 0`,
 	}
 	var page []byte

@@ -56,7 +56,8 @@ type appOptions struct {
 	dialRouter routeros.DialFunc
 }
 
-// StartApp starts the service in the order of its dependencies. On an error everything that was started is stopped again.
+// StartApp starts the service in the order of its dependencies. On an error everything that was started is stopped
+// again.
 func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opts appOptions) (*App, error) {
 	if err := r.check(cfg); err != nil {
 		return nil, err
@@ -64,11 +65,17 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	if opts.clock == nil {
 		opts.clock = clock.System()
 	}
-	a := &App{cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger), metrics: prometheus.NewRegistry()}
+	a := &App{
+		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
+		metrics: prometheus.NewRegistry(),
+	}
 	a.startedAt = a.clock.Now()
 	a.dialRouter = opts.dialRouter
-	a.breakers = breaker.New(breaker.Config{Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{routeros.BreakerKind: "device_unreachable"}})
-	logger.InfoContext(ctx, "starting", append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
+	a.breakers = breaker.New(breaker.Config{
+		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{routeros.BreakerKind: "device_unreachable"},
+	})
+	logger.InfoContext(ctx, "starting",
+		append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
 	if err := a.start(ctx, opts); err != nil {
 		a.Stop()
 		if ctx.Err() != nil {
@@ -89,7 +96,8 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	var err error
-	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, storageMode{node: a.roles.has(roleEventStore)}); err != nil {
+	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life,
+		storageMode{node: a.roles.has(roleEventStore)}); err != nil {
 		return err
 	}
 	if a.engines, err = startEngines(ctx, a.storage, a.clock, a.life, a.roles); err != nil {
@@ -147,7 +155,8 @@ func (a *App) awaitReadModels(ctx context.Context) {
 // refuseSecond fails when another program serves the same data.
 func (a *App) refuseSecond(ctx context.Context) error {
 	r := findRunning(ctx, a.cfg)
-	if r.PID == 0 || r.PID == os.Getpid() || a.cfg.EventStoreURL != "" || !a.roles.has(roleEventStore) || !answers(ctx, r.HTTP) {
+	if r.PID == 0 || r.PID == os.Getpid() || a.cfg.EventStoreURL != "" || !a.roles.has(roleEventStore) ||
+		!answers(ctx, r.HTTP) {
 		return nil
 	}
 	return fmt.Errorf("another lastmile (process %d, http://%s) serves this data; stop it, or set EVENTSTORE_URL=%s"+
@@ -221,7 +230,8 @@ func (a *App) listen(ctx context.Context) error {
 
 // startMetrics serves Prometheus on a listener of its own.
 func (a *App) startMetrics(ctx context.Context) error {
-	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), alarms{a})
+	a.metrics.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), alarms{a})
 	if a.cfg.MetricsAddr == "" {
 		return nil
 	}
@@ -255,5 +265,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write([]byte(`{"statusCode":503,"message":"The service is starting.","error":"Service Unavailable","code":"not_ready"}` + "\n"))
+	_, _ = w.Write([]byte(
+		`{"statusCode":503,"message":"The service is starting.","error":"Service Unavailable","code":"not_ready"}` +
+			"\n"))
 }

@@ -22,9 +22,9 @@ import (
 // pageSize is the rows of the page that is measured.
 const pageSize = 25
 
-// BenchmarkSubscribersPage: pages a second of 25 of 100,000 subscribers over a real listener, through sign-in, tenant, rate
-// limit, row-level security, log and metrics, against a bare handler that runs the same indexed query and writes the same
-// JSON. Aim 0.7.
+// BenchmarkSubscribersPage: pages a second of 25 of 100,000 subscribers over a real listener, through sign-in, tenant,
+// rate limit, row-level security, log and metrics, against a bare handler that runs the same indexed query and writes
+// the same JSON. Aim 0.7.
 func BenchmarkSubscribersPage(b *testing.B) {
 	k := newBenchKit(b)
 	org := k.must(k.root, "GET", "/orgs", nil).list("data")[0].text("id")
@@ -42,7 +42,8 @@ func BenchmarkSubscribersPage(b *testing.B) {
 	samePage(b, served[0], plain[0], page)
 	rate := func(lines []*line) func() float64 {
 		return func() float64 {
-			return benchtest.Rate(b, benchReaders, func(_ context.Context, caller int) error { return lines[caller].expect(http.StatusOK, page) })
+			return benchtest.Rate(b, benchReaders,
+				func(_ context.Context, caller int) error { return lines[caller].expect(http.StatusOK, page) })
 		}
 	}
 	for b.Loop() {
@@ -70,7 +71,8 @@ from generate_series(1, $2) n`)
 	if _, err := k.app.DB().Owner.Exec(b.Context(), insert, org, count); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := k.app.DB().Owner.Exec(b.Context(), k.app.engines.views.SQL(subscribersviews.SubscribersName, `analyze {schema}.subscribers`)); err != nil {
+	if _, err := k.app.DB().Owner.Exec(b.Context(),
+		k.app.engines.views.SQL(subscribersviews.SubscribersName, `analyze {schema}.subscribers`)); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -120,9 +122,11 @@ func barePage(pool *pgxpool.Pool, sql, org string) http.HandlerFunc {
 		}
 		out := barePageBody{Data: make([]barePageRow, 0, pageSize), HasMore: len(rows) > pageSize, NextCursor: &next}
 		for _, s := range rows[:min(pageSize, len(rows))] {
-			out.Data = append(out.Data, barePageRow{ID: s.ID, AccountNumber: s.AccountNumber, FirstName: s.FirstName, LastName: s.LastName, Phone: s.Phone,
-				Email: s.Email, Address: s.Address, Tags: s.Tags, Status: s.Status, Balance: s.Balance().Number(), Credit: s.Credit().Number(),
-				Currency: string(s.Currency), CreatedAt: s.CreatedAt})
+			out.Data = append(out.Data, barePageRow{
+				ID: s.ID, AccountNumber: s.AccountNumber, FirstName: s.FirstName, LastName: s.LastName, Phone: s.Phone,
+				Email: s.Email, Address: s.Address, Tags: s.Tags, Status: s.Status, Balance: s.Balance().Number(),
+				Credit: s.Credit().Number(), Currency: string(s.Currency), CreatedAt: s.CreatedAt,
+			})
 		}
 		text, err := json.Marshal(out)
 		if err != nil {

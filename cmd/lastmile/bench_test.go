@@ -29,14 +29,18 @@ const (
 	benchWriters = 64
 )
 
-// visibleWithin is what the issue wants of the time from a command's answer to its visibility in a read, in 99 of 100 cases.
+// visibleWithin is what the issue wants of the time from a command's answer to its visibility in a read, in 99 of 100
+// cases.
 const visibleWithin = 50 * time.Millisecond
 
-// newBenchKit starts the whole service as it is installed, with every request logged, and limits that are out of the way.
+// newBenchKit starts the whole service as it is installed, with every request logged, and limits that are out of the
+// way.
 func newBenchKit(b *testing.B) *kit {
 	b.Helper()
-	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "RATE_LIMIT_LOGIN=1000000000", "RATE_LIMIT_WEBHOOK=1000000000")
-	app, err := StartApp(b.Context(), k.config(), allRoles, slog.New(slog.NewJSONHandler(io.Discard, nil)), appOptions{})
+	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "RATE_LIMIT_LOGIN=1000000000",
+		"RATE_LIMIT_WEBHOOK=1000000000")
+	app, err := StartApp(b.Context(), k.config(), allRoles, slog.New(slog.NewJSONHandler(io.Discard, nil)),
+		appOptions{})
 	if err != nil {
 		b.Fatalf("start: %v", err)
 	}
@@ -45,7 +49,8 @@ func newBenchKit(b *testing.B) *kit {
 	return k.signIn()
 }
 
-// appendRate is the events a second that the log of a running service takes from so many writers, each a stream of its own.
+// appendRate is the events a second that the log of a running service takes from so many writers, each a stream of its
+// own.
 func appendRate(b *testing.B, store *eventstore.Store) float64 {
 	b.Helper()
 	org := id.New[id.Organization]()
@@ -53,15 +58,17 @@ func appendRate(b *testing.B, store *eventstore.Store) float64 {
 		plan := id.New[id.Plan]()
 		_, err := store.Append(ctx, "bench-"+plan.String(), eventstore.NoStream, []eventstore.New{{
 			Event: events.PlanArchived{PlanID: plan, Reason: "measured"},
-			Meta: events.Metadata{EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench", At: time.Now().UTC(),
-				Actor: events.Actor{Kind: events.ActorOperator}},
+			Meta: events.Metadata{
+				EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench",
+				At: time.Now().UTC(), Actor: events.Actor{Kind: events.ActorOperator},
+			},
 		}})
 		return err
 	})
 }
 
-// BenchmarkCommands: writes a second over HTTP (sign-in, claims, event, and the answer waits for the read model), against
-// appends a second to the same log.
+// BenchmarkCommands: writes a second over HTTP (sign-in, claims, event, and the answer waits for the read model),
+// against appends a second to the same log.
 func BenchmarkCommands(b *testing.B) {
 	k := newBenchKit(b)
 	lines := dialMany(b, k.addr, benchWriters)
@@ -76,8 +83,9 @@ func BenchmarkCommands(b *testing.B) {
 	}
 }
 
-// BenchmarkVisible: with nothing else going on, the time from a command's answer until reads show it: the resource's own list,
-// for which the answer has waited, and the audit log, for which nobody has. The limit is one read that shows it at once.
+// BenchmarkVisible: with nothing else going on, the time from a command's answer until reads show it: the resource's
+// own list, for which the answer has waited, and the audit log, for which nobody has. The limit is one read that shows
+// it at once.
 func BenchmarkVisible(b *testing.B) {
 	k := newBenchKit(b)
 	subscriber, _ := k.subscriber("254711000777")
@@ -87,7 +95,8 @@ func BenchmarkVisible(b *testing.B) {
 		for n := range benchtest.Size(b, "COMMANDS", 200) {
 			name := fmt.Sprintf("Visible%d", n)
 			requestID := uuid.NewString()
-			change := request(http.MethodPatch, "/subscribers/"+subscriber, k.admin, `{"firstName":"`+name+`"}`, "X-Request-Id: "+requestID)
+			change := request(http.MethodPatch, "/subscribers/"+subscriber, k.admin, `{"firstName":"`+name+`"}`,
+				"X-Request-Id: "+requestID)
 			if err := line.expect(http.StatusOK, change); err != nil {
 				b.Fatal(err)
 			}
@@ -124,8 +133,10 @@ func BenchmarkCallbacks(b *testing.B) {
 		for range benchtest.Rounds(b) {
 			rates = append(rates, benchtest.Rate(b, benchWriters, func(_ context.Context, caller int) error {
 				body := fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":"BN%08d","TransTime":"20261120101500","TransAmount":"100.00","BusinessShortCode":%q,`+
-					`"BillRefNumber":"nobody","MSISDN":"254711000001","FirstName":"BENCH"}`, serial.Add(1), testShortcode)
-				return lines[caller].expect(http.StatusOK, request(http.MethodPost, path, apiClient{host: k.admin.host}, body))
+					`"BillRefNumber":"nobody","MSISDN":"254711000001","FirstName":"BENCH"}`, serial.Add(1),
+					testShortcode)
+				return lines[caller].expect(http.StatusOK,
+					request(http.MethodPost, path, apiClient{host: k.admin.host}, body))
 			}))
 		}
 		benchtest.Report(b, "callbacks/s", benchtest.Quantile(rates, 50), appends, benchtest.NoAim)

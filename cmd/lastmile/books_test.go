@@ -33,7 +33,8 @@ func (k *kit) sameBooks(payers map[string]string) {
 				return false, err
 			}
 			if got != want[subscriber] {
-				return false, fmt.Errorf("account of %s has %d, the provider moved %d", subscriber, got, want[subscriber])
+				return false, fmt.Errorf("account of %s has %d, the provider moved %d", subscriber, got,
+					want[subscriber])
 			}
 		}
 		return true, nil
@@ -113,7 +114,9 @@ func (k *kit) creditedInLog() []string {
 	k.t.Helper()
 	var list []string
 	for after := uint64(0); ; {
-		page, next, err := k.app.storage.store.ReadAll(k.t.Context(), after, 500, []string{events.ReceiptCredited{}.EventType()})
+		page, next, err := k.app.storage.store.ReadAll(k.t.Context(), after, 500, []string{
+			events.ReceiptCredited{}.EventType(),
+		})
 		if err != nil {
 			k.t.Fatalf("read log: %v", err)
 		}
@@ -137,7 +140,8 @@ func (k *kit) explain() {
 	}
 	for _, tx := range k.sim.Transactions() {
 		if r := known[tx.ReceiptNumber]; r == nil || r.text("subscriberId") == "" {
-			k.t.Logf("%s %s %d checkout %s: receipt %v", tx.Channel, tx.ReceiptNumber, tx.Amount.Minor, tx.CheckoutRequestID, r)
+			k.t.Logf("%s %s %d checkout %s: receipt %v", tx.Channel, tx.ReceiptNumber, tx.Amount.Minor,
+				tx.CheckoutRequestID, r)
 			for _, d := range k.sim.Deliveries() {
 				if d.ID == tx.ReceiptNumber || d.ID == tx.CheckoutRequestID {
 					k.t.Logf("  %s %s status %d %s", d.At.Format(time.TimeOnly), d.Kind, d.Status, d.Error)

@@ -43,8 +43,10 @@ type cli struct {
 // run parses the arguments and runs the command. It returns the exit code.
 func (p program) run(ctx context.Context, args []string) int {
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("lastmile"), kong.Description("Billing and network management for internet service providers."),
-		kong.UsageOnError(), kong.Writers(p.out, p.err), kong.Exit(func(c int) { code = c }), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p))
+	parser, err := kong.New(&cli{}, kong.Name("lastmile"),
+		kong.Description("Billing and network management for internet service providers."),
+		kong.UsageOnError(), kong.Writers(p.out, p.err), kong.Exit(func(c int) { code = c }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p))
 	if err != nil {
 		p.complain(err)
 		return exitFailed

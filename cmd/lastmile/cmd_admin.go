@@ -49,14 +49,18 @@ func (c adminCreate) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	user := superAdmin{ID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: c.Email, Password: secrets.Text(c.Password), FirstName: c.FirstName, LastName: c.LastName}
+	user := superAdmin{
+		ID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: c.Email, Password: secrets.Text(c.Password),
+		FirstName: c.FirstName, LastName: c.LastName,
+	}
 	if err := user.create(ctx, openBus(s, clock.System(), l.logger), s.vault); err != nil {
 		if failure.CodeOf(err) == "email_taken" {
 			return fmt.Errorf("a user with the e-mail address %s exists already", c.Email)
 		}
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "super_admin %s created; sign in at the root host %s\n", commands.NormalizeEmail(c.Email), cfg.ServiceDomain)
+	_, err = fmt.Fprintf(p.out, "super_admin %s created; sign in at the root host %s\n",
+		commands.NormalizeEmail(c.Email), cfg.ServiceDomain)
 	return err
 }
 
@@ -79,8 +83,8 @@ type superAdmin struct {
 // create sets the password first: a user without one could not sign in, a password without a user is nobody's.
 func (u superAdmin) create(ctx context.Context, b *bus.Bus, v *vault.Vault) error {
 	register := commands.RegisterUser{
-		UserID: u.ID, Email: personal.Of(commands.NormalizeEmail(u.Email)), FirstName: personal.Of(u.FirstName), LastName: personal.Of(u.LastName),
-		SuperAdmin: true, Role: events.RoleSuperAdmin,
+		UserID: u.ID, Email: personal.Of(commands.NormalizeEmail(u.Email)), FirstName: personal.Of(u.FirstName),
+		LastName: personal.Of(u.LastName), SuperAdmin: true, Role: events.RoleSuperAdmin,
 	}
 	if err := register.Validate(); err != nil {
 		return err
@@ -92,7 +96,9 @@ func (u superAdmin) create(ctx context.Context, b *bus.Bus, v *vault.Vault) erro
 		return err
 	}
 	meta := commands.Meta{
-		CommandID: id.Derive[id.Command]("admin create", u.ID.String()), Actor: events.Actor{Kind: events.ActorOperator, ID: "admin create"},
+		CommandID: id.Derive[id.Command]("admin create", u.ID.String()), Actor: events.Actor{
+			Kind: events.ActorOperator, ID: "admin create",
+		},
 	}
 	_, err := b.Execute(ctx, register, meta)
 	if err != nil && failure.CodeOf(err) != "user_exists" { // then the password is an existing user's

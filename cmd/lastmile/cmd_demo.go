@@ -18,8 +18,8 @@ type demoCommand struct{}
 // seedPatience bounds the making of the demo's data.
 const seedPatience = 3 * time.Minute
 
-// Run serves on this machine alone, with a simulated provider and a demo ISP, until a signal. A second start finds what the
-// first one made.
+// Run serves on this machine alone, with a simulated provider and a demo ISP, until a signal. A second start finds what
+// the first one made.
 func (demoCommand) Run(ctx context.Context, p program) error {
 	cfg, err := demoConfig(p.environ)
 	if err != nil {

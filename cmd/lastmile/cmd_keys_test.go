@@ -48,7 +48,8 @@ func TestKeys_ErasuresSurviveARestore(t *testing.T) {
 	k.command("projections", "rebuild", "subscribers_subscribers")
 	k.start()
 	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
-	if got := k.must(k.admin, "GET", "/subscribers/"+subscriber, nil); got.text("firstName") != "" || got.text("phone") != "" {
+	if got := k.must(k.admin, "GET", "/subscribers/"+subscriber, nil); got.text("firstName") != "" ||
+		got.text("phone") != "" {
 		t.Errorf("the erased person is shown: %v", got)
 	}
 }

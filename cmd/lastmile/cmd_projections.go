@@ -64,7 +64,8 @@ func (projectionList) Run(ctx context.Context, p program) error {
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "NAME\tVERSION\tGENERATION\tSTATE\tPOSITION\tHEAD\tLAG\tERROR")
 		for _, s := range list {
-			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%d\t%d\t%d\t%s\n", s.Name, s.Version, s.Generation, s.State, s.Position, s.Head, s.Lag(), s.Error)
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%d\t%d\t%d\t%s\n", s.Name, s.Version, s.Generation, s.State,
+				s.Position, s.Head, s.Lag(), s.Error)
 		}
 		return w.Flush()
 	})
@@ -114,7 +115,8 @@ func (c projectionVerify) Run(ctx context.Context, p program) error {
 				if !t.Equal {
 					verdict, differs = "DIFFERENT", errDiffers
 				}
-				_, _ = fmt.Fprintf(p.out, "%s.%s at %d: %s, %d rows, %d from the log\n", name, t.Table, report.Position, verdict, t.Active, t.Replayed)
+				_, _ = fmt.Fprintf(p.out, "%s.%s at %d: %s, %d rows, %d from the log\n", name, t.Table, report.Position,
+					verdict, t.Active, t.Replayed)
 			}
 		}
 		return differs

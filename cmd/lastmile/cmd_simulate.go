@@ -73,7 +73,9 @@ func (c simulateRouter) Run(ctx context.Context, p program) error {
 		}
 		routers = append(routers, one)
 	}
-	sim, err := router.New(router.Config{Routers: routers, Addr: c.Addr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger})
+	sim, err := router.New(router.Config{
+		Routers: routers, Addr: c.Addr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger,
+	})
 	if err != nil {
 		return err
 	}

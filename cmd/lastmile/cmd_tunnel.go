@@ -63,7 +63,9 @@ func tunnelClients(ctx context.Context, s *storage, views *runner.Views) ([]rout
 		if err != nil {
 			return nil, fmt.Errorf("tunnel password of %s: %w", row.ID, err)
 		}
-		clients = append(clients, routerplan.TunnelClient{User: row.TunnelUser, Secret: string(secret), Address: row.TunnelAddress, Name: row.Details.Name})
+		clients = append(clients, routerplan.TunnelClient{
+			User: row.TunnelUser, Secret: string(secret), Address: row.TunnelAddress, Name: row.Details.Name,
+		})
 	}
 	return clients, nil
 }

@@ -26,8 +26,8 @@ const (
 	gatewayTest = "test"
 )
 
-// Config is the whole configuration, from the environment. Names are those of spec.md (Configuration variables) and api.md
-// (Running it); packages receive values, never this struct. The zero value is not usable: see loadConfig.
+// Config is the whole configuration, from the environment. Names are those of spec.md (Configuration variables) and
+// api.md (Running it); packages receive values, never this struct. The zero value is not usable: see loadConfig.
 type Config struct {
 	AppEnv        string   `env:"APP_ENV" envDefault:"development"`
 	LogLevel      string   `env:"LOG_LEVEL" envDefault:"info"`
@@ -158,7 +158,8 @@ func named(errs []error) error {
 // Production tells whether real customers depend on this program.
 func (c Config) Production() bool { return c.AppEnv == production }
 
-// shown lists the settings as name and value for the log: secrets hidden, passwords in addresses too, empty ones left out.
+// shown lists the settings as name and value for the log: secrets hidden, passwords in addresses too, empty ones left
+// out.
 func (c Config) shown() []any {
 	var list []any
 	v := reflect.ValueOf(c)

@@ -38,10 +38,15 @@ func (c Config) Validate() error {
 	f.check(c.MetricsAddr == "" || validAddr(c.MetricsAddr), "METRICS_ADDR", "must be host:port")
 	f.check(validDomain(c.ServiceDomain), "SERVICE_DOMAIN", "must be a domain name, without port")
 	f.check(c.DataDir != "", "DATA_DIR", "must not be empty")
-	f.check(c.DatabaseURL == "" || hasScheme(string(c.DatabaseURL), "postgres", "postgresql"), "DATABASE_URL", "must be postgres://...")
-	f.check(postgres.Namespace(c.Namespace).Validate() == nil, "DATABASE_NAMESPACE", "must be 1 to 24 lower-case letters and digits, a letter first")
+	f.check(c.DatabaseURL == "" || hasScheme(string(c.DatabaseURL), "postgres", "postgresql"), "DATABASE_URL",
+		"must be postgres://...")
+	f.check(postgres.Namespace(c.Namespace).Validate() == nil, "DATABASE_NAMESPACE",
+		"must be 1 to 24 lower-case letters and digits, a letter first")
 	f.check(c.DatabaseConns >= 4, "DATABASE_MAX_CONNS", "must be at least 4")
-	for name, n := range map[string]int{"RATE_LIMIT_USER": c.RateLimitUser, "RATE_LIMIT_LOGIN": c.RateLimitLogin, "RATE_LIMIT_WEBHOOK": c.RateLimitWebhook, "RATE_LIMIT_PROMPT": c.RateLimitPrompt} {
+	for name, n := range map[string]int{
+		"RATE_LIMIT_USER": c.RateLimitUser, "RATE_LIMIT_LOGIN": c.RateLimitLogin,
+		"RATE_LIMIT_WEBHOOK": c.RateLimitWebhook, "RATE_LIMIT_PROMPT": c.RateLimitPrompt,
+	} {
 		f.check(n > 0, name, "must be more than 0")
 	}
 	c.checkKeys(&f)
@@ -49,7 +54,8 @@ func (c Config) Validate() error {
 	c.checkPayments(&f)
 	c.checkNetwork(&f)
 	if c.Production() {
-		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN", "is required in production")
+		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN",
+			"is required in production")
 		f.check(!c.hasDemoSecrets(), "PAYMENT_CONSUMER_SECRET", "the demo's credentials are refused in production")
 	}
 	return errors.Join(f...)
@@ -59,26 +65,33 @@ func (c Config) Validate() error {
 func (c Config) checkKeys(f *faults) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.EncryptionKey.Reveal()))
 	given := !c.EncryptionKey.IsZero()
-	f.check(!given || err == nil && len(key) == secrets.KeySize, "PLATFORM_ENCRYPTION_KEY", "must be %d bytes in base64", secrets.KeySize)
+	f.check(!given || err == nil && len(key) == secrets.KeySize, "PLATFORM_ENCRYPTION_KEY",
+		"must be %d bytes in base64", secrets.KeySize)
 	f.check(given || !c.Production(), "PLATFORM_ENCRYPTION_KEY", "is required in production")
-	f.check(given || len(c.PreviousEncryptionKeys) == 0, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS", "needs PLATFORM_ENCRYPTION_KEY")
+	f.check(given || len(c.PreviousEncryptionKeys) == 0, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS",
+		"needs PLATFORM_ENCRYPTION_KEY")
 	for _, k := range c.PreviousEncryptionKeys {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(k.Reveal()))
-		f.check(err == nil && len(key) == secrets.KeySize, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS", "must be keys of %d bytes in base64", secrets.KeySize)
+		f.check(err == nil && len(key) == secrets.KeySize, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS",
+			"must be keys of %d bytes in base64", secrets.KeySize)
 	}
 	f.check(!c.JWTSigningKey.IsZero() || !c.Production(), "JWT_SIGNING_KEY", "is required in production")
-	f.check(c.JWTSigningKey.IsZero() || len(c.JWTSigningKey.Reveal()) >= minSigningKey, "JWT_SIGNING_KEY", "must have at least %d bytes", minSigningKey)
+	f.check(c.JWTSigningKey.IsZero() || len(c.JWTSigningKey.Reveal()) >= minSigningKey, "JWT_SIGNING_KEY",
+		"must have at least %d bytes", minSigningKey)
 }
 
 // checkEventStore checks where the log is. The rules of the embedded node itself are rules.md 28.
 func (c Config) checkEventStore(f *faults) {
 	if c.EventStoreURL != "" {
-		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover", "kurrentdb", "kurrentdb+discover"), "EVENTSTORE_URL", "must be esdb://...")
+		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover", "kurrentdb", "kurrentdb+discover"),
+			"EVENTSTORE_URL", "must be esdb://...")
 		return
 	}
 	f.check(validAddr(c.EventStoreAddr), "EVENTSTORE_ADDR", "must be host:port")
-	f.check((c.EventStoreUsername == "") == c.EventStorePassword.IsZero(), "EVENTSTORE_PASSWORD", "and EVENTSTORE_USERNAME go together")
-	f.check((c.EventStoreCertFile == "") == (c.EventStoreKeyFile == ""), "EVENTSTORE_TLS_CERT_FILE", "and EVENTSTORE_TLS_KEY_FILE go together")
+	f.check((c.EventStoreUsername == "") == c.EventStorePassword.IsZero(), "EVENTSTORE_PASSWORD",
+		"and EVENTSTORE_USERNAME go together")
+	f.check((c.EventStoreCertFile == "") == (c.EventStoreKeyFile == ""), "EVENTSTORE_TLS_CERT_FILE",
+		"and EVENTSTORE_TLS_KEY_FILE go together")
 	if validAddr(c.EventStoreAddr) && !isLoopback(c.EventStoreAddr) {
 		f.check(c.nodeGuarded(), "EVENTSTORE_ADDR", wantsGuard)
 	}
@@ -98,22 +111,30 @@ func (c Config) nodeGuarded() bool {
 func (c Config) checkPayments(f *faults) {
 	f.check(c.GatewayMode == gatewayLive || c.GatewayMode == gatewayTest, "GATEWAY_MODE", "must be live or test")
 	f.check(c.PaymentEnv == "sandbox" || c.PaymentEnv == "production", "PAYMENT_ENV", "must be sandbox or production")
-	f.check(c.PaymentBaseURL == "" || hasScheme(c.PaymentBaseURL, "http", "https"), "PAYMENT_BASE_URL", "must be http://... or https://...")
-	f.check(c.PaymentBaseURL == "" || !c.Production() || hasScheme(c.PaymentBaseURL, "https"), "PAYMENT_BASE_URL", "must be https://... in production")
-	f.check(c.PaymentCallbackURL == "" || hasScheme(c.PaymentCallbackURL, "http", "https"), "PAYMENT_CALLBACK_URL", "must be http://... or https://...")
+	f.check(c.PaymentBaseURL == "" || hasScheme(c.PaymentBaseURL, "http", "https"), "PAYMENT_BASE_URL",
+		"must be http://... or https://...")
+	f.check(c.PaymentBaseURL == "" || !c.Production() || hasScheme(c.PaymentBaseURL, "https"), "PAYMENT_BASE_URL",
+		"must be https://... in production")
+	f.check(c.PaymentCallbackURL == "" || hasScheme(c.PaymentCallbackURL, "http", "https"), "PAYMENT_CALLBACK_URL",
+		"must be http://... or https://...")
 	given := 0
-	for _, set := range []bool{c.PaymentConsumerKey != "", !c.PaymentConsumerSecret.IsZero(), c.PaymentShortcode != "", !c.PaymentPasskey.IsZero()} {
+	for _, set := range []bool{
+		c.PaymentConsumerKey != "", !c.PaymentConsumerSecret.IsZero(), c.PaymentShortcode != "",
+		!c.PaymentPasskey.IsZero(),
+	} {
 		if set {
 			given++
 		}
 	}
-	f.check(given == 0 || given == 4, "PAYMENT_CONSUMER_KEY", "and PAYMENT_CONSUMER_SECRET, PAYMENT_SHORTCODE, PAYMENT_PASSKEY go together")
+	f.check(given == 0 || given == 4, "PAYMENT_CONSUMER_KEY",
+		"and PAYMENT_CONSUMER_SECRET, PAYMENT_SHORTCODE, PAYMENT_PASSKEY go together")
 	if !c.Production() {
 		return
 	}
 	f.check(c.GatewayMode != gatewayTest, "GATEWAY_MODE", "test uses the simulator, which production refuses")
 	if c.GatewayMode == gatewayLive {
-		f.check(len(c.PaymentAllowedIPs) > 0, "PAYMENT_ALLOWED_IPS", "must not be empty in production: callbacks would be accepted from everywhere")
+		f.check(len(c.PaymentAllowedIPs) > 0, "PAYMENT_ALLOWED_IPS",
+			"must not be empty in production: callbacks would be accepted from everywhere")
 		f.check(hasScheme(c.PaymentCallbackURL, "https"), "PAYMENT_CALLBACK_URL", "must be https://... in production")
 	}
 }
@@ -149,7 +170,8 @@ func isLoopback(text string) bool {
 
 // validDomain tells whether text can stand in a Host header as the parent of organization hosts.
 func validDomain(text string) bool {
-	return text != "" && len(text) < 190 && !strings.ContainsAny(text, ":/@ _") && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+	return text != "" && len(text) < 190 && !strings.ContainsAny(text, ":/@ _") && !strings.HasPrefix(text, ".") &&
+		!strings.HasSuffix(text, ".")
 }
 
 // hasScheme tells whether text is an absolute address of one of the schemes.

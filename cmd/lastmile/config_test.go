@@ -17,9 +17,11 @@ var key32 = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{3}, 32))
 // sound is a production configuration without faults.
 func sound(changes ...string) []string {
 	return append([]string{
-		"APP_ENV=production", "SERVICE_DOMAIN=isp.example", "PLATFORM_ENCRYPTION_KEY=" + key32, "JWT_SIGNING_KEY=" + strings.Repeat("k", 32),
-		"DATABASE_URL=postgres://user:hunter2@db.example/lastmile", "EVENTSTORE_URL=esdb://admin:hunter2@es.example:2113?tls=true",
-		"PAYMENT_ALLOWED_IPS=196.201.214.200, 196.201.213.0/24", "PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk",
+		"APP_ENV=production", "SERVICE_DOMAIN=isp.example", "PLATFORM_ENCRYPTION_KEY=" + key32,
+		"JWT_SIGNING_KEY=" + strings.Repeat("k", 32), "DATABASE_URL=postgres://user:hunter2@db.example/lastmile",
+		"EVENTSTORE_URL=esdb://admin:hunter2@es.example:2113?tls=true",
+		"PAYMENT_ALLOWED_IPS=196.201.214.200, 196.201.213.0/24",
+		"PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk",
 	}, changes...)
 }
 
@@ -40,7 +42,10 @@ func faulty(t *testing.T, environ []string) []string {
 
 func TestConfig_AllFaultsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
-	got := faulty(t, []string{"APP_ENV=staging", "HTTP_ADDR=nowhere", "GATEWAY_MODE=maybe", "PLATFORM_ENCRYPTION_KEY=short", "DATABASE_URL=mysql://x/y"})
+	got := faulty(t, []string{
+		"APP_ENV=staging", "HTTP_ADDR=nowhere", "GATEWAY_MODE=maybe", "PLATFORM_ENCRYPTION_KEY=short",
+		"DATABASE_URL=mysql://x/y",
+	})
 	want := []string{"APP_ENV", "HTTP_ADDR", "DATABASE_URL", "PLATFORM_ENCRYPTION_KEY", "GATEWAY_MODE"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
@@ -50,7 +55,8 @@ func TestConfig_AllFaultsAreToldAtOnce(t *testing.T) {
 func TestConfig_AValueThatCannotBeReadIsToldOnceByItsVariable(t *testing.T) {
 	t.Parallel()
 	got := faulty(t, []string{"RATE_LIMIT_USER=many", "TRUSTED_PROXIES=everybody", "HTTP_ADDR=nowhere"})
-	if diff := cmp.Diff([]string{"RATE_LIMIT_USER", "TRUSTED_PROXIES", "HTTP_ADDR"}, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+	if diff := cmp.Diff([]string{"RATE_LIMIT_USER", "TRUSTED_PROXIES", "HTTP_ADDR"}, got,
+		cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 }
@@ -63,14 +69,24 @@ func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 		want   []string
 	}{
 		{"sound", nil, nil},
-		{"no keys", []string{"PLATFORM_ENCRYPTION_KEY=", "JWT_SIGNING_KEY="}, []string{"PLATFORM_ENCRYPTION_KEY", "JWT_SIGNING_KEY"}},
+		{
+			"no keys", []string{"PLATFORM_ENCRYPTION_KEY=", "JWT_SIGNING_KEY="}, []string{
+				"PLATFORM_ENCRYPTION_KEY", "JWT_SIGNING_KEY",
+			},
+		},
 		{"short signing key", []string{"JWT_SIGNING_KEY=short"}, []string{"JWT_SIGNING_KEY"}},
 		{"callbacks from everywhere", []string{"PAYMENT_ALLOWED_IPS="}, []string{"PAYMENT_ALLOWED_IPS"}},
 		{"a provider in the clear", []string{"PAYMENT_BASE_URL=http://127.0.0.1:8090"}, []string{"PAYMENT_BASE_URL"}},
-		{"callbacks in the clear", []string{"PAYMENT_CALLBACK_URL=http://isp.example/x"}, []string{"PAYMENT_CALLBACK_URL"}},
+		{
+			"callbacks in the clear", []string{"PAYMENT_CALLBACK_URL=http://isp.example/x"},
+			[]string{"PAYMENT_CALLBACK_URL"},
+		},
 		{"simulator", []string{"GATEWAY_MODE=test"}, []string{"GATEWAY_MODE"}},
 		{"node of its own on loopback", []string{"EVENTSTORE_URL="}, nil},
-		{"node for others without TLS and password", []string{"EVENTSTORE_URL=", "EVENTSTORE_ADDR=10.0.0.5:2113"}, []string{"EVENTSTORE_ADDR"}},
+		{
+			"node for others without TLS and password", []string{"EVENTSTORE_URL=", "EVENTSTORE_ADDR=10.0.0.5:2113"},
+			[]string{"EVENTSTORE_ADDR"},
+		},
 		{"demo credentials", []string{
 			"PAYMENT_CONSUMER_KEY=" + demoConsumerKey, "PAYMENT_CONSUMER_SECRET=" + demoConsumerSecret,
 			"PAYMENT_SHORTCODE=" + demoShortcode, "PAYMENT_PASSKEY=" + demoPasskey,
@@ -85,7 +101,8 @@ func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 
 func TestConfig_PrintsWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	cfg, err := loadConfig(sound("PAYMENT_CONSUMER_KEY=ck", "PAYMENT_CONSUMER_SECRET=hunter2", "PAYMENT_SHORTCODE=600100", "PAYMENT_PASSKEY=hunter2",
+	cfg, err := loadConfig(sound("PAYMENT_CONSUMER_KEY=ck", "PAYMENT_CONSUMER_SECRET=hunter2",
+		"PAYMENT_SHORTCODE=600100", "PAYMENT_PASSKEY=hunter2",
 		"SMTP_URL=smtp://user:hunter2@mail.example:587"))
 	if err != nil {
 		t.Fatalf("configuration: %v", err)
@@ -109,8 +126,8 @@ func TestCommandLine_ExitCodes(t *testing.T) {
 		args string
 		want int
 	}{
-		{"version", exitOK}, {"--help", exitOK}, {"fly", exitUsage}, {"admin create", exitUsage}, {"serve", exitFailed}, {"eventstore", exitFailed},
-		{"demo", exitFailed}, {"simulate provider", exitFailed},
+		{"version", exitOK}, {"--help", exitOK}, {"fly", exitUsage}, {"admin create", exitUsage}, {"serve", exitFailed},
+		{"eventstore", exitFailed}, {"demo", exitFailed}, {"simulate provider", exitFailed},
 	} {
 		var out, errs logBuffer
 		p := program{environ: []string{"APP_ENV=production"}, out: &out, err: &errs}

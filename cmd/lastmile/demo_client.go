@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// apiClient talks to the service as a person's program would: over HTTP, with a token. It dials the listener's address and
-// names the host, since *.localhost does not resolve everywhere (rules.md 37).
+// apiClient talks to the service as a person's program would: over HTTP, with a token. It dials the listener's address
+// and names the host, since *.localhost does not resolve everywhere (rules.md 37).
 type apiClient struct {
 	addr  string // of the listener
 	host  string
@@ -40,7 +40,8 @@ func (e *apiError) Error() string { return fmt.Sprintf("status %d: %s", e.Status
 // httpPatience bounds one request of the seeding.
 const httpPatience = 30 * time.Second
 
-// call sends a request. key is the Idempotency-Key: repeating the call does nothing twice. A status from 400 on is an error.
+// call sends a request. key is the Idempotency-Key: repeating the call does nothing twice. A status from 400 on is an
+// error.
 func (c apiClient) call(ctx context.Context, method, path, key string, body any) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpPatience)
 	defer cancel()
@@ -76,7 +77,9 @@ func (c apiClient) call(ctx context.Context, method, path, key string, body any)
 	var out answer
 	_ = json.Unmarshal(text, &out) // an answer without an object has no fields
 	if res.StatusCode >= http.StatusBadRequest {
-		return nil, fmt.Errorf("%s %s: %w", method, path, &apiError{Status: res.StatusCode, Body: string(text), Code: out.text("code")})
+		return nil, fmt.Errorf("%s %s: %w", method, path, &apiError{
+			Status: res.StatusCode, Body: string(text), Code: out.text("code"),
+		})
 	}
 	return out, nil
 }

@@ -25,16 +25,29 @@ type demoRouter struct {
 
 // demoRouters are of three releases, spoken to over both protocols.
 var demoRouters = []demoRouter{
-	{name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80, customers: []string{"acacia", "baobab", "cedar"}, services: []map[string]any{
-		{"type": "pppoe", "parentInterface": "ether4"},
-		{"type": "cpe-management", "parentInterface": "ether4", "vlanId": 20},
-	}},
-	{name: "market-square", version: "6.49.10", address: "10.99.250.3", port: 8728, customers: []string{"ebony", "fig"}, services: []map[string]any{
-		{"type": "hotspot", "parentInterface": "ether4", "walledGarden": map[string]any{"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"}}},
-	}},
-	{name: "lodge-south", version: "7.23.7", address: "10.99.250.4", port: 80, customers: []string{"dovu", "kapok"}, services: []map[string]any{
-		{"type": "pppoe", "parentInterface": "sfp1"},
-	}},
+	{
+		name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80,
+		customers: []string{"acacia", "baobab", "cedar"}, services: []map[string]any{
+			{"type": "pppoe", "parentInterface": "ether4"},
+			{"type": "cpe-management", "parentInterface": "ether4", "vlanId": 20},
+		},
+	},
+	{
+		name: "market-square", version: "6.49.10", address: "10.99.250.3", port: 8728,
+		customers: []string{"ebony", "fig"}, services: []map[string]any{
+			{
+				"type": "hotspot", "parentInterface": "ether4", "walledGarden": map[string]any{
+					"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"},
+				},
+			},
+		},
+	},
+	{
+		name: "lodge-south", version: "7.23.7", address: "10.99.250.4", port: 80, customers: []string{"dovu", "kapok"},
+		services: []map[string]any{
+			{"type": "pppoe", "parentInterface": "sfp1"},
+		},
+	},
 	{name: "spare", version: "7.16", address: "10.99.250.5", port: 80},
 }
 
@@ -42,7 +55,9 @@ var demoRouters = []demoRouter{
 func startRouters(ctx context.Context) (*router.Simulator, routeros.DialFunc, error) {
 	cfg := router.Config{Addr: "127.0.0.1:8091"}
 	for _, d := range demoRouters {
-		cfg.Routers = append(cfg.Routers, router.RouterConfig{Name: d.name, Version: d.version, Password: demoRouterPassword, Tunnel: netip.MustParseAddr(d.address)})
+		cfg.Routers = append(cfg.Routers, router.RouterConfig{
+			Name: d.name, Version: d.version, Password: demoRouterPassword, Tunnel: netip.MustParseAddr(d.address),
+		})
 	}
 	sim, err := router.New(cfg)
 	if err != nil {
@@ -74,15 +89,16 @@ func (s *demoSeed) makeRouters(ctx context.Context) error {
 			continue
 		}
 		device, err := s.admin.call(ctx, http.MethodPost, "/nas/devices", "demo-router-"+d.name, map[string]any{
-			"name": d.name, "ipAddress": "203.0.113.20", "radiusSecret": "demoradiussecret", "apiUsername": "admin", "apiPassword": demoRouterPassword,
-			"apiPort": d.port, "managementAddress": d.address,
+			"name": d.name, "ipAddress": "203.0.113.20", "radiusSecret": "demoradiussecret", "apiUsername": "admin",
+			"apiPassword": demoRouterPassword, "apiPort": d.port, "managementAddress": d.address,
 		})
 		if err != nil {
 			return err
 		}
 		for i, service := range d.services {
 			key := fmt.Sprintf("demo-service-%s-%d", d.name, i)
-			if _, err := s.admin.call(ctx, http.MethodPost, "/nas/devices/"+device.text("id")+"/services", key, service); err != nil {
+			if _, err := s.admin.call(ctx, http.MethodPost, "/nas/devices/"+device.text("id")+"/services", key,
+				service); err != nil {
 				return err
 			}
 		}
@@ -90,8 +106,8 @@ func (s *demoSeed) makeRouters(ctx context.Context) error {
 	return nil
 }
 
-// plugRouters brings the simulated routers, which begin empty at every start, in line with what is registered, connects the
-// customers, and lets somebody change a pool by hand: the drift that the demo shows.
+// plugRouters brings the simulated routers, which begin empty at every start, in line with what is registered, connects
+// the customers, and lets somebody change a pool by hand: the drift that the demo shows.
 func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error {
 	devices, err := s.admin.call(ctx, http.MethodGet, "/nas/devices?limit=100", "", nil)
 	if err != nil {
@@ -143,8 +159,10 @@ func connectCustomers(r *router.Router, customers []string, service answer) {
 	}
 	address := subnet.Addr().Next().Next()
 	for _, user := range customers {
-		_, _ = r.Connect(router.Session{Kind: kind[0], User: user, Server: kind[1] + service.text("slug"), Address: address.String(), Rate: "5M/10M",
-			RxBytes: 40_000, TxBytes: 400_000}) // who is online already stays
+		_, _ = r.Connect(router.Session{
+			Kind: kind[0], User: user, Server: kind[1] + service.text("slug"), Address: address.String(),
+			Rate: "5M/10M", RxBytes: 40_000, TxBytes: 400_000,
+		}) // who is online already stays
 		address = address.Next()
 	}
 }

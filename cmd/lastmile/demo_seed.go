@@ -42,8 +42,10 @@ func (a *App) seedDemo(ctx context.Context, out io.Writer, routers *router.Simul
 	}
 	_, _ = fmt.Fprintln(out, "Making the demo ISP ...")
 	s := &demoSeed{app: a, plans: map[string]string{}}
-	steps := []func(context.Context) error{s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.makeSubscribers, s.makeSuspense, s.makeRouters,
-		func(ctx context.Context) error { return s.plugRouters(ctx, routers) }}
+	steps := []func(context.Context) error{
+		s.signIn, s.makeISP, s.makeStaff, s.makePlans, s.makeSubscribers, s.makeSuspense, s.makeRouters,
+		func(ctx context.Context) error { return s.plugRouters(ctx, routers) },
+	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -63,8 +65,11 @@ func (s *demoSeed) client(slug string) apiClient {
 
 // signIn makes the super_admin, as `lastmile admin create` does, and signs in.
 func (s *demoSeed) signIn(ctx context.Context) error {
-	root := superAdmin{ID: demoRoot(), Email: demoRootEmail, Password: demoPassword, FirstName: "Platform", LastName: "Root"}
-	if err := root.create(ctx, s.app.engines.bus, s.app.storage.vault); err != nil && failure.CodeOf(err) != "user_exists" {
+	root := superAdmin{
+		ID: demoRoot(), Email: demoRootEmail, Password: demoPassword, FirstName: "Platform", LastName: "Root",
+	}
+	if err := root.create(ctx, s.app.engines.bus, s.app.storage.vault); err != nil &&
+		failure.CodeOf(err) != "user_exists" {
 		return err
 	}
 	provider, err := url.Parse(s.app.provider)
@@ -82,7 +87,10 @@ func (s *demoSeed) signIn(ctx context.Context) error {
 func (s *demoSeed) makeISP(ctx context.Context) error {
 	_, err := s.root.call(ctx, http.MethodPost, "/orgs", "demo-org", map[string]any{
 		"slug": demoSlug, "name": "Demo Networks", "timezone": "Africa/Nairobi", "currency": "KES", "country": "KE",
-		"admin": map[string]string{"email": demoAdminEmail, "firstName": "Demo", "lastName": "Admin", "temporaryPassword": demoTemporary.Reveal()},
+		"admin": map[string]string{
+			"email": demoAdminEmail, "firstName": "Demo", "lastName": "Admin",
+			"temporaryPassword": demoTemporary.Reveal(),
+		},
 	})
 	var no *apiError
 	if err != nil && !(errors.As(err, &no) && no.Code == "slug_taken") {
@@ -110,7 +118,8 @@ func (s *demoSeed) ownPassword(ctx context.Context, email string) (apiClient, er
 // makeStaff adds a support account.
 func (s *demoSeed) makeStaff(ctx context.Context) error {
 	_, err := s.admin.call(ctx, http.MethodPost, "/users", "demo-support", map[string]string{
-		"email": demoSupportEmail, "firstName": "Demo", "lastName": "Support", "role": "support", "temporaryPassword": demoTemporary.Reveal(),
+		"email": demoSupportEmail, "firstName": "Demo", "lastName": "Support", "role": "support",
+		"temporaryPassword": demoTemporary.Reveal(),
 	})
 	var no *apiError
 	if err != nil && !(errors.As(err, &no) && no.Status == http.StatusConflict) {
@@ -125,7 +134,8 @@ func (s *demoSeed) makePlans(ctx context.Context) error {
 	for _, p := range demoPlans {
 		made, err := s.admin.call(ctx, http.MethodPost, "/plans", "demo-plan-"+p.code, map[string]any{
 			"code": p.code, "name": p.name, "kind": p.kind, "price": p.price, "currency": "KES",
-			"billing": map[string]string{"mode": p.mode, "period": p.period}, "rates": map[string]int{"down": p.down, "up": p.up},
+			"billing": map[string]string{"mode": p.mode, "period": p.period},
+			"rates":   map[string]int{"down": p.down, "up": p.up},
 		})
 		if err != nil {
 			return err
@@ -155,9 +165,13 @@ func (s *demoSeed) makeSubscriber(ctx context.Context, n int, c demoCustomer) er
 	if err != nil {
 		return err
 	}
-	account := demoAccount{key: key, phone: phone, subscriber: sub.text("id"), number: sub.text("accountNumber"), price: demoPrice(c.plan)}
+	account := demoAccount{
+		key: key, phone: phone, subscriber: sub.text("id"), number: sub.text("accountNumber"), price: demoPrice(c.plan),
+	}
 	if c.plan != "" {
-		made, err := s.admin.call(ctx, http.MethodPost, "/subscriptions", key+"-plan", map[string]string{"subscriberId": account.subscriber, "planId": s.plans[c.plan]})
+		made, err := s.admin.call(ctx, http.MethodPost, "/subscriptions", key+"-plan", map[string]string{
+			"subscriberId": account.subscriber, "planId": s.plans[c.plan],
+		})
 		if err != nil {
 			return err
 		}
@@ -195,7 +209,8 @@ func (s *demoSeed) makeSuspense(ctx context.Context) error {
 	}
 	for _, o := range orgs.list("data") {
 		if o.text("slug") == demoSlug {
-			_, err = s.root.call(ctx, http.MethodPost, "/receipts/"+receipt+"/assign", "demo-assign", map[string]string{"orgId": o.text("id")})
+			_, err = s.root.call(ctx, http.MethodPost, "/receipts/"+receipt+"/assign", "demo-assign",
+				map[string]string{"orgId": o.text("id")})
 		}
 	}
 	return err
@@ -232,12 +247,13 @@ func (s *demoSeed) payBill(ctx context.Context, phone, ref string, amount int) (
 	return out.text("receiptNumber"), err
 }
 
-// paybillRegistered tells whether the paybill's callback addresses have reached the provider since an instant: a job does
-// it after the start.
+// paybillRegistered tells whether the paybill's callback addresses have reached the provider since an instant: a job
+// does it after the start.
 func paybillRegistered(ctx context.Context, db *postgres.DB, since time.Time) (bool, error) {
 	var done bool
 	err := db.Owner.QueryRow(ctx, `select exists (select from `+db.Namespace.Schema("river")+`.river_job
-		where kind = $1 and state = 'completed' and finalized_at >= $2)`, commands.RegisterPlatform{}.Kind(), since).Scan(&done)
+		where kind = $1 and state = 'completed' and finalized_at >= $2)`, commands.RegisterPlatform{}.Kind(),
+		since).Scan(&done)
 	return done, err
 }
 

@@ -14,10 +14,22 @@ type demoPlan struct {
 
 // demoPlans are prepaid by the month and the day, and postpaid.
 var demoPlans = []demoPlan{
-	{code: "home-10", name: "Home 10 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 1500, down: 10_000, up: 5_000},
-	{code: "home-20", name: "Home 20 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 2500, down: 20_000, up: 10_000},
-	{code: "day-pass", name: "Day pass", kind: "hotspot", mode: "prepaid", period: "day", price: 50, down: 5_000, up: 2_000},
-	{code: "business-50", name: "Business 50 Mbps", kind: "pppoe", mode: "postpaid", period: "month", price: 9000, down: 50_000, up: 50_000},
+	{
+		code: "home-10", name: "Home 10 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 1500,
+		down: 10_000, up: 5_000,
+	},
+	{
+		code: "home-20", name: "Home 20 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 2500,
+		down: 20_000, up: 10_000,
+	},
+	{
+		code: "day-pass", name: "Day pass", kind: "hotspot", mode: "prepaid", period: "day", price: 50, down: 5_000,
+		up: 2_000,
+	},
+	{
+		code: "business-50", name: "Business 50 Mbps", kind: "pppoe", mode: "postpaid", period: "month", price: 9000,
+		down: 50_000, up: 50_000,
+	},
 }
 
 // demoPrice is the price of a plan, 0 for "".
@@ -50,13 +62,15 @@ var demoCustomers = []demoCustomer{
 	{"Acacia", "House", "north", "home-10", []demoAct{paysByPrompt}},
 	{"Baobab", "Court", "north", "home-20", []demoAct{paysByPrompt}},
 	{"Cedar", "Flats", "north", "home-10", []demoAct{paysByPaybill}},
-	{"Dovu", "Villa", "south", "home-20", []demoAct{paysByPaybill, paysByPaybill}}, // the second payment is credit for the next month
+	// the second payment is credit for the next month
+	{"Dovu", "Villa", "south", "home-20", []demoAct{paysByPaybill, paysByPaybill}},
 	{"Ebony", "Kiosk", "market", "day-pass", []demoAct{paysByPrompt}},
 	{"Fig", "Cafe", "market", "business-50", nil}, // postpaid: served now, pays by the end of the month
 	{"Grevillea", "Clinic", "market", "business-50", []demoAct{paysByPrompt}},
-	{"Hibiscus", "House", "south", "home-10", nil},                        // never paid: pending
-	{"Ironwood", "House", "south", "home-10", []demoAct{cancelsPrompt}},   // pressed cancel on the phone
-	{"Jacaranda", "House", "north", "home-20", []demoAct{paysPart}},       // a part of the invoice is paid, service waits for the rest
+	{"Hibiscus", "House", "south", "home-10", nil},                      // never paid: pending
+	{"Ironwood", "House", "south", "home-10", []demoAct{cancelsPrompt}}, // pressed cancel on the phone
+	// a part of the invoice is paid, service waits for the rest
+	{"Jacaranda", "House", "north", "home-20", []demoAct{paysPart}},
 	{"Kapok", "Lodge", "north", "home-10", []demoAct{paysByPrompt, rest}}, // paused while away
 	{"Lantana", "Shop", "market", "home-10", []demoAct{paysByPrompt, isBlocked}},
 }
@@ -73,10 +87,13 @@ func cancelsPrompt(ctx context.Context, s *demoSeed, a demoAccount) error {
 
 // prompt lets the phone behave in a way, initiates a payment of the price and waits for its status.
 func (s *demoSeed) prompt(ctx context.Context, a demoAccount, behaviour, status string) error {
-	if _, err := s.sim.call(ctx, http.MethodPut, "/sim/phones/"+a.phone, "", map[string]any{"behaviour": behaviour}); err != nil {
+	if _, err := s.sim.call(ctx, http.MethodPut, "/sim/phones/"+a.phone, "",
+		map[string]any{"behaviour": behaviour}); err != nil {
 		return err
 	}
-	made, err := s.admin.call(ctx, http.MethodPost, "/payments/initiate", a.key+"-"+behaviour, map[string]any{"subscriberId": a.subscriber, "amount": a.price})
+	made, err := s.admin.call(ctx, http.MethodPost, "/payments/initiate", a.key+"-"+behaviour, map[string]any{
+		"subscriberId": a.subscriber, "amount": a.price,
+	})
 	var no *apiError
 	if errors.As(err, &no) && no.Code == "payment_in_progress" {
 		return nil // an interrupted start began it
@@ -122,13 +139,15 @@ func (s *demoSeed) payAndWait(ctx context.Context, a demoAccount, amount int) er
 // rest pauses the subscription.
 func rest(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return until(ctx, "pause", func(ctx context.Context) (bool, error) {
-		_, err := s.admin.call(ctx, http.MethodPost, "/subscriptions/"+a.subscription+"/pause", a.key+"-pause", map[string]string{"reason": "away until the rains"})
+		_, err := s.admin.call(ctx, http.MethodPost, "/subscriptions/"+a.subscription+"/pause", a.key+"-pause",
+			map[string]string{"reason": "away until the rains"})
 		return err == nil, err
 	})
 }
 
 // isBlocked cuts the subscriber off by hand.
 func isBlocked(ctx context.Context, s *demoSeed, a demoAccount) error {
-	_, err := s.admin.call(ctx, http.MethodPost, "/subscribers/"+a.subscriber+"/block", a.key+"-block", map[string]string{"reason": "resells the connection"})
+	_, err := s.admin.call(ctx, http.MethodPost, "/subscribers/"+a.subscriber+"/block", a.key+"-block",
+		map[string]string{"reason": "resells the connection"})
 	return err
 }

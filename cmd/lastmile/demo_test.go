@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDemo_SecondStartReusesTheData: the first start makes the demo ISP, the second finds it and makes nothing twice; serve
-// refuses the data, whose passwords are public.
+// TestDemo_SecondStartReusesTheData: the first start makes the demo ISP, the second finds it and makes nothing twice;
+// serve refuses the data, whose passwords are public.
 func TestDemo_SecondStartReusesTheData(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).privately()
@@ -41,7 +41,8 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 		}
 	}
 	var out, errs logBuffer
-	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(), []string{"serve"}); code != exitFailed || !strings.Contains(errs.String(), "demo") {
+	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(),
+		[]string{"serve"}); code != exitFailed || !strings.Contains(errs.String(), "demo") {
 		t.Errorf("serve on the demo's data: exit code %d: %s", code, errs.last(2))
 	}
 }

@@ -82,8 +82,9 @@ func (a *App) printDemo(out io.Writer, routers string) error {
 	}
 	address := func(host string) string { return "http://" + net.JoinHostPort(host, port) }
 	return demoScreen.Execute(out, map[string]string{
-		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain), "Provider": strings.TrimSuffix(a.provider, "/"),
-		"Password": demoPassword.Reveal(), "RootEmail": demoRootEmail, "AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail,
-		"Shortcode": demoShortcode, "Routers": routers, "RouterPassword": demoRouterPassword, "Spare": demoRouters[len(demoRouters)-1].address,
+		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain),
+		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
+		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode, "Routers": routers,
+		"RouterPassword": demoRouterPassword, "Spare": demoRouters[len(demoRouters)-1].address,
 	})
 }

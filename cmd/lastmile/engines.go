@@ -75,7 +75,9 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 		return nil, err
 	}
 	l.startedBeside("directory", stopEngines, func(context.Context) { e.shows.Stop() })
-	e.jobs = jobrunner.New(jobrunner.Config{DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles)})
+	e.jobs = jobrunner.New(jobrunner.Config{
+		DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
+	})
 	e.processes = processrunner.New(processrunner.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Decode: e.bus.DecodeStored, Jobs: e.jobs,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {

@@ -27,8 +27,8 @@ func openKeyring(cfg Config) (*secrets.Keyring, error) {
 	return ring, nil
 }
 
-// signingKey is what access tokens are signed with: JWT_SIGNING_KEY, or in development the installation's own, which lies
-// in the vault under the platform key of DATA_DIR and is the same in every replica.
+// signingKey is what access tokens are signed with: JWT_SIGNING_KEY, or in development the installation's own, which
+// lies in the vault under the platform key of DATA_DIR and is the same in every replica.
 func signingKey(cfg Config, v *vault.Vault) []byte {
 	if cfg.JWTSigningKey.IsZero() {
 		return v.Key(secrets.Tokens)

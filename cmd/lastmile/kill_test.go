@@ -22,8 +22,8 @@ const (
 	stormRound   = 40 // payments that are begun for each of them
 )
 
-// TestKill9_PaymentStorm kills the service again and again while customers pay and the provider repeats and reorders. In
-// the end every receipt of the provider is credited exactly once, and every balance equals its events.
+// TestKill9_PaymentStorm kills the service again and again while customers pay and the provider repeats and reorders.
+// In the end every receipt of the provider is credited exactly once, and every balance equals its events.
 func TestKill9_PaymentStorm(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -34,7 +34,9 @@ func TestKill9_PaymentStorm(t *testing.T) {
 		phone := fmt.Sprintf("2547110001%02d", n)
 		payers[phone], accounts[phone] = k.subscriber(phone)
 	}
-	k.faults(provider.Faults{DuplicateCallbacks: 1, ReorderCallbacks: true, CallbackBeforeResponse: true, LoseResponse: 0.1, C2BAlso: true})
+	k.faults(provider.Faults{
+		DuplicateCallbacks: 1, ReorderCallbacks: true, CallbackBeforeResponse: true, LoseResponse: 0.1, C2BAlso: true,
+	})
 	k.paybillReady()
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -68,8 +70,8 @@ func TestKill9_PaymentStorm(t *testing.T) {
 	k.sameBooks(payers)
 }
 
-// payInTurn lets a customer pay once for each turn, by paybill, and by prompt at every fourth (three in ten minutes at most:
-// rules.md 5), until ctx ends. Errors are part of it.
+// payInTurn lets a customer pay once for each turn, by paybill, and by prompt at every fourth (three in ten minutes at
+// most: rules.md 5), until ctx ends. Errors are part of it.
 func (k *kit) payInTurn(ctx context.Context, phone, account, subscriber string, turns <-chan int) {
 	addr := k.sim.URL()[len("http://"):]
 	provider := apiClient{addr: addr, host: addr}
@@ -81,7 +83,9 @@ func (k *kit) payInTurn(ctx context.Context, phone, account, subscriber string, 
 		case n = <-turns:
 		}
 		if n%4 == 0 {
-			_, _ = k.admin.call(ctx, http.MethodPost, "/payments/initiate", "", map[string]any{"subscriberId": subscriber, "amount": 100 + n})
+			_, _ = k.admin.call(ctx, http.MethodPost, "/payments/initiate", "", map[string]any{
+				"subscriberId": subscriber, "amount": 100 + n,
+			})
 		}
 		_, _ = provider.call(ctx, http.MethodPost, "/sim/paybill", "", map[string]any{
 			"shortCode": testShortcode, "msisdn": phone, "amount": n, "billRefNumber": account,
@@ -97,7 +101,8 @@ func (k *kit) repeatEverything(was string) {
 	if err != nil {
 		k.t.Fatalf("take over the address: %v", err)
 	}
-	server := &http.Server{Handler: k.app.door, ReadHeaderTimeout: patience} // the same service at the registered address
+	// the same service at the registered address
+	server := &http.Server{Handler: k.app.door, ReadHeaderTimeout: patience}
 	go func() { _ = server.Serve(forward) }()
 	k.t.Cleanup(func() { _ = server.Close() })
 	for _, tx := range k.sim.Transactions() {

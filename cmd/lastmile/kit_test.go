@@ -73,11 +73,11 @@ func newKit(t testing.TB, settings ...string) *kit {
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	k := &kit{t: t, sim: sim, db: db, log: &logBuffer{}}
 	k.environ = append([]string{
-		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10", "DATA_DIR=" + t.TempDir(),
-		"HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0", "SERVICE_DOMAIN=lastmile.test", "LOG_LEVEL=info",
-		"GATEWAY_MODE=test", "PAYMENT_BASE_URL=" + sim.URL(), "PAYMENT_CONSUMER_KEY=key", "PAYMENT_CONSUMER_SECRET=secret",
-		"PAYMENT_SHORTCODE=" + testShortcode, "PAYMENT_PASSKEY=passkey",
-		"RATE_LIMIT_USER=100000", "RATE_LIMIT_LOGIN=1000", "RATE_LIMIT_WEBHOOK=100000",
+		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10",
+		"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
+		"SERVICE_DOMAIN=lastmile.test", "LOG_LEVEL=info", "GATEWAY_MODE=test", "PAYMENT_BASE_URL=" + sim.URL(),
+		"PAYMENT_CONSUMER_KEY=key", "PAYMENT_CONSUMER_SECRET=secret", "PAYMENT_SHORTCODE=" + testShortcode,
+		"PAYMENT_PASSKEY=passkey", "RATE_LIMIT_USER=100000", "RATE_LIMIT_LOGIN=1000", "RATE_LIMIT_WEBHOOK=100000",
 	}, settings...)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -131,7 +131,9 @@ func (k *kit) signIn() *kit {
 	if !must {
 		k.t.Errorf("mustChangePassword is false for a temporary password")
 	}
-	k.must(admin, "POST", "/auth/password", map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword})
+	k.must(admin, "POST", "/auth/password", map[string]string{
+		"currentPassword": "temporary-1", "newPassword": testPassword,
+	})
 	k.admin = admin
 	return k
 }
@@ -218,14 +220,18 @@ func (k *kit) plan(code string, price int) string {
 	k.t.Helper()
 	return k.must(k.admin, "POST", "/plans", map[string]any{
 		"code": code, "name": "Plan " + code, "kind": "pppoe", "price": price, "currency": "KES",
-		"billing": map[string]string{"mode": "prepaid", "period": "month"}, "rates": map[string]int{"down": 10000, "up": 5000},
+		"billing": map[string]string{"mode": "prepaid", "period": "month"}, "rates": map[string]int{
+			"down": 10000, "up": 5000,
+		},
 	}).text("id")
 }
 
 // subscriber registers somebody with a phone.
 func (k *kit) subscriber(phone string) (id, account string) {
 	k.t.Helper()
-	s := k.must(k.admin, "POST", "/subscribers", map[string]any{"firstName": "Customer", "lastName": phone[len(phone)-4:], "phone": "+" + phone})
+	s := k.must(k.admin, "POST", "/subscribers", map[string]any{
+		"firstName": "Customer", "lastName": phone[len(phone)-4:], "phone": "+" + phone,
+	})
 	return s.text("id"), s.text("accountNumber")
 }
 
@@ -244,7 +250,9 @@ func (k *kit) paybillReady() {
 // pay lets a customer pay the paybill and gives the receipt number.
 func (k *kit) pay(phone, ref string, amount int) string {
 	k.t.Helper()
-	out, err := k.simCall("POST", "/sim/paybill", map[string]any{"shortCode": testShortcode, "msisdn": phone, "amount": amount, "billRefNumber": ref})
+	out, err := k.simCall("POST", "/sim/paybill", map[string]any{
+		"shortCode": testShortcode, "msisdn": phone, "amount": amount, "billRefNumber": ref,
+	})
 	if err != nil || out.text("state") != "completed" {
 		k.t.Fatalf("pay by paybill: %v %v", out, err)
 	}

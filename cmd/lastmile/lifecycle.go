@@ -75,8 +75,8 @@ func (l *lifecycle) watch(name string, errs <-chan error, done <-chan struct{}) 
 	}()
 }
 
-// stop stops everything in reverse order. A part that takes longer than its limit is left behind: the program ends anyway,
-// and everything here is made to survive a kill. Repeating it is harmless.
+// stop stops everything in reverse order. A part that takes longer than its limit is left behind: the program ends
+// anyway, and everything here is made to survive a kill. Repeating it is harmless.
 func (l *lifecycle) stop() {
 	l.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopProgram)

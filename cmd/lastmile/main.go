@@ -1,5 +1,5 @@
-// Command lastmile is the whole service in one program: `lastmile demo` to look at it, `lastmile serve` to run it, and the
-// commands that go with running it. This package wires everything and decides nothing about the business.
+// Command lastmile is the whole service in one program: `lastmile demo` to look at it, `lastmile serve` to run it, and
+// the commands that go with running it. This package wires everything and decides nothing about the business.
 package main
 
 import (

@@ -8,13 +8,15 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// TestCallbacks_RepeatedReorderedAndEarlyCreditOnce: the provider sends everything three times, backwards, before it has
-// answered the prompt, and by paybill confirmation as well.
+// TestCallbacks_RepeatedReorderedAndEarlyCreditOnce: the provider sends everything three times, backwards, before it
+// has answered the prompt, and by paybill confirmation as well.
 func TestCallbacks_RepeatedReorderedAndEarlyCreditOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
 	k.paybillReady()
-	k.faults(provider.Faults{DuplicateCallbacks: 2, ReorderCallbacks: true, CallbackBeforeResponse: true, C2BAlso: true})
+	k.faults(provider.Faults{
+		DuplicateCallbacks: 2, ReorderCallbacks: true, CallbackBeforeResponse: true, C2BAlso: true,
+	})
 	payers := map[string]string{}
 	for _, phone := range []string{"254711000011", "254711000012", "254711000013"} {
 		subscriber, account := k.subscriber(phone)
@@ -34,7 +36,8 @@ func TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes(t *testing.T) {
 	k := newKit(t).start().signIn()
 	k.paybillReady()
 	subscriber, _ := k.subscriber("254711000021")
-	subscription := k.must(k.admin, "POST", "/subscriptions", map[string]string{"subscriberId": subscriber, "planId": k.plan("home", 1000)}).text("id")
+	subscription := k.must(k.admin, "POST", "/subscriptions",
+		map[string]string{"subscriberId": subscriber, "planId": k.plan("home", 1000)}).text("id")
 	k.issued(subscriber, 1)
 
 	number := k.pay("254799000021", "nobody knows", 1000)
@@ -48,7 +51,8 @@ func TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes(t *testing.T) {
 		}
 		return receipt != "", err
 	})
-	k.refused(k.admin, "POST", "/receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber}, 404, "")
+	k.refused(k.admin, "POST", "/receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber}, 404,
+		"")
 	k.must(k.root, "POST", "/receipts/"+receipt+"/assign", map[string]string{"orgId": k.org()})
 	k.must(k.admin, "POST", "/receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber})
 	k.paidUntil(subscription, "")
@@ -96,7 +100,10 @@ func TestProviderDown_NothingIsLostAndBreakerOpens(t *testing.T) {
 	k.clock = clock
 	k.start().signIn()
 	k.paybillReady()
-	phones := []string{"254711000041", "254711000042", "254711000043", "254711000044", "254711000045", "254711000046", "254711000047", "254711000048"}
+	phones := []string{
+		"254711000041", "254711000042", "254711000043", "254711000044", "254711000045", "254711000046", "254711000047",
+		"254711000048",
+	}
 	payers := map[string]string{}
 	for _, phone := range phones {
 		payers[phone], _ = k.subscriber(phone)
@@ -104,7 +111,9 @@ func TestProviderDown_NothingIsLostAndBreakerOpens(t *testing.T) {
 	k.faults(provider.Faults{Down: true, C2BAlso: true})
 	open := false
 	for _, phone := range phones {
-		_, err := k.admin.call(t.Context(), http.MethodPost, "/payments/initiate", "", map[string]any{"subscriberId": payers[phone], "amount": 400})
+		_, err := k.admin.call(t.Context(), http.MethodPost, "/payments/initiate", "", map[string]any{
+			"subscriberId": payers[phone], "amount": 400,
+		})
 		if no := asAPIError(err); no != nil && no.Code == "provider_unavailable" {
 			open = true
 		} else if err != nil {
@@ -125,7 +134,9 @@ func TestProviderDown_NothingIsLostAndBreakerOpens(t *testing.T) {
 	clock.shift(breakerPatience)
 	k.eventually("a payment after the outage", func(ctx context.Context) (bool, error) {
 		phone := phones[len(phones)-1]
-		_, err := k.admin.call(ctx, http.MethodPost, "/payments/initiate", "", map[string]any{"subscriberId": payers[phone], "amount": 555})
+		_, err := k.admin.call(ctx, http.MethodPost, "/payments/initiate", "", map[string]any{
+			"subscriberId": payers[phone], "amount": 555,
+		})
 		if no := asAPIError(err); no != nil && no.Code == "payment_in_progress" {
 			err = nil
 		}

@@ -12,11 +12,13 @@ import (
 )
 
 // fullService is a service with resources in most menus.
-var fullService = map[string]any{"type": "hotspot", "parentInterface": "ether4", "vlanId": 30, "walledGarden": map[string]any{
-	"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"}}}
+var fullService = map[string]any{
+	"type": "hotspot", "parentInterface": "ether4", "vlanId": 30, "walledGarden": map[string]any{
+		"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"}},
+}
 
-// TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState breaks the connection before or after each write of a
-// service, or restarts the router, and has somebody edit at the same time: one more reconcile ends it, every write is
+// TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState breaks the connection before or after each write of
+// a service, or restarts the router, and has somebody edit at the same time: one more reconcile ends it, every write is
 // audited, and what is not the platform's stays as it was.
 func TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState(t *testing.T) {
 	t.Parallel()

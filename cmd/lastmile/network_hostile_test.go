@@ -18,21 +18,28 @@ func rowOf(r simRouter, menu, property, value string) router.Item {
 	return nil
 }
 
-// TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile: between the reading and the write the row under an identifier
-// becomes the operator's.
+// TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile: between the reading and the write the row under an
+// identifier becomes the operator's.
 func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"6.49.10", "7.16"} {
 		k := newKit(t).withRouters(version).start().signIn()
 		r := k.register(0)
 		domains := func(list ...string) map[string]any { return map[string]any{"domains": list} }
-		service := k.service(r, map[string]any{"type": "hotspot", "parentInterface": "ether4", "walledGarden": domains("a.example", "b.example", "c.example")})
+		service := k.service(r, map[string]any{
+			"type": "hotspot", "parentInterface": "ether4",
+			"walledGarden": domains("a.example", "b.example", "c.example"),
+		})
 		const menu = "ip/hotspot/walled-garden/ip"
 		// Of the rows that are taken away, these are the first and the last.
 		for _, domain := range []string{"a.example", "c.example"} {
 			id := rowOf(r, menu, "dst-host", domain)[".id"]
 			r.SetFaults(router.Faults{EditAfterWrites: router.After(1), Edits: []router.Edit{
-				{Menu: menu, Command: "set", Args: router.Item{".id": id, "comment": "mine", "dst-host": "mine.example"}},
+				{
+					Menu: menu, Command: "set", Args: router.Item{
+						".id": id, "comment": "mine", "dst-host": "mine.example",
+					},
+				},
 			}})
 			k.must(k.admin, "PATCH", "/nas/services/"+service, map[string]any{"walledGarden": domains("b.example")})
 			k.serviceIs(service, "active")
@@ -41,7 +48,9 @@ func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
 			if diff := k.must(k.admin, "GET", "/nas/services/"+service+"/diff", nil); diff["inSync"] != true {
 				t.Errorf("%s: %v", version, diff)
 			}
-			k.must(k.admin, "PATCH", "/nas/services/"+service, map[string]any{"walledGarden": domains("a.example", "b.example", "c.example")})
+			k.must(k.admin, "PATCH", "/nas/services/"+service, map[string]any{
+				"walledGarden": domains("a.example", "b.example", "c.example"),
+			})
 			k.serviceIs(service, "active")
 		}
 		if mine := rowOf(r, menu, "comment", "mine"); mine["dst-host"] != "mine.example" {
@@ -50,24 +59,28 @@ func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
 	}
 }
 
-// TestReconcile_AResourceInTheWayIsToldInTheRoutersWords: what is refused as a duplicate is somebody else's, and is not tried
-// for ever.
+// TestReconcile_AResourceInTheWayIsToldInTheRoutersWords: what is refused as a duplicate is somebody else's, and is not
+// tried for ever.
 func TestReconcile_AResourceInTheWayIsToldInTheRoutersWords(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
 	r := k.register(0)
-	if _, err := r.Do("ip/dhcp-server", "add", router.Item{"name": "mine", "interface": "ether4", "disabled": "no"}); err != nil {
+	if _, err := r.Do("ip/dhcp-server", "add",
+		router.Item{"name": "mine", "interface": "ether4", "disabled": "no"}); err != nil {
 		t.Fatal(err)
 	}
 	before := foreign(r)
-	service := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/services", map[string]any{"type": "hotspot", "parentInterface": "ether4"}).text("id")
+	service := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/services",
+		map[string]any{"type": "hotspot", "parentInterface": "ether4"}).text("id")
 	k.serviceIs(service, "failed")
 	shown := k.must(k.admin, "GET", "/nas/services/"+service, nil)
-	if e, _ := shown["lastError"].(map[string]any); e["path"] != "ip/dhcp-server" || !strings.Contains(answer(e).text("message"), "already exists") {
+	if e, _ := shown["lastError"].(map[string]any); e["path"] != "ip/dhcp-server" ||
+		!strings.Contains(answer(e).text("message"), "already exists") {
 		t.Errorf("lastError %v", shown["lastError"])
 	}
 	k.must(k.admin, "DELETE", "/nas/services/"+service, nil)
-	if after := foreign(r); len(after["ip/dhcp-server"]) != len(before["ip/dhcp-server"]) || len(platformItems(r)) != 0 {
+	if after := foreign(r); len(after["ip/dhcp-server"]) != len(before["ip/dhcp-server"]) ||
+		len(platformItems(r)) != 0 {
 		t.Errorf("after: %v, left %v", after["ip/dhcp-server"], platformItems(r))
 	}
 }
@@ -102,13 +115,14 @@ func TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied(t *testing.T)
 	})
 }
 
-// TestService_OnARouterThatIsGoneCanBeGivenUp: else neither it nor the router could ever be deleted. While the router answers
-// nothing is given up.
+// TestService_OnARouterThatIsGoneCanBeGivenUp: else neither it nor the router could ever be deleted. While the router
+// answers nothing is given up.
 func TestService_OnARouterThatIsGoneCanBeGivenUp(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
 	r := k.register(0)
-	service, other := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"}), k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether5"})
+	service, other := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"}),
+		k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether5"})
 	k.must(k.admin, "DELETE", "/nas/services/"+other+"?confirm=true&abandon=true", nil)
 	if rowOf(r, "ip/pool", "name", "pool-svc-"+other[:8]) != nil {
 		t.Error("a router that answers was given up")

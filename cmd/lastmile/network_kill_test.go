@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// TestKill9_BetweenRemovalAndCreation kills the service while a re-creation is taking resources away, and while it makes the
-// new ones: a reconcile right after the restart ends it.
+// TestKill9_BetweenRemovalAndCreation kills the service while a re-creation is taking resources away, and while it
+// makes the new ones: a reconcile right after the restart ends it.
 func TestKill9_BetweenRemovalAndCreation(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16")
@@ -20,18 +20,22 @@ func TestKill9_BetweenRemovalAndCreation(t *testing.T) {
 	k.signIn()
 	address := sim.Summary().Addresses["www"]
 	device := k.must(k.admin, "POST", "/nas/devices", map[string]any{
-		"name": "r0", "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret", "apiUsername": "admin", "apiPassword": routerPassword, "managementAddress": address,
+		"name": "r0", "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret", "apiUsername": "admin",
+		"apiPassword": routerPassword, "managementAddress": address,
 	}).text("id")
 	r := simRouter{Router: sim, device: device}
 	before := foreign(r)
 	service := k.service(r, fullService)
-	for n, binding := range []map[string]any{{"parentInterface": "ether5"}, {"parentInterface": "ether4"}, {"parentInterface": "sfp1"}} {
+	for n, binding := range []map[string]any{
+		{"parentInterface": "ether5"}, {"parentInterface": "ether4"}, {"parentInterface": "sfp1"},
+	} {
 		writes := r.Writes()
 		r.SetFaults(router.Faults{LatencyMs: 25})
 		asked := make(chan struct{})
 		go func() {
 			defer close(asked)
-			_, _ = k.admin.call(context.Background(), "PATCH", "/nas/services/"+service+"?confirm=true", "", binding) // the kill ends it
+			// the kill ends it
+			_, _ = k.admin.call(context.Background(), "PATCH", "/nas/services/"+service+"?confirm=true", "", binding)
 		}()
 		k.eventually("the re-creation to have begun", func(context.Context) (bool, error) {
 			return r.Writes() >= writes+2+n*6, nil // in the removal, then in the creation
@@ -82,8 +86,10 @@ func TestReboot_IsConfirmedByUptimeAndSentOnce(t *testing.T) {
 	}
 	r := simRouter{Router: k.routers.Routers()[1]}
 	k.weaken(r)
-	made := k.must(k.admin, "POST", "/nas/devices", map[string]any{"name": "weak", "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret",
-		"apiUsername": "weak", "apiPassword": "weakpassword", "managementAddress": "10.99.200.3"})
+	made := k.must(k.admin, "POST", "/nas/devices", map[string]any{
+		"name": "weak", "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret",
+		"apiUsername": "weak", "apiPassword": "weakpassword", "managementAddress": "10.99.200.3",
+	})
 	no := k.errorOf(k.admin, "POST", "/nas/devices/"+made.text("id")+"/reboot", nil)
 	if no.Status != 502 || no.Code != "router_refused" || !strings.Contains(no.Body, "not enough permissions (9)") {
 		t.Errorf("without the policy: %v", no)
@@ -94,12 +100,15 @@ func TestReboot_IsConfirmedByUptimeAndSentOnce(t *testing.T) {
 // weaken adds a user without the policy reboot.
 func (k *kit) weaken(r simRouter) {
 	k.t.Helper()
-	for menu, args := range map[string]router.Item{"user/group": {"name": "weak", "policy": "read,write,api,rest-api"}} {
+	for menu, args := range map[string]router.Item{
+		"user/group": {"name": "weak", "policy": "read,write,api,rest-api"},
+	} {
 		if _, err := r.Do(menu, "add", args); err != nil {
 			k.t.Fatal(err)
 		}
 	}
-	if _, err := r.Do("user", "add", router.Item{"name": "weak", "group": "weak", "password": "weakpassword"}); err != nil {
+	if _, err := r.Do("user", "add",
+		router.Item{"name": "weak", "group": "weak", "password": "weakpassword"}); err != nil {
 		k.t.Fatal(err)
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// TestBootstrap_PastedTwiceBringsTheRouterUp over all releases, with secrets that an operator chose; the router then knows
-// its script, and the platform that it does.
+// TestBootstrap_PastedTwiceBringsTheRouterUp over all releases, with secrets that an operator chose; the router then
+// knows its script, and the platform that it does.
 func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("6.49.10", "7.16", "7.23.7").start().signIn()
 	const secret = `p@ss"w$rd?\5x`
 	for i, r := range k.routers.Routers() {
 		device := k.must(k.admin, "POST", "/nas/devices", map[string]any{
-			"name": r.Name(), "ipAddress": "203.0.113.20", "radiusSecret": secret, "managementAddress": benchAddress(i).String(),
-			"apiPort": []int{8728, 80, 80}[i],
+			"name": r.Name(), "ipAddress": "203.0.113.20", "radiusSecret": secret,
+			"managementAddress": benchAddress(i).String(), "apiPort": []int{8728, 80, 80}[i],
 		}).text("id")
 		script, err := k.admin.text(t.Context(), "/nas/devices/"+device+"/bootstrap-script")
 		if err != nil {
@@ -29,7 +29,8 @@ func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 			}
 		}
 		clients := r.Snapshot(false)["radius"]
-		if len(clients) != 1 || !slices.ContainsFunc(clients, func(c router.Item) bool { return c["secret"] == secret }) {
+		if len(clients) != 1 || !slices.ContainsFunc(clients,
+			func(c router.Item) bool { return c["secret"] == secret }) {
 			t.Errorf("%s: RADIUS clients %v", r.Name(), clients)
 		}
 		k.eventually("the script's version to be known", func(ctx context.Context) (bool, error) {
@@ -44,7 +45,9 @@ func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 		if diff := k.must(k.admin, "GET", "/nas/devices/"+device+"/firewall", nil); diff["inSync"] != true {
 			t.Errorf("%s: firewall %v", r.Name(), diff)
 		}
-		if _, err := r.Do("ip/firewall/filter", "add", router.Item{"chain": "input", "action": "drop", "comment": "the operator's", "place-before": r.Snapshot(false)["ip/firewall/filter"][0][".id"]}); err != nil {
+		if _, err := r.Do("ip/firewall/filter", "add",
+			router.Item{"chain": "input", "action": "drop", "comment": "the operator's",
+				"place-before": r.Snapshot(false)["ip/firewall/filter"][0][".id"]}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := k.must(k.admin, "GET", "/nas/devices/"+device+"/firewall", nil); diff["inSync"] != false {

@@ -58,8 +58,8 @@ func (k *kit) register(i int) simRouter {
 		port = 443 // plain REST came later
 	}
 	made := k.must(k.admin, "POST", "/nas/devices", map[string]any{
-		"name": r.Name(), "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret", "apiUsername": "admin", "apiPassword": routerPassword,
-		"apiPort": port, "managementAddress": address,
+		"name": r.Name(), "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret", "apiUsername": "admin",
+		"apiPassword": routerPassword, "apiPort": port, "managementAddress": address,
 	})
 	r.device = made.text("id")
 	return r
@@ -94,7 +94,8 @@ func foreign(r simRouter) router.Snapshot {
 	})
 }
 
-// TestStory_RouterIsRegisteredServedDriftsAndIsRepaired is the main job of an engineer, over all releases and both protocols.
+// TestStory_RouterIsRegisteredServedDriftsAndIsRepaired is the main job of an engineer, over all releases and both
+// protocols.
 func TestStory_RouterIsRegisteredServedDriftsAndIsRepaired(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DRIFT_CHECK_INTERVAL=1s", "FLEET_POLL_INTERVAL=1s").withRouters(routerVersions...).start().signIn()
@@ -106,8 +107,10 @@ func TestStory_RouterIsRegisteredServedDriftsAndIsRepaired(t *testing.T) {
 			t.Fatalf("%s: ping %v", r.Summary().Version, ping)
 		}
 		pppoe := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"})
-		hotspot := k.service(r, map[string]any{"type": "hotspot", "parentInterface": "ether5", "walledGarden": map[string]any{
-			"domains": []string{"*.example.com", "pay.example.org"}, "addresses": []string{"198.51.100.7"}}})
+		hotspot := k.service(r, map[string]any{
+			"type": "hotspot", "parentInterface": "ether5", "walledGarden": map[string]any{
+				"domains": []string{"*.example.com", "pay.example.org"}, "addresses": []string{"198.51.100.7"}},
+		})
 		management := k.service(r, map[string]any{"type": "cpe-management", "parentInterface": "ether5", "vlanId": 20})
 		for _, s := range []string{pppoe, hotspot, management} {
 			if diff := k.must(k.admin, "GET", "/nas/services/"+s+"/diff", nil); diff["inSync"] != true {
@@ -149,12 +152,14 @@ func (k *kit) driftsAndIsRepaired(r simRouter, service string) {
 	if at < 0 {
 		k.t.Fatalf("no pool of service %s in %v", slug, pools)
 	}
-	if _, err := r.Do("ip/pool", "set", router.Item{".id": pools[at][".id"], "ranges": "10.50.77.2-10.50.77.9"}); err != nil {
+	if _, err := r.Do("ip/pool", "set",
+		router.Item{".id": pools[at][".id"], "ranges": "10.50.77.2-10.50.77.9"}); err != nil {
 		k.t.Fatalf("edit pool: %v", err)
 	}
 	k.serviceIs(service, "degraded")
 	shown := k.must(k.admin, "GET", "/nas/devices/"+r.device+"/drift", nil)
-	if list := shown.list("resources"); shown["inSync"] != false || len(list) != 1 || list[0].text("kind") != "changed" || list[0].text("path") != "ip/pool" {
+	if list := shown.list("resources"); shown["inSync"] != false || len(list) != 1 ||
+		list[0].text("kind") != "changed" || list[0].text("path") != "ip/pool" {
 		k.t.Errorf("drift: %v", shown)
 	}
 	writes := r.Writes()

@@ -42,8 +42,8 @@ const (
 // guardLife is how long a certificate made here is good: it ends with the program.
 const guardLife = 10 * 365 * 24 * time.Hour
 
-// guardNode takes certificate and password from the configuration. In production a node on loopback makes for itself what
-// is not given; its secrets live as long as the program. Other addresses must be given both: see checkEventStore.
+// guardNode takes certificate and password from the configuration. In production a node on loopback makes for itself
+// what is not given; its secrets live as long as the program. Other addresses must be given both: see checkEventStore.
 func guardNode(cfg Config, c clock.Clock) (nodeGuard, error) {
 	g := nodeGuard{username: cfg.EventStoreUsername, password: cfg.EventStorePassword, caFile: cfg.EventStoreCAFile}
 	if cfg.EventStoreCertFile != "" {
@@ -77,7 +77,8 @@ func (g *nodeGuard) certify(dir string, now time.Time) error {
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "lastmile event store node"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(guardLife), IsCA: true, BasicConstraintsValid: true,
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -91,7 +92,10 @@ func (g *nodeGuard) certify(dir string, now time.Time) error {
 		return err
 	}
 	g.public = text.Bytes()
-	g.tls = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: private}}, MinVersion: tls.VersionTLS13}
+	g.tls = &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: private}},
+		MinVersion:   tls.VersionTLS13,
+	}
 	return nil
 }
 
@@ -101,7 +105,8 @@ func (g nodeGuard) publish() error {
 	if g.public == nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(g.caFile), 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
+	//nolint:gosec // the files in it are guarded one by one
+	if err := os.MkdirAll(filepath.Dir(g.caFile), 0o755); err != nil {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
 	if err := os.WriteFile(g.caFile, g.public, 0o600); err != nil {

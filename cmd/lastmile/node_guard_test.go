@@ -15,13 +15,16 @@ import (
 // password and shows a certificate that it made, and commands beside the program come past both.
 func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.StartScratch(t.Context(), pgtest.ScratchConfig{Durable: true}) // production refuses one without fsync
+	// production refuses one without fsync
+	server, err := pgtest.StartScratch(t.Context(), pgtest.ScratchConfig{Durable: true})
 	if err != nil {
 		t.Fatalf("start a durable server: %v", err)
 	}
 	t.Cleanup(server.Stop)
-	k := newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32, "JWT_SIGNING_KEY="+strings.Repeat("k", 32),
-		"GATEWAY_MODE=live", "PAYMENT_BASE_URL=https://provider.example", "PAYMENT_ALLOWED_IPS=127.0.0.1", "PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk")
+	k := newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32,
+		"JWT_SIGNING_KEY="+strings.Repeat("k", 32),
+		"GATEWAY_MODE=live", "PAYMENT_BASE_URL=https://provider.example", "PAYMENT_ALLOWED_IPS=127.0.0.1",
+		"PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk")
 	cfg := k.config()
 	l := newLifecycle(quiet(program{err: k.log}, cfg))
 	t.Cleanup(l.stop)
@@ -32,8 +35,12 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	for name, url := range map[string]string{
 		"neither password nor certificate": s.nodeURL,
 		"certificate alone":                withCredentials(s.nodeURL, nodeGuard{caFile: s.guard.caFile}),
-		"password alone":                   withCredentials(s.nodeURL, nodeGuard{username: s.guard.username, password: s.guard.password}),
-		"another password":                 withCredentials(s.nodeURL, nodeGuard{username: s.guard.username, password: "guess", caFile: s.guard.caFile}),
+		"password alone": withCredentials(s.nodeURL, nodeGuard{
+			username: s.guard.username, password: s.guard.password,
+		}),
+		"another password": withCredentials(s.nodeURL, nodeGuard{
+			username: s.guard.username, password: "guess", caFile: s.guard.caFile,
+		}),
 	} {
 		if err := ping(t.Context(), url); err == nil {
 			t.Errorf("the node answers with %s", name)
@@ -44,7 +51,8 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	if err := ping(t.Context(), withCredentials(s.nodeURL, guardOf(r, cfg))); err != nil {
 		t.Errorf("the node does not answer to a command beside the program: %v", err)
 	}
-	if strings.Contains(k.log.String(), s.guard.password.Reveal()) || strings.Contains(r.String(), s.guard.password.Reveal()) {
+	if strings.Contains(k.log.String(), s.guard.password.Reveal()) ||
+		strings.Contains(r.String(), s.guard.password.Reveal()) {
 		t.Error("the node's password is shown")
 	}
 }

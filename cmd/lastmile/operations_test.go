@@ -58,7 +58,8 @@ func TestOperations_ConfigurationTableIsComplete(t *testing.T) {
 func documentedMetrics(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `(lastmile_[a-z_]+)").FindAllStringSubmatch(section(t, "Metrics"), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `(lastmile_[a-z_]+)").FindAllStringSubmatch(section(t, "Metrics"),
+		-1) {
 		names = append(names, m[1])
 	}
 	slices.Sort(names)

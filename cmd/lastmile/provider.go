@@ -28,10 +28,11 @@ func (a *App) startProvider(ctx context.Context) error {
 // usualSimulatorAddr is where the simulator is found as a rule.
 const usualSimulatorAddr = "127.0.0.1:8090"
 
-// startSimulator starts a provider on its usual loopback port, or on a free one. It takes everybody's credentials. Its seed
-// is the time: receipt numbers of an earlier run must not come again.
+// startSimulator starts a provider on its usual loopback port, or on a free one. It takes everybody's credentials. Its
+// seed is the time: receipt numbers of an earlier run must not come again.
 func startSimulator(ctx context.Context, c clock.Clock, l *lifecycle) (string, error) {
-	cfg := provider.Config{Addr: usualSimulatorAddr, Clock: c, Logger: l.logger, Seed: uint64(c.Now().UnixNano())} //nolint:gosec // any bits will do
+	//nolint:gosec // any bits will do
+	cfg := provider.Config{Addr: usualSimulatorAddr, Clock: c, Logger: l.logger, Seed: uint64(c.Now().UnixNano())}
 	sim := provider.New(cfg)
 	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
 		cfg.Addr = ""
@@ -59,7 +60,8 @@ func (a *App) ownURL() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// callbackURL is where the provider reports prompts: PAYMENT_CALLBACK_URL, or this program's own address in development.
+// callbackURL is where the provider reports prompts: PAYMENT_CALLBACK_URL, or this program's own address in
+// development.
 func (a *App) callbackURL() string {
 	if a.cfg.PaymentCallbackURL != "" {
 		return strings.TrimSuffix(a.cfg.PaymentCallbackURL, "/")

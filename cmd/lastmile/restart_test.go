@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// TestPostgres_KilledAndRestartedUnderLoad: the private server is killed hard while customers pay; the service starts it
-// again, no acknowledged payment is lost and none is credited twice.
+// TestPostgres_KilledAndRestartedUnderLoad: the private server is killed hard while customers pay; the service starts
+// it again, no acknowledged payment is lost and none is credited twice.
 func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).privately().start().signIn()
@@ -36,7 +36,8 @@ func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
 		for n := range round {
 			turns <- kill*round + n + 1
 		}
-		k.eventually("payments before the kill", func(context.Context) (bool, error) { return len(k.sim.Transactions()) >= before+8, nil })
+		k.eventually("payments before the kill",
+			func(context.Context) (bool, error) { return len(k.sim.Transactions()) >= before+8, nil })
 		pid := k.app.storage.cluster.PID()
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatalf("kill PostgreSQL: %v", err)
@@ -66,11 +67,14 @@ func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {
 	asked := make(chan struct{})
 	go func() {
 		defer close(asked)
-		_, _ = k.admin.call(context.WithoutCancel(t.Context()), "POST", "/payments/initiate", "", map[string]any{"subscriberId": subscriber, "amount": 100})
+		_, _ = k.admin.call(context.WithoutCancel(t.Context()), "POST", "/payments/initiate", "", map[string]any{
+			"subscriberId": subscriber, "amount": 100,
+		})
 	}()
 	k.eventually("a prompt under way", func(ctx context.Context) (bool, error) {
 		var n int
-		err := k.app.storage.db.Owner.QueryRow(ctx, `select count(*) from `+k.app.storage.db.Namespace.Schema("river")+`.river_job
+		err := k.app.storage.db.Owner.QueryRow(ctx,
+			`select count(*) from `+k.app.storage.db.Namespace.Schema("river")+`.river_job
 			where kind = 'payments_submit_prompt' and state = 'running'`).Scan(&n)
 		return n > 0, err
 	})
@@ -93,7 +97,8 @@ func TestStart_SecondProgramIsRefusedAndCommandsAttach(t *testing.T) {
 	k.login("", "second@lastmile.test", testPassword)
 
 	var out, errs logBuffer
-	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(), []string{"serve"}); code != exitFailed {
+	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(),
+		[]string{"serve"}); code != exitFailed {
 		t.Errorf("a second program on the same data ended with code %d", code)
 	}
 	if text := errs.String(); !strings.Contains(text, "in use") && !strings.Contains(text, "serves this data") {

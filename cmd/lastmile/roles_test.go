@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// TestRoles_EventStoreAloneAndSeparateWorkers: `lastmile eventstore` holds the log; one program answers requests and another
-// one does the work. The story is the same.
+// TestRoles_EventStoreAloneAndSeparateWorkers: `lastmile eventstore` holds the log; one program answers requests and
+// another one does the work. The story is the same.
 func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -28,7 +28,8 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 	var out, errs logBuffer
 	ended := make(chan int, 1)
 	go func() { ended <- program{environ: k.environ, out: &out, err: &errs}.run(ctx, []string{"eventstore"}) }()
-	k.eventually("event store node", func(context.Context) (bool, error) { return strings.HasPrefix(out.String(), "esdb://"), nil })
+	k.eventually("event store node",
+		func(context.Context) (bool, error) { return strings.HasPrefix(out.String(), "esdb://"), nil })
 	k.environ = append(k.environ, "EVENTSTORE_URL="+strings.TrimSpace(out.String()))
 
 	start := func(r roles, settings ...string) *App {
@@ -37,7 +38,8 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("configuration: %v", err)
 		}
-		app, err := StartApp(t.Context(), cfg, r, slog.New(withoutRequests{slog.NewJSONHandler(k.log, nil)}), appOptions{})
+		app, err := StartApp(t.Context(), cfg, r, slog.New(withoutRequests{slog.NewJSONHandler(k.log, nil)}),
+			appOptions{})
 		if err != nil {
 			t.Fatalf("start with roles %v: %v", r, err)
 		}
@@ -50,7 +52,8 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 
 	k.signIn()
 	subscriber, account := k.subscriber("254711000401")
-	subscription := k.must(k.admin, "POST", "/subscriptions", map[string]string{"subscriberId": subscriber, "planId": k.plan("home", 100)}).text("id")
+	subscription := k.must(k.admin, "POST", "/subscriptions",
+		map[string]string{"subscriberId": subscriber, "planId": k.plan("home", 100)}).text("id")
 	k.issued(subscriber, 1)
 	k.paybillReady()
 	k.pay("254711000401", account, 100)
@@ -84,9 +87,11 @@ func selfSigned(t *testing.T) (cert, key string) {
 		t.Fatalf("make key: %v", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "event store of a test"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "event store of a test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {

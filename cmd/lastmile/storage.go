@@ -34,8 +34,8 @@ type storage struct {
 	guard   nodeGuard // of our node
 }
 
-// sole tells that one process does everything: it has every role, and the node that it runs admits no second one. What is
-// found under way at its start belongs to a program that died.
+// sole tells that one process does everything: it has every role, and the node that it runs admits no second one. What
+// is found under way at its start belongs to a program that died.
 func (s *storage) sole(r roles) bool { return s.node != nil && r.all() }
 
 // storageMode says how a command comes to its storage.
@@ -89,7 +89,9 @@ func findRunning(ctx context.Context, cfg Config) runtimeFile {
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachPatience)
 	defer cancel()
-	db, err := postgres.Open(ctx, postgres.Config{URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: 1})
+	db, err := postgres.Open(ctx, postgres.Config{
+		URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: 1,
+	})
 	if err != nil {
 		return runtimeFile{} // left behind by a killed program
 	}
@@ -119,7 +121,9 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 		})
 		target = cluster.URL()
 	}
-	db, err := postgres.Open(ctx, postgres.Config{URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: cfg.DatabaseConns, Logger: l.logger})
+	db, err := postgres.Open(ctx, postgres.Config{
+		URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: cfg.DatabaseConns, Logger: l.logger,
+	})
 	if err != nil {
 		return err
 	}
@@ -150,14 +154,17 @@ func superviseCluster(cluster *postgres.Cluster, l *lifecycle, done <-chan struc
 }
 
 // openLog gives the address of the log: EVENTSTORE_URL, the running program's node, or a node of our own.
-func (s *storage) openLog(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode, running runtimeFile) (string, error) {
+func (s *storage) openLog(
+	ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode, running runtimeFile,
+) (string, error) {
 	switch {
 	case cfg.EventStoreURL != "":
 		return string(cfg.EventStoreURL), nil
 	case running.EventStore != "":
 		return withCredentials(running.EventStore, guardOf(running, cfg)), nil
 	case !mode.node:
-		return "", errors.New("no event store: set EVENTSTORE_URL, or let this program run one (--roles with eventstore)")
+		return "", errors.New("no event store: set EVENTSTORE_URL, or let this program run one (--roles with " +
+			"eventstore)")
 	}
 	if mode.attach {
 		cfg.EventStoreAddr = "127.0.0.1:0" // a passing guest takes no well-known port
@@ -175,8 +182,9 @@ func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *l
 		return err
 	}
 	s.node, err = embedded.Start(ctx, embedded.Config{
-		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger, Clock: c,
-		TLS: guard.tls, Username: guard.username, Password: guard.password.Reveal(), Production: cfg.Production(),
+		Pool: s.db.Owner, Schema: s.db.Namespace.Schema("eventstore"), Addr: cfg.EventStoreAddr, Logger: l.logger,
+		Clock: c, TLS: guard.tls, Username: guard.username, Password: guard.password.Reveal(),
+		Production: cfg.Production(),
 	})
 	if err != nil {
 		return err

@@ -5,15 +5,17 @@ import (
 	"testing"
 )
 
-// TestStory_SubscriberIsInvoicedAndPays is the main job: an ISP signs in, adds a plan and a subscriber, the subscription is
-// invoiced, the customer pays by prompt and by paybill, and the money lands once.
+// TestStory_SubscriberIsInvoicedAndPays is the main job: an ISP signs in, adds a plan and a subscriber, the
+// subscription is invoiced, the customer pays by prompt and by paybill, and the money lands once.
 func TestStory_SubscriberIsInvoicedAndPays(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
 	plan := k.plan("home", 1500)
 	const phone = "254711000001"
 	subscriber, account := k.subscriber(phone)
-	subscription := k.must(k.admin, "POST", "/subscriptions", map[string]string{"subscriberId": subscriber, "planId": plan})
+	subscription := k.must(k.admin, "POST", "/subscriptions", map[string]string{
+		"subscriberId": subscriber, "planId": plan,
+	})
 	if subscription.text("state") != "pending" || subscription.text("paidUntil") != "" {
 		t.Errorf("new subscription: state %s, paidUntil %s", subscription.text("state"), subscription.text("paidUntil"))
 	}
@@ -35,7 +37,8 @@ func TestStory_SubscriberIsInvoicedAndPays(t *testing.T) {
 	if got := number(k.must(k.admin, "GET", "/subscribers/"+subscriber, nil), "balance"); got != "0.00" {
 		t.Errorf("balance %s after two months paid, statement %v", got, lines)
 	}
-	k.audited("subscribers.RegisterSubscriber", "subscribers.CreateSubscription", "payments.InitiatePayment", "billing.IssueInvoice")
+	k.audited("subscribers.RegisterSubscriber", "subscribers.CreateSubscription", "payments.InitiatePayment",
+		"billing.IssueInvoice")
 }
 
 // issued waits until a subscriber has so many issued invoices and gives them.
@@ -57,7 +60,8 @@ func (k *kit) issued(subscriber string, count int) (list []answer) {
 // prompt asks a subscriber's phone for money and gives the payment's id.
 func (k *kit) prompt(subscriber string, amount int) string {
 	k.t.Helper()
-	return k.must(k.admin, "POST", "/payments/initiate", map[string]any{"subscriberId": subscriber, "amount": amount}).text("paymentId")
+	return k.must(k.admin, "POST", "/payments/initiate",
+		map[string]any{"subscriberId": subscriber, "amount": amount}).text("paymentId")
 }
 
 // paid waits until a payment has a status.

@@ -39,9 +39,13 @@ func TestEveryEndpoint_RefusesBadRequests(t *testing.T) {
 func (k *kit) staff(role events.Role) string {
 	k.t.Helper()
 	email := string(role) + "@acme.test"
-	k.must(k.admin, http.MethodPost, "/users", map[string]string{"email": email, "firstName": "Sam", "lastName": "Staff", "role": string(role),
-		"temporaryPassword": "temporary-1"})
+	k.must(k.admin, http.MethodPost, "/users", map[string]string{
+		"email": email, "firstName": "Sam", "lastName": "Staff", "role": string(role),
+		"temporaryPassword": "temporary-1",
+	})
 	c, _ := k.login("acme", email, "temporary-1")
-	k.must(c, http.MethodPost, "/auth/password", map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword})
+	k.must(c, http.MethodPost, "/auth/password", map[string]string{
+		"currentPassword": "temporary-1", "newPassword": testPassword,
+	})
 	return c.token
 }

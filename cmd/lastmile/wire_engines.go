@@ -23,12 +23,11 @@ import (
 // readModels are all tables that are filled from the log.
 func readModels() []runner.Projection {
 	return []runner.Projection{
-		identityviews.Organizations{}, identityviews.Users{},
-		subscribersviews.Subscribers{}, subscribersviews.Plans{}, subscribersviews.Subscriptions{}, subscribersviews.Timeline{},
-		billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{},
-		paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
-		networkviews.Devices{}, networkviews.Services{}, networkviews.History{},
-		auditviews.Log{}, outbox.Outbox{},
+		identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{}, subscribersviews.Plans{},
+		subscribersviews.Subscriptions{}, subscribersviews.Timeline{}, billingviews.Invoices{},
+		billingviews.Statement{}, billingviews.Collections{}, paymentsviews.Payments{}, paymentsviews.Receipts{},
+		paymentsviews.Gateways{}, paymentsviews.Matching{}, networkviews.Devices{}, networkviews.Services{},
+		networkviews.History{}, auditviews.Log{}, outbox.Outbox{},
 	}
 }
 

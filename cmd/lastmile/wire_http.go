@@ -32,7 +32,8 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	areas = append(areas, routers...)
-	return append(areas, httpapi.AuditAPI{Log: auditviews.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()), nil
+	return append(areas, httpapi.AuditAPI{Log: auditviews.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()),
+		nil
 }
 
 // tokens issues and proves access tokens.
@@ -43,7 +44,8 @@ func (a *App) tokens() httpapi.Tokens {
 // settings reads an organization's settings from the log.
 func (a *App) settings() httpapi.OrganizationSettingsAPI {
 	return httpapi.OrganizationSettingsAPI{
-		Bus: a.engines.bus, Organizations: identityviews.OrganizationsQuery{Views: a.engines.views}, DirectoryShows: a.engines.shows,
+		Bus: a.engines.bus, Organizations: identityviews.OrganizationsQuery{Views: a.engines.views},
+		DirectoryShows: a.engines.shows,
 	}
 }
 
@@ -52,11 +54,17 @@ func (a *App) identityRoutes() [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
 	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.AuthAPI{Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Head: a.storage.store.Head, Tokens: a.tokens(),
-			Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens}.Routes(),
-		httpapi.OrganizationsAPI{Bus: e.bus, Organizations: identityviews.OrganizationsQuery{Views: e.views}, Users: users,
-			DirectoryShows: e.shows, Passwords: v.Passwords}.Routes(),
-		httpapi.UsersAPI{Bus: e.bus, Users: users, DirectoryShows: e.shows, Passwords: v.Passwords, Refresh: v.RefreshTokens}.Routes(),
+		httpapi.AuthAPI{
+			Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Head: a.storage.store.Head,
+			Tokens: a.tokens(), Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens,
+		}.Routes(),
+		httpapi.OrganizationsAPI{
+			Bus: e.bus, Organizations: identityviews.OrganizationsQuery{Views: e.views}, Users: users,
+			DirectoryShows: e.shows, Passwords: v.Passwords,
+		}.Routes(),
+		httpapi.UsersAPI{
+			Bus: e.bus, Users: users, DirectoryShows: e.shows, Passwords: v.Passwords, Refresh: v.RefreshTokens,
+		}.Routes(),
 		a.settings().Routes(),
 	}
 }
@@ -68,19 +76,33 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 	owned := subscribersviews.SubscriptionsQuery{Views: e.views}
 	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.SubscribersAPI{Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock}.Routes(),
-		httpapi.PlansAPI{Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views}, Settings: a.settings()}.Routes(),
-		httpapi.SubscriptionsAPI{Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock}.Routes(),
-		httpapi.InvoicesAPI{Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock}.Routes(),
+		httpapi.SubscribersAPI{
+			Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock,
+		}.Routes(),
+		httpapi.PlansAPI{
+			Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views}, Settings: a.settings(),
+		}.Routes(),
+		httpapi.SubscriptionsAPI{
+			Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock,
+		}.Routes(),
+		httpapi.InvoicesAPI{
+			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock,
+		}.Routes(),
 		httpapi.StatementAPI{Statement: billingviews.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
-		httpapi.TimelineAPI{Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people, Users: users}.Routes(),
-		httpapi.CollectionsAPI{Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(), Clock: a.clock}.Routes(),
+		httpapi.TimelineAPI{
+			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people, Users: users,
+		}.Routes(),
+		httpapi.CollectionsAPI{
+			Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(),
+			Clock: a.clock,
+		}.Routes(),
 	}
 }
 
 // serve makes the server and opens the door to it. A program without the role api shows its metrics too.
 func (a *App) serve(areas [][]httpapi.Route) error {
-	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates), httpapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
+	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
+		httpapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
 		a.metrics.MustRegister(c)
 	}
@@ -98,7 +120,9 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 	server, err := httpapi.New(httpapi.Config{
 		ServiceDomain: a.cfg.ServiceDomain, Production: a.cfg.Production(), TrustedProxies: a.cfg.TrustedProxy,
 		CursorKey: a.storage.vault.Key(secrets.Cursors),
-		Limits:    httpapi.Limits{User: a.cfg.RateLimitUser, Login: a.cfg.RateLimitLogin, Webhook: a.cfg.RateLimitWebhook},
+		Limits: httpapi.Limits{
+			User: a.cfg.RateLimitUser, Login: a.cfg.RateLimitLogin, Webhook: a.cfg.RateLimitWebhook,
+		},
 
 		Organizations: httpapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
 		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
@@ -145,7 +169,8 @@ func timeOrNil(t time.Time) *time.Time {
 // noteBreaker logs a change of an outside system's condition.
 func (a *App) noteBreaker(s breaker.State) {
 	a.noteRouter(s)
-	a.logger.Warn("outside system changed condition", "kind", s.Kind, "target", s.Target, "state", string(s.State), "failures", s.Failures)
+	a.logger.Warn("outside system changed condition", "kind", s.Kind, "target", s.Target, "state", string(s.State),
+		"failures", s.Failures)
 }
 
 // checks are the dependencies of readiness, by name.
@@ -153,14 +178,19 @@ func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
 		{Name: "eventstore", Probe: a.storage.store.Ping},
-		{Name: identityviews.DirectoryName, Probe: func(context.Context) error { return down(a.engines.shows.Fault()) }},
+		{
+			Name:  identityviews.DirectoryName,
+			Probe: func(context.Context) error { return down(a.engines.shows.Fault()) },
+		},
 		{Name: "jobs", Probe: a.probeJobs},
 	}
 	if a.roles.has(roleProcesses) {
 		checks = append(checks, httpapi.Check{Name: "processes", Probe: a.probeProcesses})
 	}
 	for _, s := range a.engines.projections.Status() {
-		checks = append(checks, httpapi.Check{Name: s.Name, Probe: func(context.Context) error { return a.probeProjection(s.Name) }})
+		checks = append(checks, httpapi.Check{
+			Name: s.Name, Probe: func(context.Context) error { return a.probeProjection(s.Name) },
+		})
 	}
 	return checks
 }
@@ -196,7 +226,8 @@ func (a *App) probeProcesses(context.Context) error {
 // probeJobs fails when jobs that are due have been waiting for two minutes: nobody works them.
 func (a *App) probeJobs(ctx context.Context) error {
 	var waiting bool
-	err := a.storage.db.Owner.QueryRow(ctx, `select exists (select from `+a.storage.db.Namespace.Schema("river")+`.river_job
+	err := a.storage.db.Owner.QueryRow(ctx,
+		`select exists (select from `+a.storage.db.Namespace.Schema("river")+`.river_job
 		where state = 'available' and scheduled_at < now() - interval '2 minutes')`).Scan(&waiting)
 	if err == nil && waiting {
 		err = down("jobs wait for more than two minutes")

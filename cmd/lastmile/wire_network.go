@@ -29,7 +29,9 @@ func registerNetwork(b *bus.Bus) {
 
 // wireNetwork makes the gateway to routers, registers the jobs of the area, starts its rounds and makes its endpoints.
 func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
-	gateway, err := routeros.New(routeros.Config{Guard: a.breakers, Policy: a.routerPolicy(), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger})
+	gateway, err := routeros.New(routeros.Config{
+		Guard: a.breakers, Policy: a.routerPolicy(), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +51,14 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	a.rounds = networkjobs.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
 	views := a.engines.views
 	api := httpapi.NetworkAPI{
-		Bus: a.engines.bus, Devices: networkviews.DevicesQuery{Views: views}, Services: networkviews.ServicesQuery{Views: views},
-		History: networkviews.HistoryQuery{Views: views}, Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
-		Forget: func(device id.Device) { a.forgetRouter(gateway, polls, device) }, ManagementAddresses: !a.cfg.Production(),
-		BootstrapVersion: networkjobs.BootstrapVersion, Clock: a.clock,
+		Bus: a.engines.bus, Devices: networkviews.DevicesQuery{Views: views},
+		Services: networkviews.ServicesQuery{Views: views}, History: networkviews.HistoryQuery{Views: views},
+		Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
+		Forget:              func(device id.Device) { a.forgetRouter(gateway, polls, device) },
+		ManagementAddresses: !a.cfg.Production(), BootstrapVersion: networkjobs.BootstrapVersion, Clock: a.clock,
 	}
-	return [][]httpapi.Route{api.Routes(), httpapi.BootstrapAPI{Reports: workers}.Routes(), httpapi.OutboxAPI{Messages: outbox.Query{Views: views}}.Routes()}, nil
+	return [][]httpapi.Route{api.Routes(), httpapi.BootstrapAPI{Reports: workers}.Routes(),
+		httpapi.OutboxAPI{Messages: outbox.Query{Views: views}}.Routes()}, nil
 }
 
 // startRounds begins polls and drift checks, once jobs can be enqueued.
@@ -77,7 +81,9 @@ type liveRouters struct{ *networkjobs.Workers }
 
 // BootstrapScript makes the script for the one who asks for it.
 func (l liveRouters) BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error) {
-	return l.Workers.BootstrapScript(ctx, device, jobs.Cause{OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: meta.CorrelationID, JobID: id.Any(meta.CommandID)})
+	return l.Workers.BootstrapScript(ctx, device, jobs.Cause{
+		OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: meta.CorrelationID, JobID: id.Any(meta.CommandID),
+	})
 }
 
 // routerPolicy says which addresses may be dialled: in production those of the tunnel alone (rules.md 23).
@@ -90,8 +96,10 @@ func (a *App) routerPolicy() routeros.Policy {
 
 // scriptSettings are what routers are told about the platform.
 func (a *App) scriptSettings() networkjobs.ScriptSettings {
-	s := networkjobs.ScriptSettings{Concentrator: a.cfg.TunnelHost, ConcentratorPort: a.cfg.TunnelPort, RadiusHost: commands.TunnelGateway.String(),
-		AllowReboot: a.cfg.RouterAllowReboot}
+	s := networkjobs.ScriptSettings{
+		Concentrator: a.cfg.TunnelHost, ConcentratorPort: a.cfg.TunnelPort, RadiusHost: commands.TunnelGateway.String(),
+		AllowReboot: a.cfg.RouterAllowReboot,
+	}
 	if s.Concentrator == "" {
 		s.Concentrator = a.cfg.ServiceDomain
 	}

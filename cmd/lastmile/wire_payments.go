@@ -34,7 +34,8 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	workers := paymentsjobs.New(paymentsjobs.Config{
-		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock, Logger: a.logger,
+		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock,
+		Logger:    a.logger,
 		Addresses: paymentsjobs.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
 	})
 	workers.Register(a.engines.jobs)
@@ -68,13 +69,16 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 	}
 	for _, environment := range []mobilemoney.Environment{mobilemoney.Sandbox, mobilemoney.Production} {
 		endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
-			Environment: environment, BaseURL: a.provider, Test: a.cfg.GatewayMode == gatewayTest, Guard: a.breakers, Clock: a.clock, Logger: a.logger,
+			Environment: environment, BaseURL: a.provider, Test: a.cfg.GatewayMode == gatewayTest, Guard: a.breakers,
+			Clock: a.clock, Logger: a.logger,
 		})
 		if err != nil {
 			return paymentsjobs.Access{}, err
 		}
 		a.life.startedBeside("payment provider client", stopStorage, func(context.Context) { endpoint.Close() })
-		tokens := paymentsjobs.Tokens{Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger}
+		tokens := paymentsjobs.Tokens{
+			Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger,
+		}
 		access.Providers[string(environment)] = mobilemoney.New(endpoint, tokens)
 	}
 	return access, nil
@@ -83,14 +87,24 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 // paymentRoutes are the endpoints of payments, receipts and gateway settings.
 func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	e := a.engines
-	platform := httpapi.PlatformGateway{Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive}
+	platform := httpapi.PlatformGateway{
+		Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive,
+	}
 	books := httpapi.Books{Statement: billingviews.StatementQuery{Views: e.views}}
 	gateways := paymentsviews.GatewaysQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.PaymentsAPI{Bus: e.bus, Payments: paymentsviews.PaymentsQuery{Views: e.views}, Gateways: gateways, Limiter: a.storage.vault.Limits,
-			Books: books, PromptLimit: a.cfg.RateLimitPrompt, Ready: providerReady(access), Platform: platform, Clock: a.clock}.Routes(),
-		httpapi.ReceiptsAPI{Bus: e.bus, Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Matching: paymentsviews.MatchingQuery{Views: e.views}, Books: books}.Routes(),
-		httpapi.PaymentGatewayAPI{Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform}.Routes(),
+		httpapi.PaymentsAPI{
+			Bus: e.bus, Payments: paymentsviews.PaymentsQuery{Views: e.views}, Gateways: gateways,
+			Limiter: a.storage.vault.Limits, Books: books, PromptLimit: a.cfg.RateLimitPrompt,
+			Ready: providerReady(access), Platform: platform, Clock: a.clock,
+		}.Routes(),
+		httpapi.ReceiptsAPI{
+			Bus: e.bus, Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
+			Matching: paymentsviews.MatchingQuery{Views: e.views}, Books: books,
+		}.Routes(),
+		httpapi.PaymentGatewayAPI{
+			Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform,
+		}.Routes(),
 	}
 }
 

@@ -21,11 +21,15 @@ const benchCallers = 64
 // BenchmarkExecute: commands a second, against appends a second by as many writers to the same log.
 func BenchmarkExecute(b *testing.B) {
 	kit := storetest.New(b)
-	engine := bus.New(bus.Config{Store: kit.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet()})
+	engine := bus.New(bus.Config{
+		Store: kit.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet(),
+	})
 	bus.Register(engine, counters())
 	org := id.New[id.Organization]()
 	meta := func() commands.Meta {
-		return commands.Meta{CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorOperator}}
+		return commands.Meta{
+			CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorOperator},
+		}
 	}
 	var owned [benchCallers]id.Subscriber
 	for i := range owned {
@@ -48,10 +52,14 @@ func BenchmarkExecute(b *testing.B) {
 				next[i] = eventstore.NoStream
 			}
 			return benchtest.Rate(b, benchCallers, func(ctx context.Context, caller int) error {
-				m := events.Metadata{EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench", At: clock.System().Now(),
-					Actor: events.Actor{Kind: events.ActorOperator}}
+				m := events.Metadata{
+					EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench",
+					At: clock.System().Now(), Actor: events.Actor{Kind: events.ActorOperator},
+				}
 				done, err := kit.Store.Append(ctx, fmt.Sprintf("bench-%d-%d", appended, caller), next[caller],
-					[]eventstore.New{{Event: events.PlanArchived{PlanID: id.New[id.Plan](), Reason: "measured"}, Meta: m}})
+					[]eventstore.New{
+						{Event: events.PlanArchived{PlanID: id.New[id.Plan](), Reason: "measured"}, Meta: m},
+					})
 				next[caller] = eventstore.At(done.Revision)
 				return err
 			})

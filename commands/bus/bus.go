@@ -106,9 +106,9 @@ const (
 )
 
 // Execute lets the command's aggregate decide and appends what it decides. A command id acts once: repeating gives the
-// first outcome. Failures are those of Validate and Decide, and: not_found (another organization's), organization_required,
-// stale_revision, concurrent_change, a claim's own code, eventstore_unavailable (the outcome is unknown: repeat with the
-// same command id).
+// first outcome. Failures are those of Validate and Decide, and: not_found (another organization's),
+// organization_required, stale_revision, concurrent_change, a claim's own code, eventstore_unavailable (the outcome is
+// unknown: repeat with the same command id).
 func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (Result, error) {
 	target := cmd.Target()
 	c, ok := b.categories[target.Category]
@@ -136,8 +136,8 @@ func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.M
 	return result, err
 }
 
-// execute attempts until the command is accepted or refused, or too many races were lost. A command with an If-Match that
-// lost its race is refused by the next attempt, which sees the other's event.
+// execute attempts until the command is accepted or refused, or too many races were lost. A command with an If-Match
+// that lost its race is refused by the next attempt, which sees the other's event.
 func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, error) {
 	for lost := 0; ; lost++ {
 		result, err := c.attempt(ctx, x)
@@ -146,9 +146,11 @@ func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, er
 		}
 		if lost == conflictRetries {
 			c.abandon(ctx, x)
-			b.cfg.Logger.Warn("command lost too many races", "command", x.cmd.CommandName(), "command_id", x.meta.CommandID.String(),
+			b.cfg.Logger.Warn("command lost too many races", "command", x.cmd.CommandName(), "command_id",
+				x.meta.CommandID.String(),
 				"stream", x.cmd.Target().Stream())
-			return Result{}, failure.NewConflict("concurrent_change", "This was changed by somebody else at the same time. Please try again.")
+			return Result{}, failure.NewConflict("concurrent_change",
+				"This was changed by somebody else at the same time. Please try again.")
 		}
 		pause := conflictPause<<lost + rand.N(conflictPause<<lost)
 		if err := sleep(ctx, pause); err != nil {
@@ -163,7 +165,9 @@ func stale() error {
 }
 
 // append appends, repeating while the outcome is unknown: the store does the same event ids once only.
-func (b *Bus) append(ctx context.Context, stream string, expected eventstore.Expected, list []eventstore.New) (eventstore.Appended, error) {
+func (b *Bus) append(
+	ctx context.Context, stream string, expected eventstore.Expected, list []eventstore.New,
+) (eventstore.Appended, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.AppendPatience)
 	defer cancel()
 	pause := conflictPause
@@ -182,7 +186,8 @@ func (b *Bus) append(ctx context.Context, stream string, expected eventstore.Exp
 
 // outcomeUnknown tells whether the append behind an error may have happened.
 func outcomeUnknown(err error) bool {
-	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // sleep waits, or gives the context's error.

@@ -20,7 +20,9 @@ func TestExecute_ACommandActsOnceWithAForeignEventBetween(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Config{})
 	c, m := open{ID: id.New[id.Subscriber](), Org: w.org, Names: []string{"n"}}, w.meta()
-	for _, cmd := range []commands.Command{c, add{ID: c.ID, Step: 5, Times: 2}, rename{ID: c.ID, Names: []string{"m"}}} {
+	for _, cmd := range []commands.Command{
+		c, add{ID: c.ID, Step: 5, Times: 2}, rename{ID: c.ID, Names: []string{"m"}},
+	} {
 		m.CommandID = id.New[id.Command]()
 		first := w.must(w.one, cmd, m)
 		if !first.Changed || first.Stream != cmd.Target().Stream() {
@@ -29,7 +31,8 @@ func TestExecute_ACommandActsOnceWithAForeignEventBetween(t *testing.T) {
 		w.must(w.two, add{ID: c.ID, Step: 1}, w.meta())
 		first.Changed = false
 		for _, b := range []*bus.Bus{w.one, w.two, w.replica(bus.Config{})} {
-			if again := w.must(b, cmd, m); again.Revision != first.Revision || again.Stream != first.Stream || again.Changed {
+			if again := w.must(b, cmd, m); again.Revision != first.Revision || again.Stream != first.Stream ||
+				again.Changed {
 				t.Fatalf("%s repeated: %+v, want %+v", cmd.CommandName(), again, first)
 			}
 		}
@@ -122,15 +125,19 @@ func TestExecute_OnlyThePlatformActsForNobody(t *testing.T) {
 	w := newWorld(t, bus.Config{})
 	c := w.opened()
 	for _, actor := range []events.Actor{
-		{Kind: events.ActorProcess, ID: "renewal"}, {Kind: events.ActorProvider, ID: "mpesa"}, {Kind: events.ActorOperator},
+		{Kind: events.ActorProcess, ID: "renewal"}, {Kind: events.ActorProvider, ID: "mpesa"}, {
+			Kind: events.ActorOperator,
+		},
 		{Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleSuperAdmin)},
 	} {
 		w.must(w.one, add{ID: c, Step: 1}, commands.Meta{CommandID: id.New[id.Command](), Actor: actor})
 	}
 	for _, actor := range []events.Actor{
-		{Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin)}, {Kind: events.ActorPublic}, {Kind: events.ActorAPIKey},
+		{Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin)},
+		{Kind: events.ActorPublic}, {Kind: events.ActorAPIKey},
 	} {
-		w.fails(w.one, add{ID: c, Step: 1}, commands.Meta{CommandID: id.New[id.Command](), Actor: actor}, "organization_required")
+		w.fails(w.one, add{ID: c, Step: 1}, commands.Meta{CommandID: id.New[id.Command](), Actor: actor},
+			"organization_required")
 	}
 	w.fails(w.one, add{ID: c, Step: 1}, commands.Meta{OrgID: w.org}, "command_id_required")
 	w.fails(w.one, add{ID: c, Step: -1}, w.meta(), "invalid_input")
@@ -144,15 +151,19 @@ func TestExecute_EveryEventSaysWhoWhenAndWhy(t *testing.T) {
 	m := w.meta()
 	m.IP, m.RequestID, m.CausationID, m.Reason = "203.0.113.9", "r-1", "cause", "because"
 	w.must(w.one, add{ID: c, Step: 1, Times: 2}, m)
-	platform := commands.Meta{CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "renewal"}, CorrelationID: "chain"}
+	platform := commands.Meta{
+		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "renewal"},
+		CorrelationID: "chain",
+	}
 	w.must(w.one, add{ID: c, Step: 1}, platform)
 	all, err := w.Store.Read(t.Context(), "account-"+c.String(), 2)
 	if err != nil || len(all) != 3 {
 		t.Fatalf("read %d events, %v", len(all), err)
 	}
 	want := events.Metadata{
-		EventID: all[0].ID, CommandID: m.CommandID, Action: "test.Add", OrgID: w.org, Actor: m.Actor, IP: personal.Of(m.IP),
-		RequestID: "r-1", CorrelationID: m.CommandID.String(), CausationID: "cause", Reason: "because", At: start,
+		EventID: all[0].ID, CommandID: m.CommandID, Action: "test.Add", OrgID: w.org, Actor: m.Actor,
+		IP: personal.Of(m.IP), RequestID: "r-1", CorrelationID: m.CommandID.String(), CausationID: "cause",
+		Reason: "because", At: start,
 	}
 	if diff := cmp.Diff(want, all[0].Meta); diff != "" {
 		t.Errorf("metadata (-want +have)\n%s", diff)
@@ -188,7 +199,8 @@ func TestExecute_RefusesWhatIsNotRegistered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Config{})
 	empty := bus.New(bus.Config{Store: w.Store, Clock: w.clock})
-	if _, err := empty.Execute(t.Context(), add{ID: id.New[id.Subscriber](), Step: 1}, w.meta()); err == nil || !strings.Contains(err.Error(), "account") {
+	if _, err := empty.Execute(t.Context(), add{ID: id.New[id.Subscriber](), Step: 1}, w.meta()); err == nil ||
+		!strings.Contains(err.Error(), "account") {
 		t.Errorf("execute: %v", err)
 	}
 	if _, _, err := bus.LoadUnchecked[int](t.Context(), w.one, id.New[id.Subscriber]()); err == nil {

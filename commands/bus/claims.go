@@ -75,7 +75,8 @@ func (b *Bus) holder(ctx context.Context, c heldClaim) (holding, error) {
 		h.revision = eventstore.At(e.Revision)
 		switch fact := e.Event.(type) {
 		case events.ClaimTaken:
-			h.held, h.category, h.owner, h.since, h.command = true, fact.OwnerCategory, fact.Owner, e.Meta.At, e.Meta.CommandID
+			h.held, h.category, h.owner, h.since, h.command = true, fact.OwnerCategory, fact.Owner, e.Meta.At,
+				e.Meta.CommandID
 		case events.ClaimReleased:
 			h.held = false
 		}
@@ -126,7 +127,8 @@ func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, meta event
 		}
 		return err
 	}
-	return failure.NewConflict("concurrent_change", "This was changed by somebody else at the same time. Please try again.")
+	return failure.NewConflict("concurrent_change",
+		"This was changed by somebody else at the same time. Please try again.")
 }
 
 // note remembers a claim as taken by the execution.
@@ -208,7 +210,8 @@ func (b *Bus) release(ctx context.Context, over []ending, x *execution, meta eve
 func claimDrafts(facts []events.Event, meta events.Metadata, c heldClaim, after eventstore.Expected) []eventstore.New {
 	out := make([]eventstore.New, len(facts))
 	for i, f := range facts {
-		meta.EventID = id.Derive[id.Event]("claim", meta.CommandID.String(), c.key.String(), strconv.FormatInt(int64(after), 10), strconv.Itoa(i))
+		meta.EventID = id.Derive[id.Event]("claim", meta.CommandID.String(), c.key.String(),
+			strconv.FormatInt(int64(after), 10), strconv.Itoa(i))
 		out[i] = eventstore.New{Event: f, Meta: meta}
 	}
 	return out

@@ -18,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Register adds a kind of aggregate. One category, and one type of state, is registered once; twice is a panic. Close is
-// called with the zero state here, to learn its event's type.
+// Register adds a kind of aggregate. One category, and one type of state, is registered once; twice is a panic. Close
+// is called with the zero state here, to learn its event's type.
 func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.Definition[S, C, E]) {
 	if _, twice := b.categories[def.Category]; twice {
 		panic("aggregate " + def.Category + " is registered twice")
@@ -83,7 +83,9 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 }
 
 // record takes the claims of what was decided, appends it, and releases claims that are over.
-func (h *handler[S, C, E]) record(ctx context.Context, x *execution, at entry[S], decided []E, now time.Time) (Result, error) {
+func (h *handler[S, C, E]) record(
+	ctx context.Context, x *execution, at entry[S], decided []E, now time.Time,
+) (Result, error) {
 	state := at.state
 	for _, e := range decided {
 		state = h.def.Evolve(state, e)
@@ -136,7 +138,8 @@ func (h *handler[S, C, E]) abandon(ctx context.Context, x *execution) {
 	}
 	at, err := h.load(ctx, x.cmd.Target().ID)
 	if err != nil {
-		h.bus.cfg.Logger.Warn("claims of a refused command are not released", "command_id", x.meta.CommandID.String(), "error", err)
+		h.bus.cfg.Logger.Warn("claims of a refused command are not released", "command_id", x.meta.CommandID.String(),
+			"error", err)
 		return
 	}
 	h.giveBack(ctx, x, at.state)

@@ -74,7 +74,10 @@ func (c add) Validate() error {
 // counters is its registration.
 func counters() aggregates.Definition[counter, counterCommand, events.AccountEvent] {
 	return aggregates.Definition[counter, counterCommand, events.AccountEvent]{
-		Category: "account", Missing: func() error { return failure.NewNotFound("counter_not_found", "There is no such counter.") },
+		Category: "account", Missing: func() error {
+			return failure.NewNotFound("counter_not_found",
+				"There is no such counter.")
+		},
 		Evolve: evolve, Decide: decide, Gone: func(s counter) bool { return slices.Contains(s.Names, "gone") },
 		Owner: func(s counter) id.Organization { return s.Owner },
 		Claims: func(s counter) []commands.Claim {

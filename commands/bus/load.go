@@ -92,7 +92,8 @@ func (e entry[S]) acted(command id.Command) (Result, bool) {
 		}
 	}
 	if slices.Contains(e.carried, command) {
-		return Result{Stream: periodStream(e.category, e.target, e.period-1), Revision: uint64(e.previous), Position: e.position}, true
+		return Result{Stream: periodStream(e.category, e.target, e.period-1), Revision: uint64(e.previous),
+			Position: e.position}, true
 	}
 	return Result{}, false
 }
@@ -175,7 +176,8 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 	for _, e := range page {
 		fact, ok := e.Event.(E)
 		if !ok {
-			return at, fmt.Errorf("stream %s revision %d: event %s is not one of aggregate %s", e.Stream, e.Revision, e.Type, h.def.Category)
+			return at, fmt.Errorf("stream %s revision %d: event %s is not one of aggregate %s", e.Stream, e.Revision,
+				e.Type, h.def.Category)
 		}
 		if h.closing != "" && e.Type == h.closing {
 			var none S
@@ -189,9 +191,11 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 // maxClosing bounds the event that closes a period, in bytes of JSON: the log takes 1 MiB in one append, with metadata.
 const maxClosing = 1<<20 - 64<<10
 
-// closeIfFull ends a full period; one whose state is too large for an event goes on, longer than wanted, for what it decides
-// about matters more. Its event's id is the stream's: replicas that close at the same moment close once.
-func (h *handler[S, C, E]) closeIfFull(ctx context.Context, at entry[S], x *execution, now time.Time) (entry[S], error) {
+// closeIfFull ends a full period; one whose state is too large for an event goes on, longer than wanted, for what it
+// decides about matters more. Its event's id is the stream's: replicas that close at the same moment close once.
+func (h *handler[S, C, E]) closeIfFull(
+	ctx context.Context, at entry[S], x *execution, now time.Time,
+) (entry[S], error) {
 	if h.closing == "" || int64(at.revision)+2 < int64(h.bus.cfg.PeriodLength) {
 		return at, nil
 	}
@@ -203,7 +207,8 @@ func (h *handler[S, C, E]) closeIfFull(ctx context.Context, at entry[S], x *exec
 	meta.IP, meta.RequestID, meta.Reason = personal.Text{}, "", ""
 	closing := h.def.Close(at.state)
 	if text, err := json.Marshal(closing); err == nil && len(text) > maxClosing {
-		h.bus.cfg.Logger.WarnContext(ctx, "stream is full, and its state is too large to close it", "stream", at.stream, "bytes", len(text))
+		h.bus.cfg.Logger.WarnContext(ctx, "stream is full, and its state is too large to close it", "stream", at.stream,
+			"bytes", len(text))
 		return at, nil
 	}
 	done, err := h.bus.append(ctx, at.stream, at.revision, []eventstore.New{{Event: closing, Meta: meta}})

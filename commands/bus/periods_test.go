@@ -43,7 +43,8 @@ func TestPeriods_AFullStreamIsClosedIntoTheNext(t *testing.T) {
 			t.Fatalf("%s has %d events, %v", stream, len(list), err)
 		}
 		last := list[9]
-		if _, ok := last.Event.(events.AccountPeriodClosed); !ok || len(last.Meta.RecentCommands) == 0 || last.Meta.OrgID != w.org {
+		if _, ok := last.Event.(events.AccountPeriodClosed); !ok || len(last.Meta.RecentCommands) == 0 ||
+			last.Meta.OrgID != w.org {
 			t.Errorf("%s ends with %+v", stream, last)
 		}
 	}
@@ -140,7 +141,10 @@ func TestBus_AgreesWithAModel(t *testing.T) {
 }
 
 // applyModel does to the model what the bus should do, and gives the failure code.
-func applyModel(model map[id.Subscriber]counter, holder map[string]id.Subscriber, c id.Subscriber, cmd commands.Command, org id.Organization) string {
+func applyModel(
+	model map[id.Subscriber]counter, holder map[string]id.Subscriber, c id.Subscriber, cmd commands.Command,
+	org id.Organization,
+) string {
 	s := model[c]
 	var names []string
 	switch cmd := cmd.(type) {

@@ -17,8 +17,8 @@ type reader[S any] interface {
 }
 
 // LoadOwned folds the present state of an organization's aggregate from the log, with the revision of its stream's last
-// event. S is the state of its definition. One that does not exist, that is gone, or that another organization owns is the
-// definition's Missing failure: the three cannot be told apart.
+// event. S is the state of its definition. One that does not exist, that is gone, or that another organization owns is
+// the definition's Missing failure: the three cannot be told apart.
 func LoadOwned[S any, I ~[16]byte](ctx context.Context, b *Bus, org id.Organization, target I) (S, uint64, error) {
 	var none S
 	r, state, revision, err := load[S](ctx, b, id.Any(target))
@@ -31,9 +31,9 @@ func LoadOwned[S any, I ~[16]byte](ctx context.Context, b *Bus, org id.Organizat
 	return state, revision, nil
 }
 
-// LoadUnchecked folds the present state of an aggregate from the log, whoever owns it: the zero state when there is none. It
-// is for the platform's own work, whose caller has no organization, or compares it by a rule of its own; anything that a
-// tenant asked for takes LoadOwned.
+// LoadUnchecked folds the present state of an aggregate from the log, whoever owns it: the zero state when there is
+// none. It is for the platform's own work, whose caller has no organization, or compares it by a rule of its own;
+// anything that a tenant asked for takes LoadOwned.
 func LoadUnchecked[S any, I ~[16]byte](ctx context.Context, b *Bus, target I) (S, uint64, error) {
 	_, state, revision, err := load[S](ctx, b, id.Any(target))
 	return state, revision, err

@@ -64,13 +64,15 @@ type UndecodableError struct {
 
 // Error names the place of the event.
 func (e *UndecodableError) Error() string {
-	return fmt.Sprintf("undecodable event %s at %s revision %d position %d: %v", e.Type, e.Stream, e.Revision, e.Position, e.Cause)
+	return fmt.Sprintf("undecodable event %s at %s revision %d position %d: %v", e.Type, e.Stream, e.Revision,
+		e.Position, e.Cause)
 }
 
 // Unwrap gives the cause.
 func (e *UndecodableError) Unwrap() error { return e.Cause }
 
-// StoredTypes lists the names under which events of the given types may stand in the log, old versions included. nil stays nil.
+// StoredTypes lists the names under which events of the given types may stand in the log, old versions included. nil
+// stays nil.
 func (c *Codec) StoredTypes(types []string) []string {
 	if types == nil {
 		return nil
@@ -174,8 +176,8 @@ func seal(key Key, event id.Event, path string, t personal.Text) (personal.Text,
 // associated is what a sealed text is bound to.
 func associated(event id.Event, path string) []byte { return append(event[:], path...) }
 
-// Decode reads events of one page, with one look-up of keys. On an event that cannot be read it gives those before it and an
-// UndecodableError; any other error is about the keys, and nothing is given.
+// Decode reads events of one page, with one look-up of keys. On an event that cannot be read it gives those before it
+// and an UndecodableError; any other error is about the keys, and nothing is given.
 func (c *Codec) Decode(ctx context.Context, page []Recorded) ([]events.Envelope, error) {
 	parsed := make([]draft, 0, len(page))
 	var poison error

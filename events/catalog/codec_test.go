@@ -63,7 +63,9 @@ func (e tidy) PersonalSubject() uuid.UUID { return e.Who }
 // testCodec knows one made-up event and how it was before.
 func testCodec(t *testing.T, keys Keys) *Codec {
 	t.Helper()
-	reg, err := newRegistry([]events.Event{tidy{}}, []Upcaster{{From: "test.Moved.v1", To: "test.Moved.v2", Up: moveNumber}})
+	reg, err := newRegistry([]events.Event{tidy{}}, []Upcaster{
+		{From: "test.Moved.v1", To: "test.Moved.v2", Up: moveNumber},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,9 @@ func moveNumber(old json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(old, &v1); err != nil {
 		return nil, err
 	}
-	return json.Marshal(map[string]any{"who": v1.Who, "contacts": []any{map[string]any{"phone": v1.Number, "label": "number"}}})
+	return json.Marshal(map[string]any{
+		"who": v1.Who, "contacts": []any{map[string]any{"phone": v1.Number, "label": "number"}},
+	})
 }
 
 // sample is a made-up event about a subject.
@@ -89,7 +93,11 @@ func sample(who uuid.UUID) Draft {
 		Main: &contact{personal.Of("+254700000003"), "m"}, Pair: [2]personal.Text{personal.Of("left"), {}},
 	}
 	e.Remark = personal.Of("likes tea")
-	return Draft{Event: e, Meta: events.Metadata{EventID: id.New[id.Event](), IP: personal.Of("203.0.113.1"), Actor: events.Actor{Kind: events.ActorPublic}}}
+	return Draft{
+		Event: e, Meta: events.Metadata{
+			EventID: id.New[id.Event](), IP: personal.Of("203.0.113.1"), Actor: events.Actor{Kind: events.ActorPublic},
+		},
+	}
 }
 
 // recorded is an encoded event at a place.
@@ -120,7 +128,12 @@ func TestCodec_SealsEveryPersonalTextAndOpensIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []events.Envelope{{ID: d.Meta.EventID, Stream: "test-1", Revision: 4, Position: 99, Type: "test.Moved.v2", Event: d.Event, Meta: d.Meta}}
+	want := []events.Envelope{
+		{
+			ID: d.Meta.EventID, Stream: "test-1", Revision: 4, Position: 99, Type: "test.Moved.v2", Event: d.Event,
+			Meta: d.Meta,
+		},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +have)\n%s", diff)
 	}
@@ -140,7 +153,8 @@ func TestCodec_AForgottenSubjectReadsAsErased(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := got[0].Event.(tidy)
-	if !e.Contacts[1].Phone.Erased() || !e.Main.Phone.Erased() || !e.Remark.Erased() || e.Contacts[1].Label != "b" || e.Pair[1].Erased() {
+	if !e.Contacts[1].Phone.Erased() || !e.Main.Phone.Erased() || !e.Remark.Erased() || e.Contacts[1].Label != "b" ||
+		e.Pair[1].Erased() {
 		t.Errorf("read %+v", e)
 	}
 	if got[0].Meta.IP.Reveal() != "203.0.113.1" {
@@ -196,7 +210,9 @@ func TestCodec_AnOldVersionIsReadAsThePresentOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := codec.Decode(t.Context(), []Recorded{recorded(Encoded{ID: event, Type: "test.Moved.v1", Data: body, Metadata: []byte("{}")})})
+	got, err := codec.Decode(t.Context(), []Recorded{
+		recorded(Encoded{ID: event, Type: "test.Moved.v1", Data: body, Metadata: []byte("{}")}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +220,8 @@ func TestCodec_AnOldVersionIsReadAsThePresentOne(t *testing.T) {
 	if diff := cmp.Diff(events.Event(want), got[0].Event); diff != "" || got[0].Type != "test.Moved.v2" {
 		t.Errorf("%s (-want +have)\n%s", got[0].Type, diff)
 	}
-	if diff := cmp.Diff([]string{"test.Moved.v1", "test.Moved.v2"}, codec.StoredTypes([]string{"test.Moved.v2"})); diff != "" {
+	if diff := cmp.Diff([]string{"test.Moved.v1", "test.Moved.v2"},
+		codec.StoredTypes([]string{"test.Moved.v2"})); diff != "" {
 		t.Errorf("stored names (-want +have)\n%s", diff)
 	}
 }
@@ -214,13 +231,16 @@ func TestCodec_PoisonIsNamedAndWhatStandsBeforeItIsGiven(t *testing.T) {
 	codec := testCodec(t, NewMemoryKeys())
 	good := recorded(mustEncode(t, codec, sample(uuid.New())))
 	for name, spoil := range map[string]func(*Recorded){
-		"unknown type":    func(r *Recorded) { r.Type = "test.Nobody.v1" },
-		"later version":   func(r *Recorded) { r.Type = "test.Moved.v3" },
-		"not JSON":        func(r *Recorded) { r.Data = []byte("{") },
-		"another form":    func(r *Recorded) { r.Data = []byte(`{"contacts": 7}`) },
-		"no metadata":     func(r *Recorded) { r.Metadata = nil },
-		"not sealed":      func(r *Recorded) { r.Data = []byte(`{"remark": "plain"}`) },
-		"cut ciphertext":  func(r *Recorded) { r.Data = []byte(strings.Replace(string(r.Data), `"$sealed":"`, `"$sealed":"AA`, 1)) },
+		"unknown type":  func(r *Recorded) { r.Type = "test.Nobody.v1" },
+		"later version": func(r *Recorded) { r.Type = "test.Moved.v3" },
+		"not JSON":      func(r *Recorded) { r.Data = []byte("{") },
+		"another form":  func(r *Recorded) { r.Data = []byte(`{"contacts": 7}`) },
+		"no metadata":   func(r *Recorded) { r.Metadata = nil },
+		"not sealed":    func(r *Recorded) { r.Data = []byte(`{"remark": "plain"}`) },
+		"cut ciphertext": func(r *Recorded) {
+			r.Data = []byte(strings.Replace(string(r.Data), `"$sealed":"`,
+				`"$sealed":"AA`, 1))
+		},
 		"broken old form": func(r *Recorded) { r.Type, r.Data = "test.Moved.v1", []byte("7") },
 	} {
 		bad := good
@@ -228,7 +248,8 @@ func TestCodec_PoisonIsNamedAndWhatStandsBeforeItIsGiven(t *testing.T) {
 		spoil(&bad)
 		got, err := codec.Decode(t.Context(), []Recorded{good, bad, good})
 		var poison *UndecodableError
-		if !errors.As(err, &poison) || poison.Position != 100 || poison.Stream != "test-1" || poison.Revision != 4 || len(got) != 1 {
+		if !errors.As(err, &poison) || poison.Position != 100 || poison.Stream != "test-1" || poison.Revision != 4 ||
+			len(got) != 1 {
 			t.Errorf("%s: %d events, %v", name, len(got), err)
 		}
 	}
@@ -301,7 +322,9 @@ func TestRegistry_RefusesWhatItCannotKeep(t *testing.T) {
 func TestCodec_WritesOnlyWhatItKnows(t *testing.T) {
 	t.Parallel()
 	codec := New(NewMemoryKeys())
-	if _, err := codec.Encode(t.Context(), []Draft{{Event: wrongName{}, Meta: events.Metadata{EventID: id.New[id.Event]()}}}); !errors.Is(err, ErrUnknownType) {
+	if _, err := codec.Encode(t.Context(),
+		[]Draft{{Event: wrongName{}, Meta: events.Metadata{EventID: id.New[id.Event]()}}}); !errors.Is(err,
+		ErrUnknownType) {
 		t.Errorf("unknown event: %v", err)
 	}
 	if _, err := codec.Encode(t.Context(), []Draft{{Event: events.PlanArchived{}}}); err == nil {
@@ -330,9 +353,12 @@ func TestCodec_AnyTextSurvives(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add("test.Moved.v2", []byte(`{"contacts":[{"phone":{"$sealed":"AAAA"}}]}`), []byte(`{"at":"2026-03-01T00:00:00Z"}`))
+	f.Add("test.Moved.v2", []byte(`{"contacts":[{"phone":{"$sealed":"AAAA"}}]}`),
+		[]byte(`{"at":"2026-03-01T00:00:00Z"}`))
 	f.Add("test.Moved.v1", []byte(`{"number":{"$sealed":"AAAA"}}`), []byte(`{"ip":{"$sealed":"AAAA"}}`))
-	reg, err := newRegistry([]events.Event{tidy{}}, []Upcaster{{From: "test.Moved.v1", To: "test.Moved.v2", Up: moveNumber}})
+	reg, err := newRegistry([]events.Event{tidy{}}, []Upcaster{
+		{From: "test.Moved.v1", To: "test.Moved.v2", Up: moveNumber},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

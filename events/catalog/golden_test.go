@@ -83,7 +83,9 @@ func checkGolden(t *testing.T, body []byte) {
 	}
 	codec := New(goldenKeys{})
 	event := sampleID(g.Type)
-	list, err := codec.Decode(t.Context(), []Recorded{{Encoded: Encoded{ID: event, Type: g.Type, Data: g.Data, Metadata: g.Metadata}}})
+	list, err := codec.Decode(t.Context(), []Recorded{
+		{Encoded: Encoded{ID: event, Type: g.Type, Data: g.Data, Metadata: g.Metadata}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,8 @@ func recordSample(t *testing.T, path, name string) []byte {
 	fillSample(v, name)
 	var meta events.Metadata
 	fillSample(reflect.ValueOf(&meta).Elem(), "metadata")
-	meta.EventID, meta.Actor.Kind, meta.Actor.ID = sampleID(name), events.ActorUser, id.Derive[id.User]("sample", "user").String()
+	meta.EventID, meta.Actor.Kind, meta.Actor.ID = sampleID(name), events.ActorUser,
+		id.Derive[id.User]("sample", "user").String()
 	encoded, err := New(goldenKeys{}).Encode(t.Context(), []Draft{{Event: v.Interface().(events.Event), Meta: meta}})
 	if err != nil {
 		t.Fatal(err)

@@ -80,8 +80,8 @@ func holdsText(t reflect.Type, seen []reflect.Type) (bool, error) {
 // visitor changes one personal text; path names the field as JSON does: "details.phones[0]".
 type visitor func(path string, text personal.Text) (personal.Text, error)
 
-// visit applies f to every personal text below v, which must be settable. What lies behind slices and pointers is copied
-// before it is changed.
+// visit applies f to every personal text below v, which must be settable. What lies behind slices and pointers is
+// copied before it is changed.
 func visit(v reflect.Value, path string, f visitor) error {
 	if has, _ := holdsText(v.Type(), nil); !has {
 		return nil

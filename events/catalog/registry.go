@@ -116,7 +116,8 @@ func (r *registry) upcast(stored string, data json.RawMessage) (string, json.Raw
 	return name, data, nil
 }
 
-// stored lists the names under which events of the given present types may stand in the log: themselves and their old versions.
+// stored lists the names under which events of the given present types may stand in the log: themselves and their old
+// versions.
 func (r *registry) stored(names []string) []string {
 	wanted := make(map[string]bool, len(names))
 	for _, n := range names {

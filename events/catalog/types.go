@@ -8,7 +8,9 @@ var upcasters []Upcaster
 // all lists one value of every event type. A test compares it with the source of package events.
 func all() []events.Event {
 	var list []events.Event
-	for _, area := range [][]events.Event{identity(), subscribers(), billing(), payments(), network(), claims(), audit()} {
+	for _, area := range [][]events.Event{
+		identity(), subscribers(), billing(), payments(), network(), claims(), audit(),
+	} {
 		list = append(list, area...)
 	}
 	return list
@@ -18,11 +20,11 @@ func all() []events.Event {
 func identity() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{}, events.OrganizationRenamed{}, events.BillingSettingsAdopted{},
-		events.OrganizationSuspended{}, events.OrganizationResumed{},
-		events.UserRegistered{}, events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
-		events.MembershipRoleAssigned{}, events.MembershipDisabled{}, events.MembershipEnabled{}, events.PasswordChanged{},
-		events.UserForgotten{},
-		events.SessionStarted{}, events.SessionEnded{},
+		events.OrganizationSuspended{}, events.OrganizationResumed{}, events.UserRegistered{},
+		events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipDetailsCorrected{},
+		events.MembershipAccepted{}, events.MembershipRoleAssigned{}, events.MembershipDisabled{},
+		events.MembershipEnabled{}, events.PasswordChanged{}, events.UserForgotten{}, events.SessionStarted{},
+		events.SessionEnded{},
 	}
 }
 
@@ -42,10 +44,10 @@ func subscribers() []events.Event {
 func billing() []events.Event {
 	return []events.Event{
 		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
-		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{},
-		events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{},
-		events.PromptReserved{}, events.PromptReleased{}, events.AccountPeriodClosed{},
-		events.NumberGranted{}, events.NumberingPeriodClosed{},
+		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{},
+		events.CreditLeft{}, events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{},
+		events.AllocationWithdrawn{}, events.InvoiceReopened{}, events.PromptReserved{}, events.PromptReleased{},
+		events.AccountPeriodClosed{}, events.NumberGranted{}, events.NumberingPeriodClosed{},
 	}
 }
 
@@ -54,9 +56,8 @@ func payments() []events.Event {
 	return []events.Event{
 		events.GatewayConfigured{}, events.GatewayRegistered{}, events.GatewayRegistrationFailed{},
 		events.PaymentInitiated{}, events.PromptSubmitting{}, events.PromptAccepted{}, events.PromptInDoubt{},
-		events.PromptChecked{}, events.PromptCheckRequested{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{},
-		events.PaymentCancelled{},
-		events.PaymentFailed{}, events.PaymentExpired{},
+		events.PromptChecked{}, events.PromptCheckRequested{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{},
+		events.ProvisionalSuperseded{}, events.PaymentCancelled{}, events.PaymentFailed{}, events.PaymentExpired{},
 		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
 		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptAssigned{},
 		events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
@@ -66,17 +67,18 @@ func payments() []events.Event {
 // network lists the events of routers, services, address plans and runs of writes.
 func network() []events.Event {
 	return []events.Event{
-		events.DeviceRegistered{}, events.DeviceDetailsCorrected{}, events.DeviceCredentialsReplaced{}, events.DeviceTransportLearned{},
-		events.DeviceUnreachable{}, events.DeviceRecovered{}, events.DeviceBootstrapReported{}, events.DeviceRebootRequested{},
-		events.DeviceRebootStarted{}, events.DeviceRebootAccepted{}, events.DeviceRebootConfirmed{}, events.DeviceRebootFailed{},
-		events.DeviceDecommissioned{}, events.DevicePeriodClosed{},
-		events.ServiceRequested{}, events.ServiceAddressingChanged{}, events.ServiceWalledGardenChanged{},
-		events.ServiceRecreationConfirmed{}, events.ServiceTornDown{}, events.ServiceReconcileRequested{}, events.ServiceApplied{},
-		events.ServiceApplyFailed{}, events.ServiceDriftDetected{}, events.ServiceDriftCleared{}, events.ServiceRemovalRequested{},
-		events.ServiceRemoved{}, events.ServicePeriodClosed{},
+		events.DeviceRegistered{}, events.DeviceDetailsCorrected{}, events.DeviceCredentialsReplaced{},
+		events.DeviceTransportLearned{}, events.DeviceUnreachable{}, events.DeviceRecovered{},
+		events.DeviceBootstrapReported{}, events.DeviceRebootRequested{}, events.DeviceRebootStarted{},
+		events.DeviceRebootAccepted{}, events.DeviceRebootConfirmed{}, events.DeviceRebootFailed{},
+		events.DeviceDecommissioned{}, events.DevicePeriodClosed{}, events.ServiceRequested{},
+		events.ServiceAddressingChanged{}, events.ServiceWalledGardenChanged{}, events.ServiceRecreationConfirmed{},
+		events.ServiceTornDown{}, events.ServiceReconcileRequested{}, events.ServiceApplied{},
+		events.ServiceApplyFailed{}, events.ServiceDriftDetected{}, events.ServiceDriftCleared{},
+		events.ServiceRemovalRequested{}, events.ServiceRemoved{}, events.ServicePeriodClosed{},
 		events.ReconcileRequested{}, events.ReconcileStarted{}, events.ReconcilePlanned{}, events.RouterWritten{},
-		events.ReconcileFinished{}, events.ReconcilePeriodClosed{},
-		events.AddressesAllocated{}, events.AddressesSettled{}, events.AddressesReleased{}, events.AddressingDeviceClosed{},
+		events.ReconcileFinished{}, events.ReconcilePeriodClosed{}, events.AddressesAllocated{},
+		events.AddressesSettled{}, events.AddressesReleased{}, events.AddressingDeviceClosed{},
 		events.AddressingPeriodClosed{},
 	}
 }

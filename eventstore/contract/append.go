@@ -19,7 +19,8 @@ func testAppend(t *testing.T, k *kit) {
 		t.Parallel()
 		s := stream("append")
 		k.append(t, s, esdb.NoStream{}, event("a"))
-		_, err := k.client.AppendToStream(within(t), s, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(7)}, event("b"))
+		_, err := k.client.AppendToStream(within(t), s, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(7)},
+			event("b"))
 		var e *esdb.Error
 		if !errors.As(err, &e) || e.Err().Error() != "wrong expected version: expecting '7' but got '0'" {
 			t.Errorf("got %v", err)
@@ -45,7 +46,9 @@ func testAppend(t *testing.T, k *kit) {
 // appendStoresAll: every field comes back as it was given, with where and when it was stored.
 func appendStoresAll(t *testing.T, k *kit) {
 	s := stream("append")
-	binary := esdb.EventData{EventID: uuid.New(), EventType: "blob", ContentType: esdb.ContentTypeBinary, Data: []byte{0, 1, 255}}
+	binary := esdb.EventData{
+		EventID: uuid.New(), EventType: "blob", ContentType: esdb.ContentTypeBinary, Data: []byte{0, 1, 255},
+	}
 	given := append(events("a", "b"), binary)
 	r := k.append(t, s, esdb.NoStream{}, given...)
 	if r.NextExpectedVersion != 2 || r.CommitPosition == 0 || r.CommitPosition != r.PreparePosition {
@@ -67,7 +70,8 @@ func appendStoresAll(t *testing.T, k *kit) {
 		if diff := cmp.Diff(want, back); diff != "" {
 			t.Errorf("event %d (-want +got):\n%s", i, diff)
 		}
-		if o.StreamID != s || o.CreatedDate.Year() < 2020 || o.Position.Commit != o.Position.Prepare || e.Commit == nil || *e.Commit != o.Position.Commit {
+		if o.StreamID != s || o.CreatedDate.Year() < 2020 || o.Position.Commit != o.Position.Prepare ||
+			e.Commit == nil || *e.Commit != o.Position.Commit {
 			t.Errorf("event %d: %+v", i, o)
 		}
 	}

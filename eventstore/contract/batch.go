@@ -26,7 +26,9 @@ func batchRequest(s string, n int) *streams.BatchAppendReq {
 	}
 	for range n {
 		p := proposed()
-		r.ProposedMessages = append(r.ProposedMessages, &streams.BatchAppendReq_ProposedMessage{Id: p.Id, Metadata: p.Metadata, Data: p.Data})
+		r.ProposedMessages = append(r.ProposedMessages, &streams.BatchAppendReq_ProposedMessage{
+			Id: p.Id, Metadata: p.Metadata, Data: p.Data,
+		})
 	}
 	return r
 }
@@ -42,7 +44,9 @@ func (k *kit) batchCall(t *testing.T) streams.Streams_BatchAppendClient {
 }
 
 // exchange sends one request and waits for its response.
-func exchange(t *testing.T, call streams.Streams_BatchAppendClient, req *streams.BatchAppendReq) *streams.BatchAppendResp {
+func exchange(
+	t *testing.T, call streams.Streams_BatchAppendClient, req *streams.BatchAppendReq,
+) *streams.BatchAppendResp {
 	t.Helper()
 	if err := call.Send(req); err != nil {
 		t.Fatal(err)
@@ -54,7 +58,8 @@ func exchange(t *testing.T, call streams.Streams_BatchAppendClient, req *streams
 	if !proto.Equal(resp.GetCorrelationId(), req.GetCorrelationId()) {
 		t.Errorf("answered correlation %v for %v", resp.GetCorrelationId(), req.GetCorrelationId())
 	}
-	if string(resp.GetStreamIdentifier().GetStreamName()) != string(req.GetOptions().GetStreamIdentifier().GetStreamName()) {
+	if string(resp.GetStreamIdentifier().GetStreamName()) != string(
+		req.GetOptions().GetStreamIdentifier().GetStreamName()) {
 		t.Errorf("answered stream %s", resp.GetStreamIdentifier().GetStreamName())
 	}
 	return resp
@@ -79,7 +84,9 @@ func testBatchAppend(t *testing.T, k *kit) {
 		t.Parallel()
 		call := k.batchCall(t)
 		one, two := batchRequest(stream("batch"), 2), batchRequest(stream("batch"), 3)
-		rest := &streams.BatchAppendReq{CorrelationId: one.CorrelationId, ProposedMessages: one.ProposedMessages[1:], IsFinal: true}
+		rest := &streams.BatchAppendReq{
+			CorrelationId: one.CorrelationId, ProposedMessages: one.ProposedMessages[1:], IsFinal: true,
+		}
 		one.ProposedMessages, one.IsFinal = one.ProposedMessages[:1], false
 		for _, m := range []*streams.BatchAppendReq{one, two, rest} {
 			if err := call.Send(m); err != nil {
@@ -157,9 +164,11 @@ func batchErrors(t *testing.T, k *kit) {
 	})
 	large := batchRequest(stream("batch"), 1)
 	large.ProposedMessages[0].Data = make([]byte, 1<<20+1)
-	wantDetail(t, exchange(t, call, large), codes.InvalidArgument, &shared.MaximumAppendSizeExceeded{MaxAppendSize: 1 << 20})
+	wantDetail(t, exchange(t, call, large), codes.InvalidArgument,
+		&shared.MaximumAppendSizeExceeded{MaxAppendSize: 1 << 20})
 	wantDetail(t, exchange(t, call, batchRequest("$all", 1)), codes.PermissionDenied, &shared.AccessDenied{})
-	if _, err := k.client.TombstoneStream(within(t), s, esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+	if _, err := k.client.TombstoneStream(within(t), s,
+		esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 		t.Fatal(err)
 	}
 	wantDetail(t, exchange(t, call, batchRequest(s, 1)), codes.NotFound,

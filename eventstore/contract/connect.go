@@ -25,7 +25,8 @@ func testConnect(t *testing.T, k *kit) {
 			if err != nil || version.Major < 23 {
 				t.Fatalf("version %+v, %v", version, err)
 			}
-			if _, err := client.AppendToStream(within(t), stream("connect"), esdb.AppendToStreamOptions{}, event("a")); err != nil {
+			if _, err := client.AppendToStream(within(t), stream("connect"), esdb.AppendToStreamOptions{},
+				event("a")); err != nil {
 				t.Error(err)
 			}
 		})

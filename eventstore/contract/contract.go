@@ -1,5 +1,5 @@
-// Package contract says, as tests through the stock client and the bare protocol, what an event store server must do. The same suite runs
-// against the embedded node and, when EVENTSTORE_URL is set, against a real cluster.
+// Package contract says, as tests through the stock client and the bare protocol, what an event store server must do.
+// The same suite runs against the embedded node and, when EVENTSTORE_URL is set, against a real cluster.
 package contract
 
 import (
@@ -103,7 +103,10 @@ func stream(category string) string { return category + "-" + uuid.NewString() }
 
 // event makes a JSON event.
 func event(kind string) esdb.EventData {
-	return esdb.EventData{EventID: uuid.New(), EventType: kind, ContentType: esdb.ContentTypeJson, Data: []byte(`{"n":1}`), Metadata: []byte(`{"m":2}`)}
+	return esdb.EventData{
+		EventID: uuid.New(), EventType: kind, ContentType: esdb.ContentTypeJson, Data: []byte(`{"n":1}`),
+		Metadata: []byte(`{"m":2}`),
+	}
 }
 
 // events makes several.
@@ -116,9 +119,12 @@ func events(kinds ...string) []esdb.EventData {
 }
 
 // append must succeed.
-func (k *kit) append(t *testing.T, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData) *esdb.WriteResult {
+func (k *kit) append(
+	t *testing.T, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
+) *esdb.WriteResult {
 	t.Helper()
-	r, err := k.client.AppendToStream(within(t), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, events...)
+	r, err := k.client.AppendToStream(within(t), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected},
+		events...)
 	if err != nil {
 		t.Fatalf("append to %s: %v", stream, err)
 	}
@@ -126,9 +132,12 @@ func (k *kit) append(t *testing.T, stream string, expected esdb.ExpectedRevision
 }
 
 // appendFails must fail with the code.
-func (k *kit) appendFails(t *testing.T, code esdb.ErrorCode, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData) {
+func (k *kit) appendFails(
+	t *testing.T, code esdb.ErrorCode, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
+) {
 	t.Helper()
-	_, err := k.client.AppendToStream(within(t), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, events...)
+	_, err := k.client.AppendToStream(within(t), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected},
+		events...)
 	wantCode(t, err, code)
 }
 

@@ -31,7 +31,9 @@ func testSubscribeFiltered(t *testing.T, k *kit) {
 	})
 	t.Run("system events can be left out", func(t *testing.T) {
 		t.Parallel()
-		sub := k.subscribeAll(t, esdb.SubscribeToAllOptions{From: esdb.Start{}, Filter: esdb.ExcludeSystemEventsFilter()})
+		sub := k.subscribeAll(t, esdb.SubscribeToAllOptions{
+			From: esdb.Start{}, Filter: esdb.ExcludeSystemEventsFilter(),
+		})
 		k.append(t, stream("filtered"), esdb.Any{}, event("a"))
 		for seen := 0; seen < 1; {
 			if e := sub.next(t).EventAppeared; e != nil {
@@ -94,7 +96,8 @@ func (k *kit) wantFiltered(t *testing.T, s string, f *esdb.SubscriptionFilter, n
 	}
 }
 
-// filteredCheckpoints: one for every interval considered, though nothing matches, and one at the end before it is caught up.
+// filteredCheckpoints: one for every interval considered, though nothing matches, and one at the end before it is
+// caught up.
 func filteredCheckpoints(t *testing.T, k *kit) {
 	s := stream("filtered")
 	from := k.append(t, s, esdb.NoStream{}, event("before")).CommitPosition

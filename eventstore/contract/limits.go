@@ -33,7 +33,9 @@ func proposed() *streams.AppendReq_ProposedMessage {
 }
 
 // rawAppend sends messages as they are and returns what came back.
-func (k *kit) rawAppend(ctx context.Context, t *testing.T, messages ...*streams.AppendReq) (*streams.AppendResp, metadata.MD, error) {
+func (k *kit) rawAppend(
+	ctx context.Context, t *testing.T, messages ...*streams.AppendReq,
+) (*streams.AppendResp, metadata.MD, error) {
 	t.Helper()
 	var trailer metadata.MD
 	call, err := k.raw.Append(ctx, grpc.Trailer(&trailer))
@@ -91,7 +93,9 @@ func testAppendLimits(t *testing.T, k *kit) {
 		m := proposed()
 		m.Data = make([]byte, 5<<20)
 		_, trailer, err := k.rawAppend(within(t), t, appendHeader(stream("limits")), message(m))
-		wantTrailers(t, err, codes.InvalidArgument, trailer, map[string]string{"exception": "maximum-append-size-exceeded"})
+		wantTrailers(t, err, codes.InvalidArgument, trailer, map[string]string{
+			"exception": "maximum-append-size-exceeded",
+		})
 	})
 	t.Run("exactly the limit is stored", func(t *testing.T) {
 		t.Parallel()
@@ -129,14 +133,19 @@ func appendMalformed(t *testing.T, k *kit) {
 		spoil(m)
 		return message(m)
 	}
-	missing := map[string]string{"exception": "missing-required-metadata-property", "required-metadata-properties": "type,content-type"}
+	missing := map[string]string{
+		"exception": "missing-required-metadata-property", "required-metadata-properties": "type,content-type",
+	}
 	for _, c := range []struct {
 		name string
 		m    *streams.AppendReq
 		want map[string]string
 	}{
 		{"no type", spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "type") }), missing},
-		{"no content type", spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "content-type") }), missing},
+		{
+			"no content type",
+			spoiled(func(m *streams.AppendReq_ProposedMessage) { delete(m.Metadata, "content-type") }), missing,
+		},
 		{"empty type", spoiled(func(m *streams.AppendReq_ProposedMessage) { m.Metadata["type"] = "" }), nil},
 		{"empty id", spoiled(func(m *streams.AppendReq_ProposedMessage) {
 			m.Id = &shared.UUID{Value: &shared.UUID_Structured_{Structured: &shared.UUID_Structured{}}}

@@ -12,7 +12,8 @@ func (k *kit) setMetadata(t *testing.T, s string, expected esdb.ExpectedRevision
 	t.Helper()
 	m := esdb.StreamMetadata{}
 	change(&m)
-	if _, err := k.client.SetStreamMetadata(within(t), s, esdb.AppendToStreamOptions{ExpectedRevision: expected}, m); err != nil {
+	if _, err := k.client.SetStreamMetadata(within(t), s, esdb.AppendToStreamOptions{ExpectedRevision: expected},
+		m); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -98,7 +99,8 @@ func metadataNewest(t *testing.T, k *kit) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *got.MaxCount() != 3 || *got.MaxAge() != 3*time.Hour || *got.CacheControl() != time.Minute || got.CustomProperties()["colour"] != "blue" {
+	if *got.MaxCount() != 3 || *got.MaxAge() != 3*time.Hour || *got.CacheControl() != time.Minute ||
+		got.CustomProperties()["colour"] != "blue" {
 		t.Errorf("got %+v", got)
 	}
 	k.wantRevisions(t, "$$"+s, 2)

@@ -137,10 +137,12 @@ func testReadAll(t *testing.T, k *kit) {
 	})
 	t.Run("ends", func(t *testing.T) {
 		t.Parallel()
-		if got := k.readAll(t, esdb.ReadAllOptions{From: esdb.Start{}}, 1); len(got) != 1 || got[0].Event.Position.Commit == 0 {
+		if got := k.readAll(t, esdb.ReadAllOptions{From: esdb.Start{}}, 1); len(got) != 1 ||
+			got[0].Event.Position.Commit == 0 {
 			t.Errorf("first event: %v", got)
 		}
-		if got := k.readAll(t, esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1); len(got) != 1 || got[0].Event.Position.Commit < at[3] {
+		if got := k.readAll(t, esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1); len(got) != 1 ||
+			got[0].Event.Position.Commit < at[3] {
 			t.Errorf("last event: %v", got)
 		}
 		if got := k.readAll(t, esdb.ReadAllOptions{From: esdb.End{}}, 1); len(got) != 0 {

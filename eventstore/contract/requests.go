@@ -19,15 +19,19 @@ func readOptions(s string) *streams.ReadReq_Options {
 		}},
 		CountOption:  &streams.ReadReq_Options_Count{Count: 10},
 		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
-		UuidOption:   &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_String_{String_: &shared.Empty{}}},
+		UuidOption: &streams.ReadReq_Options_UUIDOption{
+			Content: &streams.ReadReq_Options_UUIDOption_String_{String_: &shared.Empty{}},
+		},
 	}
 }
 
 // allFrom is the $all variant from a raw position.
 func allFrom(commit, prepare uint64) *streams.ReadReq_Options_All {
-	return &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{AllOption: &streams.ReadReq_Options_AllOptions_Position{
-		Position: &streams.ReadReq_Options_Position{CommitPosition: commit, PreparePosition: prepare},
-	}}}
+	return &streams.ReadReq_Options_All{
+		All: &streams.ReadReq_Options_AllOptions{AllOption: &streams.ReadReq_Options_AllOptions_Position{
+			Position: &streams.ReadReq_Options_Position{CommitPosition: commit, PreparePosition: prepare},
+		}},
+	}
 }
 
 // rawRead collects the raw responses.
@@ -50,7 +54,8 @@ func (k *kit) rawRead(t *testing.T, o *streams.ReadReq_Options) ([]*streams.Read
 	}
 }
 
-// testReadRequests covers what the stock Go client never sends: refused combinations, string ids and the newer clients' bounds.
+// testReadRequests covers what the stock Go client never sends: refused combinations, string ids and the newer clients'
+// bounds.
 func testReadRequests(t *testing.T, k *kit) {
 	s := stream("requests")
 	k.append(t, s, esdb.NoStream{}, events("a", "b", "c")...)
@@ -65,13 +70,16 @@ func testReadRequests(t *testing.T, k *kit) {
 	}
 	subscription := &streams.ReadReq_Options_Subscription{Subscription: &streams.ReadReq_Options_SubscriptionOptions{}}
 	for name, spoil := range map[string]func(*streams.ReadReq_Options){
-		"no id form":             func(o *streams.ReadReq_Options) { o.UuidOption = nil },
-		"no stream":              func(o *streams.ReadReq_Options) { o.StreamOption = nil },
-		"no filter option":       func(o *streams.ReadReq_Options) { o.FilterOption = nil },
-		"no count":               func(o *streams.ReadReq_Options) { o.CountOption = nil },
-		"filtered stream":        func(o *streams.ReadReq_Options) { o.FilterOption = filter("a", 1) },
-		"prepare after commit":   func(o *streams.ReadReq_Options) { o.StreamOption = allFrom(1, 2) },
-		"look-ahead in a regex":  func(o *streams.ReadReq_Options) { o.StreamOption, o.FilterOption = allFrom(1, 1), filter("(?=a)", 1) },
+		"no id form":           func(o *streams.ReadReq_Options) { o.UuidOption = nil },
+		"no stream":            func(o *streams.ReadReq_Options) { o.StreamOption = nil },
+		"no filter option":     func(o *streams.ReadReq_Options) { o.FilterOption = nil },
+		"no count":             func(o *streams.ReadReq_Options) { o.CountOption = nil },
+		"filtered stream":      func(o *streams.ReadReq_Options) { o.FilterOption = filter("a", 1) },
+		"prepare after commit": func(o *streams.ReadReq_Options) { o.StreamOption = allFrom(1, 2) },
+		"look-ahead in a regex": func(o *streams.ReadReq_Options) {
+			o.StreamOption, o.FilterOption = allFrom(1, 1),
+				filter("(?=a)", 1)
+		},
 		"backwards subscription": func(o *streams.ReadReq_Options) { o.CountOption, o.ReadDirection = subscription, 1 },
 		"checkpoints every 0 windows": func(o *streams.ReadReq_Options) {
 			o.StreamOption, o.FilterOption, o.CountOption = allFrom(1, 1), filter("a", 0), subscription
@@ -120,7 +128,8 @@ func readBounds(t *testing.T, k *kit) {
 	}
 	m := esdb.StreamMetadata{}
 	m.SetTruncateBefore(3)
-	if _, err := k.client.SetStreamMetadata(within(t), s, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, m); err != nil {
+	if _, err := k.client.SetStreamMetadata(within(t), s, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}},
+		m); err != nil {
 		t.Fatal(err)
 	}
 	got, err = k.rawRead(t, o)

@@ -153,7 +153,8 @@ func testSubscribe(t *testing.T, k *kit) {
 		}
 	})
 	t.Run("long history loses nothing at the seam", func(t *testing.T) { t.Parallel(); subscribeAtSeam(t, k) })
-	t.Run("all: from a position, exclusive, then live in order", func(t *testing.T) { t.Parallel(); subscribeAllLive(t, k) })
+	t.Run("all: from a position, exclusive, then live in order",
+		func(t *testing.T) { t.Parallel(); subscribeAllLive(t, k) })
 	t.Run("closing drops it", func(t *testing.T) {
 		t.Parallel()
 		sub := k.subscribe(t, stream("sub"), esdb.SubscribeToStreamOptions{From: esdb.Start{}})
@@ -178,7 +179,8 @@ func subscribeAtSeam(t *testing.T, k *kit) {
 	done := make(chan error, 1)
 	go func() {
 		for range n - 500 {
-			if _, err := k.client.AppendToStream(context.Background(), s, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, event("b")); err != nil {
+			if _, err := k.client.AppendToStream(context.Background(), s,
+				esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, event("b")); err != nil {
 				done <- err
 				return
 			}
@@ -241,7 +243,8 @@ func subscribeAcrossDelete(t *testing.T, k *kit) {
 	sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
 	sub.event(t)
 	sub.caughtUp(t)
-	if _, err := k.client.DeleteStream(within(t), s, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+	if _, err := k.client.DeleteStream(within(t), s,
+		esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 		t.Fatal(err)
 	}
 	k.append(t, s, esdb.NoStream{}, event("b"))

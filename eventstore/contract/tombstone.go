@@ -22,7 +22,9 @@ func testTombstone(t *testing.T, k *kit) {
 		gone := esdb.ErrorCodeStreamDeleted
 		_, err = k.read(t, s, esdb.ReadStreamOptions{}, 1)
 		wantCode(t, err, gone)
-		for _, expected := range []esdb.ExpectedRevision{esdb.Any{}, esdb.NoStream{}, esdb.StreamExists{}, esdb.Revision(0)} {
+		for _, expected := range []esdb.ExpectedRevision{
+			esdb.Any{}, esdb.NoStream{}, esdb.StreamExists{}, esdb.Revision(0),
+		} {
 			k.appendFails(t, gone, s, expected, event("b"))
 		}
 		k.appendFails(t, gone, "$$"+s, esdb.Any{}, event("$metadata"))
@@ -33,7 +35,8 @@ func testTombstone(t *testing.T, k *kit) {
 		_, err = k.client.SubscribeToStream(within(t), s, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
 		wantCode(t, err, gone)
 		got := k.readAll(t, esdb.ReadAllOptions{From: r.Position}, 1)
-		if len(got) != 1 || got[0].Event.EventType != "$streamDeleted" || got[0].Event.EventNumber != 1<<63-1 || got[0].Event.StreamID != s {
+		if len(got) != 1 || got[0].Event.EventType != "$streamDeleted" || got[0].Event.EventNumber != 1<<63-1 ||
+			got[0].Event.StreamID != s {
 			t.Errorf("in $all: %+v", got[0].Event)
 		}
 	})
@@ -56,7 +59,8 @@ func testTombstone(t *testing.T, k *kit) {
 		}
 		k.wantRevisions(t, s, 0)
 	})
-	t.Run("ends a live subscription after the event", func(t *testing.T) { t.Parallel(); tombstoneEndsSubscription(t, k) })
+	t.Run("ends a live subscription after the event",
+		func(t *testing.T) { t.Parallel(); tombstoneEndsSubscription(t, k) })
 }
 
 // tombstoneEndsSubscription: the subscriber gets the event, then the error.
@@ -66,7 +70,8 @@ func tombstoneEndsSubscription(t *testing.T, k *kit) {
 	sub := k.subscribe(t, s, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
 	sub.event(t)
 	sub.caughtUp(t)
-	if _, err := k.client.TombstoneStream(within(t), s, esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+	if _, err := k.client.TombstoneStream(within(t), s,
+		esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 		t.Fatal(err)
 	}
 	if e := sub.event(t); e.Event.EventType != "$streamDeleted" {

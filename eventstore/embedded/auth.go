@@ -14,7 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// guard checks Basic credentials. Without any configured everything is allowed, as the real server does in insecure mode.
+// guard checks Basic credentials. Without any configured everything is allowed, as the real server does in insecure
+// mode.
 type guard struct {
 	enabled bool
 	want    [sha256.Size]byte
@@ -37,8 +38,8 @@ var errUnauthenticated = status.Error(codes.Unauthenticated, "missing or wrong c
 // drainedMessages bounds what is read of a request that is refused unseen.
 const drainedMessages = 64
 
-// drain reads the rest of a request that will be refused: a client that is still sending would see the end of its stream
-// instead of the status. A caller without credentials gets no more than a few messages of our time.
+// drain reads the rest of a request that will be refused: a client that is still sending would see the end of its
+// stream instead of the status. A caller without credentials gets no more than a few messages of our time.
 func drain(ss grpc.ServerStream) {
 	for range drainedMessages {
 		if ss.RecvMsg(new(streams.AppendReq)) != nil {

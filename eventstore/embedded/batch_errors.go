@@ -28,11 +28,15 @@ func batchFault(err error, b *batch, limit int) *rpcstatus.Status {
 	if errors.As(err, &r) {
 		switch r.exception {
 		case "maximum-append-size-exceeded":
-			return batchError(codes.InvalidArgument, r.message, &shared.MaximumAppendSizeExceeded{MaxAppendSize: uint32(limit)})
+			return batchError(codes.InvalidArgument, r.message, &shared.MaximumAppendSizeExceeded{
+				MaxAppendSize: uint32(limit),
+			})
 		case "access-denied":
 			return batchError(codes.PermissionDenied, r.message, &shared.AccessDenied{})
 		case "stream-deleted":
-			return batchError(codes.NotFound, r.message, &shared.StreamDeleted{StreamIdentifier: b.options.GetStreamIdentifier()})
+			return batchError(codes.NotFound, r.message, &shared.StreamDeleted{
+				StreamIdentifier: b.options.GetStreamIdentifier(),
+			})
 		}
 		if r.code == codes.InvalidArgument {
 			return batchError(codes.InvalidArgument, r.message, &shared.BadRequest{Message: r.message})
@@ -55,17 +59,25 @@ func (b *batch) wrongVersion(current int64) *shared.WrongExpectedVersion {
 	if current < 0 {
 		w.CurrentStreamRevisionOption = &shared.WrongExpectedVersion_CurrentNoStream{CurrentNoStream: &emptypb.Empty{}}
 	} else {
-		w.CurrentStreamRevisionOption = &shared.WrongExpectedVersion_CurrentStreamRevision{CurrentStreamRevision: uint64(current)}
+		w.CurrentStreamRevisionOption = &shared.WrongExpectedVersion_CurrentStreamRevision{
+			CurrentStreamRevision: uint64(current),
+		}
 	}
 	switch e := b.options.GetExpectedStreamPosition().(type) {
 	case *streams.BatchAppendReq_Options_StreamPosition:
-		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamPosition{ExpectedStreamPosition: e.StreamPosition}
+		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamPosition{
+			ExpectedStreamPosition: e.StreamPosition,
+		}
 	case *streams.BatchAppendReq_Options_NoStream:
-		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedNoStream{ExpectedNoStream: &emptypb.Empty{}}
+		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedNoStream{
+			ExpectedNoStream: &emptypb.Empty{},
+		}
 	case *streams.BatchAppendReq_Options_Any:
 		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedAny{ExpectedAny: &emptypb.Empty{}}
 	case *streams.BatchAppendReq_Options_StreamExists:
-		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamExists{ExpectedStreamExists: &emptypb.Empty{}}
+		w.ExpectedStreamPositionOption = &shared.WrongExpectedVersion_ExpectedStreamExists{
+			ExpectedStreamExists: &emptypb.Empty{},
+		}
 	}
 	return w
 }

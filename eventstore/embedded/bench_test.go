@@ -22,8 +22,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// Each benchmark measures the node and, in turns with it, the same work done by the same PostgreSQL without a node; it reports both and their
-// ratio.
+// Each benchmark measures the node and, in turns with it, the same work done by the same PostgreSQL without a node; it
+// reports both and their ratio.
 const benchWriters = 64
 
 // benchData is an event body of 400 bytes.
@@ -128,25 +128,31 @@ func (s *bench) nodeRate(b *testing.B, writers int) float64 {
 
 // append stores one event through the client.
 func (s *bench) append(ctx context.Context, stream string) error {
-	_, err := s.client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, esdb.EventData{
-		EventID: uuid.New(), EventType: "bench", ContentType: esdb.ContentTypeJson, Data: benchData,
-	})
+	_, err := s.client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}},
+		esdb.EventData{
+			EventID: uuid.New(), EventType: "bench", ContentType: esdb.ContentTypeJson, Data: benchData,
+		})
 	return err
 }
 
-// BenchmarkAppend64Writers: durable appends a second, 64 concurrent writers, against PostgreSQL committing the same bytes in groups of 64. Aim 0.5.
+// BenchmarkAppend64Writers: durable appends a second, 64 concurrent writers, against PostgreSQL committing the same
+// bytes in groups of 64. Aim 0.5.
 func BenchmarkAppend64Writers(b *testing.B) {
 	s := newBench(b)
-	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, benchWriters) }, func() float64 { return s.bareRate(b, benchWriters) })
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, benchWriters) },
+		func() float64 { return s.bareRate(b, benchWriters) })
 }
 
-// BenchmarkAppendOneWriter: appends a second of a lone writer, against PostgreSQL committing single events. Aim 0.5, that is twice the latency.
+// BenchmarkAppendOneWriter: appends a second of a lone writer, against PostgreSQL committing single events. Aim 0.5,
+// that is twice the latency.
 func BenchmarkAppendOneWriter(b *testing.B) {
 	s := newBench(b)
-	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, 1) }, func() float64 { return s.bareRate(b, 1) })
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, 1) },
+		func() float64 { return s.bareRate(b, 1) })
 }
 
-// BenchmarkReadAll: events a second reading the whole log through the stock client, against a paged SELECT of the same rows. Aim 0.5.
+// BenchmarkReadAll: events a second reading the whole log through the stock client, against a paged SELECT of the same
+// rows. Aim 0.5.
 func BenchmarkReadAll(b *testing.B) {
 	s := newBench(b)
 	const batch = 1000
@@ -154,15 +160,19 @@ func BenchmarkReadAll(b *testing.B) {
 	for i := 0; i < events; i += batch {
 		given := make([]esdb.EventData, batch)
 		for j := range given {
-			given[j] = esdb.EventData{EventID: uuid.New(), EventType: "bench", ContentType: esdb.ContentTypeJson, Data: benchData}
+			given[j] = esdb.EventData{
+				EventID: uuid.New(), EventType: "bench", ContentType: esdb.ContentTypeJson, Data: benchData,
+			}
 		}
 		stream := fmt.Sprintf("bench-%d", i)
-		if _, err := s.client.AppendToStream(b.Context(), stream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, given...); err != nil {
+		if _, err := s.client.AppendToStream(b.Context(), stream,
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, given...); err != nil {
 			b.Fatal(err)
 		}
 	}
 	bare := benchtest.NewBare(b, s.pool, "bench")
-	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.readRate(b) }, func() float64 { return bare.ReadRate(b) })
+	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.readRate(b) },
+		func() float64 { return bare.ReadRate(b) })
 }
 
 // readRate reads $all once.

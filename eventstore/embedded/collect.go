@@ -2,7 +2,8 @@ package embedded
 
 import "time"
 
-// Bounds of one group: enough that the commit's fixed cost does not matter, small enough that nobody waits long for the others' bytes.
+// Bounds of one group: enough that the commit's fixed cost does not matter, small enough that nobody waits long for the
+// others' bytes.
 const (
 	groupWrites = 512
 	groupEvents = 4096
@@ -35,9 +36,9 @@ func (g *gathering) full() bool {
 	return len(g.batch) >= groupWrites || g.events >= groupEvents || g.bytes >= groupBytes
 }
 
-// collect takes what waits, up to the bounds of a group. After a group of many it waits a moment for about as many again: writers that were answered
-// come back at once but not all together, and committing the first few alone would make the rest wait for it. This doubled the rate at 64 writers;
-// a lone writer never waits.
+// collect takes what waits, up to the bounds of a group. After a group of many it waits a moment for about as many
+// again: writers that were answered come back at once but not all together, and committing the first few alone would
+// make the rest wait for it. This doubled the rate at 64 writers; a lone writer never waits.
 func (q *sequencer) collect(first *write) []*write {
 	g := &gathering{}
 	g.add(first)

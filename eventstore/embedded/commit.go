@@ -39,7 +39,8 @@ func (c *columnBuffers) fill(rows []record) {
 	}
 }
 
-// commit writes a group with one statement, which is one transaction: all of it or nothing. No row written means that the epoch has moved on.
+// commit writes a group with one statement, which is one transaction: all of it or nothing. No row written means that
+// the epoch has moved on.
 func (q *sequencer) commit(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
@@ -59,8 +60,9 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	return nil
 }
 
-// isolate deals with a group the database refused. A place already taken means that memory and log disagree: memory is dropped and every write
-// decided again, alone. Anything else may be the fault of one write, so each is tried alone too, and only the guilty one fails.
+// isolate deals with a group the database refused. A place already taken means that memory and log disagree: memory is
+// dropped and every write decided again, alone. Anything else may be the fault of one write, so each is tried alone
+// too, and only the guilty one fails.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
 	q.log.Warn("event store group refused by the database", "writes", len(batch), "error", cause)
 	q.heads = newHeadCache()
@@ -86,7 +88,8 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	return nil
 }
 
-// refusalOf turns a definite database error into an answer: a resource or operator problem may pass, anything else is ours.
+// refusalOf turns a definite database error into an answer: a resource or operator problem may pass, anything else is
+// ours.
 func (q *sequencer) refusalOf(err error) error {
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && len(pgErr.Code) == 5 {

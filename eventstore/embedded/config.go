@@ -70,7 +70,8 @@ func (c Config) validate() error {
 		faults = append(faults, errors.New("event store: the schema name must have 1 to 63 bytes"))
 	}
 	if c.MaxAppendSize < 0 || c.MaxAppendSize > maxRecordBytes {
-		faults = append(faults, fmt.Errorf("event store: the append limit must be between 1 byte and %d", maxRecordBytes))
+		faults = append(faults, fmt.Errorf("event store: the append limit must be between 1 byte and %d",
+			maxRecordBytes))
 	}
 	host, _, err := c.listenHost()
 	if err != nil {
@@ -84,10 +85,12 @@ func (c Config) validate() error {
 		faults = append(faults, fmt.Errorf("event store: listening on %s needs TLS and a username and password", host))
 	}
 	if !guarded && c.Production && isLoopback(host) {
-		faults = append(faults, errors.New("event store: in production the node needs TLS and a username and password even on loopback"))
+		faults = append(faults, errors.New("event store: in production the node needs TLS and a username and "+
+			"password even on loopback"))
 	}
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() && c.AdvertiseHost == "" {
-		faults = append(faults, fmt.Errorf("event store: listening on %s needs an advertised host that clients can reach", host))
+		faults = append(faults, fmt.Errorf("event store: listening on %s needs an advertised host that clients can "+
+			"reach", host))
 	}
 	return errors.Join(faults...)
 }

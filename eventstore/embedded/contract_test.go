@@ -21,7 +21,9 @@ func quiet() *slog.Logger {
 func testConfig(t testing.TB) embedded.Config {
 	t.Helper()
 	db := pgtest.New(t)
-	return embedded.Config{Pool: db.Owner, Schema: db.Namespace.Schema("eventstore"), Addr: "127.0.0.1:0", Logger: quiet()}
+	return embedded.Config{
+		Pool: db.Owner, Schema: db.Namespace.Schema("eventstore"), Addr: "127.0.0.1:0", Logger: quiet(),
+	}
 }
 
 // start runs a node until the end of the test.

@@ -42,7 +42,8 @@ type claim struct {
 	differs  bool // the comparison that verdictCompare asks for found another event at the first place
 }
 
-// decideAppend applies the expected-revision and idempotency rules to an append. known finds events written recently, by id, in this stream.
+// decideAppend applies the expected-revision and idempotency rules to an append. known finds events written recently,
+// by id, in this stream.
 func decideAppend(s streamState, c claim, known func(uuid.UUID) (seat, bool)) (verdict, seat) {
 	switch {
 	case s.tombstoned:

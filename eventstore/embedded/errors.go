@@ -38,8 +38,8 @@ func (r *refusal) metadata() metadata.MD {
 	return md
 }
 
-// headerSafe percent-encodes the bytes that gRPC refuses in a header: all but printable ASCII. A trailer that is refused
-// would be missing, and clients index the stream's name without looking.
+// headerSafe percent-encodes the bytes that gRPC refuses in a header: all but printable ASCII. A trailer that is
+// refused would be missing, and clients index the stream's name without looking.
 func headerSafe(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -54,7 +54,10 @@ func headerSafe(s string) string {
 
 // streamDeleted: the stream has a tombstone.
 func streamDeleted(stream string) error {
-	return &refusal{codes.FailedPrecondition, "Event stream '" + stream + "' is deleted.", "stream-deleted", []string{"stream-name", stream}}
+	return &refusal{
+		codes.FailedPrecondition, "Event stream '" + stream + "' is deleted.", "stream-deleted",
+		[]string{"stream-name", stream},
+	}
 }
 
 // wrongExpectedVersion: a delete or tombstone named another revision. An append answers with a message instead.
@@ -62,7 +65,8 @@ func wrongExpectedVersion(stream string, expected, actual int64) error {
 	e, a := strconv.FormatInt(expected, 10), strconv.FormatInt(actual, 10)
 	return &refusal{
 		codes.FailedPrecondition,
-		"Append failed due to WrongExpectedVersion. Stream: " + stream + ", Expected version: " + e + ", Actual version: " + a,
+		"Append failed due to WrongExpectedVersion. Stream: " + stream + ", Expected version: " + e +
+			", Actual version: " + a,
 		"wrong-expected-version",
 		[]string{"stream-name", stream, "expected-version", e, "actual-version", a},
 	}
@@ -80,8 +84,8 @@ func appendTooLarge(limit int) error {
 // missingMetadata: a proposed event lacks its type or content type.
 func missingMetadata(property string) error {
 	return &refusal{
-		codes.InvalidArgument, "Required Metadata Property '" + property + "' is missing", "missing-required-metadata-property",
-		[]string{"required-metadata-properties", "type,content-type"},
+		codes.InvalidArgument, "Required Metadata Property '" + property + "' is missing",
+		"missing-required-metadata-property", []string{"required-metadata-properties", "type,content-type"},
 	}
 }
 

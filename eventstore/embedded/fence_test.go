@@ -28,24 +28,28 @@ func wantFatal(t *testing.T, n *embedded.Node, want string) {
 	}
 }
 
-// TestFence_OtherHolderStopsTheNode: once another node has written itself into the node row, not one more event is committed.
+// TestFence_OtherHolderStopsTheNode: once another node has written itself into the node row, not one more event is
+// committed.
 func TestFence_OtherHolderStopsTheNode(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	n := start(t, cfg)
 	client := contract.Connect(t, n.URL())
 	before := mustAppend(t, client, "s", esdb.NoStream{}, oneEvent())
-	if _, err := cfg.Pool.Exec(t.Context(), `update `+cfg.Schema+`.node set holder = $1, epoch = epoch + 1`, uuid.New()); err != nil {
+	if _, err := cfg.Pool.Exec(t.Context(), `update `+cfg.Schema+`.node set holder = $1, epoch = epoch + 1`,
+		uuid.New()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if _, err := client.AppendToStream(ctx, "s", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(0)}, oneEvent()); err == nil {
+	if _, err := client.AppendToStream(ctx, "s", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Revision(0)},
+		oneEvent()); err == nil {
 		t.Error("an append by a fenced node was acknowledged")
 	}
 	wantFatal(t, n, "another node has taken over")
 	var last uint64
-	if err := cfg.Pool.QueryRow(t.Context(), `select max(position) from `+cfg.Schema+`.events`).Scan(&last); err != nil {
+	if err := cfg.Pool.QueryRow(t.Context(),
+		`select max(position) from `+cfg.Schema+`.events`).Scan(&last); err != nil {
 		t.Fatal(err)
 	}
 	if last != before.CommitPosition {
@@ -53,7 +57,8 @@ func TestFence_OtherHolderStopsTheNode(t *testing.T) {
 	}
 }
 
-// TestFence_LostLockIsNoticedWhenIdle: a node whose session is gone and whose lock someone else took gives up, without any write to make it look.
+// TestFence_LostLockIsNoticedWhenIdle: a node whose session is gone and whose lock someone else took gives up, without
+// any write to make it look.
 func TestFence_LostLockIsNoticedWhenIdle(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -74,7 +79,8 @@ func TestFence_LostLockIsNoticedWhenIdle(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), takeOver, embedded.LockKey(cfg.Schema)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), `update `+cfg.Schema+`.node set holder = $1, epoch = epoch + 1`, uuid.New()); err != nil {
+	if _, err := conn.Exec(t.Context(), `update `+cfg.Schema+`.node set holder = $1, epoch = epoch + 1`,
+		uuid.New()); err != nil {
 		t.Fatal(err)
 	}
 	wantFatal(t, n, "another node has taken over")

@@ -80,7 +80,8 @@ func (f *filter) admits(r *record) bool {
 	return false
 }
 
-// checkpoints counts what a filtered subscription has considered. The zero value, without an interval, never asks for one.
+// checkpoints counts what a filtered subscription has considered. The zero value, without an interval, never asks for
+// one.
 type checkpoints struct {
 	interval   uint64
 	considered uint64

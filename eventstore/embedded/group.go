@@ -13,8 +13,8 @@ type answer struct {
 	outcome
 }
 
-// group is a set of writes decided one after another against the same heads and committed with one statement. Heads and identities of the
-// group's own events are kept here, so that nothing outside changes unless the commit succeeds.
+// group is a set of writes decided one after another against the same heads and committed with one statement. Heads and
+// identities of the group's own events are kept here, so that nothing outside changes unless the commit succeeds.
 type group struct {
 	heads   map[string]head // every stream the group's writes relate to, as of the write decided last
 	changed map[string]struct{}
@@ -143,7 +143,9 @@ func (g *group) addAppend(w *write, state streamState) outcome {
 // undelete writes the stream's metadata again with $tb at its first new event.
 func (g *group) undelete(stream string, first int64) {
 	meta := g.head(metastreamOf(stream))
-	g.add(metastreamOf(stream), &proposal{id: uuid.New(), kind: metadataType, isJSON: true, data: undeleted(meta.isJSON, meta.body, first)})
+	g.add(metastreamOf(stream), &proposal{
+		id: uuid.New(), kind: metadataType, isJSON: true, data: undeleted(meta.isJSON, meta.body, first),
+	})
 }
 
 // addDeletion adds the event that deletes a stream and returns its position.

@@ -51,7 +51,8 @@ func loadHeads(ctx context.Context, db querier, sql string, streams []string) (m
 	return found, nil
 }
 
-// related are the streams whose heads the rules for a stream need: itself, its metastream and, for a metastream, the stream it describes.
+// related are the streams whose heads the rules for a stream need: itself, its metastream and, for a metastream, the
+// stream it describes.
 func related(stream string) []string {
 	if isMetastream(stream) {
 		return []string{stream, metastreamOf(stream), originalOf(stream)}

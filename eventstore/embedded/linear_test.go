@@ -82,7 +82,9 @@ func (h *history) add(client int, in streamOp, out streamResult, call int64) {
 func (h *history) lose(client int, in streamOp, call int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.unknown = append(h.unknown, porcupine.Operation{ClientId: client, Input: in, Output: streamResult{ok: true}, Call: call, Return: math.MaxInt64})
+	h.unknown = append(h.unknown, porcupine.Operation{
+		ClientId: client, Input: in, Output: streamResult{ok: true}, Call: call, Return: math.MaxInt64,
+	})
 }
 
 // readIDs reads a stream as the model sees it.
@@ -129,7 +131,9 @@ func (h *history) act(ctx context.Context, c *caller, stream string) {
 		expected = esdb.Revision(uint64(in.expected - 1))
 	}
 	_, err := c.client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: expected},
-		esdb.EventData{EventID: uuid.MustParse(in.id), EventType: "e", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`)})
+		esdb.EventData{
+			EventID: uuid.MustParse(in.id), EventType: "e", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`),
+		})
 	var e *esdb.Error
 	switch {
 	case err == nil:
@@ -159,7 +163,8 @@ func TestStreamModel_SeesALostAppend(t *testing.T) {
 	}
 }
 
-// TestLinearizable_UnderKills: what concurrent callers see of shared streams, across kills of the node, could have happened one call at a time.
+// TestLinearizable_UnderKills: what concurrent callers see of shared streams, across kills of the node, could have
+// happened one call at a time.
 func TestLinearizable_UnderKills(t *testing.T) {
 	t.Parallel()
 	const callers, rounds, calls = 6, 3, 40

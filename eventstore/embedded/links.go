@@ -27,7 +27,8 @@ func parseLink(data []byte) (target, bool) {
 // resolver finds the events that links point to. Nil means links are not resolved.
 type resolver struct{ log *logReader }
 
-// resolve reads the targets of all links in a page. A target that is gone, expired, truncated or deleted is not in the answer.
+// resolve reads the targets of all links in a page. A target that is gone, expired, truncated or deleted is not in the
+// answer.
 func (r *resolver) resolve(ctx context.Context, rows []record) (map[target]*record, error) {
 	if r == nil {
 		return nil, nil
@@ -52,7 +53,9 @@ func (r *resolver) resolve(ctx context.Context, rows []record) (map[target]*reco
 }
 
 // targets reads events by place, and the views that say whether they are visible, in one round trip.
-func (l *logReader) targets(ctx context.Context, wanted map[target]struct{}, names map[string]struct{}) (found map[target]*record, err error) {
+func (l *logReader) targets(
+	ctx context.Context, wanted map[target]struct{}, names map[string]struct{},
+) (found map[target]*record, err error) {
 	streams, revisions := make([]string, 0, len(wanted)), make([]int64, 0, len(wanted))
 	for t := range wanted {
 		streams, revisions = append(streams, t.stream), append(revisions, t.revision)

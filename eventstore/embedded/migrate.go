@@ -15,10 +15,12 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. The caller's session holds the node's advisory lock, so only one runs at a time.
+// migrate brings the schema up to date. The caller's session holds the node's advisory lock, so only one runs at a
+// time.
 func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	var exists bool
-	if err := conn.QueryRow(ctx, `select exists (select from pg_namespace where nspname = $1)`, schema).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx, `select exists (select from pg_namespace where nspname = $1)`,
+		schema).Scan(&exists); err != nil {
 		return fmt.Errorf("look for schema %s: %w", schema, err)
 	}
 	quoted := pgx.Identifier{schema}.Sanitize()

@@ -34,8 +34,8 @@ type Node struct {
 	fatal    chan error // what Err returns
 }
 
-// Start opens the log in the schema, creating or migrating it, takes the right to write and serves the protocol. It fails when another node
-// holds that right; the error names where that node listens.
+// Start opens the log in the schema, creating or migrating it, takes the right to write and serves the protocol. It
+// fails when another node holds that right; the error names where that node listens.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -52,7 +52,8 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	bound := listener.Addr().(*net.TCPAddr).Port
 	n := &Node{
 		config: cfg, instance: uuid.New(), listener: listener, port: bound, advertised: cfg.AdvertiseHost,
-		stopping: make(chan struct{}), served: make(chan struct{}), watched: make(chan struct{}), fatal: make(chan error, 1),
+		stopping: make(chan struct{}), served: make(chan struct{}), watched: make(chan struct{}),
+		fatal: make(chan error, 1),
 	}
 	if n.advertised == "" {
 		n.advertised = host
@@ -82,8 +83,8 @@ func (n *Node) open(ctx context.Context) error {
 	}
 	s := &sequencer{
 		queries: q, sessions: opener, log: n.config.Logger, now: n.config.Clock.Now,
-		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1),
-		session: first, heads: newHeadCache(), recent: newRecentEvents(),
+		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}),
+		fatal: make(chan error, 1), session: first, heads: newHeadCache(), recent: newRecentEvents(),
 	}
 	if s.published, err = s.readLast(ctx); err == nil {
 		err = s.recent.warm(ctx, first.conn, q.recent)
@@ -102,7 +103,8 @@ func (n *Node) open(ctx context.Context) error {
 	return nil
 }
 
-// checkDurability looks for the one setting that would make a commit mean less than it says and that a session cannot change.
+// checkDurability looks for the one setting that would make a commit mean less than it says and that a session cannot
+// change.
 func (n *Node) checkDurability(ctx context.Context, s *sequencer) error {
 	var fsync string
 	if err := s.session.conn.QueryRow(ctx, `show fsync`).Scan(&fsync); err != nil {
@@ -112,7 +114,8 @@ func (n *Node) checkDurability(ctx context.Context, s *sequencer) error {
 		return nil
 	}
 	if n.config.Production {
-		return errors.New("event store: PostgreSQL runs with fsync off; in production an acknowledged event must survive power loss")
+		return errors.New("event store: PostgreSQL runs with fsync off; in production an acknowledged event must " +
+			"survive power loss")
 	}
 	n.config.Logger.Warn("event store database runs with fsync off: a power loss can lose events")
 	return nil
@@ -147,7 +150,8 @@ func (n *Node) watch() {
 // beginStop tells every waiting call that the node is going.
 func (n *Node) beginStop() { n.begin.Do(func() { close(n.stopping) }) }
 
-// seed writes the first event of a new log: clients take a $users event for the sign that a server has finished starting.
+// seed writes the first event of a new log: clients take a $users event for the sign that a server has finished
+// starting.
 func (n *Node) seed(ctx context.Context) error {
 	if n.tail.last.Load() > 0 {
 		return nil
@@ -171,14 +175,15 @@ func (n *Node) URL() string {
 	return fmt.Sprintf("esdb://%s?tls=%t", net.JoinHostPort(host, strconv.Itoa(n.port)), secure)
 }
 
-// Err delivers at most one error: the node has lost the right or the means to write, has stopped serving, and must be stopped.
+// Err delivers at most one error: the node has lost the right or the means to write, has stopped serving, and must be
+// stopped.
 func (n *Node) Err() <-chan error { return n.fatal }
 
 // stopLimit bounds a stop whose context has no nearer end.
 const stopLimit = 10 * time.Second
 
-// Stop ends the node: subscriptions and reads are told, writes that were accepted are finished, then the right to write is given back. When ctx
-// ends first, or after 10 s, the remaining calls are cut off. Stopping twice is harmless.
+// Stop ends the node: subscriptions and reads are told, writes that were accepted are finished, then the right to write
+// is given back. When ctx ends first, or after 10 s, the remaining calls are cut off. Stopping twice is harmless.
 func (n *Node) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -31,7 +31,9 @@ func oneEvent() esdb.EventData {
 }
 
 // mustAppend appends or fails the test.
-func mustAppend(t *testing.T, c *esdb.Client, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData) *esdb.WriteResult {
+func mustAppend(
+	t *testing.T, c *esdb.Client, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
+) *esdb.WriteResult {
 	t.Helper()
 	r, err := c.AppendToStream(t.Context(), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, events...)
 	if err != nil {
@@ -130,7 +132,8 @@ func TestNode_MaxAgeHidesExpiredEvents(t *testing.T) {
 	mustAppend(t, client, "aging", esdb.NoStream{}, oneEvent(), oneEvent())
 	m := esdb.StreamMetadata{}
 	m.SetMaxAge(time.Minute)
-	if _, err := client.SetStreamMetadata(t.Context(), "aging", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, m); err != nil {
+	if _, err := client.SetStreamMetadata(t.Context(), "aging",
+		esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, m); err != nil {
 		t.Fatal(err)
 	}
 	first := func() (uint64, error) {
@@ -166,8 +169,10 @@ func TestNode_UnimplementedServicesSaySo(t *testing.T) {
 	url := start(t, testConfig(t)).URL()
 	client := contract.Connect(t, url)
 	unsupported := esdb.ErrorCodeUnsupportedFeature
-	wantCode(t, client.CreatePersistentSubscription(t.Context(), "s", "g", esdb.PersistentStreamSubscriptionOptions{}), unsupported)
-	wantCode(t, client.CreatePersistentSubscriptionToAll(t.Context(), "g", esdb.PersistentAllSubscriptionOptions{}), unsupported)
+	wantCode(t, client.CreatePersistentSubscription(t.Context(), "s", "g", esdb.PersistentStreamSubscriptionOptions{}),
+		unsupported)
+	wantCode(t, client.CreatePersistentSubscriptionToAll(t.Context(), "g", esdb.PersistentAllSubscriptionOptions{}),
+		unsupported)
 	_, err := client.ListAllPersistentSubscriptions(t.Context(), esdb.ListPersistentSubscriptionsOptions{})
 	wantCode(t, err, unsupported)
 	_, err = client.GetPersistentSubscriptionInfo(t.Context(), "s", "g", esdb.GetPersistentSubscriptionOptions{})
@@ -197,14 +202,17 @@ func selfSigned(t *testing.T) *tls.Config {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "event store"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "event store"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12,
+	}
 }
 
 // TestNode_AsksForCredentials: with TLS and credentials configured, calls need them; discovery does not.
@@ -241,11 +249,13 @@ func TestConfig_UnsafeAddressesAreRefused(t *testing.T) {
 		change func(*embedded.Config)
 		want   string
 	}{
-		"other than loopback":  {func(c *embedded.Config) { c.Addr = "192.0.2.1:0" }, "needs TLS"},
-		"every interface":      {func(c *embedded.Config) { c.Addr = "0.0.0.0:0" }, "needs TLS"},
-		"TLS without password": {func(c *embedded.Config) { c.Addr, c.TLS = "192.0.2.1:0", guarded }, "needs TLS and a username"},
-		"production":           {func(c *embedded.Config) { c.Production = true }, "in production"},
-		"half a credential":    {func(c *embedded.Config) { c.Username = "admin" }, "go together"},
+		"other than loopback": {func(c *embedded.Config) { c.Addr = "192.0.2.1:0" }, "needs TLS"},
+		"every interface":     {func(c *embedded.Config) { c.Addr = "0.0.0.0:0" }, "needs TLS"},
+		"TLS without password": {
+			func(c *embedded.Config) { c.Addr, c.TLS = "192.0.2.1:0", guarded }, "needs TLS and a username",
+		},
+		"production":        {func(c *embedded.Config) { c.Production = true }, "in production"},
+		"half a credential": {func(c *embedded.Config) { c.Username = "admin" }, "go together"},
 		"nothing to advertise": {func(c *embedded.Config) {
 			c.Addr, c.TLS, c.Username, c.Password = "0.0.0.0:0", guarded, "u", "p"
 		}, "advertised host"},

@@ -16,7 +16,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestOutage_LostSessionsUnderLoad ends the node's database sessions, the writing one included, while appends are under way.
+// TestOutage_LostSessionsUnderLoad ends the node's database sessions, the writing one included, while appends are under
+// way.
 func TestOutage_LostSessionsUnderLoad(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -126,8 +127,8 @@ func wantAlive(t *testing.T, n *embedded.Node) {
 	}
 }
 
-// TestOutage_DatabaseRestartsUnderLoad restarts the whole database server while appends are under way: once in order, once as after a crash, from
-// what had reached the disk.
+// TestOutage_DatabaseRestartsUnderLoad restarts the whole database server while appends are under way: once in order,
+// once as after a crash, from what had reached the disk.
 func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -142,7 +143,8 @@ func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		s.await(150)
 		if crash {
-			if err := syscall.Kill(cluster.PID(), syscall.SIGQUIT); err != nil { // immediate shutdown: nothing is flushed, recovery follows
+			// immediate shutdown: nothing is flushed, recovery follows
+			if err := syscall.Kill(cluster.PID(), syscall.SIGQUIT); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -20,8 +20,8 @@ const (
 	readOutage = 5 * time.Second // how long a read waits for the database to come back
 )
 
-// logReader reads the log in pages. It holds a connection only while a page is read, never while a client takes its time. Safe for concurrent
-// use.
+// logReader reads the log in pages. It holds a connection only while a page is read, never while a client takes its
+// time. Safe for concurrent use.
 type logReader struct {
 	pool    *pgxpool.Pool
 	queries *queries
@@ -108,11 +108,13 @@ func scanPage(rows pgx.Rows, limit int) (page, error) {
 	return p, rows.Err()
 }
 
-// scanRecord reads one row of the record columns. Binary results, which pgx asks for unless configured otherwise, are taken as they are.
+// scanRecord reads one row of the record columns. Binary results, which pgx asks for unless configured otherwise, are
+// taken as they are.
 func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	for _, i := range []int{0, 2, 3, 5, 6, 7, 8} {
 		if rows.FieldDescriptions()[i].Format != pgx.BinaryFormatCode {
-			return rows.Scan(&r.position, &r.stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata, &r.data)
+			return rows.Scan(&r.position, &r.stream, &r.revision, &r.id, &r.kind, &r.isJSON, &r.created, &r.metadata,
+				&r.data)
 		}
 	}
 	v := rows.RawValues()
@@ -135,8 +137,8 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	return nil
 }
 
-// walk reads page after page and hands them on, the next one being read while the last is handled. It ends when the log does, when the given
-// number of rows was read, or when handle says stop.
+// walk reads page after page and hands them on, the next one being read while the last is handled. It ends when the log
+// does, when the given number of rows was read, or when handle says stop.
 func walk(ctx context.Context, next fetch, count uint64, handle func([]record) (stop bool, err error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	type result struct {

@@ -11,7 +11,8 @@ const (
 	maxProposals   = 100_000
 )
 
-// proposals collects the events of one append. The first fault is kept and ends the collecting; the rest of the request is only counted.
+// proposals collects the events of one append. The first fault is kept and ends the collecting; the rest of the request
+// is only counted.
 type proposals struct {
 	limit  int
 	events []proposal
@@ -65,7 +66,8 @@ func (p *proposals) check(m message) error {
 		return invalidArgument("the append is too large for one record")
 	}
 	p.events = append(p.events, proposal{
-		id: id, kind: kind, isJSON: contentType == "application/json", metadata: m.GetCustomMetadata(), data: m.GetData(),
+		id: id, kind: kind, isJSON: contentType == "application/json", metadata: m.GetCustomMetadata(),
+		data: m.GetData(),
 	})
 	return nil
 }

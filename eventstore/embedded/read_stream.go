@@ -84,5 +84,7 @@ func (r *reader) streamBounds(v view, sent uint64) error {
 			return err
 		}
 	}
-	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_LastStreamPosition{LastStreamPosition: uint64(v.state.last)}})
+	return r.call.Send(&streams.ReadResp{
+		Content: &streams.ReadResp_LastStreamPosition{LastStreamPosition: uint64(v.state.last)},
+	})
 }

@@ -21,7 +21,10 @@ type reader struct {
 
 // newReader prepares a call.
 func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader {
-	rd := &reader{readRequest: r, log: n.log, tail: n.tail, stopping: n.stopping, call: call, encoder: eventEncoder{stringIDs: r.stringIDs}}
+	rd := &reader{
+		readRequest: r, log: n.log, tail: n.tail, stopping: n.stopping, call: call,
+		encoder: eventEncoder{stringIDs: r.stringIDs},
+	}
 	if r.resolve {
 		rd.links = &resolver{log: n.log}
 	}
@@ -31,9 +34,11 @@ func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader
 // ctx lives as long as the call.
 func (r *reader) ctx() context.Context { return r.call.Context() }
 
-// send sends the admitted events of rows in order, until it has sent the given number; it returns how many it sent. after, when not nil, runs
-// for every row once it has been considered.
-func (r *reader) send(rows []record, limit uint64, admit func(*record) bool, after func(*record) error) (sent uint64, err error) {
+// send sends the admitted events of rows in order, until it has sent the given number; it returns how many it sent.
+// after, when not nil, runs for every row once it has been considered.
+func (r *reader) send(
+	rows []record, limit uint64, admit func(*record) bool, after func(*record) error,
+) (sent uint64, err error) {
 	targets, err := r.links.resolve(r.ctx(), rows)
 	if err != nil {
 		return 0, err
@@ -99,9 +104,11 @@ func (r *reader) checkpoint(position int64) error {
 
 // notFound is the answer to a read of a stream that is not there.
 func (r *reader) notFound() error {
-	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_StreamNotFound_{StreamNotFound: &streams.ReadResp_StreamNotFound{
-		StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)},
-	}}})
+	return r.call.Send(&streams.ReadResp{
+		Content: &streams.ReadResp_StreamNotFound_{StreamNotFound: &streams.ReadResp_StreamNotFound{
+			StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)},
+		}},
+	})
 }
 
 // await blocks a live subscription until there is more, or the call or the node ends.

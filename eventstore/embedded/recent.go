@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recentCapacity is how many event ids are remembered for appends that name no exact revision. Their idempotency is best effort, as the
-// protocol has it; an exact revision is compared with the log itself.
+// recentCapacity is how many event ids are remembered for appends that name no exact revision. Their idempotency is
+// best effort, as the protocol has it; an exact revision is compared with the log itself.
 const recentCapacity = 1 << 17
 
 // recentWarmUp is how many of them are read back at start, so that a retry across a restart is recognised too.

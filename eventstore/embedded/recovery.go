@@ -12,9 +12,10 @@ const outagePatience = 4 * time.Second
 // errStopped: the node was stopped while its database was unreachable, which is no fault of the node.
 var errStopped = errors.New("event store: stopped while its database was unreachable")
 
-// recover replaces a lost session and reads the last position of the log, which tells what became of a commit whose outcome was unknown: raising
-// the epoch waits for it. Writes wait with it up to outagePatience and are then refused; their outcome is still settled in the log afterwards. It
-// ends only with a new session, with the node's end, or fatally when another node has taken over.
+// recover replaces a lost session and reads the last position of the log, which tells what became of a commit whose
+// outcome was unknown: raising the epoch waits for it. Writes wait with it up to outagePatience and are then refused;
+// their outcome is still settled in the log afterwards. It ends only with a new session, with the node's end, or
+// fatally when another node has taken over.
 func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, err error) {
 	q.session.close()
 	q.heads = newHeadCache()

@@ -16,7 +16,9 @@ func FuzzParseRead(f *testing.F) {
 	for _, o := range []*streams.ReadReq_Options{
 		{
 			StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
-				AllOption: &streams.ReadReq_Options_AllOptions_Position{Position: &streams.ReadReq_Options_Position{CommitPosition: 1 << 63}},
+				AllOption: &streams.ReadReq_Options_AllOptions_Position{
+					Position: &streams.ReadReq_Options_Position{CommitPosition: 1 << 63},
+				},
 			}},
 			CountOption: &streams.ReadReq_Options_Subscription{},
 			FilterOption: &streams.ReadReq_Options_Filter{Filter: &streams.ReadReq_Options_FilterOptions{
@@ -34,7 +36,9 @@ func FuzzParseRead(f *testing.F) {
 			}},
 			CountOption:  &streams.ReadReq_Options_Count{Count: 1<<64 - 1},
 			FilterOption: &streams.ReadReq_Options_NoFilter{},
-			UuidOption:   &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_Structured{}},
+			UuidOption: &streams.ReadReq_Options_UUIDOption{
+				Content: &streams.ReadReq_Options_UUIDOption_Structured{},
+			},
 		},
 	} {
 		seed, err := proto.Marshal(o)
@@ -61,7 +65,8 @@ func FuzzParseRead(f *testing.F) {
 // FuzzProposals: any proposed message is stored whole or refused as a whole.
 func FuzzProposals(f *testing.F) {
 	seed, err := proto.Marshal(&streams.AppendReq_ProposedMessage{
-		Id: &shared.UUID{Value: &shared.UUID_String_{String_: "5f9c2f10-3f24-4bb1-9a0c-5e5a8b0b8a11"}}, Metadata: map[string]string{"type": "t", "content-type": "c"},
+		Id:       &shared.UUID{Value: &shared.UUID_String_{String_: "5f9c2f10-3f24-4bb1-9a0c-5e5a8b0b8a11"}},
+		Metadata: map[string]string{"type": "t", "content-type": "c"},
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -77,7 +82,8 @@ func FuzzProposals(f *testing.F) {
 		if (p.fault == nil) != (len(p.events) == 1) {
 			t.Errorf("fault %v with %d events", p.fault, len(p.events))
 		}
-		if p.fault == nil && (p.events[0].kind == "" || !storable(p.events[0].kind) || len(p.events[0].data) > p.limit) {
+		if p.fault == nil && (p.events[0].kind == "" || !storable(p.events[0].kind) ||
+			len(p.events[0].data) > p.limit) {
 			t.Errorf("stored %+v", p.events[0])
 		}
 	})

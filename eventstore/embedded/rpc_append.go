@@ -46,8 +46,11 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: successOf(o)}})
 }
 
-// receiveAppend reads the whole request. It fails only after draining it: a client that is still sending would lose the status otherwise.
-func (s *streamsService) receiveAppend(call streams.Streams_AppendServer) (*streams.AppendReq_Options, []proposal, error) {
+// receiveAppend reads the whole request. It fails only after draining it: a client that is still sending would lose the
+// status otherwise.
+func (s *streamsService) receiveAppend(
+	call streams.Streams_AppendServer,
+) (*streams.AppendReq_Options, []proposal, error) {
 	var options *streams.AppendReq_Options
 	p := proposals{limit: s.node.config.MaxAppendSize}
 	for p.all < maxDrainBytes {
@@ -94,7 +97,9 @@ func successOf(o outcome) *streams.AppendResp_Success {
 		s.CurrentRevisionOption = &streams.AppendResp_Success_CurrentRevision{CurrentRevision: uint64(o.current)}
 	}
 	at := uint64(o.position)
-	s.PositionOption = &streams.AppendResp_Success_Position{Position: &streams.AppendResp_Position{CommitPosition: at, PreparePosition: at}}
+	s.PositionOption = &streams.AppendResp_Success_Position{
+		Position: &streams.AppendResp_Position{CommitPosition: at, PreparePosition: at},
+	}
 	return s
 }
 
@@ -102,24 +107,38 @@ func successOf(o outcome) *streams.AppendResp_Success {
 func wrongVersionOf(o *streams.AppendReq_Options, current int64) *streams.AppendResp_WrongExpectedVersion {
 	w := &streams.AppendResp_WrongExpectedVersion{}
 	if current < 0 {
-		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentNoStream{CurrentNoStream: &shared.Empty{}}
-		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_NoStream_20_6_0{NoStream_20_6_0: &shared.Empty{}}
+		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentNoStream{
+			CurrentNoStream: &shared.Empty{},
+		}
+		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_NoStream_20_6_0{
+			NoStream_20_6_0: &shared.Empty{},
+		}
 	} else {
-		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentRevision{CurrentRevision: uint64(current)}
+		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentRevision{
+			CurrentRevision: uint64(current),
+		}
 		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_CurrentRevision_20_6_0{CurrentRevision_20_6_0: uint64(current)}
 	}
 	switch e := o.GetExpectedStreamRevision().(type) {
 	case *streams.AppendReq_Options_Revision:
-		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision{ExpectedRevision: e.Revision}
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision{
+			ExpectedRevision: e.Revision,
+		}
 		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: e.Revision}
 	case *streams.AppendReq_Options_NoStream:
-		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedNoStream{ExpectedNoStream: &shared.Empty{}}
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedNoStream{
+			ExpectedNoStream: &shared.Empty{},
+		}
 		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: math.MaxUint64}
 	case *streams.AppendReq_Options_Any:
 		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedAny{ExpectedAny: &shared.Empty{}}
-		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_Any_20_6_0{Any_20_6_0: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_Any_20_6_0{
+			Any_20_6_0: &shared.Empty{},
+		}
 	case *streams.AppendReq_Options_StreamExists:
-		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedStreamExists{ExpectedStreamExists: &shared.Empty{}}
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedStreamExists{
+			ExpectedStreamExists: &shared.Empty{},
+		}
 		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_StreamExists_20_6_0{StreamExists_20_6_0: &shared.Empty{}}
 	}
 	return w

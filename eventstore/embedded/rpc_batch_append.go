@@ -31,7 +31,8 @@ type batch struct {
 	proposals   proposals
 }
 
-// batchCall is one BatchAppend call: appends told apart by correlation id, answered in whatever order they are committed.
+// batchCall is one BatchAppend call: appends told apart by correlation id, answered in whatever order they are
+// committed.
 type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
@@ -42,8 +43,8 @@ type batchCall struct {
 	slots   chan struct{}
 }
 
-// BatchAppend stores many appends over one call, each atomic by itself. Faults of an append are answers, not errors of the call. Clients keep such a
-// call open for as long as they live, so it ends when the node does.
+// BatchAppend stores many appends over one call, each atomic by itself. Faults of an append are answers, not errors of
+// the call. Clients keep such a call open for as long as they live, so it ends when the node does.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
 	c := &batchCall{service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches)}
 	defer c.running.Wait()
@@ -161,7 +162,9 @@ func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
 	case err != nil:
 		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
 	case o.verdict == verdictDeleted:
-		return failed(batchError(codes.NotFound, "Stream is deleted.", &shared.StreamDeleted{StreamIdentifier: b.options.GetStreamIdentifier()}))
+		return failed(batchError(codes.NotFound, "Stream is deleted.", &shared.StreamDeleted{
+			StreamIdentifier: b.options.GetStreamIdentifier(),
+		}))
 	case o.verdict == verdictWrong:
 		return failed(batchError(codes.AlreadyExists, "Wrong expected version.", b.wrongVersion(o.current)))
 	}
@@ -170,7 +173,9 @@ func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
 
 // write checks an append and puts it into the sequencer's form.
 func (b *batch) write() (write, error) {
-	w := write{kind: writeAppend, stream: string(b.options.GetStreamIdentifier().GetStreamName()), events: b.proposals.events}
+	w := write{
+		kind: writeAppend, stream: string(b.options.GetStreamIdentifier().GetStreamName()), events: b.proposals.events,
+	}
 	switch e := b.options.GetExpectedStreamPosition().(type) {
 	case *streams.BatchAppendReq_Options_StreamPosition:
 		w.expected = exact(e.StreamPosition)
@@ -212,7 +217,9 @@ func batchSuccess(o outcome) *streams.BatchAppendResp_Success {
 		s.CurrentRevisionOption = &streams.BatchAppendResp_Success_CurrentRevision{CurrentRevision: uint64(o.current)}
 	}
 	at := uint64(o.position)
-	s.PositionOption = &streams.BatchAppendResp_Success_Position{Position: &shared.AllStreamPosition{CommitPosition: at, PreparePosition: at}}
+	s.PositionOption = &streams.BatchAppendResp_Success_Position{
+		Position: &shared.AllStreamPosition{CommitPosition: at, PreparePosition: at},
+	}
 	return s
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// Delete soft-deletes a stream: its metadata is replaced by a $tb above every event. Appending brings the stream back, numbered on.
+// Delete soft-deletes a stream: its metadata is replaced by a $tb above every event. Appending brings the stream back,
+// numbered on.
 func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*streams.DeleteResp, error) {
 	o := req.GetOptions()
 	w := write{kind: writeDelete, stream: string(o.GetStreamIdentifier().GetStreamName())}

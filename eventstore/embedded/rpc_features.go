@@ -7,7 +7,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
 
-// serverVersion is the protocol level offered: real positions on stream reads and caught-up messages. Clients parse three integers.
+// serverVersion is the protocol level offered: real positions on stream reads and caught-up messages. Clients parse
+// three integers.
 const serverVersion = "24.6.0"
 
 // featuresService tells clients which calls they may use.
@@ -34,8 +35,9 @@ func (featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*ser
 			method(streamsName, "tombstone"),
 			method("event_store.client.gossip.gossip", "read"),
 			method("event_store.client.server_features.serverfeatures", "getsupportedmethods"),
-			// These four answer Unimplemented, which clients report as an unsupported feature. Left out, the Go client would try them over
-			// HTTP/1 on this port and report a broken connection instead. None of them carries "all", so nothing more is promised.
+			// These four answer Unimplemented, which clients report as an unsupported feature. Left out, the Go client
+			// would try them over HTTP/1 on this port and report a broken connection instead. None of them carries
+			// "all", so nothing more is promised.
 			method(persistentName, "getinfo"),
 			method(persistentName, "list"),
 			method(persistentName, "replayparked"),

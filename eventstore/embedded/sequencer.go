@@ -15,8 +15,8 @@ const queueLength = 1024
 // idlePing is how often an idle sequencer looks whether its session still lives.
 const idlePing = 2 * time.Second
 
-// sequencer is the only writer of the log. One goroutine collects what waits, decides it, commits it and publishes it, strictly in that order,
-// so positions are handed out and seen in commit order.
+// sequencer is the only writer of the log. One goroutine collects what waits, decides it, commits it and publishes it,
+// strictly in that order, so positions are handed out and seen in commit order.
 type sequencer struct {
 	queries  *queries
 	sessions *sessions
@@ -153,7 +153,8 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 	return nil
 }
 
-// settle commits a decided group and answers it. It returns the writes to decide again, after a commit that is known not to have happened.
+// settle commits a decided group and answers it. It returns the writes to decide again, after a commit that is known
+// not to have happened.
 func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
 	if len(g.rows) == 0 {
 		g.deliver()

@@ -23,7 +23,8 @@ type streamsService struct {
 	node *Node
 }
 
-// newServer puts the services behind authentication and the protocol's error trailers. Services that are not registered answer Unimplemented.
+// newServer puts the services behind authentication and the protocol's error trailers. Services that are not registered
+// answer Unimplemented.
 func newServer(n *Node) *grpc.Server {
 	g := newGuard(n.config.Username, n.config.Password)
 	options := []grpc.ServerOption{
@@ -35,16 +36,20 @@ func newServer(n *Node) *grpc.Server {
 		grpc.InitialConnWindowSize(8 << 20),
 		grpc.ForceServerCodecV2(frameCodec{encoding.GetCodecV2(proto.Name)}),
 		// Clients ping every 10 s, also when nothing is going on; the default policy would drop them.
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Millisecond, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime: 20 * time.Millisecond, PermitWithoutStream: true,
+		}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
-		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+			handler grpc.UnaryHandler) (any, error) {
 			if err := g.check(ctx, info.FullMethod); err != nil {
 				return nil, err
 			}
 			resp, err := handler(ctx, req)
 			return resp, n.outward(err, info.FullMethod, func(r *refusal) { _ = grpc.SetTrailer(ctx, r.metadata()) })
 		}),
-		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
+			handler grpc.StreamHandler) error {
 			if err := g.check(ss.Context(), info.FullMethod); err != nil {
 				if info.IsClientStream && !info.IsServerStream {
 					drain(ss)

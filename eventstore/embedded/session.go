@@ -19,8 +19,9 @@ const lockPatience = 5 * time.Second
 // errFenced: another node wrote itself into the node row; this one must never write again.
 var errFenced = errors.New("event store: another node has taken over this log")
 
-// session is the one connection that writes. It holds the advisory lock for as long as it lives, so PostgreSQL itself ends the right to write
-// together with the ability to: whoever gets the lock next knows that no statement of this session is still running.
+// session is the one connection that writes. It holds the advisory lock for as long as it lives, so PostgreSQL itself
+// ends the right to write together with the ability to: whoever gets the lock next knows that no statement of this
+// session is still running.
 type session struct {
 	conn  *pgx.Conn
 	epoch int64
@@ -116,10 +117,12 @@ func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch 
 func (s *sessions) occupied(ctx context.Context, conn *pgx.Conn) error {
 	url := "esdb://host:port"
 	_ = conn.QueryRow(ctx, s.queries.holder).Scan(&url) // the table may not exist yet: the example stays
-	return fmt.Errorf("event store: another node holds the log in schema %q; stop it, or set EVENTSTORE_URL=%s to use it", s.schema, url)
+	return fmt.Errorf("event store: another node holds the log in schema %q; stop it, or set EVENTSTORE_URL=%s to "+
+		"use it", s.schema, url)
 }
 
-// resume replaces a lost session. It returns errFenced when the log is another node's now, and any other error when it is worth trying again.
+// resume replaces a lost session. It returns errFenced when the log is another node's now, and any other error when it
+// is worth trying again.
 func (s *sessions) resume(ctx context.Context) (*session, error) {
 	old := s.lastPID
 	conn, err := s.connect(ctx)
@@ -135,17 +138,19 @@ func (s *sessions) resume(ctx context.Context) (*session, error) {
 	return &session{conn: conn, epoch: epoch}, nil
 }
 
-// relock takes the lock back and raises the epoch. The update waits for any statement of the old session that still holds the row, so what is
-// in the log afterwards is final.
+// relock takes the lock back and raises the epoch. The update waits for any statement of the old session that still
+// holds the row, so what is in the log afterwards is final.
 func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old uint32) (epoch int64, err error) {
 	taken, err := s.tryLock(ctx, conn)
 	if err != nil {
 		return 0, fmt.Errorf("lock the log: %w", err)
 	}
 	if !taken {
-		// Our own broken session may still hold it on the server's side: end it. It is found by its lock, so a reused pid is safe.
+		// Our own broken session may still hold it on the server's side: end it. It is found by its lock, so a reused
+		// pid is safe.
 		_, err := conn.Exec(ctx, `select pg_terminate_backend(pid) from pg_locks
-			where locktype = 'advisory' and objsubid = 1 and pid = $1 and (classid::bigint << 32) | objid::bigint = $2`, int32(old), s.lock)
+			where locktype = 'advisory' and objsubid = 1 and pid = $1 and (classid::bigint << 32) | objid::bigint = $2`,
+			int32(old), s.lock)
 		if err != nil {
 			return 0, fmt.Errorf("end the lost session: %w", err)
 		}
@@ -161,10 +166,12 @@ func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old uint32) (epoc
 	return epoch, nil
 }
 
-// heldByOther tells a lock held by our own dying session (try again) from one held by a node that has claimed the log (give up).
+// heldByOther tells a lock held by our own dying session (try again) from one held by a node that has claimed the log
+// (give up).
 func (s *sessions) heldByOther(ctx context.Context, conn *pgx.Conn) error {
 	var mine bool
-	err := conn.QueryRow(ctx, `select holder = $1 from `+pgx.Identifier{s.schema}.Sanitize()+`.node`, s.holder).Scan(&mine)
+	err := conn.QueryRow(ctx, `select holder = $1 from `+pgx.Identifier{s.schema}.Sanitize()+`.node`,
+		s.holder).Scan(&mine)
 	if err == nil && !mine {
 		return errFenced
 	}
@@ -185,7 +192,8 @@ func (s *session) close() {
 	_ = s.conn.Close(ctx)
 }
 
-// definite tells whether an error proves that the statement did nothing: the server answered with an error and the session lives on.
+// definite tells whether an error proves that the statement did nothing: the server answered with an error and the
+// session lives on.
 func definite(conn *pgx.Conn, err error) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && pgErr.Severity == "ERROR" && !conn.IsClosed()

@@ -11,7 +11,9 @@ import (
 // TestSession_CommitsDurably whatever the database or role is set to; a stronger setting is kept.
 func TestSession_CommitsDurably(t *testing.T) {
 	t.Parallel()
-	for configured, want := range map[string]string{"off": "on", "on": "on", "local": "local", "remote_apply": "remote_apply"} {
+	for configured, want := range map[string]string{
+		"off": "on", "on": "on", "local": "local", "remote_apply": "remote_apply",
+	} {
 		config, err := pgx.ParseConfig(pgtest.URL(t))
 		if err != nil {
 			t.Fatal(err)

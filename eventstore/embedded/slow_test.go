@@ -13,8 +13,9 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 )
 
-// TestSubscription_SlowReaderNeitherBlocksNorLoses: a live subscriber stops reading while far more is written than any buffer holds. Writers go
-// on; when the subscriber reads again it gets everything once, in order, and is told twice that it has caught up.
+// TestSubscription_SlowReaderNeitherBlocksNorLoses: a live subscriber stops reading while far more is written than any
+// buffer holds. Writers go on; when the subscriber reads again it gets everything once, in order, and is told twice
+// that it has caught up.
 func TestSubscription_SlowReaderNeitherBlocksNorLoses(t *testing.T) {
 	t.Parallel()
 	n := start(t, testConfig(t))
@@ -58,14 +59,16 @@ func TestSubscription_SlowReaderNeitherBlocksNorLoses(t *testing.T) {
 	}
 }
 
-// slowSubscription opens a bare subscription to $all with a small window, so that not reading holds the server up at once.
+// slowSubscription opens a bare subscription to $all with a small window, so that not reading holds the server up at
+// once.
 func slowSubscription(t *testing.T, connection string) streams.Streams_ReadClient {
 	t.Helper()
 	parsed, err := url.Parse(connection)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithInitialWindowSize(1<<16))
+	conn, err := grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithInitialWindowSize(1<<16))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +77,13 @@ func slowSubscription(t *testing.T, connection string) streams.Streams_ReadClien
 		StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{
 			AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}},
 		}},
-		CountOption:  &streams.ReadReq_Options_Subscription{Subscription: &streams.ReadReq_Options_SubscriptionOptions{}},
+		CountOption: &streams.ReadReq_Options_Subscription{
+			Subscription: &streams.ReadReq_Options_SubscriptionOptions{},
+		},
 		FilterOption: &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
-		UuidOption:   &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}}},
+		UuidOption: &streams.ReadReq_Options_UUIDOption{
+			Content: &streams.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}},
+		},
 	}})
 	if err != nil {
 		t.Fatal(err)

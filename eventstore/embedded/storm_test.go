@@ -19,8 +19,9 @@ import (
 // stormLimit bounds everything a storm does.
 const stormLimit = 90 * time.Second
 
-// storm writes with many writers at once through the stock client, each to a stream of its own with exact revisions, and repeats an append
-// whose outcome it did not learn. Nothing acknowledged may be missing afterwards, and nothing may be there twice.
+// storm writes with many writers at once through the stock client, each to a stream of its own with exact revisions,
+// and repeats an append whose outcome it did not learn. Nothing acknowledged may be missing afterwards, and nothing may
+// be there twice.
 type storm struct {
 	t       *testing.T
 	ctx     context.Context
@@ -44,7 +45,8 @@ type ack struct {
 // stormClient survives outages: discovery goes on for as long as the test may.
 func stormClient(t testing.TB, url string) *esdb.Client {
 	t.Helper()
-	config, err := esdb.ParseConnectionString(url + "&maxDiscoverAttempts=1000&discoveryInterval=20&defaultDeadline=5000")
+	config, err := esdb.ParseConnectionString(url +
+		"&maxDiscoverAttempts=1000&discoveryInterval=20&defaultDeadline=5000")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,10 @@ func newStorm(t *testing.T, url string, writers int) *storm {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), stormLimit)
 	t.Cleanup(cancel)
-	s := &storm{t: t, ctx: ctx, url: url, signals: make(chan int64, 1000), done: make(chan struct{}), streams: map[string][]ack{}}
+	s := &storm{
+		t: t, ctx: ctx, url: url, signals: make(chan int64, 1000), done: make(chan struct{}),
+		streams: map[string][]ack{},
+	}
 	client := stormClient(t, url)
 	for i := range writers {
 		name := fmt.Sprintf("storm-%d-%s", i, uuid.NewString())
@@ -109,11 +114,14 @@ func (s *storm) write(client *esdb.Client, stream string) {
 }
 
 // insist repeats one append until its outcome is known.
-func (s *storm) insist(client *esdb.Client, stream string, expected esdb.ExpectedRevision, id uuid.UUID) (*esdb.WriteResult, error) {
+func (s *storm) insist(
+	client *esdb.Client, stream string, expected esdb.ExpectedRevision, id uuid.UUID,
+) (*esdb.WriteResult, error) {
 	for {
-		r, err := client.AppendToStream(s.ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, esdb.EventData{
-			EventID: id, EventType: "storm", ContentType: esdb.ContentTypeJson, Data: []byte(`{"k":"v"}`),
-		})
+		r, err := client.AppendToStream(s.ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: expected},
+			esdb.EventData{
+				EventID: id, EventType: "storm", ContentType: esdb.ContentTypeJson, Data: []byte(`{"k":"v"}`),
+			})
 		var e *esdb.Error
 		if err == nil || s.ctx.Err() != nil || !errors.As(err, &e) || e.Code() == esdb.ErrorCodeWrongExpectedVersion {
 			return r, err
@@ -178,7 +186,8 @@ func (s *storm) end() {
 		i := next[r.StreamID]
 		next[r.StreamID]++
 		if r.EventNumber != uint64(i) || i >= len(acks) || acks[i] != (ack{r.EventID, r.Position.Commit}) {
-			s.t.Fatalf("%s: number %d at %d with id %s is not append %d of %d", r.StreamID, r.EventNumber, r.Position.Commit, r.EventID, i, len(acks))
+			s.t.Fatalf("%s: number %d at %d with id %s is not append %d of %d", r.StreamID, r.EventNumber,
+				r.Position.Commit, r.EventID, i, len(acks))
 		}
 	}
 	total := 0

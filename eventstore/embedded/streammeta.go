@@ -55,7 +55,8 @@ func parseStreamMeta(isJSON bool, body []byte) streamMeta {
 	return m
 }
 
-// integer stores a whole number of at least min; an absent or null field leaves the target alone. False means malformed.
+// integer stores a whole number of at least min; an absent or null field leaves the target alone. False means
+// malformed.
 func integer(fields map[string]json.RawMessage, name string, least int64, into *int64) bool {
 	raw, ok := fields[name]
 	if !ok || string(raw) == "null" {
@@ -69,7 +70,8 @@ func integer(fields map[string]json.RawMessage, name string, least int64, into *
 	return true
 }
 
-// undeleted is the metadata body that brings a soft-deleted stream back: everything kept, $tb moved to the first new event.
+// undeleted is the metadata body that brings a soft-deleted stream back: everything kept, $tb moved to the first new
+// event.
 func undeleted(isJSON bool, body []byte, first int64) []byte {
 	fields := map[string]json.RawMessage{}
 	if isJSON && json.Unmarshal(body, &fields) != nil || fields == nil {

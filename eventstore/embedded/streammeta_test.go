@@ -56,7 +56,8 @@ func FuzzParseStreamMeta(f *testing.F) {
 func TestUndeleted_KeepsEverythingElse(t *testing.T) {
 	t.Parallel()
 	var got map[string]any
-	if err := json.Unmarshal(undeleted(true, []byte(`{"$tb":9223372036854775807,"$maxCount":5,"c":{"d":1}}`), 12), &got); err != nil {
+	if err := json.Unmarshal(undeleted(true, []byte(`{"$tb":9223372036854775807,"$maxCount":5,"c":{"d":1}}`), 12),
+		&got); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{"$tb": 12.0, "$maxCount": 5.0, "c": map[string]any{"d": 1.0}}

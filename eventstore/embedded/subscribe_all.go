@@ -2,7 +2,8 @@ package embedded
 
 import "math"
 
-// liveBatch is how many events a live subscriber takes from memory at a time. Slower than the tail is long, it reads pages again.
+// liveBatch is how many events a live subscriber takes from memory at a time. Slower than the tail is long, it reads
+// pages again.
 const liveBatch = 256
 
 // subscribeAll serves a catch-up subscription to $all: everything after the start position, then whatever is committed.

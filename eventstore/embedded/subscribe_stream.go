@@ -8,8 +8,8 @@ type streamCursor struct {
 	position int64 // of $all up to which the stream is known to be read
 }
 
-// subscribeStream serves a catch-up subscription to one stream: the visible events after the start revision, then whatever is appended. The
-// stream need not exist yet. A tombstone is delivered and ends the subscription.
+// subscribeStream serves a catch-up subscription to one stream: the visible events after the start revision, then
+// whatever is appended. The stream need not exist yet. A tombstone is delivered and ends the subscription.
 func (r *reader) subscribeStream() error {
 	at := streamCursor{revision: r.place, position: r.tail.last.Load()}
 	v, err := r.log.view(r.ctx(), r.stream)
@@ -69,7 +69,8 @@ func (r *reader) ofStream(rows []record) []record {
 	return kept
 }
 
-// catchUpStream sends what the log holds of the stream after the cursor. Events published meanwhile are met again in the tail and skipped there.
+// catchUpStream sends what the log holds of the stream after the cursor. Events published meanwhile are met again in
+// the tail and skipped there.
 func (r *reader) catchUpStream(at *streamCursor) error {
 	at.position = r.tail.last.Load()
 	v, err := r.log.view(r.ctx(), r.stream)

@@ -11,7 +11,8 @@ const (
 	tailBytes  = 32 << 20
 )
 
-// tail keeps the newest events in memory and wakes those who wait for more. Publishing never waits for a reader. Safe for concurrent use.
+// tail keeps the newest events in memory and wakes those who wait for more. Publishing never waits for a reader. Safe
+// for concurrent use.
 type tail struct {
 	last atomic.Int64 // last published position
 
@@ -60,8 +61,8 @@ func (t *tail) evict() {
 	t.first++
 }
 
-// after copies up to limit events that follow a position into buf. held is false when they are no longer all in memory. When there is nothing
-// yet, more is closed at the next publish.
+// after copies up to limit events that follow a position into buf. held is false when they are no longer all in memory.
+// When there is nothing yet, more is closed at the next publish.
 func (t *tail) after(position int64, limit int, buf []record) (rows []record, more <-chan struct{}, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

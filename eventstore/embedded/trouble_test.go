@@ -23,8 +23,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// lossyProxy stands between a node and its database. Once armed it lets the next request through, waits for the server's answer, and ends the
-// connection without handing it over: the statement was carried out and nobody was told.
+// lossyProxy stands between a node and its database. Once armed it lets the next request through, waits for the
+// server's answer, and ends the connection without handing it over: the statement was carried out and nobody was told.
 type lossyProxy struct {
 	listener net.Listener
 	server   string
@@ -99,8 +99,8 @@ func (p *lossyProxy) carry(client net.Conn) {
 	}
 }
 
-// TestOutage_CommitWithUnknownOutcomeIsSettled: the answer to a commit is lost, again and again. Each append is in the log once and acknowledged with
-// the place it got there.
+// TestOutage_CommitWithUnknownOutcomeIsSettled: the answer to a commit is lost, again and again. Each append is in the
+// log once and acknowledged with the place it got there.
 func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -131,7 +131,9 @@ func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 		r := mustAppend(t, client, "in-doubt", expected, e)
 		want = append(want, fmt.Sprint(r.NextExpectedVersion, " ", r.CommitPosition, " ", e.EventID))
 	}
-	rows, err := direct.Query(t.Context(), `select concat(revision, ' ', position, ' ', event_id) from `+cfg.Schema+`.events where stream = 'in-doubt' order by revision`)
+	rows, err := direct.Query(t.Context(),
+		`select concat(revision, ' ', position, ' ', event_id) from `+cfg.Schema+
+			`.events where stream = 'in-doubt' order by revision`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,8 @@ func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	n := start(t, cfg)
-	if _, err := cfg.Pool.Exec(t.Context(), `alter table `+cfg.Schema+`.events add check (type <> 'poison')`); err != nil {
+	if _, err := cfg.Pool.Exec(t.Context(),
+		`alter table `+cfg.Schema+`.events add check (type <> 'poison')`); err != nil {
 		t.Fatal(err)
 	}
 	client := contract.Connect(t, n.URL())
@@ -169,7 +172,8 @@ func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
 				if i%8 == 0 {
 					e.EventType = "poison"
 				}
-				_, err := client.AppendToStream(t.Context(), fmt.Sprint("s-", i), esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, e)
+				_, err := client.AppendToStream(t.Context(), fmt.Sprint("s-", i),
+					esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, e)
 				if (err != nil) != (i%8 == 0) {
 					t.Errorf("%s: %v", e.EventType, err)
 				}
@@ -205,7 +209,8 @@ func TestNode_ReadsThroughAnyQueryMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Event.EventID != given.EventID || !bytes.Equal(e.Event.Data, given.Data) || !bytes.Equal(e.Event.UserMetadata, given.Metadata) {
+	if e.Event.EventID != given.EventID || !bytes.Equal(e.Event.Data, given.Data) ||
+		!bytes.Equal(e.Event.UserMetadata, given.Metadata) {
 		t.Errorf("got %+v, want %+v", e.Event, given)
 	}
 }
@@ -233,7 +238,8 @@ func TestErrors_NamesOutsideASCIIReachTheClient(t *testing.T) {
 	t.Parallel()
 	client := contract.Connect(t, start(t, testConfig(t)).URL())
 	for _, stream := range []string{"café-Ω", "line\nbreak", "tab\tbed"} {
-		if _, err := client.TombstoneStream(t.Context(), stream, esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+		if _, err := client.TombstoneStream(t.Context(), stream,
+			esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
 			t.Fatalf("%q: %v", stream, err)
 		}
 		_, err := client.AppendToStream(t.Context(), stream, esdb.AppendToStreamOptions{}, oneEvent())

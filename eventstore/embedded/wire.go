@@ -8,7 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// frame is a message already in its wire form. Events are the bulk of what the node sends and are encoded straight from the log's rows.
+// frame is a message already in its wire form. Events are the bulk of what the node sends and are encoded straight from
+// the log's rows.
 type frame []byte
 
 // frameCodec sends frames as they are and leaves every other message to the stock codec.
@@ -51,7 +52,8 @@ type eventEncoder struct {
 	link      []byte
 }
 
-// encode appends the message for a record to b; link is the link that led to it, or nil. A nil event is a link that cannot be resolved.
+// encode appends the message for a record to b; link is the link that led to it, or nil. A nil event is a link that
+// cannot be resolved.
 func (e *eventEncoder) encode(b []byte, event, link *record) []byte {
 	e.event, e.link = e.event[:0], e.link[:0]
 	size, position := 0, int64(0)

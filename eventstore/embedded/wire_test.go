@@ -24,8 +24,8 @@ func stock(r *record, stringIDs bool) *streams.ReadResp_ReadEvent_RecordedEvent 
 		contentType = "application/json"
 	}
 	return &streams.ReadResp_ReadEvent_RecordedEvent{
-		Id: id, StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)}, StreamRevision: uint64(r.revision),
-		PreparePosition: uint64(r.position), CommitPosition: uint64(r.position),
+		Id: id, StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(r.stream)},
+		StreamRevision: uint64(r.revision), PreparePosition: uint64(r.position), CommitPosition: uint64(r.position),
 		Metadata:       map[string]string{"type": r.kind, "content-type": contentType, "created": "17951601893646848"},
 		CustomMetadata: r.metadata, Data: r.data,
 	}
@@ -40,10 +40,12 @@ func TestEventEncoder_EqualsTheGeneratedCode(t *testing.T) {
 				return nil
 			}
 			return &record{
-				position: rapid.Int64Range(1, 1<<62).Draw(t, "position"), revision: rapid.Int64Range(0, tombstoneRevision).Draw(t, "revision"),
-				stream: rapid.String().Draw(t, "stream"), kind: rapid.String().Draw(t, "kind"), id: uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")),
-				isJSON: rapid.Bool().Draw(t, "json"), created: 17951601893646848,
-				metadata: rapid.SliceOf(rapid.Byte()).Draw(t, "metadata"), data: rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "data"),
+				position: rapid.Int64Range(1, 1<<62).Draw(t, "position"),
+				revision: rapid.Int64Range(0, tombstoneRevision).Draw(t, "revision"),
+				stream:   rapid.String().Draw(t, "stream"), kind: rapid.String().Draw(t, "kind"),
+				id: uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")), isJSON: rapid.Bool().Draw(t, "json"),
+				created: 17951601893646848, metadata: rapid.SliceOf(rapid.Byte()).Draw(t, "metadata"),
+				data: rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "data"),
 			}
 		}
 		event, link := draw("event"), draw("link")

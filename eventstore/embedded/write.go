@@ -64,8 +64,9 @@ func (n *Node) execute(ctx context.Context, w write) (outcome, error) {
 	return n.sequencer.submit(ctx, &w)
 }
 
-// compare holds an append that names an earlier revision against what is stored there. All equal: the seat of the last event. Otherwise first
-// says whether it differs from the first event on. Stored events never change, so the answer stays true.
+// compare holds an append that names an earlier revision against what is stored there. All equal: the seat of the last
+// event. Otherwise first says whether it differs from the first event on. Stored events never change, so the answer
+// stays true.
 func (l *logReader) compare(ctx context.Context, w *write) (repeat *seat, first bool, err error) {
 	var stored []struct {
 		id       uuid.UUID

@@ -14,8 +14,8 @@ import (
 // defaultKeep is how many events memory reaches back. A consumer that falls further behind reads pages from the log.
 const defaultKeep = 8192
 
-// skipLimit is how many items without an event, each of which stands for many that are not wanted, end a page: progress is
-// shown and stored also where little is wanted.
+// skipLimit is how many items without an event, each of which stands for many that are not wanted, end a page: progress
+// is shown and stored also where little is wanted.
 const skipLimit = 32
 
 // maxBackoff bounds the wait between attempts to follow a log that cannot be reached.

@@ -47,7 +47,9 @@ func (m *memory) Head(context.Context) (uint64, error) {
 }
 
 // ReadAll gives a page.
-func (m *memory) ReadAll(_ context.Context, after uint64, limit int, types []string) (page []events.Envelope, next uint64, err error) {
+func (m *memory) ReadAll(
+	_ context.Context, after uint64, limit int, types []string,
+) (page []events.Envelope, next uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	next = after

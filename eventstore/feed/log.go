@@ -1,6 +1,6 @@
-// Package feed hands the log to many consumers at once: one subscription to $all is read and decoded once, kept in memory
-// for a while, and every projection and process takes from it what it wants, in order. A consumer that is further behind
-// than memory reaches reads pages from the log until it gets there.
+// Package feed hands the log to many consumers at once: one subscription to $all is read and decoded once, kept in
+// memory for a while, and every projection and process takes from it what it wants, in order. A consumer that is
+// further behind than memory reaches reads pages from the log until it gets there.
 package feed
 
 import (
@@ -16,7 +16,8 @@ type Log interface {
 	// ReadAll gives up to max events after a position whose type is listed (nil = all), and the position to go on from.
 	// No events and an unchanged position mean that the end was reached.
 	ReadAll(ctx context.Context, after uint64, max int, types []string) ([]events.Envelope, uint64, error)
-	// Follow reads the events after a position whose type is listed (nil = all), and waits for new ones. It ends with ctx.
+	// Follow reads the events after a position whose type is listed (nil = all), and waits for new ones. It ends with
+	// ctx.
 	Follow(ctx context.Context, after uint64, types []string) Cursor
 }
 

@@ -12,14 +12,17 @@ import (
 // FromStore is the log of an event store.
 func FromStore(s *eventstore.Store) Log { return storeLog{s} }
 
-// storeLog adapts a store: an event that cannot be decoded is handed on as Undecodable, so that it stops only who wants it.
+// storeLog adapts a store: an event that cannot be decoded is handed on as Undecodable, so that it stops only who wants
+// it.
 type storeLog struct{ store *eventstore.Store }
 
 // Head is the store's.
 func (l storeLog) Head(ctx context.Context) (uint64, error) { return l.store.Head(ctx) }
 
 // ReadAll is the store's.
-func (l storeLog) ReadAll(ctx context.Context, after uint64, limit int, types []string) ([]events.Envelope, uint64, error) {
+func (l storeLog) ReadAll(
+	ctx context.Context, after uint64, limit int, types []string,
+) ([]events.Envelope, uint64, error) {
 	found, next, err := l.store.ReadAll(ctx, after, limit, types)
 	var bad *catalog.UndecodableError
 	if errors.As(err, &bad) {

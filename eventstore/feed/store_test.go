@@ -92,8 +92,12 @@ func TestFromStore_AnEventThatCannotBeReadStopsOnlyWhoWantsIt(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	spoil := func() {
-		_, err := client.AppendToStream(t.Context(), "plan-"+uuid.NewString(), esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}},
-			esdb.EventData{EventID: uuid.New(), EventType: "test.Unknown.v1", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`), Metadata: []byte(`{}`)})
+		_, err := client.AppendToStream(t.Context(), "plan-"+uuid.NewString(),
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}},
+			esdb.EventData{
+				EventID: uuid.New(), EventType: "test.Unknown.v1", ContentType: esdb.ContentTypeJson,
+				Data: []byte(`{}`), Metadata: []byte(`{}`),
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

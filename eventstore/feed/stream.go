@@ -36,8 +36,8 @@ func (w Wanted) Has(eventType string) bool {
 	return ok
 }
 
-// Stream gives pages of what is wanted after a position, read ahead of their use, until memory reaches back to where they
-// end: Read goes on from there. It is how much of the log is read at once. An error is the last thing it gives.
+// Stream gives pages of what is wanted after a position, read ahead of their use, until memory reaches back to where
+// they end: Read goes on from there. It is how much of the log is read at once. An error is the last thing it gives.
 func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		if f.reaches(after) {

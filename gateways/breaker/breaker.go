@@ -3,8 +3,8 @@
 // succeeds. Source: spec.md, What the service does; DESIGN.md, Breaker; rules.md 6.
 //
 // The state machine is our own and not sony/gobreaker: that one reads time.Now and cannot be given a clock, its
-// cool-down is one fixed length and cannot double, and it does not tell when it opened or what the last error was, which
-// GET /platform/breakers shows.
+// cool-down is one fixed length and cannot double, and it does not tell when it opened or what the last error was,
+// which GET /platform/breakers shows.
 package breaker
 
 import (

@@ -72,7 +72,8 @@ func TestBreaker_OpensAfterFiveConsecutiveFailures(t *testing.T) {
 		t.Fatal("a call passed an open breaker")
 	}
 	var f *failure.Error
-	if !errors.As(err, &f) || f.Kind != failure.Unavailable || f.Code != "provider_unavailable" || f.RetryAfter != 30*time.Second {
+	if !errors.As(err, &f) || f.Kind != failure.Unavailable || f.Code != "provider_unavailable" ||
+		f.RetryAfter != 30*time.Second {
 		t.Fatalf("refusal is %#v", err)
 	}
 	want := []breaker.State{{Target: "paybill", Kind: "provider", State: breaker.Open, Failures: 5,
@@ -86,7 +87,10 @@ func TestBreaker_CoolDownDoublesToTenMinutes(t *testing.T) {
 	t.Parallel()
 	k := newKit()
 	k.fail(t, 5)
-	for _, wait := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+	for _, wait := range []time.Duration{
+		30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute,
+		10 * time.Minute,
+	} {
 		k.clock.Advance(wait - time.Millisecond)
 		if ran, _ := k.call(t, nil); ran {
 			t.Fatalf("passed before %v were over", wait)
@@ -188,7 +192,8 @@ func TestBreaker_TimeoutsCount(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
 	for range 5 {
-		if err := k.Do(ctx, "provider", "paybill", func(ctx context.Context) error { return ctx.Err() }); !errors.Is(err, context.DeadlineExceeded) {
+		if err := k.Do(ctx, "provider", "paybill",
+			func(ctx context.Context) error { return ctx.Err() }); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 	}

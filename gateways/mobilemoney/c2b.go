@@ -72,9 +72,10 @@ func ParseC2B(body []byte) (C2B, error) {
 		return C2B{}, fmt.Errorf("read paybill callback %s: %w", raw.TransID, err)
 	}
 	return C2B{
-		TransactionType: string(raw.TransactionType), ReceiptNumber: string(raw.TransID), PaidAt: instant(raw.TransTime),
-		Amount: amount, ShortCode: string(raw.BusinessShortCode), BillRef: string(raw.BillRefNumber),
-		InvoiceNumber: string(raw.InvoiceNumber), ThirdPartyTransID: string(raw.ThirdPartyTransID), MSISDN: string(raw.MSISDN),
-		FirstName: string(raw.FirstName), MiddleName: string(raw.MiddleName), LastName: string(raw.LastName),
+		TransactionType: string(raw.TransactionType), ReceiptNumber: string(raw.TransID),
+		PaidAt: instant(raw.TransTime), Amount: amount, ShortCode: string(raw.BusinessShortCode),
+		BillRef: string(raw.BillRefNumber), InvoiceNumber: string(raw.InvoiceNumber),
+		ThirdPartyTransID: string(raw.ThirdPartyTransID), MSISDN: string(raw.MSISDN), FirstName: string(raw.FirstName),
+		MiddleName: string(raw.MiddleName), LastName: string(raw.LastName),
 	}, nil
 }

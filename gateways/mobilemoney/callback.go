@@ -34,7 +34,8 @@ func (c STKCallback) Verdict() Verdict { return VerdictOf(c.ResultCode, c.Result
 
 // LogValue hides the phone.
 func (c STKCallback) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("checkout_request_id", c.CheckoutRequestID), slog.String("result_code", c.ResultCode),
+	return slog.GroupValue(slog.String("checkout_request_id", c.CheckoutRequestID),
+		slog.String("result_code", c.ResultCode),
 		slog.String("receipt_number", c.ReceiptNumber))
 }
 

@@ -26,20 +26,41 @@ func c2bBodyText(amount, more string) string {
 
 func TestParseSTKCallback_FormsThatOccur(t *testing.T) {
 	t.Parallel()
-	paid := mobilemoney.STKCallback{MerchantRequestID: "m-1", CheckoutRequestID: "c-1", ResultCode: "0", ResultDesc: "ok",
-		ReceiptNumber: "ABC123XYZ9", Amount: money.Major(1, money.KES), PaidAt: start, Phone: "254700000001"}
-	bare := mobilemoney.STKCallback{MerchantRequestID: "m-1", CheckoutRequestID: "c-1", ResultCode: "0", ResultDesc: "ok"}
+	paid := mobilemoney.STKCallback{
+		MerchantRequestID: "m-1", CheckoutRequestID: "c-1", ResultCode: "0", ResultDesc: "ok",
+		ReceiptNumber: "ABC123XYZ9", Amount: money.Major(1, money.KES), PaidAt: start, Phone: "254700000001",
+	}
+	bare := mobilemoney.STKCallback{
+		MerchantRequestID: "m-1", CheckoutRequestID: "c-1", ResultCode: "0", ResultDesc: "ok",
+	}
 	rest := `,{"Name":"Balance"},{"Name":"TransactionDate","Value":20260302120000},{"Name":"PhoneNumber","Value":254700000001}`
 	for name, c := range map[string]struct {
 		body string
 		want mobilemoney.STKCallback
 	}{
-		"live name, 1.00":    {stkBody(`{"Name":"Amount","Value":1.00},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"}` + rest), paid},
-		"spec name, 1":       {stkBody(`{"Name":"Amount","Value":1},{"Name":"MobileMoneyReceiptNumber","Value":"ABC123XYZ9"}` + rest), paid},
-		"texts":              {stkBody(`{"Name":"Amount","Value":"1.0"},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"Balance","Value":null},{"Name":"TransactionDate","Value":"20260302120000"},{"Name":"PhoneNumber","Value":"254700000001"}`), paid},
-		"exponents":          {stkBody(`{"Name":"Amount","Value":1E0},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"TransactionDate","Value":2.0260302120000E13},{"Name":"PhoneNumber","Value":2.54700000001E11}`), paid},
-		"both names agree":   {stkBody(`{"Name":"Amount","Value":1},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"MobileMoneyReceiptNumber","Value":"ABC123XYZ9"}` + rest), paid},
-		"unknown items":      {stkBody(`{"Name":"Amount","Value":1},{"Name":"New","Value":{"a":[1]}},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"}` + rest), paid},
+		"live name, 1.00": {
+			stkBody(`{"Name":"Amount","Value":1.00},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"}` + rest), paid,
+		},
+		"spec name, 1": {
+			stkBody(`{"Name":"Amount","Value":1},{"Name":"MobileMoneyReceiptNumber","Value":"ABC123XYZ9"}` + rest),
+			paid,
+		},
+		"texts": {
+			stkBody(`{"Name":"Amount","Value":"1.0"},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"Balance","Value":null},{"Name":"TransactionDate","Value":"20260302120000"},{"Name":"PhoneNumber","Value":"254700000001"}`),
+			paid,
+		},
+		"exponents": {
+			stkBody(`{"Name":"Amount","Value":1E0},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"TransactionDate","Value":2.0260302120000E13},{"Name":"PhoneNumber","Value":2.54700000001E11}`),
+			paid,
+		},
+		"both names agree": {
+			stkBody(`{"Name":"Amount","Value":1},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"MobileMoneyReceiptNumber","Value":"ABC123XYZ9"}` + rest),
+			paid,
+		},
+		"unknown items": {
+			stkBody(`{"Name":"Amount","Value":1},{"Name":"New","Value":{"a":[1]}},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"}` + rest),
+			paid,
+		},
 		"no receipt":         {stkBody(``), bare},
 		"unreadable date":    {stkBody(`{"Name":"TransactionDate","Value":99}`), bare},
 		"result code a text": {strings.Replace(stkBody(``), `"ResultCode":0`, `"ResultCode":"0"`, 1), bare},
@@ -57,13 +78,14 @@ func TestParseSTKCallback_FormsThatOccur(t *testing.T) {
 func TestParseSTKCallback_Refuses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"nothing":          ``,
-		"not JSON":         `<xml>`,
-		"no callback":      `{"Body":{}}`,
-		"no id":            `{"Body":{"stkCallback":{"ResultCode":0}}}`,
-		"no result":        `{"Body":{"stkCallback":{"CheckoutRequestID":"c"}}}`,
-		"two documents":    stkBody(``) + stkBody(``),
-		"two receipts":     stkBody(`{"Name":"MpesaReceiptNumber","Value":"A"},{"Name":"MobileMoneyReceiptNumber","Value":"B"}`),
+		"nothing":       ``,
+		"not JSON":      `<xml>`,
+		"no callback":   `{"Body":{}}`,
+		"no id":         `{"Body":{"stkCallback":{"ResultCode":0}}}`,
+		"no result":     `{"Body":{"stkCallback":{"CheckoutRequestID":"c"}}}`,
+		"two documents": stkBody(``) + stkBody(``),
+		"two receipts": stkBody(
+			`{"Name":"MpesaReceiptNumber","Value":"A"},{"Name":"MobileMoneyReceiptNumber","Value":"B"}`),
 		"two amounts":      stkBody(`{"Name":"Amount","Value":1},{"Name":"Amount","Value":2}`),
 		"part of a cent":   stkBody(`{"Name":"Amount","Value":1.005}`),
 		"negative amount":  stkBody(`{"Name":"Amount","Value":-1}`),
@@ -79,9 +101,12 @@ func TestParseSTKCallback_Refuses(t *testing.T) {
 
 func TestParseC2B_FormsThatOccur(t *testing.T) {
 	t.Parallel()
-	want := mobilemoney.C2B{TransactionType: "Pay Bill", ReceiptNumber: "ABC123XYZ9", PaidAt: start, Amount: money.Of(9950, money.KES),
-		ShortCode: "600100", BillRef: "acme-0001", MSISDN: "254700000001"}
-	numbers := strings.NewReplacer(`"600100"`, `600100`, `"254700000001"`, `254700000001`, `"20260302120000"`, `20260302120000`)
+	want := mobilemoney.C2B{
+		TransactionType: "Pay Bill", ReceiptNumber: "ABC123XYZ9", PaidAt: start, Amount: money.Of(9950, money.KES),
+		ShortCode: "600100", BillRef: "acme-0001", MSISDN: "254700000001",
+	}
+	numbers := strings.NewReplacer(`"600100"`, `600100`, `"254700000001"`, `254700000001`, `"20260302120000"`,
+		`20260302120000`)
 	for name, body := range map[string]string{
 		"decimal text":   c2bBodyText(`"99.50"`, ``),
 		"number":         c2bBodyText(`99.5`, ``),
@@ -100,7 +125,9 @@ func TestParseC2B_FormsThatOccur(t *testing.T) {
 
 func TestParseC2B_MaskedPayerIdentifiesNobody(t *testing.T) {
 	t.Parallel()
-	for _, msisdn := range []string{"2547*****126", "d3f1a0b2c3d4e5f60718293a4b5c6d7e8f901234567890abcdef1234567890ab", ""} {
+	for _, msisdn := range []string{
+		"2547*****126", "d3f1a0b2c3d4e5f60718293a4b5c6d7e8f901234567890abcdef1234567890ab", "",
+	} {
 		body := strings.Replace(c2bBodyText(`"1.00"`, ``), "254700000001", msisdn, 1)
 		c, err := mobilemoney.ParseC2B([]byte(body))
 		if phone, clear := c.Phone(); err != nil || clear || c.MSISDN != msisdn {
@@ -134,7 +161,8 @@ func TestParseC2B_Refuses(t *testing.T) {
 func TestParseC2B_SimulatedPaybill(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	if err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: k.hook.URL + "/c", Validation: k.hook.URL + "/v"}); err != nil {
+	if err := k.RegisterURLs(t.Context(), creds,
+		mobilemoney.URLs{Confirmation: k.hook.URL + "/c", Validation: k.hook.URL + "/v"}); err != nil {
 		t.Fatal(err)
 	}
 	k.faults(provider.Faults{MaskMSISDN: true})
@@ -149,7 +177,8 @@ func TestParseC2B_SimulatedPaybill(t *testing.T) {
 			t.Fatalf("%d messages to %s", len(bodies), path)
 		}
 		c, err := mobilemoney.ParseC2B(bodies[0])
-		if _, clear := c.Phone(); err != nil || clear || c.BillRef != "acme-0001" || c.Amount != money.Of(9950, money.KES) || !c.PaidAt.Equal(start) {
+		if _, clear := c.Phone(); err != nil || clear || c.BillRef != "acme-0001" ||
+			c.Amount != money.Of(9950, money.KES) || !c.PaidAt.Equal(start) {
 			t.Errorf("%s: %#v, %v", path, c, err)
 		}
 	}
@@ -165,8 +194,10 @@ func TestNormalizePhone(t *testing.T) {
 	if got, err := mobilemoney.NormalizePhone("0110000001"); got != "254110000001" || err != nil {
 		t.Errorf("newer range: %q, %v", got, err)
 	}
-	for _, bad := range []string{"", "+", "+254", "0", "07000000", "07000000011", "+25470000000", "2547000000011", "0700 000001", "07000a0001",
-		"+255700000001", "800000001", "+2540700000001", "２54700000001", "-254700000001", "2547*****126", "0700000001\n"} {
+	for _, bad := range []string{
+		"", "+", "+254", "0", "07000000", "07000000011", "+25470000000", "2547000000011", "0700 000001", "07000a0001",
+		"+255700000001", "800000001", "+2540700000001", "２54700000001", "-254700000001", "2547*****126", "0700000001\n",
+	} {
 		if got, err := mobilemoney.NormalizePhone(bad); err == nil || got != "" {
 			t.Errorf("%q taken as %q", bad, got)
 		}

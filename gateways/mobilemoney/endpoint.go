@@ -1,6 +1,6 @@
 // Package mobilemoney is the client of the mobile-money provider and the reader of its callbacks. It speaks the
-// provider's words on the wire and tells outcomes apart by what they mean for the money: accepted, refused, in doubt, or
-// never sent. Nothing here decides what to do about an outcome, and nothing repeats a prompt that may have been
+// provider's words on the wire and tells outcomes apart by what they mean for the money: accepted, refused, in doubt,
+// or never sent. Nothing here decides what to do about an outcome, and nothing repeats a prompt that may have been
 // delivered. Source: spec.md, Inbound webhook endpoints; facts/mobile-money.md; rules.md 3, 4, 6, 7, 38.
 package mobilemoney
 
@@ -42,7 +42,8 @@ const BreakerKind = "provider"
 
 // Guard is the circuit breaker that every call passes. gateways/breaker has it.
 type Guard interface {
-	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the target.
+	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the
+	// target.
 	Do(ctx context.Context, kind, target string, call func(ctx context.Context) error) error
 	// Ready gives the error that Do would give now, or nil.
 	Ready(kind, target string) error

@@ -53,7 +53,9 @@ func (r result) refusal() *Refusal {
 	if json.Unmarshal(r.body, &body) != nil || body.Code == "" {
 		return nil
 	}
-	return &Refusal{Status: r.status, RequestID: string(body.RequestID), Code: string(body.Code), Message: string(body.Message)}
+	return &Refusal{
+		Status: r.status, RequestID: string(body.RequestID), Code: string(body.Code), Message: string(body.Message),
+	}
 }
 
 // invalidToken tells whether the provider refused the request for its token, which is before it did anything.
@@ -79,7 +81,8 @@ func unavailable(err error) error {
 	if failure.KindOf(err) != failure.Internal {
 		return err
 	}
-	return failure.NewUnavailable("provider_unavailable", "The payment provider cannot be reached at the moment.", 0, err)
+	return failure.NewUnavailable("provider_unavailable", "The payment provider cannot be reached at the moment.", 0,
+		err)
 }
 
 // exchange sends one request through the breaker and reads its answer. What counts against the provider is a transport

@@ -27,7 +27,9 @@ var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 const payer = "254700000001"
 
 // creds is the set of every test.
-var creds = mobilemoney.Credentials{ConsumerKey: "key", ConsumerSecret: "secret", ShortCode: "600100", Passkey: "passkey"}
+var creds = mobilemoney.Credentials{
+	ConsumerKey: "key", ConsumerSecret: "secret", ShortCode: "600100", Passkey: "passkey",
+}
 
 // kit is a client with its breaker in front of a running simulator, and a server that takes its callbacks.
 type kit struct {
@@ -87,7 +89,9 @@ func newKitAt(t *testing.T, handle http.HandlerFunc) *kit {
 func (k *kit) connect(address string, timeout time.Duration) {
 	k.t.Helper()
 	k.breakers = breaker.New(breaker.Config{Clock: k.clock})
-	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{BaseURL: address, Test: true, Guard: k.breakers, Clock: k.clock, Timeout: timeout})
+	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
+		BaseURL: address, Test: true, Guard: k.breakers, Clock: k.clock, Timeout: timeout,
+	})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -114,8 +118,10 @@ func (k *kit) behave(p provider.Phone) {
 
 // request is a valid prompt.
 func (k *kit) request() mobilemoney.PromptRequest {
-	return mobilemoney.PromptRequest{Phone: "0700000001", Amount: money.Of(14950, money.KES), CallbackURL: k.hook.URL + "/stk",
-		AccountReference: "ACME-0001", Description: "Internet"}
+	return mobilemoney.PromptRequest{
+		Phone: "0700000001", Amount: money.Of(14950, money.KES), CallbackURL: k.hook.URL + "/stk",
+		AccountReference: "ACME-0001", Description: "Internet",
+	}
 }
 
 // prompt sends one and expects an outcome.
@@ -123,7 +129,8 @@ func (k *kit) prompt(want mobilemoney.Outcome) mobilemoney.PromptAnswer {
 	k.t.Helper()
 	answer, err := k.Prompt(k.t.Context(), creds, k.request())
 	if answer.Outcome != want || (err != nil) != (want == mobilemoney.NotSent) {
-		k.t.Fatalf("outcome %s, want %s; refusal %v, cause %v, error %v", answer.Outcome, want, answer.Refusal, answer.Cause, err)
+		k.t.Fatalf("outcome %s, want %s; refusal %v, cause %v, error %v", answer.Outcome, want, answer.Refusal,
+			answer.Cause, err)
 	}
 	return answer
 }

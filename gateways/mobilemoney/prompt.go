@@ -91,11 +91,15 @@ func (q PromptRequest) Check() error {
 		faults.Add("phone", "must look like +254XXXXXXXXX, 254XXXXXXXXX or 0XXXXXXXXX")
 	}
 	inRange := q.Amount.Positive() && q.Amount.Minor <= MaxPromptUnits*money.KES.Unit()
-	faults.Check(q.Amount.Currency == money.KES && inRange, "amount", "must be from %d to %d KES", MinPromptUnits, MaxPromptUnits)
+	faults.Check(q.Amount.Currency == money.KES && inRange, "amount", "must be from %d to %d KES", MinPromptUnits,
+		MaxPromptUnits)
 	u, err := url.Parse(q.CallbackURL)
-	faults.Check(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "callbackUrl", "must be a URL")
-	faults.Check(printable(q.AccountReference, MaxReference), "accountReference", "must have 1 to %d plain characters", MaxReference)
-	faults.Check(printable(q.Description, MaxDescription), "description", "must have 1 to %d plain characters", MaxDescription)
+	faults.Check(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "callbackUrl",
+		"must be a URL")
+	faults.Check(printable(q.AccountReference, MaxReference), "accountReference", "must have 1 to %d plain characters",
+		MaxReference)
+	faults.Check(printable(q.Description, MaxDescription), "description", "must have 1 to %d plain characters",
+		MaxDescription)
 	return faults.Err()
 }
 
@@ -127,8 +131,9 @@ func (c *Client) Prompt(ctx context.Context, creds Credentials, q PromptRequest)
 	password, timestamp := creds.password(c.endpoint.clock.Now())
 	res := c.authorised(ctx, "prompt", pathPrompt, creds, promptBody{
 		BusinessShortCode: creds.ShortCode, Password: password, Timestamp: timestamp, TransactionType: transactionType,
-		Amount: q.Amount.CeilMajor().Minor / money.KES.Unit(), PartyA: phone, PartyB: creds.ShortCode, PhoneNumber: phone,
-		CallBackURL: q.CallbackURL, AccountReference: q.AccountReference, TransactionDesc: q.Description,
+		Amount: q.Amount.CeilMajor().Minor / money.KES.Unit(), PartyA: phone, PartyB: creds.ShortCode,
+		PhoneNumber: phone, CallBackURL: q.CallbackURL, AccountReference: q.AccountReference,
+		TransactionDesc: q.Description,
 	})
 	if res.err != nil && !res.sent {
 		return notSent, unavailable(fmt.Errorf("send prompt: %w", res.err))
@@ -157,7 +162,11 @@ func readPrompt(res result) PromptAnswer {
 		return PromptAnswer{Outcome: Refused, MerchantRequestID: string(reply.MerchantRequestID), Refusal: &Refusal{
 			Status: res.status, Code: string(reply.ResponseCode), Message: string(reply.ResponseDescription)}}
 	case res.status == http.StatusUnauthorized: // twice, with a new token: refused at the door
-		return PromptAnswer{Outcome: Refused, Refusal: &Refusal{Status: res.status, Code: fmt.Sprint(res.status), Message: "the token is not accepted"}}
+		return PromptAnswer{
+			Outcome: Refused, Refusal: &Refusal{
+				Status: res.status, Code: fmt.Sprint(res.status), Message: "the token is not accepted",
+			},
+		}
 	}
 	return PromptAnswer{Outcome: InDoubt, Cause: fmt.Errorf("answer with status %d cannot be read", res.status)}
 }

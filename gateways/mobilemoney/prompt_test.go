@@ -36,8 +36,9 @@ func TestPrompt_AcceptedPaidAndTold(t *testing.T) {
 	moved := k.sim.Transactions()[0]
 	want := mobilemoney.STKCallback{
 		MerchantRequestID: answer.MerchantRequestID, CheckoutRequestID: answer.CheckoutRequestID, ResultCode: "0",
-		ResultDesc:    "The service request is processed successfully.",
-		ReceiptNumber: moved.ReceiptNumber, Amount: money.Major(150, money.KES), PaidAt: start, Phone: payer, // 149.50 rounded up
+		ResultDesc: "The service request is processed successfully.",
+		// 149.50 rounded up
+		ReceiptNumber: moved.ReceiptNumber, Amount: money.Major(150, money.KES), PaidAt: start, Phone: payer,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -60,9 +61,10 @@ func TestPrompt_WireFields(t *testing.T) {
 	}))
 	k.prompt(mobilemoney.Accepted)
 	want := map[string]any{
-		"BusinessShortCode": "600100", "Password": "NjAwMTAwcGFzc2tleTIwMjYwMzAyMTIwMDAw", "Timestamp": "20260302120000",
-		"TransactionType": "CustomerPayBillOnline", "Amount": 150.0, "PartyA": payer, "PartyB": "600100", "PhoneNumber": payer,
-		"CallBackURL": k.hook.URL + "/stk", "AccountReference": "ACME-0001", "TransactionDesc": "Internet",
+		"BusinessShortCode": "600100", "Password": "NjAwMTAwcGFzc2tleTIwMjYwMzAyMTIwMDAw",
+		"Timestamp": "20260302120000", "TransactionType": "CustomerPayBillOnline", "Amount": 150.0, "PartyA": payer,
+		"PartyB": "600100", "PhoneNumber": payer, "CallBackURL": k.hook.URL + "/stk", "AccountReference": "ACME-0001",
+		"TransactionDesc": "Internet",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -88,11 +90,20 @@ func TestPrompt_OutcomeOfEachAnswer(t *testing.T) {
 		want   mobilemoney.Outcome
 		code   string // of the refusal
 	}{
-		"accepted":                 {200, `{"MerchantRequestID":"m","CheckoutRequestID":"c","ResponseCode":"0"}`, mobilemoney.Accepted, ""},
-		"response code not 0":      {200, `{"ResponseCode":"1","ResponseDescription":"no"}`, mobilemoney.Refused, "1"},
-		"error body 400":           {400, `{"requestId":"r","errorCode":"400.002.02","errorMessage":"bad"}`, mobilemoney.Refused, "400.002.02"},
-		"error body 500":           {500, `{"requestId":"r","errorCode":"500.001.1001","errorMessage":"busy"}`, mobilemoney.Refused, "500.001.1001"},
-		"gateway time-out":         {504, `{"requestId":"r","errorCode":"504.003.01","errorMessage":"timeout"}`, mobilemoney.InDoubt, ""},
+		"accepted": {
+			200, `{"MerchantRequestID":"m","CheckoutRequestID":"c","ResponseCode":"0"}`, mobilemoney.Accepted, "",
+		},
+		"response code not 0": {200, `{"ResponseCode":"1","ResponseDescription":"no"}`, mobilemoney.Refused, "1"},
+		"error body 400": {
+			400, `{"requestId":"r","errorCode":"400.002.02","errorMessage":"bad"}`, mobilemoney.Refused, "400.002.02",
+		},
+		"error body 500": {
+			500, `{"requestId":"r","errorCode":"500.001.1001","errorMessage":"busy"}`, mobilemoney.Refused,
+			"500.001.1001",
+		},
+		"gateway time-out": {
+			504, `{"requestId":"r","errorCode":"504.003.01","errorMessage":"timeout"}`, mobilemoney.InDoubt, "",
+		},
 		"accepted without id":      {200, `{"ResponseCode":"0"}`, mobilemoney.InDoubt, ""},
 		"empty":                    {200, ``, mobilemoney.InDoubt, ""},
 		"not JSON":                 {200, `<html>`, mobilemoney.InDoubt, ""},
@@ -100,7 +111,10 @@ func TestPrompt_OutcomeOfEachAnswer(t *testing.T) {
 		"client error, no body":    {403, `forbidden`, mobilemoney.InDoubt, ""},
 		"redirect is not followed": {307, ``, mobilemoney.InDoubt, ""},
 		"unauthorised twice":       {401, ``, mobilemoney.Refused, "401"},
-		"too large":                {200, `{"CheckoutRequestID":"c","ResponseCode":"0","x":"` + strings.Repeat("x", 70_000) + `"}`, mobilemoney.InDoubt, ""},
+		"too large": {
+			200, `{"CheckoutRequestID":"c","ResponseCode":"0","x":"` + strings.Repeat("x", 70_000) + `"}`,
+			mobilemoney.InDoubt, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,7 +273,8 @@ func TestPrompt_OpenBreakerSendsNothing(t *testing.T) {
 	}
 	k.clock.Advance(30 * time.Second)
 	k.prompt(mobilemoney.Accepted)
-	if got := k.breakers.States(); len(got) != 1 || got[0].State != breaker.Closed || got[0].Target != k.endpoint.Target() {
+	if got := k.breakers.States(); len(got) != 1 || got[0].State != breaker.Closed ||
+		got[0].Target != k.endpoint.Target() {
 		t.Errorf("states %+v", got)
 	}
 }
@@ -281,7 +296,8 @@ func TestPrompt_ProviderRefusalsLeaveTheBreakerClosed(t *testing.T) {
 func TestCallbacks_DuplicatedReorderedAndBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	if err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: k.hook.URL + "/c", Validation: k.hook.URL + "/v"}); err != nil {
+	if err := k.RegisterURLs(t.Context(), creds,
+		mobilemoney.URLs{Confirmation: k.hook.URL + "/c", Validation: k.hook.URL + "/v"}); err != nil {
 		t.Fatal(err)
 	}
 	k.faults(provider.Faults{DuplicateCallbacks: 2, ReorderCallbacks: true})
@@ -300,7 +316,8 @@ func TestCallbacks_DuplicatedReorderedAndBeforeTheAnswer(t *testing.T) {
 	for _, body := range k.received("/c") {
 		c, err := mobilemoney.ParseC2B(body)
 		phone, clear := c.Phone()
-		if err != nil || c.BillRef != "ACME-0001" || c.Amount != money.Major(150, money.KES) || c.ShortCode != "600100" || !clear || phone != payer {
+		if err != nil || c.BillRef != "ACME-0001" || c.Amount != money.Major(150, money.KES) ||
+			c.ShortCode != "600100" || !clear || phone != payer {
 			t.Fatalf("confirmation %#v, %v", c, err)
 		}
 		receipts[c.ReceiptNumber]++
@@ -321,15 +338,24 @@ func TestEndpoint_AddressRules(t *testing.T) {
 		cfg mobilemoney.Config
 		ok  bool
 	}{
-		"sandbox":                     {mobilemoney.Config{Environment: mobilemoney.Sandbox, Guard: guard}, true},
-		"production":                  {mobilemoney.Config{Environment: mobilemoney.Production, Guard: guard}, true},
-		"neither":                     {mobilemoney.Config{Environment: "staging", Guard: guard}, false},
-		"override":                    {mobilemoney.Config{BaseURL: "https://provider.test/", Guard: guard}, true},
-		"plain http on loopback":      {mobilemoney.Config{BaseURL: "http://127.0.0.1:9000", Guard: guard}, true},
-		"plain http elsewhere":        {mobilemoney.Config{BaseURL: "http://provider.test", Guard: guard}, false},
-		"test mode never goes out":    {mobilemoney.Config{Environment: mobilemoney.Sandbox, Test: true, Guard: guard}, false},
-		"not by another name either":  {mobilemoney.Config{BaseURL: "https://API.Safaricom.co.ke.", Test: true, Guard: guard}, false},
-		"test mode with an override":  {mobilemoney.Config{Environment: mobilemoney.Production, BaseURL: "http://sim:9000", Test: true, Guard: guard}, true},
+		"sandbox":                {mobilemoney.Config{Environment: mobilemoney.Sandbox, Guard: guard}, true},
+		"production":             {mobilemoney.Config{Environment: mobilemoney.Production, Guard: guard}, true},
+		"neither":                {mobilemoney.Config{Environment: "staging", Guard: guard}, false},
+		"override":               {mobilemoney.Config{BaseURL: "https://provider.test/", Guard: guard}, true},
+		"plain http on loopback": {mobilemoney.Config{BaseURL: "http://127.0.0.1:9000", Guard: guard}, true},
+		"plain http elsewhere":   {mobilemoney.Config{BaseURL: "http://provider.test", Guard: guard}, false},
+		"test mode never goes out": {
+			mobilemoney.Config{Environment: mobilemoney.Sandbox, Test: true, Guard: guard}, false,
+		},
+		"not by another name either": {
+			mobilemoney.Config{BaseURL: "https://API.Safaricom.co.ke.", Test: true, Guard: guard}, false,
+		},
+		"test mode with an override": {
+			mobilemoney.Config{
+				Environment: mobilemoney.Production, BaseURL: "http://sim:9000", Test: true, Guard: guard,
+			},
+			true,
+		},
 		"credentials in the address":  {mobilemoney.Config{BaseURL: "https://a:b@provider.test", Guard: guard}, false},
 		"not an address":              {mobilemoney.Config{BaseURL: "provider", Guard: guard}, false},
 		"no breaker is no permission": {mobilemoney.Config{Environment: mobilemoney.Sandbox}, false},
@@ -345,7 +371,9 @@ func TestValues_HideWhatIsSecretOrPersonal(t *testing.T) {
 	q := mobilemoney.PromptRequest{Phone: "0700000001", CallbackURL: "https://isp.test/SECRET"}
 	cb := mobilemoney.STKCallback{Phone: "0700000001"}
 	paid := mobilemoney.C2B{MSISDN: "0700000001", FirstName: "SECRET", BillRef: "0700000001"}
-	secret := mobilemoney.Credentials{ConsumerKey: "SECRET", ConsumerSecret: "SECRET", Passkey: "SECRET", ShortCode: "600100"}
+	secret := mobilemoney.Credentials{
+		ConsumerKey: "SECRET", ConsumerSecret: "SECRET", Passkey: "SECRET", ShortCode: "600100",
+	}
 	text := fmt.Sprintf("%v %+v %v %+v %v %+v %v %+v %#v ", q, q, cb, cb, paid, paid, secret, secret, secret) +
 		fmt.Sprint(q.LogValue(), cb.LogValue(), paid.LogValue(), secret.LogValue())
 	if strings.Contains(text, "SECRET") || strings.Contains(text, "0700000001") {

@@ -72,7 +72,8 @@ func (c *Client) QueryPrompt(ctx context.Context, creds Credentials, checkoutReq
 	}
 	password, timestamp := creds.password(c.endpoint.clock.Now())
 	res := c.authorised(ctx, "query", pathQuery, creds, queryBody{
-		BusinessShortCode: creds.ShortCode, Password: password, Timestamp: timestamp, CheckoutRequestID: checkoutRequestID,
+		BusinessShortCode: creds.ShortCode, Password: password, Timestamp: timestamp,
+		CheckoutRequestID: checkoutRequestID,
 	})
 	if res.err != nil {
 		return Verdict{}, res.failed("query prompt")

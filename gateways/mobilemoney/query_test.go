@@ -21,10 +21,16 @@ func TestQuery_VerdictOfEachBehaviour(t *testing.T) {
 	t.Parallel()
 	for behaviour, want := range map[string]mobilemoney.Verdict{
 		"pay": {Status: mobilemoney.Success, Code: "0"}, "cancel": {Status: mobilemoney.Cancelled, Code: "1032"},
-		"wrong_pin": {Status: mobilemoney.Failed, Code: "2001"}, "insufficient": {Status: mobilemoney.Failed, Code: "1"},
+		"wrong_pin": {Status: mobilemoney.Failed, Code: "2001"}, "insufficient": {
+			Status: mobilemoney.Failed, Code: "1",
+		},
 		"busy": {Status: mobilemoney.Failed, Code: "1001"}, "internal": {Status: mobilemoney.Failed, Code: "17"},
-		"no_answer": {Status: mobilemoney.Pending, Code: "1037"}, "expired": {Status: mobilemoney.Pending, Code: "1019"},
-		"undeliverable": {Status: mobilemoney.Pending, Code: "1025"}, "late_success": {Status: mobilemoney.Success, Code: "0"},
+		"no_answer": {Status: mobilemoney.Pending, Code: "1037"}, "expired": {
+			Status: mobilemoney.Pending, Code: "1019",
+		},
+		"undeliverable": {Status: mobilemoney.Pending, Code: "1025"}, "late_success": {
+			Status: mobilemoney.Success, Code: "0",
+		},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
@@ -79,10 +85,17 @@ func TestQuery_FailuresAreNoVerdict(t *testing.T) {
 		body   string
 		kind   failure.Kind
 	}{
-		"unknown prompt":   {400, `{"requestId":"r","errorCode":"400.002.02","errorMessage":"Invalid CheckoutRequestID"}`, failure.Refused},
-		"another prompt":   {200, `{"ResponseCode":"0","CheckoutRequestID":"other","ResultCode":"0"}`, failure.Unavailable},
-		"no result code":   {200, `{"ResponseCode":"0","CheckoutRequestID":"c"}`, failure.Unavailable},
-		"null result code": {200, `{"ResponseCode":"0","CheckoutRequestID":"c","ResultCode":null}`, failure.Unavailable},
+		"unknown prompt": {
+			400, `{"requestId":"r","errorCode":"400.002.02","errorMessage":"Invalid CheckoutRequestID"}`,
+			failure.Refused,
+		},
+		"another prompt": {
+			200, `{"ResponseCode":"0","CheckoutRequestID":"other","ResultCode":"0"}`, failure.Unavailable,
+		},
+		"no result code": {200, `{"ResponseCode":"0","CheckoutRequestID":"c"}`, failure.Unavailable},
+		"null result code": {
+			200, `{"ResponseCode":"0","CheckoutRequestID":"c","ResultCode":null}`, failure.Unavailable,
+		},
 		"not JSON":         {200, `ok`, failure.Unavailable},
 		"success in a 500": {500, `{"CheckoutRequestID":"c","ResultCode":"0"}`, failure.Unavailable},
 		"server error":     {503, `down`, failure.Unavailable},
@@ -112,7 +125,9 @@ func TestQuery_NumbersAreTaken(t *testing.T) {
 func TestRegister_RefusedAndUnavailable(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: "https://192.0.2.1/c", Validation: "https://192.0.2.1/v"})
+	err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{
+		Confirmation: "https://192.0.2.1/c", Validation: "https://192.0.2.1/v",
+	})
 	var refusal *mobilemoney.Refusal
 	if failure.CodeOf(err) != "provider_refused" || !errors.As(err, &refusal) || refusal.Code != "400.002.02" {
 		t.Errorf("error is %v", err)
@@ -121,13 +136,16 @@ func TestRegister_RefusedAndUnavailable(t *testing.T) {
 		t.Errorf("no addresses: %v", err)
 	}
 	k.faults(provider.Faults{Down: true})
-	if err := k.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: k.hook.URL, Validation: k.hook.URL}); failure.KindOf(err) != failure.Unavailable {
+	if err := k.RegisterURLs(t.Context(), creds,
+		mobilemoney.URLs{Confirmation: k.hook.URL,
+			Validation: k.hook.URL}); failure.KindOf(err) != failure.Unavailable {
 		t.Errorf("down: %v", err)
 	}
 	odd := newKitAt(t, provided(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"ResponseCode":"00000000","ResponseDescription":"Success"}`)
 	}))
-	if err := odd.RegisterURLs(t.Context(), creds, mobilemoney.URLs{Confirmation: "https://a.test", Validation: "https://b.test"}); err != nil {
+	if err := odd.RegisterURLs(t.Context(), creds,
+		mobilemoney.URLs{Confirmation: "https://a.test", Validation: "https://b.test"}); err != nil {
 		t.Errorf("zeros: %v", err)
 	}
 }

@@ -38,7 +38,10 @@ func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs)
 	if err := faults.Err(); err != nil {
 		return err
 	}
-	body := registerBody{ShortCode: creds.ShortCode, ResponseType: "Completed", ConfirmationURL: urls.Confirmation, ValidationURL: urls.Validation}
+	body := registerBody{
+		ShortCode: creds.ShortCode, ResponseType: "Completed", ConfirmationURL: urls.Confirmation,
+		ValidationURL: urls.Validation,
+	}
 	if urls.CancelUnvalidated {
 		body.ResponseType = "Cancelled"
 	}
@@ -47,8 +50,11 @@ func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs)
 	if res.err != nil || res.refusal() != nil || json.Unmarshal(res.body, &reply) != nil || reply.ResponseCode == "" {
 		return res.failed("register c2b addresses")
 	}
-	if strings.Trim(string(reply.ResponseCode), "0") != "" || res.status != http.StatusOK { // "0", or "00000000" as some answer
-		refusal := &Refusal{Status: res.status, Code: string(reply.ResponseCode), Message: string(reply.ResponseDescription)}
+	// "0", or "00000000" as some answer
+	if strings.Trim(string(reply.ResponseCode), "0") != "" || res.status != http.StatusOK {
+		refusal := &Refusal{
+			Status: res.status, Code: string(reply.ResponseCode), Message: string(reply.ResponseDescription),
+		}
 		return &failure.Error{Kind: failure.Refused, Code: "provider_refused", Message: refusal.Message, Cause: refusal}
 	}
 	return nil

@@ -35,7 +35,8 @@ func (e *Endpoint) FetchToken(ctx context.Context, c Credentials) (string, error
 	if err := c.check(); err != nil {
 		return "", err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+"/oauth/v1/generate?grant_type=client_credentials", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+"/oauth/v1/generate?grant_type=client_credentials",
+		nil)
 	if err != nil {
 		return "", fmt.Errorf("make token request: %w", err)
 	}

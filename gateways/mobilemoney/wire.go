@@ -14,7 +14,8 @@ import (
 )
 
 // text is a JSON string or number: the provider writes the same field either way. A number is kept in plain digits,
-// exactly, whatever notation it came in. null is "". It is trimmed, at most maxText long, and has no control characters.
+// exactly, whatever notation it came in. null is "". It is trimmed, at most maxText long, and has no control
+// characters.
 type text string
 
 // maxText bounds a text, in characters: real ones are far shorter, and indexes and screens cannot take any length.
@@ -123,8 +124,8 @@ const (
 	lastYear  = 2999
 )
 
-// instant reads YYYYMMDDHHmmss in East Africa Time as UTC; the zero time when it is not a credible one, since no decision
-// about money hangs on it alone.
+// instant reads YYYYMMDDHHmmss in East Africa Time as UTC; the zero time when it is not a credible one, since no
+// decision about money hangs on it alone.
 func instant(t text) time.Time {
 	at, err := time.ParseInLocation(stampLayout, string(t), eastAfrica)
 	if err != nil || at.Year() < firstYear || at.Year() > lastYear {

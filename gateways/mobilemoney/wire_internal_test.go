@@ -9,7 +9,10 @@ import (
 
 // FuzzPlainNumber compares with exact rational arithmetic: plain notation never changes a value.
 func FuzzPlainNumber(f *testing.F) {
-	for _, seed := range []string{"0", "1", "1.00", "-0.0", "1.5E2", "2.54700000001E11", "1e-40", "0.001e3", "1e999999999", "12345678901234567890.123456789"} {
+	for _, seed := range []string{
+		"0", "1", "1.00", "-0.0", "1.5E2", "2.54700000001E11", "1e-40", "0.001e3", "1e999999999",
+		"12345678901234567890.123456789",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

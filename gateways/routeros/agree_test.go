@@ -16,13 +16,18 @@ func walk(t *testing.T, rnd *rand.Rand, d routeros.Router) string {
 	t.Helper()
 	pick := func(words ...string) string { return words[rnd.IntN(len(words))] }
 	id := fmt.Sprintf("*%X", 1+rnd.IntN(14))
-	menu := pick("ip/pool", "ip/firewall/filter", "ip/firewall/address-list", "interface/vlan", "ip/hotspot/walled-garden", "ip/address", "ppp/profile", "interface")
+	menu := pick("ip/pool", "ip/firewall/filter", "ip/firewall/address-list", "interface/vlan",
+		"ip/hotspot/walled-garden", "ip/address", "ppp/profile", "interface")
 	values := props{}
-	for _, name := range []string{"name", "ranges", "chain", "action", "list", "address", "interface", "vlan-id", "dst-host", "comment", "disabled", "local-address"} {
+	for _, name := range []string{
+		"name", "ranges", "chain", "action", "list", "address", "interface", "vlan-id", "dst-host", "comment",
+		"disabled", "local-address",
+	} {
 		if rnd.IntN(3) > 0 {
 			continue
 		}
-		values[name] = pick("a", "b", "10.0.0.1", "10.0.0.0/24", "input", "accept", "ether5", "ether4", "7", "5000", "yes", "no", "", "Platform-svc:ü \"&=?%2A")
+		values[name] = pick("a", "b", "10.0.0.1", "10.0.0.0/24", "input", "accept", "ether5", "ether4", "7", "5000",
+			"yes", "no", "", "Platform-svc:ü \"&=?%2A")
 	}
 	var items []routeros.Item
 	var err error

@@ -18,8 +18,8 @@ import (
 	client "github.com/go-routeros/routeros/v3"
 )
 
-// api speaks the API protocol to one device. Each connection carries one call at a time: the client is not safe for more,
-// and its own contexts do not interrupt a read, so that deadlines are set on the connection.
+// api speaks the API protocol to one device. Each connection carries one call at a time: the client is not safe for
+// more, and its own contexts do not interrupt a read, so that deadlines are set on the connection.
 type api struct {
 	l       *link
 	address string
@@ -88,7 +88,9 @@ func (a *api) run(ctx context.Context, s *session, r request) ([]Item, error) {
 	}
 	switch {
 	case refusal:
-		return nil, &Refusal{Category: device.Sentence.Map["category"], Message: printable(device.Sentence.Map["message"])}
+		return nil, &Refusal{
+			Category: device.Sentence.Map["category"], Message: printable(device.Sentence.Map["message"]),
+		}
 	case err != nil:
 		return nil, lost(true, cause(ctx, err))
 	}
@@ -212,14 +214,16 @@ func (a *api) open(ctx context.Context) (*session, error) {
 		return s, nil
 	case errors.As(err, &device):
 		_ = c.Close()
-		return nil, &Refusal{Category: device.Sentence.Map["category"], Message: printable(device.Sentence.Map["message"])}
+		return nil, &Refusal{
+			Category: device.Sentence.Map["category"], Message: printable(device.Sentence.Map["message"]),
+		}
 	}
 	_ = c.Close()
 	return nil, lost(false, fmt.Errorf("log in: %w", cause(ctx, err)))
 }
 
-// bound lets the context interrupt the connection. The function it gives ends that, and tells whether the connection was
-// left alone.
+// bound lets the context interrupt the connection. The function it gives ends that, and tells whether the connection
+// was left alone.
 func (s *session) bound(ctx context.Context) (stop func() bool) {
 	s.conn.begin()
 	done := make(chan struct{})

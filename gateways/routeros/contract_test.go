@@ -15,16 +15,22 @@ func TestContract_AnItemIsAddedReadChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, k *kit) {
 		d := k.device()
-		id := k.add("ip/pool", props{"name": "pool-1", "ranges": "10.50.0.2-10.50.0.254", "comment": "Platform-svc:äöü \"x\\y\""})
-		want := []routeros.Item{{".id": id, "name": "pool-1", "ranges": "10.50.0.2-10.50.0.254", "comment": "Platform-svc:äöü \"x\\y\""}}
+		id := k.add("ip/pool", props{
+			"name": "pool-1", "ranges": "10.50.0.2-10.50.0.254", "comment": "Platform-svc:äöü \"x\\y\"",
+		})
+		want := []routeros.Item{
+			{".id": id, "name": "pool-1", "ranges": "10.50.0.2-10.50.0.254", "comment": "Platform-svc:äöü \"x\\y\""},
+		}
 		query := routeros.Query{Where: props{"name": "pool-1"}, Props: []string{".id", "name", "ranges", "comment"}}
 		if diff := cmp.Diff(want, k.print("ip/pool", query)); diff != "" {
 			t.Error(diff)
 		}
-		if got := k.print("ip/pool", routeros.Query{Where: props{"comment": "Platform-svc:äöü \"x\\y\""}, Props: []string{".id"}}); len(got) != 1 || got[0].ID() != id {
+		if got := k.print("ip/pool", routeros.Query{Where: props{"comment": "Platform-svc:äöü \"x\\y\""},
+			Props: []string{".id"}}); len(got) != 1 || got[0].ID() != id {
 			t.Errorf("by comment: %v", got)
 		}
-		if err := d.Set(t.Context(), "ip/pool", id, props{"ranges": "10.50.0.10-10.50.0.20", "comment": ""}); err != nil {
+		if err := d.Set(t.Context(), "ip/pool", id,
+			props{"ranges": "10.50.0.10-10.50.0.20", "comment": ""}); err != nil {
 			t.Fatal(err)
 		}
 		got := k.print("ip/pool", query)
@@ -59,10 +65,22 @@ func TestContract_RefusalsKeepTheRoutersWords(t *testing.T) {
 			{"ip/pool", props{"name": "pool-1", "ranges": "10.50.1.2"}, "failure: pool with such name exists", true},
 			{"ip/pool", props{"name": "pool-2"}, "missing =ranges=", false},
 			{"ip/pool", props{"name": "pool-2", "ranges": "x"}, "invalid value for argument ranges", false},
-			{"ip/pool", props{"name": "pool-2", "ranges": "10.0.0.1", "colour": "red"}, "unknown parameter colour", false},
-			{"ip/hotspot", props{"name": "h", "interface": "ether5", "comment": "x"}, "unknown parameter comment", false},
-			{"ip/address", props{"address": "10.50.0.1/24", "interface": "nope"}, "input does not match any value of interface", false},
-			{"interface/vlan", props{"name": "v", "interface": "ether5", "vlan-id": "5000"}, "value of vlan-id out of range (1..4095)", false},
+			{
+				"ip/pool", props{"name": "pool-2", "ranges": "10.0.0.1", "colour": "red"}, "unknown parameter colour",
+				false,
+			},
+			{
+				"ip/hotspot", props{"name": "h", "interface": "ether5", "comment": "x"}, "unknown parameter comment",
+				false,
+			},
+			{
+				"ip/address", props{"address": "10.50.0.1/24", "interface": "nope"},
+				"input does not match any value of interface", false,
+			},
+			{
+				"interface/vlan", props{"name": "v", "interface": "ether5", "vlan-id": "5000"},
+				"value of vlan-id out of range (1..4095)", false,
+			},
 			{"interface/bridge", props{"name": "ether1"}, "failure: already have interface with such name", true},
 			{"ip/dhcp-server/network", props{"address": "10.50.0.1/24"}, "failure: invalid network", false},
 		} {
@@ -84,7 +102,8 @@ func TestContract_RefusalsKeepTheRoutersWords(t *testing.T) {
 func TestContract_MenusOfOneItem(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, k *kit) {
-		if err := k.device().Set(t.Context(), "ppp/aaa", "", props{"use-radius": "yes", "interim-update": "5m"}); err != nil {
+		if err := k.device().Set(t.Context(), "ppp/aaa", "",
+			props{"use-radius": "yes", "interim-update": "5m"}); err != nil {
 			t.Fatal(err)
 		}
 		got := k.print("ppp/aaa", routeros.Query{})
@@ -98,11 +117,15 @@ func TestContract_RulesKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, k *kit) {
 		first := k.print("ip/firewall/filter", routeros.Query{Where: props{"dynamic": "false"}})[0].ID()
-		a := k.add("ip/firewall/filter", props{"chain": "input", "action": "accept", "comment": "Platform-fw:a", "place-before": first})
+		a := k.add("ip/firewall/filter", props{
+			"chain": "input", "action": "accept", "comment": "Platform-fw:a", "place-before": first,
+		})
 		b := k.add("ip/firewall/filter", props{"chain": "input", "action": "accept", "comment": "Platform-fw:b"})
 		own := func() []string {
 			var ids []string
-			for _, item := range k.print("ip/firewall/filter", routeros.Query{Where: props{"dynamic": "false"}, Props: []string{".id", "comment"}}) {
+			for _, item := range k.print("ip/firewall/filter", routeros.Query{
+				Where: props{"dynamic": "false"}, Props: []string{".id", "comment"},
+			}) {
 				ids = append(ids, item.ID())
 			}
 			return ids
@@ -128,14 +151,19 @@ func TestContract_RulesKeepTheirOrder(t *testing.T) {
 func TestContract_CommandsRun(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, k *kit) {
-		got, err := k.device().Run(t.Context(), "interface", "monitor-traffic", props{"interface": "ether1", "once": ""})
+		got, err := k.device().Run(t.Context(), "interface", "monitor-traffic", props{
+			"interface": "ether1", "once": "",
+		})
 		if err != nil || len(got) != 1 || got[0]["name"] != "ether1" {
 			t.Errorf("monitor: %v, %v", got, err)
 		}
-		if _, err := k.device().Run(t.Context(), "interface", "set", props{"numbers": "ether5", "disabled": "yes"}); err != nil {
+		if _, err := k.device().Run(t.Context(), "interface", "set",
+			props{"numbers": "ether5", "disabled": "yes"}); err != nil {
 			t.Error(err)
 		}
-		if got := k.print("interface", routeros.Query{Where: props{"name": "ether5"}, Props: []string{"disabled", "running"}}); got[0]["disabled"] != "true" || got[0]["running"] != "false" {
+		if got := k.print("interface",
+			routeros.Query{Where: props{"name": "ether5"},
+				Props: []string{"disabled", "running"}}); got[0]["disabled"] != "true" || got[0]["running"] != "false" {
 			t.Errorf("ether5: %v", got)
 		}
 		count, err := k.device().Run(t.Context(), "interface/ethernet", "print", props{"count-only": ""})

@@ -56,7 +56,9 @@ type link struct {
 
 // newLink makes the record of a device.
 func newLink(g *Gateway, t Target) *link {
-	return &link{g: g, target: t, slots: make(chan struct{}, g.cfg.Connections), speech: t.Speaks, spoken: map[Speech]protocol{}}
+	return &link{
+		g: g, target: t, slots: make(chan struct{}, g.cfg.Connections), speech: t.Speaks, spoken: map[Speech]protocol{},
+	}
 }
 
 // retire closes what is idle; calls under way end by themselves.
@@ -91,7 +93,8 @@ func ValidID(id string) bool { return idForm.MatchString(id) }
 
 // check refuses what cannot be sent safely.
 func (r request) check(needsID bool) error {
-	if !menuForm.MatchString(r.menu) || !commandForm.MatchString(r.command) || needsID && !ValidID(r.id) || r.id != "" && !ValidID(r.id) {
+	if !menuForm.MatchString(r.menu) || !commandForm.MatchString(r.command) || needsID && !ValidID(r.id) ||
+		r.id != "" && !ValidID(r.id) {
 		return fmt.Errorf("router request /%s %s with id %q is malformed", r.menu, r.command, r.id)
 	}
 	names := slices.Concat(slices.Collect(maps.Keys(r.args)), slices.Collect(maps.Keys(r.where)), r.props)
@@ -148,7 +151,8 @@ func (l *link) Run(ctx context.Context, menu, command string, args map[string]st
 	return l.call(ctx, request{menu: menu, command: command, args: args}, false)
 }
 
-// Reboot restarts the router. A connection that breaks after the command was sent is a success, to be checked by uptime.
+// Reboot restarts the router. A connection that breaks after the command was sent is a success, to be checked by
+// uptime.
 func (l *link) Reboot(ctx context.Context) error {
 	_, err := l.call(ctx, request{menu: "system", command: "reboot"}, false)
 	if err != nil && MayHaveApplied(err) {
@@ -183,7 +187,8 @@ func (l *link) call(ctx context.Context, r request, needsID bool) ([]Item, error
 		return err
 	})
 	err = l.outcome(ctx, err)
-	l.g.cfg.Logger.InfoContext(ctx, "router call", "system", "routeros", "operation", r.command, "menu", r.menu, "target", l.target.ID,
+	l.g.cfg.Logger.InfoContext(ctx, "router call", "system", "routeros", "operation", r.command, "menu", r.menu,
+		"target", l.target.ID,
 		"duration", l.g.cfg.Clock.Now().Sub(began), "speaks", string(l.Speaks()), "outcome", word(err))
 	return items, err
 }
@@ -197,7 +202,10 @@ func (l *link) outcome(ctx context.Context, err error) error {
 	case errors.As(err, &refusal):
 		return refused(refusal)
 	case errors.Is(err, errForbidden):
-		return &failure.Error{Kind: failure.Denied, Code: "device_address_refused", Message: "The router's address is not one that may be called.", Cause: err}
+		return &failure.Error{
+			Kind: failure.Denied, Code: "device_address_refused",
+			Message: "The router's address is not one that may be called.", Cause: err,
+		}
 	}
 	return unavailable(ctx, err)
 }

@@ -75,7 +75,8 @@ func IsDenied(err error) bool {
 	return r != nil && strings.HasPrefix(r.Message, "not enough permissions")
 }
 
-// IsDeviceMode tells whether the router's device mode forbids what was asked: only somebody at the router can change it.
+// IsDeviceMode tells whether the router's device mode forbids what was asked: only somebody at the router can change
+// it.
 func IsDeviceMode(err error) bool {
 	r := RefusalOf(err)
 	return r != nil && strings.Contains(r.Message, "not allowed by device-mode")
@@ -112,13 +113,19 @@ func refused(r *Refusal) error {
 	}
 	r.Message = printable(r.Message)
 	switch {
-	case r.Status == http.StatusUnauthorized || strings.HasPrefix(r.Message, "invalid user name or password") || r.Message == "cannot log in":
-		return &failure.Error{Kind: failure.Refused, Code: "router_unauthorised", Message: "The router does not accept the API user name or password.", Cause: caused{ErrUnauthorised, r}}
+	case r.Status == http.StatusUnauthorized || strings.HasPrefix(r.Message, "invalid user name or password") ||
+		r.Message == "cannot log in":
+		return &failure.Error{
+			Kind: failure.Refused, Code: "router_unauthorised",
+			Message: "The router does not accept the API user name or password.", Cause: caused{ErrUnauthorised, r},
+		}
 	case r.Status == http.StatusNotFound || strings.HasPrefix(r.Message, "no such item"):
 		if r.Message == "" || r.Message == http.StatusText(http.StatusNotFound) {
 			r.Message = ErrMissing.Error()
 		}
-		return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: r.Message, Cause: caused{ErrMissing, r}}
+		return &failure.Error{
+			Kind: failure.Refused, Code: "router_refused", Message: r.Message, Cause: caused{ErrMissing, r},
+		}
 	}
 	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: r.Message, Cause: r}
 }
@@ -126,8 +133,8 @@ func refused(r *Refusal) error {
 // lost makes the error of a broken connection.
 func lost(sent bool, cause error) error { return &Lost{Sent: sent, Cause: cause} }
 
-// unavailable makes an error of transport, or the refusal of an open breaker, one that callers can tell. The caller's own
-// cancellation stays as it is.
+// unavailable makes an error of transport, or the refusal of an open breaker, one that callers can tell. The caller's
+// own cancellation stays as it is.
 func unavailable(ctx context.Context, err error) error {
 	var known *failure.Error
 	var wait time.Duration

@@ -19,7 +19,10 @@ import (
 // bothWays runs a test over REST and over the API protocol of one release.
 func bothWays(t *testing.T, test func(t *testing.T, k *kit)) {
 	t.Helper()
-	for name, port := range map[string]uint16{"rest": routeros.PortHTTP, "api": routeros.PortAPI, "rest tls": routeros.PortHTTPS, "api tls": routeros.PortAPITLS} {
+	for name, port := range map[string]uint16{
+		"rest": routeros.PortHTTP, "api": routeros.PortAPI, "rest tls": routeros.PortHTTPS,
+		"api tls": routeros.PortAPITLS,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, newKit(t, "7.16", port))
@@ -34,8 +37,11 @@ func TestSpeech_IsFoundAndKept(t *testing.T) {
 		port    uint16
 		want    routeros.Speech
 	}{
-		{"6.49.10", 80, routeros.API}, {"7.6", 80, routeros.API}, {"7.16", 80, routeros.REST}, {"7.23.7", 80, routeros.REST},
-		{"6.49.10", 443, routeros.APITLS}, {"7.6", 443, routeros.REST}, {"7.16", 8728, routeros.API}, {"7.23.7", 8729, routeros.APITLS},
+		{"6.49.10", 80, routeros.API}, {"7.6", 80, routeros.API}, {"7.16", 80, routeros.REST}, {
+			"7.23.7", 80, routeros.REST,
+		},
+		{"6.49.10", 443, routeros.APITLS}, {"7.6", 443, routeros.REST}, {"7.16", 8728, routeros.API},
+		{"7.23.7", 8729, routeros.APITLS},
 	} {
 		k := newKit(t, c.version, c.port)
 		k.add("ip/pool", props{"name": "p", "ranges": "10.0.0.1"}) // a write first: it must not be the question
@@ -68,7 +74,8 @@ func TestLostReply_SaysThatTheWriteMayHaveBeenApplied(t *testing.T) {
 		k.print("system/resource", routeros.Query{})
 		k.router.SetFaults(router.Faults{LoseReplyAfterWrites: router.After(0)})
 		_, err := k.device().Add(t.Context(), "ip/pool", props{"name": "p", "ranges": "10.0.0.1"})
-		if !routeros.MayHaveApplied(err) || !routeros.IsUnreachable(err) || failure.CodeOf(err) != "device_unreachable" {
+		if !routeros.MayHaveApplied(err) || !routeros.IsUnreachable(err) ||
+			failure.CodeOf(err) != "device_unreachable" {
 			t.Errorf("lost reply: %v", err)
 		}
 		if got := k.print("ip/pool", routeros.Query{Where: props{"name": "p"}}); len(got) != 1 {
@@ -86,7 +93,8 @@ func TestDroppedConnection_IsNeverRepeated(t *testing.T) {
 		k.print("system/resource", routeros.Query{})
 		k.router.SetFaults(router.Faults{DropAfterWrites: router.After(1)})
 		k.add("ip/pool", props{"name": "p1", "ranges": "10.0.0.1"})
-		if _, err := k.device().Add(t.Context(), "ip/pool", props{"name": "p2", "ranges": "10.0.0.1"}); !routeros.IsUnreachable(err) {
+		if _, err := k.device().Add(t.Context(), "ip/pool",
+			props{"name": "p2", "ranges": "10.0.0.1"}); !routeros.IsUnreachable(err) {
 			t.Errorf("dropped: %v", err)
 		}
 		k.router.SetFaults(router.Faults{})
@@ -135,7 +143,8 @@ func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 				t.Fatalf("unplugged: %v", err)
 			}
 		}
-		if s := k.breakers.States(); len(s) != 1 || s[0].State != breaker.Open || s[0].Kind != routeros.BreakerKind || s[0].Target != "device-1" {
+		if s := k.breakers.States(); len(s) != 1 || s[0].State != breaker.Open || s[0].Kind != routeros.BreakerKind ||
+			s[0].Target != "device-1" {
 			t.Errorf("breaker: %+v", s)
 		}
 		k.router.SetPower(true)
@@ -144,7 +153,8 @@ func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 		k.router.SetFaults(router.Faults{Unauthorized: true})
 		k.gateway.Forget("device-1")
 		for range 6 {
-			if _, err := k.device().Print(t.Context(), "system/resource", routeros.Query{}); !routeros.IsUnauthorised(err) || failure.CodeOf(err) != "router_unauthorised" {
+			if _, err := k.device().Print(t.Context(), "system/resource",
+				routeros.Query{}); !routeros.IsUnauthorised(err) || failure.CodeOf(err) != "router_unauthorised" {
 				t.Fatalf("wrong credentials: %v", err)
 			}
 		}
@@ -240,8 +250,9 @@ func TestMalformedRequests_AreNotSent(t *testing.T) {
 	_, badQuery := d.Print(t.Context(), "ip/pool", routeros.Query{Where: props{"a=b": "c"}})
 	_, badCommand := d.Run(t.Context(), "ip/pool", "add?x", nil)
 	for name, err := range map[string]error{
-		"menu": badMenu, "query": badQuery, "command": badCommand, "id": d.Remove(t.Context(), "ip/pool", "p"), "no id": d.Remove(t.Context(), "ip/pool", ""),
-		"set by name": d.Set(t.Context(), "ip/pool", "*1/../2", nil), "move": d.Move(t.Context(), "ip/pool", "*1", "x"),
+		"menu": badMenu, "query": badQuery, "command": badCommand, "id": d.Remove(t.Context(), "ip/pool", "p"),
+		"no id": d.Remove(t.Context(), "ip/pool", ""), "set by name": d.Set(t.Context(), "ip/pool", "*1/../2", nil),
+		"move": d.Move(t.Context(), "ip/pool", "*1", "x"),
 	} {
 		if err == nil || routeros.RefusalOf(err) != nil {
 			t.Errorf("%s: %v", name, err)
@@ -284,11 +295,18 @@ func answers(t *testing.T, text string) routeros.DialFunc {
 
 func TestNonsense_IsAnErrorAndNotMemory(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "\xf0\x7f\xff\xff\xff", "\xff\xff", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\nOops", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[[1,2,3]]", "\x05!done\x00\x05!done\x00", "\x06!fatal\x0enot logged in.\x00", strings.Repeat("\x03!re\x00", 100)} {
+	for _, text := range []string{
+		"", "\xf0\x7f\xff\xff\xff", "\xff\xff", "HTTP/1.1 200 OK\r\n\r\n",
+		"HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\nOops",
+		"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[[1,2,3]]", "\x05!done\x00\x05!done\x00",
+		"\x06!fatal\x0enot logged in.\x00", strings.Repeat("\x03!re\x00", 100),
+	} {
 		for _, port := range []uint16{routeros.PortHTTP, routeros.PortAPI} {
 			set := breaker.New(breaker.Config{})
-			g, err := routeros.New(routeros.Config{Guard: set, Policy: routeros.Anywhere, Dial: answers(t, text), Timeout: 5 * time.Second})
+			g, err := routeros.New(routeros.Config{
+				Guard: set, Policy: routeros.Anywhere, Dial: answers(t, text), Timeout: 5 * time.Second,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,7 +45,9 @@ func newKitWith(t *testing.T, rc router.RouterConfig, port uint16, cfg routeros.
 	t.Helper()
 	k := &kit{t: t, clock: clock.NewManual(start)}
 	rc.Name, rc.Tunnel, rc.Password = "r1", netip.MustParseAddr("10.99.0.2"), password
-	sim, err := router.New(router.Config{Routers: []router.RouterConfig{rc}, Clock: k.clock, CommandLimit: 50 * time.Millisecond})
+	sim, err := router.New(router.Config{
+		Routers: []router.RouterConfig{rc}, Clock: k.clock, CommandLimit: 50 * time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,11 @@ func newKitWith(t *testing.T, rc router.RouterConfig, port uint16, cfg routeros.
 	if k.gateway, err = routeros.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	k.target = routeros.Target{ID: "device-1", Address: rc.Tunnel, Port: port, Credentials: routeros.Credentials{User: "admin", Password: password}}
+	k.target = routeros.Target{
+		ID: "device-1", Address: rc.Tunnel, Port: port, Credentials: routeros.Credentials{
+			User: "admin", Password: password,
+		},
+	}
 	t.Cleanup(func() {
 		k.gateway.Close()
 		if err := sim.Stop(context.Background()); err != nil {

@@ -12,7 +12,8 @@ import (
 // takes them, or whether the method is unknown, as on older 7.x. Nothing was done then. Source: facts/routeros.md 1.
 func refusesIDs(err error) bool {
 	var r *Refusal
-	return errors.As(err, &r) && (r.Status == http.StatusNotAcceptable || r.Status == http.StatusBadRequest && strings.Contains(r.Message, "missing or invalid resource identifier"))
+	return errors.As(err, &r) && (r.Status == http.StatusNotAcceptable ||
+		r.Status == http.StatusBadRequest && strings.Contains(r.Message, "missing or invalid resource identifier"))
 }
 
 // postsIDs tells whether the device was found to refuse ids in paths.
@@ -29,8 +30,8 @@ func (l *link) postIDs() {
 	l.byPost = true
 }
 
-// cp1252 are the characters of bytes 0x80 to 0x9F in old comments; the rest of that set is Latin-1. Seen on all releases
-// whose comments were written with old versions of Winbox.
+// cp1252 are the characters of bytes 0x80 to 0x9F in old comments; the rest of that set is Latin-1. Seen on all
+// releases whose comments were written with old versions of Winbox.
 var cp1252 = [32]rune{
 	'€', '\uFFFD', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\uFFFD', 'Ž', '\uFFFD',
 	'\uFFFD', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\uFFFD', 'ž', 'Ÿ',

@@ -115,7 +115,9 @@ func (c *rest) send(ctx context.Context, method, path string, body any) ([]Item,
 		}
 	}
 	var wrote atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { wrote.Store(true) }})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { wrote.Store(true) },
+	})
 	// A text keeps the "*" of an id, which url.URL would escape and the router then not know.
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(payload))
 	if err != nil {
@@ -153,7 +155,8 @@ func broken(wrote bool, err error) error {
 	if errors.Is(err, errForbidden) {
 		return err
 	}
-	if errors.As(err, &op) && op.Op == "dial" && (errors.Is(err, syscall.ECONNREFUSED) || strings.Contains(err.Error(), "refused")) {
+	if errors.As(err, &op) && op.Op == "dial" &&
+		(errors.Is(err, syscall.ECONNREFUSED) || strings.Contains(err.Error(), "refused")) {
 		return fmt.Errorf("%w: %w", errNotSpoken, err)
 	}
 	return lost(wrote, err)

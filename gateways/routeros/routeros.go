@@ -1,7 +1,7 @@
-// Package routeros speaks to MikroTik routers: REST or the older API protocol, whichever a device really has, behind one
-// interface with menu paths and property maps. A refusal keeps the router's own words; a lost connection says whether a
-// write may have been applied; nothing here repeats a write. Source: spec.md, Router calls; facts/routeros.md;
-// rules.md 23.
+// Package routeros speaks to MikroTik routers: REST or the older API protocol, whichever a device really has, behind
+// one interface with menu paths and property maps. A refusal keeps the router's own words; a lost connection says
+// whether a write may have been applied; nothing here repeats a write. Source: spec.md, Router calls;
+// facts/routeros.md; rules.md 23.
 package routeros
 
 import (
@@ -47,7 +47,8 @@ type Router interface {
 
 // Guard is the circuit breaker that every call passes. gateways/breaker has it.
 type Guard interface {
-	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the target.
+	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the
+	// target.
 	Do(ctx context.Context, kind, target string, call func(ctx context.Context) error) error
 }
 
@@ -96,9 +97,11 @@ func New(cfg Config) (*Gateway, error) {
 	g := &Gateway{cfg: cfg, devices: map[string]*link{}}
 	g.http = &http.Client{
 		Transport: &http.Transport{
-			DialContext: g.dial, TLSClientConfig: acceptAny(), MaxConnsPerHost: cfg.Connections, MaxIdleConnsPerHost: cfg.Connections,
-			IdleConnTimeout: cfg.Idle, TLSHandshakeTimeout: cfg.Timeout, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
-			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}, // routers speak HTTP/1.1
+			DialContext: g.dial, TLSClientConfig: acceptAny(), MaxConnsPerHost: cfg.Connections,
+			MaxIdleConnsPerHost: cfg.Connections,
+			IdleConnTimeout:     cfg.Idle, TLSHandshakeTimeout: cfg.Timeout, DisableCompression: true,
+			MaxResponseHeaderBytes: 64 << 10,
+			TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // routers speak HTTP/1.1
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -21,20 +21,62 @@ var resources = []struct {
 	{"interface/bridge/port", props{"bridge": "br-svc-5d1e0f3a", "interface": "ether4", "comment": tag}},
 	{"ip/pool", props{"name": "pool-svc-5d1e0f3a", "ranges": "10.50.0.2-10.50.0.254", "comment": tag}},
 	{"ip/address", props{"address": "10.50.0.1/24", "interface": "br-svc-5d1e0f3a", "comment": tag}},
-	{"ppp/profile", props{"name": "ppp-prof-svc-5d1e0f3a", "local-address": "10.50.0.1", "remote-address": "pool-svc-5d1e0f3a", "only-one": "yes", "comment": tag}},
+	{
+		"ppp/profile", props{
+			"name": "ppp-prof-svc-5d1e0f3a", "local-address": "10.50.0.1", "remote-address": "pool-svc-5d1e0f3a",
+			"only-one": "yes", "comment": tag,
+		},
+	},
 	{"interface/pppoe-server/server", props{
-		"service-name": "pppoe-svc-5d1e0f3a", "interface": "vlan-svc-5d1e0f3a", "default-profile": "ppp-prof-svc-5d1e0f3a", "one-session-per-host": "yes",
-		"authentication": "pap,chap,mschap2", "disabled": "no", "comment": tag,
+		"service-name": "pppoe-svc-5d1e0f3a", "interface": "vlan-svc-5d1e0f3a",
+		"default-profile": "ppp-prof-svc-5d1e0f3a", "one-session-per-host": "yes", "authentication": "pap,chap,mschap2",
+		"disabled": "no", "comment": tag,
 	}},
-	{"ip/dhcp-server/network", props{"address": "10.50.0.0/24", "gateway": "10.50.0.1", "dns-server": "10.50.0.1", "comment": tag}},
-	{"ip/dhcp-server", props{"name": "dhcp-svc-5d1e0f3a", "interface": "br-svc-5d1e0f3a", "address-pool": "pool-svc-5d1e0f3a", "lease-time": "1h", "disabled": "no", "comment": tag}},
-	{"ip/hotspot/profile", props{"name": "hsprof-svc-5d1e0f3a", "hotspot-address": "10.50.0.1", "login-by": "http-chap,http-pap", "use-radius": "yes", "radius-interim-update": "5m"}},
-	{"ip/hotspot", props{"name": "hs-svc-5d1e0f3a", "interface": "br-svc-5d1e0f3a", "address-pool": "pool-svc-5d1e0f3a", "profile": "hsprof-svc-5d1e0f3a", "disabled": "no"}},
-	{"ip/hotspot/walled-garden", props{"dst-host": "*.example.com", "server": "hs-svc-5d1e0f3a", "action": "allow", "comment": tag}},
-	{"ip/hotspot/walled-garden/ip", props{"dst-address": "203.0.113.7", "server": "hs-svc-5d1e0f3a", "action": "accept", "comment": tag}},
+	{
+		"ip/dhcp-server/network", props{
+			"address": "10.50.0.0/24", "gateway": "10.50.0.1", "dns-server": "10.50.0.1", "comment": tag,
+		},
+	},
+	{
+		"ip/dhcp-server", props{
+			"name": "dhcp-svc-5d1e0f3a", "interface": "br-svc-5d1e0f3a", "address-pool": "pool-svc-5d1e0f3a",
+			"lease-time": "1h", "disabled": "no", "comment": tag,
+		},
+	},
+	{
+		"ip/hotspot/profile", props{
+			"name": "hsprof-svc-5d1e0f3a", "hotspot-address": "10.50.0.1", "login-by": "http-chap,http-pap",
+			"use-radius": "yes", "radius-interim-update": "5m",
+		},
+	},
+	{
+		"ip/hotspot", props{
+			"name": "hs-svc-5d1e0f3a", "interface": "br-svc-5d1e0f3a", "address-pool": "pool-svc-5d1e0f3a",
+			"profile": "hsprof-svc-5d1e0f3a", "disabled": "no",
+		},
+	},
+	{
+		"ip/hotspot/walled-garden", props{
+			"dst-host": "*.example.com", "server": "hs-svc-5d1e0f3a", "action": "allow", "comment": tag,
+		},
+	},
+	{
+		"ip/hotspot/walled-garden/ip", props{
+			"dst-address": "203.0.113.7", "server": "hs-svc-5d1e0f3a", "action": "accept", "comment": tag,
+		},
+	},
 	{"ip/firewall/address-list", props{"list": "walled", "address": "10.50.0.9", "comment": tag}},
-	{"ip/firewall/nat", props{"chain": "srcnat", "action": "masquerade", "src-address": "10.50.0.0/24", "out-interface-list": "WAN", "comment": tag}},
-	{"radius", props{"service": "ppp,hotspot", "address": "10.99.0.1", "secret": "s", "timeout": "3s", "comment": "Platform"}},
+	{
+		"ip/firewall/nat", props{
+			"chain": "srcnat", "action": "masquerade", "src-address": "10.50.0.0/24", "out-interface-list": "WAN",
+			"comment": tag,
+		},
+	},
+	{
+		"radius", props{
+			"service": "ppp,hotspot", "address": "10.99.0.1", "secret": "s", "timeout": "3s", "comment": "Platform",
+		},
+	},
 }
 
 func TestService_AllItsResourcesFitOnEveryRelease(t *testing.T) {
@@ -61,12 +103,17 @@ func TestService_AllItsResourcesFitOnEveryRelease(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range []router.Session{{Kind: "pppoe", User: "jane", Server: "pppoe-svc-5d1e0f3a", Address: "10.50.0.7"}, {Kind: "hotspot", User: "v", Server: "hs-svc-5d1e0f3a", Address: "10.50.0.8"}} {
+		for _, s := range []router.Session{
+			{Kind: "pppoe", User: "jane", Server: "pppoe-svc-5d1e0f3a", Address: "10.50.0.7"}, {
+				Kind: "hotspot", User: "v", Server: "hs-svc-5d1e0f3a", Address: "10.50.0.8",
+			},
+		} {
 			if _, err := k.router.Connect(s); err != nil {
 				t.Error(err)
 			}
 		}
-		if got := k.print("ppp/active", routeros.Query{Props: []string{"name"}}); len(got) != 1 || !maps.Equal(got[0], routeros.Item{"name": "jane"}) {
+		if got := k.print("ppp/active", routeros.Query{Props: []string{"name"}}); len(got) != 1 ||
+			!maps.Equal(got[0], routeros.Item{"name": "jane"}) {
 			t.Errorf("active: %v", got)
 		}
 		for i := len(all) - 1; i >= 0; i-- {

@@ -68,7 +68,8 @@ func Outside(platform ...netip.Prefix) Policy {
 	return func(ip netip.Addr) error {
 		ip = ip.Unmap()
 		own := slices.ContainsFunc(platform, func(p netip.Prefix) bool { return p.Contains(ip) })
-		if !ip.IsValid() || ip.Zone() != "" || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || own ||
+		if !ip.IsValid() || ip.Zone() != "" || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() ||
+			ip.IsMulticast() || own ||
 			ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 			return fmt.Errorf("%s: %w", ip, errForbidden)
 		}

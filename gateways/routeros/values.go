@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Bool reads true, yes, false and no; ok is false for anything else. An absent flag is to be read as false by the caller.
+// Bool reads true, yes, false and no; ok is false for anything else. An absent flag is to be read as false by the
+// caller.
 func Bool(text string) (value, ok bool) {
 	switch text {
 	case "true", "yes":
@@ -33,7 +34,8 @@ var units = []struct {
 	name string
 	unit time.Duration
 }{
-	{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"ms", time.Millisecond}, {"us", time.Microsecond}, {"ns", 1}, {"m", time.Minute}, {"s", time.Second},
+	{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"ms", time.Millisecond},
+	{"us", time.Microsecond}, {"ns", 1}, {"m", time.Minute}, {"s", time.Second},
 }
 
 // ParseDuration reads all forms in use: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, a bare number of seconds. The words
@@ -111,7 +113,10 @@ func FormatDuration(d time.Duration) string {
 	for _, u := range []struct {
 		name string
 		unit time.Duration
-	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}} {
+	}{
+		{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second},
+		{"ms", time.Millisecond},
+	} {
 		if n := d / u.unit; n > 0 {
 			fmt.Fprintf(&out, "%d%s", n, u.name)
 			d -= n * u.unit
@@ -204,7 +209,8 @@ func ParseVersion(text string) (Version, error) {
 
 // Compare orders releases.
 func (v Version) Compare(other Version) int {
-	return cmp.Or(cmp.Compare(v.Major, other.Major), cmp.Compare(v.Minor, other.Minor), cmp.Compare(v.Patch, other.Patch))
+	return cmp.Or(cmp.Compare(v.Major, other.Major), cmp.Compare(v.Minor, other.Minor),
+		cmp.Compare(v.Patch, other.Patch))
 }
 
 // String writes 7.16 or 6.49.10.

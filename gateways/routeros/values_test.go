@@ -10,9 +10,10 @@ import (
 func TestParseDuration_TakesAllForms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"1w2d3h4m5s": 9*24*time.Hour + 3*time.Hour + 4*time.Minute + 5*time.Second, "5m": 5 * time.Minute, "0s": 0, "500ms": 500 * time.Millisecond,
-		"00:05:00": 5 * time.Minute, "1d02:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second, "300": 5 * time.Minute, "1s100ms": 1100 * time.Millisecond,
-		"1w00:00:01.5": 7*24*time.Hour + time.Second,
+		"1w2d3h4m5s": 9*24*time.Hour + 3*time.Hour + 4*time.Minute + 5*time.Second, "5m": 5 * time.Minute, "0s": 0,
+		"500ms": 500 * time.Millisecond, "00:05:00": 5 * time.Minute,
+		"1d02:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second, "300": 5 * time.Minute,
+		"1s100ms": 1100 * time.Millisecond, "1w00:00:01.5": 7*24*time.Hour + time.Second,
 	} {
 		if got, err := routeros.ParseDuration(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
@@ -41,7 +42,8 @@ func TestParseDate_TakesBothReleases(t *testing.T) {
 func TestParseRate_ComparesNumerically(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]routeros.Rate{
-		"10M/20M": {Upload: 10e6, Download: 20e6}, "10000000/20000000": {Upload: 10e6, Download: 20e6}, "512k": {Upload: 512e3, Download: 512e3}, "1G/0": {Upload: 1e9}, "0/0": {},
+		"10M/20M": {Upload: 10e6, Download: 20e6}, "10000000/20000000": {Upload: 10e6, Download: 20e6},
+		"512k": {Upload: 512e3, Download: 512e3}, "1G/0": {Upload: 1e9}, "0/0": {},
 	} {
 		if got, err := routeros.ParseRate(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
@@ -57,7 +59,9 @@ func TestParseRate_ComparesNumerically(t *testing.T) {
 func TestParseVersion_Orders(t *testing.T) {
 	t.Parallel()
 	var last routeros.Version
-	for _, text := range []string{"6.49.10 (stable)", "7.1", "7.6 (stable)", "7.16 (stable)", "7.20beta4", "7.23.7 (long-term)"} {
+	for _, text := range []string{
+		"6.49.10 (stable)", "7.1", "7.6 (stable)", "7.16 (stable)", "7.20beta4", "7.23.7 (long-term)",
+	} {
 		v, err := routeros.ParseVersion(text)
 		if err != nil || v.Compare(last) <= 0 {
 			t.Errorf("%q: %v, %v", text, v, err)
@@ -81,7 +85,8 @@ func FuzzParseDuration(f *testing.F) {
 		if d < 0 {
 			t.Fatalf("%q is %v", text, d)
 		}
-		if again, err := routeros.ParseDuration(routeros.FormatDuration(d)); err != nil || again != d.Truncate(time.Millisecond) {
+		if again, err := routeros.ParseDuration(routeros.FormatDuration(d)); err != nil ||
+			again != d.Truncate(time.Millisecond) {
 			t.Fatalf("%q is %v, written %q, read %v, %v", text, d, routeros.FormatDuration(d), again, err)
 		}
 	})

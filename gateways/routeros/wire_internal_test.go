@@ -66,7 +66,8 @@ func (s stream) Read(p []byte) (int, error) { return s.Reader.Read(p) }
 func TestLimited_NoWordIsTooLong(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
-		"\x03!re\x05=a=bc\x00\x05!done\x00": true, "\x80\x80" + strings.Repeat("x", 128) + "\x00": true, "\xf0\x7f\xff\xff\xff": false, "\xe1\x00\x00\x00": false, "\xff": false, "HTTP/1.1 400 Bad": true,
+		"\x03!re\x05=a=bc\x00\x05!done\x00": true, "\x80\x80" + strings.Repeat("x", 128) + "\x00": true,
+		"\xf0\x7f\xff\xff\xff": false, "\xe1\x00\x00\x00": false, "\xff": false, "HTTP/1.1 400 Bad": true,
 	} {
 		_, err := io.ReadAll(&limited{Conn: stream{Reader: strings.NewReader(text)}})
 		if (err == nil) != ok {
@@ -94,7 +95,11 @@ func FuzzLimited(f *testing.F) {
 
 func TestCredentials_NeverShowThePassword(t *testing.T) {
 	t.Parallel()
-	target := Target{ID: "d", Address: netip.MustParseAddr("10.99.0.2"), Credentials: Credentials{User: "platform", Password: "topsecret"}}
+	target := Target{
+		ID: "d", Address: netip.MustParseAddr("10.99.0.2"), Credentials: Credentials{
+			User: "platform", Password: "topsecret",
+		},
+	}
 	var out bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&out, nil))
 	log.Info("x", "credentials", target.Credentials, "target", target)
@@ -110,8 +115,9 @@ func TestPolicy_ProductionNeverReachesOurOwn(t *testing.T) {
 	t.Parallel()
 	policy := Outside(netip.MustParsePrefix("10.1.0.0/16"))
 	for ip, ok := range map[string]bool{
-		"10.99.0.2": true, "203.0.113.9": true, "127.0.0.1": false, "::1": false, "169.254.1.1": false, "fe80::1": false, "0.0.0.0": false, "10.1.2.3": false, "::ffff:127.0.0.1": false,
-		"::ffff:10.1.2.3": false, "224.0.0.1": false, "255.255.255.255": false,
+		"10.99.0.2": true, "203.0.113.9": true, "127.0.0.1": false, "::1": false, "169.254.1.1": false,
+		"fe80::1": false, "0.0.0.0": false, "10.1.2.3": false, "::ffff:127.0.0.1": false, "::ffff:10.1.2.3": false,
+		"224.0.0.1": false, "255.255.255.255": false,
 	} {
 		if err := policy(netip.MustParseAddr(ip)); (err == nil) != ok || err != nil && !errors.Is(err, errForbidden) {
 			t.Errorf("%s: %v", ip, err)
@@ -129,7 +135,8 @@ func TestPlaces_HTTPIsNeverSentToTheAPIPorts(t *testing.T) {
 	t.Parallel()
 	for _, port := range []uint16{80, 8080, 443, 8728, 8729} {
 		for _, p := range places(port) {
-			if p.speech == REST && (p.port == PortAPI || p.port == PortAPITLS) || (port == PortHTTPS || port == PortAPITLS) && !p.secure {
+			if p.speech == REST && (p.port == PortAPI || p.port == PortAPITLS) ||
+				(port == PortHTTPS || port == PortAPITLS) && !p.secure {
 				t.Errorf("port %d may be tried as %+v", port, p)
 			}
 		}
@@ -151,7 +158,8 @@ func TestDecode_RefusesMoreItemsThanARouterHas(t *testing.T) {
 
 func TestRefused_BoundsTheWordsOfARouter(t *testing.T) {
 	t.Parallel()
-	if got := refused(&Refusal{Status: 400, Message: strings.Repeat("é\x00", 1<<20)}).Error(); len(got) > 4*maxWords || strings.Contains(got, "\x00") {
+	if got := refused(&Refusal{Status: 400, Message: strings.Repeat("é\x00", 1<<20)}).Error(); len(got) > 4*maxWords ||
+		strings.Contains(got, "\x00") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

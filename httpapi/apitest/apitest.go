@@ -1,5 +1,5 @@
-// Package apitest runs an HTTP server with given routes on a real listener, for contract tests: two organizations, a caller
-// of each role, a real vault in a database of its own, a clock moved by hand.
+// Package apitest runs an HTTP server with given routes on a real listener, for contract tests: two organizations, a
+// caller of each role, a real vault in a database of its own, a clock moved by hand.
 package apitest
 
 import (
@@ -69,14 +69,20 @@ func (k *Kit) Config() httpapi.Config {
 // New starts a server. adjust may change the configuration first; nil = as it is.
 func New(t testing.TB, adjust func(*httpapi.Config), routes ...[]httpapi.Route) *Kit {
 	t.Helper()
-	k := &Kit{Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), Log: &Log{}, Metrics: prometheus.NewRegistry(),
-		Orgs: map[string]httpapi.Organization{}, client: &http.Client{Timeout: 20 * time.Second, CheckRedirect: noRedirect}}
+	k := &Kit{
+		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), Log: &Log{},
+		Metrics: prometheus.NewRegistry(), Orgs: map[string]httpapi.Organization{},
+		client: &http.Client{Timeout: 20 * time.Second, CheckRedirect: noRedirect},
+	}
 	for _, slug := range []string{"acme", "other", "gone"} {
-		k.Orgs[slug] = httpapi.Organization{ID: id.Derive[id.Organization]("test", slug), Slug: slug, Name: "The " + slug, Suspended: slug == "gone"}
+		k.Orgs[slug] = httpapi.Organization{
+			ID: id.Derive[id.Organization]("test", slug), Slug: slug, Name: "The " + slug, Suspended: slug == "gone",
+		}
 	}
 	k.Callers = map[string]httpapi.Caller{
 		Admin: k.caller("acme", events.RoleAdmin, Admin), Support: k.caller("acme", events.RoleSupport, Support),
-		Subscriber: k.caller("acme", events.RoleSubscriber, Subscriber), NewAdmin: k.caller("acme", events.RoleAdmin, NewAdmin),
+		Subscriber: k.caller("acme", events.RoleSubscriber, Subscriber),
+		NewAdmin:   k.caller("acme", events.RoleAdmin, NewAdmin),
 		OtherAdmin: k.caller("other", events.RoleAdmin, OtherAdmin), Super: k.caller("", events.RoleSuperAdmin, Super),
 	}
 	fresh := k.Callers[NewAdmin]
@@ -92,14 +98,18 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 	logger := slog.New(slog.NewJSONHandler(k.Log, nil))
 	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
 	if err == nil {
-		k.Vault, err = vault.Open(t.Context(), vault.Config{DB: pgtest.New(t), Keyring: ring, Clock: k.Clock, Logger: logger})
+		k.Vault, err = vault.Open(t.Context(), vault.Config{
+			DB: pgtest.New(t), Keyring: ring, Clock: k.Clock, Logger: logger,
+		})
 	}
 	if err != nil {
 		t.Fatalf("open vault: %v", err)
 	}
-	cfg := httpapi.Config{ServiceDomain: Domain, CursorKey: k.Vault.Key(secrets.Cursors), Organizations: directory{k}, Authenticator: tokens{k},
-		Idempotency: k.Vault.Idempotency, Limiter: vault.NewLocalLimits(k.Clock), Visibility: Immediately{}, Metrics: k.Metrics,
-		Clock: k.Clock, Logger: logger}
+	cfg := httpapi.Config{
+		ServiceDomain: Domain, CursorKey: k.Vault.Key(secrets.Cursors), Organizations: directory{k},
+		Authenticator: tokens{k}, Idempotency: k.Vault.Idempotency, Limiter: vault.NewLocalLimits(k.Clock),
+		Visibility: Immediately{}, Metrics: k.Metrics, Clock: k.Clock, Logger: logger,
+	}
 	if adjust != nil {
 		adjust(&cfg)
 	}
@@ -121,8 +131,10 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 
 // caller makes somebody of an organization, "" for none.
 func (k *Kit) caller(slug string, role events.Role, token string) httpapi.Caller {
-	return httpapi.Caller{Kind: events.ActorUser, UserID: id.Derive[id.User]("test", token), OrgID: k.Orgs[slug].ID, Role: role,
-		SessionID: id.Derive[id.Session]("test", token)}
+	return httpapi.Caller{
+		Kind: events.ActorUser, UserID: id.Derive[id.User]("test", token), OrgID: k.Orgs[slug].ID, Role: role,
+		SessionID: id.Derive[id.Session]("test", token),
+	}
 }
 
 // URL is where the server listens, whatever Host a request names.

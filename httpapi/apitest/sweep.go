@@ -22,8 +22,8 @@ type Swept struct {
 	Skip map[string]bool
 }
 
-// Sweep tries every route without sign-in, with lower roles, on the wrong host, with malformed bodies, unknown fields, wrong
-// types, unknown ids and bad pages. Whatever a handler does, a bad request is 4xx and never 5xx.
+// Sweep tries every route without sign-in, with lower roles, on the wrong host, with malformed bodies, unknown fields,
+// wrong types, unknown ids and bad pages. Whatever a handler does, a bad request is 4xx and never 5xx.
 func (s Swept) Sweep(t testing.TB) {
 	t.Helper()
 	for _, r := range s.Routes {
@@ -141,7 +141,10 @@ func (s Swept) bodies(t testing.TB, r httpapi.Route) {
 		absent = []int{http.StatusNotFound}
 	}
 	bad := s.request(r)
-	for what, body := range map[string]string{"cut off": `{"a":`, "a list": `[]`, "a text": `"x"`, "two values": `{} {}`, "null": `null`, "not UTF-8": "{\"a\":\"\xff\"}"} {
+	for what, body := range map[string]string{
+		"cut off": `{"a":`, "a list": `[]`, "a text": `"x"`, "two values": `{} {}`, "null": `null`,
+		"not UTF-8": "{\"a\":\"\xff\"}",
+	} {
 		bad.Body = body
 		s.expect(t, what, bad, append(absent, http.StatusBadRequest)...)
 	}
@@ -185,7 +188,9 @@ func (s Swept) pages(t testing.TB, r httpapi.Route) {
 	}
 	bad := s.request(r)
 	path := bad.Path
-	for query, status := range map[string]int{"limit=0": 422, "limit=101": 422, "limit=x": 422, "cursor=x": 400, "cursor=%00": 400} {
+	for query, status := range map[string]int{
+		"limit=0": 422, "limit=101": 422, "limit=x": 422, "cursor=x": 400, "cursor=%00": 400,
+	} {
 		bad.Path = path + "?" + query
 		s.expect(t, query, bad, append(absent, status)...)
 	}
@@ -194,6 +199,10 @@ func (s Swept) pages(t testing.TB, r httpapi.Route) {
 // Sweep tries the kit's whole table.
 func (k *Kit) Sweep(t testing.TB, skip map[string]bool) {
 	t.Helper()
-	Swept{Do: k.Do, Routes: k.Server.Routes(), Organization: Acme, Root: Domain, Skip: skip, Tokens: map[events.Role]string{
-		events.RoleAdmin: Admin, events.RoleSupport: Support, events.RoleSubscriber: Subscriber, events.RoleSuperAdmin: Super}}.Sweep(t)
+	Swept{
+		Do: k.Do, Routes: k.Server.Routes(), Organization: Acme, Root: Domain, Skip: skip,
+		Tokens: map[events.Role]string{
+			events.RoleAdmin: Admin, events.RoleSupport: Support, events.RoleSubscriber: Subscriber,
+			events.RoleSuperAdmin: Super},
+	}.Sweep(t)
 }

@@ -1,6 +1,6 @@
 // Package archtest reads the source of the whole module and reports what STYLE.md forbids: imports against the layers
-// (section 2), time read anywhere but from a clock, declarations without comment, functions and files that are too long,
-// bare nolint and TODO marks. It parses every Go file, whatever its build tags.
+// (section 2), time read anywhere but from a clock, declarations without comment, functions and files that are too
+// long, bare nolint and TODO marks. It parses every Go file, whatever its build tags.
 package archtest
 
 import (
@@ -91,7 +91,8 @@ func checkFile(name string, body []byte) ([]Violation, error) {
 	}
 	s.lines = strings.Count(string(body), "\n")
 	var err error
-	if s.tree, err = parser.ParseFile(s.files, name, body, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+	if s.tree, err = parser.ParseFile(s.files, name, body,
+		parser.ParseComments|parser.SkipObjectResolution); err != nil {
 		return nil, err
 	}
 	var found []Violation

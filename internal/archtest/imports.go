@@ -14,8 +14,9 @@ var leaves = []string{
 
 // kits are test kits: outside of tests only other kits import them, and they may import what they test.
 var kits = []string{
-	"internal/archtest", "internal/decidertest", "internal/storetest", "internal/benchtest", "internal/postgres/pgtest/...", "internal/deps",
-	"eventstore/contract/...", "eventstore/feed/feedtest", "projections/runner/projectiontest", "httpapi/apitest",
+	"internal/archtest", "internal/decidertest", "internal/storetest", "internal/benchtest",
+	"internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...", "eventstore/feed/feedtest",
+	"projections/runner/projectiontest", "httpapi/apitest",
 }
 
 // Third-party modules that some rules name.
@@ -28,8 +29,8 @@ const (
 
 // impure are the parts of the standard library that decide nothing: context, I/O, randomness and logs.
 var impure = []string{
-	"context", "os", "io", "net", "log", "database", "math/rand", "crypto/rand", "syscall", "bufio", "embed", "runtime", "sync",
-	"unsafe", "plugin", "testing",
+	"context", "os", "io", "net", "log", "database", "math/rand", "crypto/rand", "syscall", "bufio", "embed", "runtime",
+	"sync", "unsafe", "plugin", "testing",
 }
 
 // pureAfterAll are packages below the impure ones that only read text or name types.
@@ -56,8 +57,14 @@ var layers = []layer{
 	{folders: []string{"internal/..."}, own: []string{"internal/..."}, never: kits},
 	{folders: []string{"events"}, own: leaves, foreign: []string{uuidModule}, pure: true, but: valuer},
 	{folders: []string{"events/catalog"}, own: with(leaves, "events"), foreign: []string{uuidModule}},
-	{folders: []string{"commands"}, own: with(leaves, "events"), foreign: []string{uuidModule}, pure: true, but: valuer},
-	{folders: []string{"commands/bus"}, own: []string{"internal/...", "events", "events/catalog", "commands", "aggregates", "eventstore"}, never: kits},
+	{
+		folders: []string{"commands"}, own: with(leaves, "events"), foreign: []string{uuidModule}, pure: true,
+		but: valuer,
+	},
+	{
+		folders: []string{"commands/bus"},
+		own:     []string{"internal/...", "events", "events/catalog", "commands", "aggregates", "eventstore"}, never: kits,
+	},
 	{
 		folders: []string{"aggregates", "aggregates/*", "aggregates/network/routerplan"}, pure: true,
 		own: with(leaves, "events", "commands", "aggregates"), foreign: []string{uuidModule},
@@ -69,33 +76,54 @@ var layers = []layer{
 			"processmanagers", "jobs", "jobs/runner",
 		},
 	},
-	{folders: []string{"processmanagers", "processmanagers/*/*"}, own: with(leaves, "events", "commands", "processmanagers"), foreign: []string{uuidModule}, pure: true},
-	{folders: []string{"projections/runner"}, own: []string{"internal/...", "events", "events/catalog", "eventstore", "eventstore/feed"}, never: kits},
-	{folders: []string{"projections/outbox"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule, watermillModule}},
-	{folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits, foreign: []string{pgxModule, uuidModule}},
+	{
+		folders: []string{"processmanagers", "processmanagers/*/*"},
+		own:     with(leaves, "events", "commands", "processmanagers"), foreign: []string{uuidModule}, pure: true,
+	},
+	{
+		folders: []string{"projections/runner"},
+		own:     []string{"internal/...", "events", "events/catalog", "eventstore", "eventstore/feed"}, never: kits,
+	},
+	{
+		folders: []string{"projections/outbox"}, own: []string{"internal/...", "events", "projections/runner"},
+		never: kits, foreign: []string{pgxModule, uuidModule, watermillModule},
+	},
+	{
+		folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits,
+		foreign: []string{pgxModule, uuidModule},
+	},
 	{folders: []string{"eventstore"}, own: with(leaves, "events", "events/catalog")},
 	{folders: []string{"eventstore/feed"}, own: with(leaves, "events", "events/catalog", "eventstore")},
 	{folders: []string{"eventstore/..."}, own: []string{"internal/...", "eventstore/embedded/..."}, never: kits},
 	{folders: []string{"jobs"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
-	{folders: []string{"jobs/runner"}, own: []string{"internal/...", "events", "commands", "commands/bus", "jobs"}, never: kits},
+	{
+		folders: []string{"jobs/runner"}, own: []string{"internal/...", "events", "commands", "commands/bus", "jobs"},
+		never: kits,
+	},
 	{ // what a router should have is decided by pure rules; a job compares and carries out
 		folders: []string{"jobs/network"}, never: kits,
 		own: []string{
-			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs", "jobs/runner", "aggregates/network/...",
+			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
+			"jobs/runner", "aggregates/network/...",
 		},
 	},
 	{
 		folders: []string{"jobs/*"}, never: kits,
 		own: []string{
-			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs", "jobs/runner",
+			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
+			"jobs/runner",
 			"aggregates/network/...", // what should stand on a router is pure and is asked where the router is read
 		},
 	},
 	{folders: []string{"gateways/..."}, own: []string{"internal/...", "gateways/breaker"}, never: kits},
-	// A handler that fills a command from present state (bus.LoadOwned) names the state's type, so aggregates are in its list.
+	// A handler that fills a command from present state (bus.LoadOwned) names the state's type, so aggregates are in
+	// its list.
 	{
 		folders: []string{"httpapi/...", "radius/..."}, never: kits,
-		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/...", "aggregates/*", "aggregates/network/routerplan"},
+		own: []string{
+			"internal/...", "events", "commands", "commands/bus", "projections/...", "aggregates/*",
+			"aggregates/network/routerplan",
+		},
 	},
 	{folders: []string{"simulators/..."}, own: []string{"internal/...", "simulators/..."}, never: kits},
 	{folders: []string{"web/..."}, own: []string{}},
@@ -144,7 +172,8 @@ func forbidden(s *source, l layer, name string) string {
 	case isOwn:
 		return "not of a layer below"
 	case isStandard(name):
-		if l.pure && slices.ContainsFunc(impure, func(i string) bool { return below(name, i) }) && !slices.Contains(with(pureAfterAll, l.but...), name) {
+		if l.pure && slices.ContainsFunc(impure, func(i string) bool { return below(name, i) }) &&
+			!slices.Contains(with(pureAfterAll, l.but...), name) {
 			return "this layer is pure"
 		}
 		return ""

@@ -15,7 +15,10 @@ const (
 )
 
 // clockFree are the folders that may read the machine's time.
-var clockFree = []string{"internal/clock", "cmd/...", "simulators/...", "internal/postgres/pgtest/...", "internal/storetest", "internal/benchtest", "eventstore/contract/..."}
+var clockFree = []string{
+	"internal/clock", "cmd/...", "simulators/...", "internal/postgres/pgtest/...", "internal/storetest",
+	"internal/benchtest", "eventstore/contract/...",
+}
 
 // checkTime finds time that does not come from a clock.
 func checkTime(s *source) []Violation {
@@ -74,7 +77,8 @@ func checkComments(s *source) []Violation {
 
 // isTest tells whether the go command runs a function of this name.
 func isTest(name string) bool {
-	return slices.ContainsFunc([]string{"Test", "Fuzz", "Benchmark", "Example"}, func(p string) bool { return strings.HasPrefix(name, p) })
+	return slices.ContainsFunc([]string{"Test", "Fuzz", "Benchmark", "Example"},
+		func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // uncommented lists the members of a declaration without comment that have none of their own. Blank ones assert
@@ -111,7 +115,8 @@ func checkLengths(s *source) []Violation {
 			continue
 		}
 		if lines := s.line(fn.End()) - s.line(fn.Type.Pos()) + 1; lines > maxFunctionLines {
-			found = append(found, s.at(fn.Pos(), "length", "func %s of %d lines, limit %d", fn.Name.Name, lines, maxFunctionLines))
+			found = append(found, s.at(fn.Pos(), "length", "func %s of %d lines, limit %d", fn.Name.Name, lines,
+				maxFunctionLines))
 		}
 	}
 	return found
@@ -144,7 +149,9 @@ func checkMarks(s *source) []Violation {
 }
 
 // vague are words that STYLE.md section 1 does not want as names.
-var vague = []string{"manager", "helper", "helpers", "util", "utils", "common", "data", "info", "base", "shared", "misc"}
+var vague = []string{
+	"manager", "helper", "helpers", "util", "utils", "common", "data", "info", "base", "shared", "misc",
+}
 
 // checkPackageName wants a package to be named by what it is about.
 func checkPackageName(s *source) []Violation {

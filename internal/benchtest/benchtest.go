@@ -1,6 +1,6 @@
-// Package benchtest is the common form of the benchmarks: each measures the product and, in turns with it in the same run,
-// the limit that the same machine sets without the product. What is reported is the ratio of the two, so that a figure
-// means the same on every machine. `make bench` puts the ratios together; nothing fails for a figure.
+// Package benchtest is the common form of the benchmarks: each measures the product and, in turns with it in the same
+// run, the limit that the same machine sets without the product. What is reported is the ratio of the two, so that a
+// figure means the same on every machine. `make bench` puts the ratios together; nothing fails for a figure.
 package benchtest
 
 import (
@@ -98,7 +98,8 @@ func ReportTime(b *testing.B, what string, got, limit time.Duration, aim float64
 	report(b, float64(limit)/float64(got), aim)
 }
 
-// Latencies reports the middle and the slow end of durations, with an upper bound that is wanted for the latter, 0 for none.
+// Latencies reports the middle and the slow end of durations, with an upper bound that is wanted for the latter, 0 for
+// none.
 func Latencies(b *testing.B, what string, took []time.Duration, wanted time.Duration) {
 	b.Helper()
 	p50, p99 := Quantile(took, 50), Quantile(took, 99)

@@ -25,7 +25,8 @@ type Bare struct {
 func NewBare(b *testing.B, pool *pgxpool.Pool, schema string) *Bare {
 	b.Helper()
 	table := pgx.Identifier{schema, "bench_bare"}.Sanitize()
-	_, err := pool.Exec(b.Context(), `create table `+table+` (like `+pgx.Identifier{schema, "events"}.Sanitize()+` including all)`)
+	_, err := pool.Exec(b.Context(),
+		`create table `+table+` (like `+pgx.Identifier{schema, "events"}.Sanitize()+` including all)`)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func (l *Bare) AppendRate(b *testing.B, group int) float64 {
 	table := pgx.Identifier{l.schema, "bench_bare"}.Sanitize()
 	data := bytes.Repeat([]byte("x"), rowBytes)
 	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error {
-		_, err := l.pool.Exec(ctx, `insert into `+table+` (position, stream, revision, event_id, type, is_json, created, metadata, data)
+		_, err := l.pool.Exec(ctx, `insert into `+table+
+			` (position, stream, revision, event_id, type, is_json, created, metadata, data)
 			select $1::bigint + n, 'bench-' || n, $1::bigint + n, gen_random_uuid(), 'bench', true, 0, ''::bytea, $2::bytea from generate_series(1, $3::int) n`,
 			l.next, data, group)
 		l.next += int64(group)
@@ -52,7 +54,8 @@ func (l *Bare) ReadRate(b *testing.B) float64 {
 	table := pgx.Identifier{l.schema, "events"}.Sanitize()
 	began, count, last := time.Now(), 0, int64(0)
 	for {
-		rows, err := l.pool.Query(b.Context(), `select position, stream, revision, event_id, type, is_json, created, metadata, data
+		rows, err := l.pool.Query(b.Context(),
+			`select position, stream, revision, event_id, type, is_json, created, metadata, data
 			from `+table+` where position > $1 order by position limit 1000`, last)
 		if err != nil {
 			b.Fatal(err)
@@ -64,7 +67,9 @@ func (l *Bare) ReadRate(b *testing.B) float64 {
 			json              bool
 			metadata, data    []byte
 		)
-		tag, err := pgx.ForEachRow(rows, []any{&last, &stream, &revision, &event, &kind, &json, &created, &metadata, &data}, func() error { return nil })
+		tag, err := pgx.ForEachRow(rows,
+			[]any{&last, &stream, &revision, &event, &kind, &json, &created, &metadata, &data},
+			func() error { return nil })
 		if err != nil {
 			b.Fatal(err)
 		}

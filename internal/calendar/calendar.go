@@ -1,4 +1,5 @@
-// Package calendar has local dates and billing periods: what a day is depends on the organization's zone, an instant does not.
+// Package calendar has local dates and billing periods: what a day is depends on the organization's zone, an instant
+// does not.
 package calendar
 
 import (
@@ -96,8 +97,8 @@ const (
 // Known tells whether the word is a period.
 func (p Period) Known() bool { return p == Hour || p == Day || p == Week || p == Month }
 
-// After is one period after an instant, in the zone's calendar. anchorDay (1 to 31) is the day of the month that monthly
-// periods return to after a shorter month clamped it; 0 means the day of the instant itself.
+// After is one period after an instant, in the zone's calendar. anchorDay (1 to 31) is the day of the month that
+// monthly periods return to after a shorter month clamped it; 0 means the day of the instant itself.
 func (p Period) After(at time.Time, anchorDay int, zone *time.Location) time.Time {
 	local := at.In(zone)
 	switch p {

@@ -36,7 +36,8 @@ func TestPeriodAfter_ShortPeriods(t *testing.T) {
 	t.Parallel()
 	zone, at := nairobi(t), time.Date(2026, time.December, 31, 20, 0, 0, 0, time.UTC)
 	for period, want := range map[calendar.Period]time.Time{
-		calendar.Hour: at.Add(time.Hour), calendar.Day: at.Add(24 * time.Hour), calendar.Week: at.Add(7 * 24 * time.Hour),
+		calendar.Hour: at.Add(time.Hour), calendar.Day: at.Add(24 * time.Hour),
+		calendar.Week:  at.Add(7 * 24 * time.Hour),
 		calendar.Month: time.Date(2027, time.January, 31, 20, 0, 0, 0, time.UTC),
 	} {
 		if got := period.After(at, 0, zone); !got.Equal(want) {
@@ -63,7 +64,8 @@ func TestDate_LocalDayOfAnInstant(t *testing.T) {
 	if got := calendar.On(late, nairobi(t)).String(); got != "2026-11-21" {
 		t.Errorf("it is %s in Nairobi; want 2026-11-21", got)
 	}
-	if got := calendar.On(late, nairobi(t)).Start(nairobi(t)); !got.Equal(time.Date(2026, time.November, 20, 21, 0, 0, 0, time.UTC)) {
+	if got := calendar.On(late, nairobi(t)).Start(nairobi(t)); !got.Equal(time.Date(2026, time.November, 20, 21, 0, 0,
+		0, time.UTC)) {
 		t.Errorf("the day began at %s", got)
 	}
 }
@@ -75,7 +77,8 @@ func TestParseDate_RefusesWhatIsNoDay(t *testing.T) {
 			t.Errorf("ParseDate(%q) = %v; want an error", text, got)
 		}
 	}
-	if d, err := calendar.ParseDate("2026-12-31"); err != nil || d.AddDays(1).String() != "2027-01-01" || !d.Before(d.AddDays(1)) {
+	if d, err := calendar.ParseDate("2026-12-31"); err != nil || d.AddDays(1).String() != "2027-01-01" ||
+		!d.Before(d.AddDays(1)) {
 		t.Errorf("the day after 2026-12-31 is %v (%v)", d.AddDays(1), err)
 	}
 }
@@ -83,8 +86,9 @@ func TestParseDate_RefusesWhatIsNoDay(t *testing.T) {
 func TestDate_StartsWhenItsFirstInstantIs(t *testing.T) {
 	t.Parallel()
 	for name, day := range map[string]calendar.Date{
-		"Africa/Nairobi": {Year: 2026, Month: 3, Day: 2}, "Africa/Cairo": {Year: 2024, Month: 4, Day: 26}, "America/Havana": {Year: 2024, Month: 3, Day: 10},
-		"Atlantic/Azores": {Year: 2024, Month: 3, Day: 31}, "America/Asuncion": {Year: 2024, Month: 10, Day: 6},
+		"Africa/Nairobi": {Year: 2026, Month: 3, Day: 2}, "Africa/Cairo": {Year: 2024, Month: 4, Day: 26},
+		"America/Havana": {Year: 2024, Month: 3, Day: 10}, "Atlantic/Azores": {Year: 2024, Month: 3, Day: 31},
+		"America/Asuncion": {Year: 2024, Month: 10, Day: 6},
 	} {
 		zone, err := time.LoadLocation(name)
 		if err != nil {

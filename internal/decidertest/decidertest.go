@@ -30,7 +30,9 @@ type Scenario[S any, C commands.Command, E events.Event] struct {
 }
 
 // For begins an example in which nothing has happened yet.
-func For[S any, C commands.Command, E events.Event](t testing.TB, def aggregates.Definition[S, C, E], now time.Time) *Scenario[S, C, E] {
+func For[S any, C commands.Command, E events.Event](
+	t testing.TB, def aggregates.Definition[S, C, E], now time.Time,
+) *Scenario[S, C, E] {
 	return &Scenario[S, C, E]{t: t, def: def, now: now}
 }
 
@@ -63,7 +65,8 @@ func (s *Scenario[S, C, E]) When(cmd C) *Scenario[S, C, E] {
 	s.decided, s.err = s.def.Decide(s.state, cmd, s.now)
 	again, err := s.def.Decide(s.state, cmd, s.now)
 	if diff := cmp.Diff(s.decided, again); diff != "" || failure.CodeOf(err) != failure.CodeOf(s.err) {
-		s.t.Fatalf("%s is decided differently the second time: is it pure? (-first +second)\n%s", cmd.CommandName(), diff)
+		s.t.Fatalf("%s is decided differently the second time: is it pure? (-first +second)\n%s", cmd.CommandName(),
+			diff)
 	}
 	s.asked = true
 	return s

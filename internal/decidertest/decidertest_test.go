@@ -81,9 +81,11 @@ func TestScenario_FindsWhatIsOtherwise(t *testing.T) {
 		"other failure": func(t testing.TB) { start(t).When(archive{}).ThenFails("other") },
 		"failure":       func(t testing.TB) { start(t).When(archive{}).Then() },
 		"no question":   func(t testing.TB) { start(t).Then() },
-		"asked before":  func(t testing.TB) { start(t).When(archive{"x"}).Then(events.PlanArchived{Reason: "x"}).ThenNothing() },
-		"impure":        func(t testing.TB) { decidertest.For(t, rules(impure), time.Time{}).When(archive{"x"}) },
-		"lost state":    func(t testing.TB) { start(t).Given(events.PlanArchived{Reason: "x"}).SurvivesClosing() },
+		"asked before": func(t testing.TB) {
+			start(t).When(archive{"x"}).Then(events.PlanArchived{Reason: "x"}).ThenNothing()
+		},
+		"impure":     func(t testing.TB) { decidertest.For(t, rules(impure), time.Time{}).When(archive{"x"}) },
+		"lost state": func(t testing.TB) { start(t).Given(events.PlanArchived{Reason: "x"}).SurvivesClosing() },
 	} {
 		f := &fake{TB: t}
 		func() {

@@ -27,8 +27,10 @@ const (
 )
 
 // statusOfKind is the HTTP status of each kind, as httpapi answers.
-var statusOfKind = map[string]int{"Internal": 500, "Malformed": 400, "Unauthenticated": 401, "Denied": 403, "NotFound": 404, "Conflict": 409,
-	"Stale": 412, "TooLarge": 413, "Invalid": 422, "Limited": 429, "Refused": 502, "Unavailable": 503}
+var statusOfKind = map[string]int{
+	"Internal": 500, "Malformed": 400, "Unauthenticated": 401, "Denied": 403, "NotFound": 404, "Conflict": 409,
+	"Stale": 412, "TooLarge": 413, "Invalid": 422, "Limited": 429, "Refused": 502, "Unavailable": 503,
+}
 
 // statusOfCode has the statuses that are no kind: httpapi's own.
 var statusOfCode = map[string]int{"method_not_allowed": 405, "unsupported_media_type": 415}
@@ -103,11 +105,16 @@ func list(places []found, status map[string]int) string {
 	for code := range status {
 		codes = append(codes, code)
 	}
-	slices.SortFunc(codes, func(a, b string) int { return cmp.Or(cmp.Compare(status[a], status[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(codes, func(a, b string) int {
+		return cmp.Or(cmp.Compare(status[a], status[b]),
+			cmp.Compare(a, b))
+	})
 	var b strings.Builder
-	b.WriteString("# Failure codes\n\nThe field `code` of an error body is stable; `message` is for people and may change. A 422, and a 400 with missing fields,\n" +
+	b.WriteString("# Failure codes\n\nThe field `code` of an error body is stable; `message` is for people and may " +
+		"change. A 422, and a 400 with missing fields,\n" +
 		"has a list of messages, one for each fault, each naming its field.\n\n" +
-		"Made from the source by `go test ./internal/failure -run Codes -update`; a test compares status and code.\n\n| Status | Code | Message |\n|---|---|---|\n")
+		"Made from the source by `go test ./internal/failure -run Codes -update`; a test compares status and " +
+		"code.\n\n| Status | Code | Message |\n|---|---|---|\n")
 	for _, code := range codes {
 		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", status[code], code, strings.ReplaceAll(messages[code], "|", "\\|"))
 	}
@@ -125,7 +132,8 @@ func scan(t *testing.T) []found {
 		}
 		name := entry.Name()
 		if entry.IsDir() {
-			if path != sourceRoot && (strings.HasPrefix(name, ".") || name == "simulators" || strings.HasSuffix(name, "test")) {
+			if path != sourceRoot && (strings.HasPrefix(name, ".") || name == "simulators" ||
+				strings.HasSuffix(name, "test")) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -45,8 +45,8 @@ type Error struct {
 	Code    string   // snake_case, stable, part of the API
 	Message string   // safe for customers
 	Faults  []string // Invalid and Malformed only: one entry for each fault, naming its field
-	// Details are further fields of the answer, by their names in it: what a program needs to go on, such as the number of
-	// sessions that a change disconnects. Safe for customers; nil = none.
+	// Details are further fields of the answer, by their names in it: what a program needs to go on, such as the number
+	// of sessions that a change disconnects. Safe for customers; nil = none.
 	Details map[string]any
 	// RetryAfter is set on Limited and Unavailable when the time to wait is known.
 	RetryAfter time.Duration

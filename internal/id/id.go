@@ -1,5 +1,6 @@
-// Package id has a type for each kind of identifier, so that an invoice's id cannot be given where a receipt's is wanted.
-// New ids are UUIDv7 (they sort by time of making); derived ids are UUIDv5, so that the same facts give the same id.
+// Package id has a type for each kind of identifier, so that an invoice's id cannot be given where a receipt's is
+// wanted. New ids are UUIDv7 (they sort by time of making); derived ids are UUIDv5, so that the same facts give the
+// same id.
 package id
 
 import (

@@ -13,7 +13,9 @@ func TestDerive_SamePartsSameIDOtherPartsOther(t *testing.T) {
 	if a != id.Derive[id.Receipt]("receipt", "mpesa", "SKE12AB34C") {
 		t.Error("the same facts gave two ids")
 	}
-	for _, parts := range [][]string{{"mpesa", "SKE12AB34D"}, {"mpesaSKE12", "AB34C"}, {"mpesa\x00SKE12AB34C"}, {"mpesa", "SKE12AB34C", ""}} {
+	for _, parts := range [][]string{
+		{"mpesa", "SKE12AB34D"}, {"mpesaSKE12", "AB34C"}, {"mpesa\x00SKE12AB34C"}, {"mpesa", "SKE12AB34C", ""},
+	} {
 		if a == id.Derive[id.Receipt]("receipt", parts...) {
 			t.Errorf("%q gave the same id", parts)
 		}
@@ -47,7 +49,10 @@ func TestID_JSONAndSQLKeepNone(t *testing.T) {
 
 func TestParse_OneFormOnly(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "x", "6f1d3c520f0b5c599d387a2f3ed1c3a4", "{6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4}", "urn:uuid:6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4"} {
+	for _, text := range []string{
+		"", "x", "6f1d3c520f0b5c599d387a2f3ed1c3a4", "{6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4}",
+		"urn:uuid:6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4",
+	} {
 		if v, err := id.Parse[id.Invoice](text); err == nil {
 			t.Errorf("Parse(%q) = %v; want an error", text, v)
 		}

@@ -16,7 +16,9 @@ func TestParse_ExactOrRefused(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v; want %d minor units", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", ".", "1.", ".5", "1e3", "1.005", "1,000", "+1", "--1", "0x10", " 1", "99999999999999999999"} {
+	for _, text := range []string{
+		"", ".", "1.", ".5", "1e3", "1.005", "1,000", "+1", "--1", "0x10", " 1", "99999999999999999999",
+	} {
 		if got, err := money.Parse(text, money.KES); err == nil {
 			t.Errorf("Parse(%q) = %v; want an error", text, got)
 		}
@@ -29,7 +31,8 @@ func TestParse_ExactOrRefused(t *testing.T) {
 func TestDecimal_ReadsBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		a := money.Of(rapid.Int64Range(-1e15, 1e15).Draw(t, "minor"), rapid.SampledFrom([]money.Currency{"KES", "UGX"}).Draw(t, "currency"))
+		a := money.Of(rapid.Int64Range(-1e15, 1e15).Draw(t, "minor"),
+			rapid.SampledFrom([]money.Currency{"KES", "UGX"}).Draw(t, "currency"))
 		b, err := money.Parse(a.Decimal(), a.Currency)
 		if err != nil || a != b {
 			t.Fatalf("%v became %q and %v (%v)", a, a.Decimal(), b, err)
@@ -41,7 +44,8 @@ func TestSplit_PartsSumToTheWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a := money.Of(rapid.Int64Range(-1e12, 1e12).Draw(t, "minor"), money.KES)
-		weights := append(rapid.SliceOfN(rapid.Int64Range(0, 1000), 0, 10).Draw(t, "weights"), rapid.Int64Range(1, 1000).Draw(t, "one more"))
+		weights := append(rapid.SliceOfN(rapid.Int64Range(0, 1000), 0, 10).Draw(t, "weights"),
+			rapid.Int64Range(1, 1000).Draw(t, "one more"))
 		sum := money.Of(0, money.KES)
 		for i, part := range a.Split(weights...) {
 			if weights[i] == 0 && !part.IsZero() {
@@ -57,7 +61,9 @@ func TestSplit_PartsSumToTheWhole(t *testing.T) {
 
 func TestRounding_HalfAwayFromZeroAndUpToWholeUnits(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ minor, num, den, want int64 }{{5, 1, 2, 3}, {-5, 1, 2, -3}, {4, 1, 3, 1}, {150000, 16, 116, 20690}} {
+	for _, c := range []struct{ minor, num, den, want int64 }{
+		{5, 1, 2, 3}, {-5, 1, 2, -3}, {4, 1, 3, 1}, {150000, 16, 116, 20690},
+	} {
 		if got := money.Of(c.minor, money.KES).MulDivRounded(c.num, c.den).Minor; got != c.want {
 			t.Errorf("%d × %d / %d = %d; want %d", c.minor, c.num, c.den, got, c.want)
 		}

@@ -1,6 +1,6 @@
-// Package personal has the type of every field that identifies a human being. In an event it is written only sealed with
-// a key of its subject; when that key is destroyed it reads as erased. A text that was never sealed refuses to be written
-// as JSON, so that a forgotten codec cannot leak it.
+// Package personal has the type of every field that identifies a human being. In an event it is written only sealed
+// with a key of its subject; when that key is destroyed it reads as erased. A text that was never sealed refuses to be
+// written as JSON, so that a forgotten codec cannot leak it.
 package personal
 
 import (

@@ -25,7 +25,8 @@ func TestText_UnsealedIsNeverWritten(t *testing.T) {
 	}
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "phone", personal.Of("+254712345678"))
-	if shown := log.String() + fmt.Sprintf("%v %s", personal.Of("+254712345678"), personal.Of("+254712345678")); strings.Contains(shown, "254712345678") {
+	if shown := log.String() + fmt.Sprintf("%v %s", personal.Of("+254712345678"),
+		personal.Of("+254712345678")); strings.Contains(shown, "254712345678") {
 		t.Fatalf("personal text is shown: %s", shown)
 	}
 }

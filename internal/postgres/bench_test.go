@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// BenchmarkTenantRead prints what row-level security costs: the rate of a tenant read of 25 rows of 20,000, as a share of
-// the same indexed query by the owner.
+// BenchmarkTenantRead prints what row-level security costs: the rate of a tenant read of 25 rows of 20,000, as a share
+// of the same indexed query by the owner.
 func BenchmarkTenantRead(b *testing.B) {
 	db := pgtest.New(b)
 	schema := db.Namespace.Schema("bench")
@@ -19,8 +19,10 @@ func BenchmarkTenantRead(b *testing.B) {
 	org := uuid.New()
 	for _, sql := range []string{
 		"create schema " + schema,
-		"create table " + table + " (org_id uuid not null, n int not null, name text not null, primary key (org_id, n))",
-		"insert into " + table + " select '" + org.String() + "'::uuid, n, 'name ' || n from generate_series(1, 20000) n",
+		"create table " + table +
+			" (org_id uuid not null, n int not null, name text not null, primary key (org_id, n))",
+		"insert into " + table + " select '" + org.String() +
+			"'::uuid, n, 'name ' || n from generate_series(1, 20000) n",
 		"analyze " + table,
 	} {
 		if _, err := db.Owner.Exec(b.Context(), sql); err != nil {

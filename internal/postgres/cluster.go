@@ -102,9 +102,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.prepareDatabase(ctx)
 }
 
-// run starts the server process and waits until it accepts connections, at the port that choose settles on. A server that
-// still waits for a dead one's children, or lost its port to somebody else in between, is given another chance.
-func (c *Cluster) run(ctx context.Context, choose func(clusterState, context.Context, string) (clusterState, error)) error {
+// run starts the server process and waits until it accepts connections, at the port that choose settles on. A server
+// that still waits for a dead one's children, or lost its port to somebody else in between, is given another chance.
+func (c *Cluster) run(
+	ctx context.Context, choose func(clusterState, context.Context, string) (clusterState, error),
+) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var err error
@@ -162,14 +164,16 @@ func (c *Cluster) prepareDatabase(ctx context.Context) error {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var user, database bool
-	err = conn.QueryRow(ctx, `select exists(select from pg_roles where rolname = $1), exists(select from pg_database where datname = $2)`,
+	err = conn.QueryRow(ctx,
+		`select exists(select from pg_roles where rolname = $1), exists(select from pg_database where datname = $2)`,
 		clusterUser, clusterDatabase).Scan(&user, &database)
 	if err != nil {
 		return fmt.Errorf("look at the private database: %w", err)
 	}
 	if !user {
 		// A password of hexadecimal digits needs no quoting.
-		sql := fmt.Sprintf("create role %s login nosuperuser createrole password '%s'", clusterUser, c.remembered().Password)
+		sql := fmt.Sprintf("create role %s login nosuperuser createrole password '%s'", clusterUser,
+			c.remembered().Password)
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("create database user: %w", err)
 		}
@@ -191,7 +195,8 @@ func (c *Cluster) URL() string {
 func (c *Cluster) SocketURL() string {
 	state := c.remembered()
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(clusterUser, state.Password), Path: "/" + clusterDatabase}
-	u.RawQuery = url.Values{"host": {c.place.sockets}, "port": {strconv.Itoa(state.Port)}, "sslmode": {"disable"}}.Encode()
+	u.RawQuery = url.Values{"host": {c.place.sockets}, "port": {strconv.Itoa(state.Port)},
+		"sslmode": {"disable"}}.Encode()
 	return u.String()
 }
 
@@ -227,8 +232,8 @@ func (c *Cluster) Done() <-chan struct{} {
 	return closed
 }
 
-// Restart stops the server if it still runs and starts it again at the same address, which is in the hands of connection
-// pools: a port that somebody else uses for the moment is waited for.
+// Restart stops the server if it still runs and starts it again at the same address, which is in the hands of
+// connection pools: a port that somebody else uses for the moment is waited for.
 func (c *Cluster) Restart(ctx context.Context) error {
 	if proc := c.current(); proc != nil {
 		proc.stop(ctx)

@@ -76,7 +76,8 @@ func serverAccount() (*account, error) {
 			return &account{uid: uint32(uid), gid: uint32(gid)}, nil
 		}
 	}
-	return nil, errors.New("PostgreSQL does not run as root and there is no user postgres: set DATABASE_URL or start as another user")
+	return nil, errors.New("PostgreSQL does not run as root and there is no user postgres: set DATABASE_URL or " +
+		"start as another user")
 }
 
 // reachable tells whether any user may enter dir.
@@ -154,7 +155,8 @@ func findBinaries(configured, data string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.New("PostgreSQL is not installed: run `apt-get install postgresql` (or `make install-deps`), or set DATABASE_URL")
+	return "", errors.New("PostgreSQL is not installed: run `apt-get install postgresql` (or `make install-deps`), " +
+		"or set DATABASE_URL")
 }
 
 // isFile tells whether a regular file is there.

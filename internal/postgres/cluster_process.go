@@ -49,7 +49,8 @@ func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
 	set("listen_addresses=127.0.0.1", "port="+strconv.Itoa(state.Port),
 		"unix_socket_directories="+p.sockets, "unix_socket_permissions=0700", "password_encryption=scram-sha-256",
 		"max_connections="+strconv.Itoa(cfg.MaxConnections), "shared_buffers=256MB", "max_wal_size=2GB",
-		"max_locks_per_transaction=256", "synchronous_commit=on", "jit=off", "random_page_cost=1.1", "timezone=UTC", "log_timezone=UTC",
+		"max_locks_per_transaction=256", "synchronous_commit=on", "jit=off", "random_page_cost=1.1", "timezone=UTC",
+		"log_timezone=UTC",
 		"log_min_error_statement=panic", "log_error_verbosity=terse", "log_parameter_max_length=0",
 		"log_parameter_max_length_on_error=0", "log_statement=none", "logging_collector=off")
 	if cfg.Scratch {

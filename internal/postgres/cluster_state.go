@@ -58,8 +58,8 @@ func (s clusterState) save(dir string) error {
 	return nil
 }
 
-// Ports of private clusters lie below those that systems give to outgoing connections (Linux: from 32768): while the server
-// is down, no connection of anybody can sit on its port.
+// Ports of private clusters lie below those that systems give to outgoing connections (Linux: from 32768): while the
+// server is down, no connection of anybody can sit on its port.
 const (
 	lowestPort = 20_000
 	ports      = 12_000
@@ -112,8 +112,8 @@ func randomHex() string {
 	return hex.EncodeToString(b)
 }
 
-// How long the lock of a data directory is tried for: a process that was just forked holds its parent's files for a moment,
-// and one that was just killed takes a moment to end.
+// How long the lock of a data directory is tried for: a process that was just forked holds its parent's files for a
+// moment, and one that was just killed takes a moment to end.
 const (
 	lockTries = 20
 	lockPause = 50 * time.Millisecond

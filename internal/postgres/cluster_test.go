@@ -51,7 +51,9 @@ func clusterDir(t *testing.T) string {
 // takes the power away.
 func startCluster(t *testing.T, dir string) *postgres.Cluster {
 	t.Helper()
-	c, err := postgres.StartCluster(t.Context(), postgres.ClusterConfig{DataDir: dir, MaxConnections: 20, Scratch: true})
+	c, err := postgres.StartCluster(t.Context(), postgres.ClusterConfig{
+		DataDir: dir, MaxConnections: 20, Scratch: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

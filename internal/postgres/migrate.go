@@ -50,7 +50,8 @@ func (db *DB) Migrate(ctx context.Context, part string, fsys fs.FS) error {
 func (db *DB) lockedSession(ctx context.Context, part, schema string) (*sql.DB, error) {
 	conn := stdlib.OpenDB(*db.Owner.Config().ConnConfig)
 	conn.SetMaxOpenConns(1)
-	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", db.Namespace.LockKey("migrate "+part)); err != nil {
+	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)",
+		db.Namespace.LockKey("migrate "+part)); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	if _, err := conn.ExecContext(ctx, "create schema if not exists "+schema); err != nil {

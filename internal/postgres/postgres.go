@@ -116,7 +116,8 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 	return pool, nil
 }
 
-// readTimesInUTC makes timestamptz columns scan as UTC, whatever the machine's zone: the driver's default is local time.
+// readTimesInUTC makes timestamptz columns scan as UTC, whatever the machine's zone: the driver's default is local
+// time.
 func readTimesInUTC(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},

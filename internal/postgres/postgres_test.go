@@ -103,7 +103,8 @@ func TestReadRoles_CannotWriteNorEscape(t *testing.T) {
 		if pool == postgres.PlatformRole {
 			p = db.Platform
 		}
-		if _, err := p.Exec(t.Context(), "set transaction_read_only = off; insert into "+table+" values (gen_random_uuid(), 'z')"); err == nil {
+		if _, err := p.Exec(t.Context(),
+			"set transaction_read_only = off; insert into "+table+" values (gen_random_uuid(), 'z')"); err == nil {
 			t.Errorf("%s could write", pool)
 		}
 		var role string
@@ -112,7 +113,9 @@ func TestReadRoles_CannotWriteNorEscape(t *testing.T) {
 			if _, err := tx.Exec(t.Context(), "reset role"); err != nil {
 				return err
 			}
-			return tx.QueryRow(t.Context(), "select current_user, rolbypassrls or rolsuper from pg_roles where rolname = current_user").Scan(&role, &bypass)
+			return tx.QueryRow(t.Context(),
+				"select current_user, rolbypassrls or rolsuper from pg_roles where rolname = current_user").Scan(&role,
+				&bypass)
 		})
 		if err != nil || role != pool || bypass {
 			t.Errorf("after reset role: %s (bypass %v, err %v), want %s", role, bypass, err, pool)
@@ -125,7 +128,9 @@ func TestProtectTable_BindsTheOwnerThroughThePolicyOnly(t *testing.T) {
 	db := pgtest.New(t)
 	table := things(t, db)
 	var enabled, forced bool
-	err := db.Owner.QueryRow(t.Context(), "select relrowsecurity, relforcerowsecurity from pg_class where oid = $1::regclass", table).Scan(&enabled, &forced)
+	err := db.Owner.QueryRow(t.Context(),
+		"select relrowsecurity, relforcerowsecurity from pg_class where oid = $1::regclass", table).Scan(&enabled,
+		&forced)
 	if err != nil || !enabled || !forced {
 		t.Errorf("row security enabled %v, forced %v, err %v", enabled, forced, err)
 	}
@@ -148,7 +153,8 @@ func TestMigrate_ConcurrentProgramsApplyOnce(t *testing.T) {
 	}
 	wg.Wait()
 	var rows int
-	if err := db.Owner.QueryRow(t.Context(), "select count(*) from "+db.Namespace.Schema("twice")+".a").Scan(&rows); err != nil || rows != 1 {
+	if err := db.Owner.QueryRow(t.Context(),
+		"select count(*) from "+db.Namespace.Schema("twice")+".a").Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("rows %d, err %v", rows, err)
 	}
 }
@@ -171,7 +177,8 @@ func TestOpen_WithoutCreateRoleNamesTheSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := pgtest.Open(t, db.URL, db.Namespace).Owner.Exec(context.Background(), "drop role "+user); err != nil {
+		if _, err := pgtest.Open(t, db.URL, db.Namespace).Owner.Exec(context.Background(),
+			"drop role "+user); err != nil {
 			t.Error(err)
 		}
 	})
@@ -244,7 +251,8 @@ func TestOpen_TimesScanInUTC(t *testing.T) {
 	for _, pool := range []*pgxpool.Pool{db.Owner, db.Query, db.Platform} {
 		var at time.Time
 		err := pool.QueryRow(t.Context(), "select timestamptz '2026-03-01 12:00:00+03'").Scan(&at)
-		if want := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC); err != nil || at.Location() != time.UTC || !at.Equal(want) {
+		if want := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC); err != nil || at.Location() != time.UTC ||
+			!at.Equal(want) {
 			t.Errorf("have %s, %v; want %s", at, err, want)
 		}
 	}

@@ -67,7 +67,8 @@ func ensureRole(ctx context.Context, tx pgx.Tx, role string) error {
 		}
 	}
 	if state.Unsafe {
-		return fmt.Errorf("role %s is a superuser or bypasses row-level security; run: alter role %s nosuperuser nobypassrls", role, role)
+		return fmt.Errorf("role %s is a superuser or bypasses row-level security; run: alter role %s nosuperuser "+
+			"nobypassrls", role, role)
 	}
 	if !state.Exists {
 		if _, err := tx.Exec(ctx, createRoleSQL(role)); err != nil {
@@ -104,7 +105,8 @@ func explainRole(err error) error {
 		return fmt.Errorf("create database roles: %w", err)
 	}
 	var b strings.Builder
-	b.WriteString("the database user may not create roles. Run this once as a database administrator, then start again:\n")
+	b.WriteString("the database user may not create roles. Run this once as a database administrator, then start " +
+		"again:\n")
 	for _, role := range []string{QueryRole, PlatformRole} {
 		fmt.Fprintf(&b, "  %s;\n  grant %s to <the user of DATABASE_URL>;\n", createRoleSQL(role), role)
 	}

@@ -142,12 +142,15 @@ func TestText_IsHiddenEverywhere(t *testing.T) {
 	}
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", s, "config", config{s}, "ring", ring(t, key('k')))
-	shown := fmt.Sprintf("%v %s %q %x %#v %+v", s, s, s, s, config{s}, &config{s}) + string(js) + log.String() + fmt.Sprintf("%v %+v %#v", ring(t, key('k')), ring(t, key('k')), ring(t, key('k')))
-	if strings.Contains(shown, "hunter2") || strings.Contains(shown, "68756e") || strings.Contains(shown, "kkk") || strings.Contains(shown, "107 107") {
+	shown := fmt.Sprintf("%v %s %q %x %#v %+v", s, s, s, s, config{s}, &config{s}) + string(js) + log.String() +
+		fmt.Sprintf("%v %+v %#v", ring(t, key('k')), ring(t, key('k')), ring(t, key('k')))
+	if strings.Contains(shown, "hunter2") || strings.Contains(shown, "68756e") || strings.Contains(shown, "kkk") ||
+		strings.Contains(shown, "107 107") {
 		t.Errorf("shown: %s", shown)
 	}
 	var back config
-	if err := json.Unmarshal([]byte(`{"Password":"hunter2"}`), &back); err != nil || back.Password.Reveal() != "hunter2" {
+	if err := json.Unmarshal([]byte(`{"Password":"hunter2"}`), &back); err != nil ||
+		back.Password.Reveal() != "hunter2" {
 		t.Errorf("read %v, %v", back.Password.Reveal(), err)
 	}
 }

@@ -1,4 +1,5 @@
-// Package storetest gives tests a real event store: an embedded node of their own on a real PostgreSQL, and a store on it.
+// Package storetest gives tests a real event store: an embedded node of their own on a real PostgreSQL, and a store on
+// it.
 package storetest
 
 import (

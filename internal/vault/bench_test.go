@@ -25,7 +25,8 @@ func BenchmarkVault(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := db.Owner.Exec(b.Context(), replaceSchema(db, "create table {schema}.bare (id uuid primary key, body bytea)")); err != nil {
+	if _, err := db.Owner.Exec(b.Context(),
+		replaceSchema(db, "create table {schema}.bare (id uuid primary key, body bytea)")); err != nil {
 		b.Fatal(err)
 	}
 	insert, body := replaceSchema(db, "insert into {schema}.bare values ($1, $2)"), make([]byte, 600)

@@ -25,7 +25,8 @@ type CallbackOwner struct {
 }
 
 // CallbackSecrets holds the tokens in callback addresses, one for each payment attempt and each shortcode. A token both
-// correlates and authenticates. It is found by its hash; a sealed copy serves to show the address to the provider again.
+// correlates and authenticates. It is found by its hash; a sealed copy serves to show the address to the provider
+// again.
 type CallbackSecrets struct{ core *core }
 
 // SQL of callback secrets. The update in the insert changes nothing: it makes an existing row come back.

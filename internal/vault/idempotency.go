@@ -123,7 +123,8 @@ func (i *Idempotency) Complete(ctx context.Context, m Mark, a Answer) error {
 		return fmt.Errorf("store idempotent answer: %w", err)
 	}
 	sealed := i.core.ring.Seal(secrets.Sealing, plain, idempotencyPlace(m.key))
-	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(completeMarkSQL), m.key, m.lease, sealed, i.core.now().Add(IdempotencyTTL))
+	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(completeMarkSQL), m.key, m.lease, sealed,
+		i.core.now().Add(IdempotencyTTL))
 	if err != nil {
 		return fmt.Errorf("store idempotent answer: %w", err)
 	}

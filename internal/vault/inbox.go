@@ -96,7 +96,8 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store callback: %w", err)
 	}
-	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), callback, c.Kind, optional(c.Ref), c.Shortcode, c.Verified,
+	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), callback, c.Kind, optional(c.Ref), c.Shortcode,
+		c.Verified,
 		i.core.ring.Seal(secrets.Sealing, plain, callbackPlace(callback)), c.ReceivedAt, now)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store callback: %w", err)
@@ -157,8 +158,8 @@ func (i *Inbox) open(row callbackRow, lease uuid.UUID) (TakenCallback, error) {
 	}}, nil
 }
 
-// TakeOver frees the callbacks that a dead program had taken, instead of waiting for InboxLease. Only for a program that is
-// sure to be the only one, before it takes any.
+// TakeOver frees the callbacks that a dead program had taken, instead of waiting for InboxLease. Only for a program
+// that is sure to be the only one, before it takes any.
 func (i *Inbox) TakeOver(ctx context.Context) error {
 	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(releaseLeasesSQL), i.core.now()); err != nil {
 		return fmt.Errorf("take callbacks over: %w", err)

@@ -92,7 +92,8 @@ func TestDestroy_RacingEnsureLeavesNoKey(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		if keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(t.Context(), []uuid.UUID{subject})); len(keys) != 0 {
+		if keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(t.Context(),
+			[]uuid.UUID{subject})); len(keys) != 0 {
 			t.Fatal("a key survived")
 		}
 	}

@@ -23,7 +23,8 @@ const localLimitsKept = 1 << 18
 // are not counted.
 type Limiter interface {
 	// Allow counts a call if it is admitted; else it tells when to try again.
-	Allow(ctx context.Context, key string, limit int, window time.Duration) (ok bool, retryAfter time.Duration, err error)
+	Allow(ctx context.Context, key string, limit int,
+		window time.Duration) (ok bool, retryAfter time.Duration, err error)
 }
 
 // Limits is the Limiter in PostgreSQL, for several replicas.
@@ -96,7 +97,9 @@ func NewLocalLimits(c clock.Clock) *LocalLimits {
 }
 
 // Allow is Limiter's; it never fails.
-func (l *LocalLimits) Allow(_ context.Context, key string, limit int, window time.Duration) (bool, time.Duration, error) {
+func (l *LocalLimits) Allow(
+	_ context.Context, key string, limit int, window time.Duration,
+) (bool, time.Duration, error) {
 	now := l.clock.Now().Truncate(time.Microsecond)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -26,7 +26,8 @@ type Try struct {
 }
 
 // A try is counted before the password is looked at, so that parallel guesses cannot slip through. The fifth sets the
-// lock at once; if its password is right, Succeed removes it. A counter without tries for the lock's time starts afresh.
+// lock at once; if its password is right, Succeed removes it. A counter without tries for the lock's time starts
+// afresh.
 const (
 	tryLockoutSQL = `
 insert into {schema}.lockouts as l (key, tries, last_at, locked_until) values ($1, 1, $2, null)

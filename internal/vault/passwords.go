@@ -57,7 +57,9 @@ type passwordRow struct {
 func newPasswords(c *core, params Argon2) *Passwords {
 	return &Passwords{
 		core: c, params: params, turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		dummy: passwordRow{make([]byte, saltSize), make([]byte, hashSize), params.MemoryKiB, params.Passes, params.Threads},
+		dummy: passwordRow{
+			make([]byte, saltSize), make([]byte, hashSize), params.MemoryKiB, params.Passes, params.Threads,
+		},
 	}
 }
 
@@ -150,7 +152,9 @@ func (p *Passwords) upgrade(ctx context.Context, user id.User, old passwordRow, 
 
 // hashNew hashes with a new salt and the parameters of today.
 func (p *Passwords) hashNew(ctx context.Context, password secrets.Text) (passwordRow, error) {
-	row := passwordRow{Salt: make([]byte, saltSize), MemoryKiB: p.params.MemoryKiB, Passes: p.params.Passes, Threads: p.params.Threads}
+	row := passwordRow{
+		Salt: make([]byte, saltSize), MemoryKiB: p.params.MemoryKiB, Passes: p.params.Passes, Threads: p.params.Threads,
+	}
 	_, _ = rand.Read(row.Salt) // never fails
 	var err error
 	row.Hash, err = p.hash(ctx, password, row)

@@ -21,7 +21,9 @@ func TestPasswords_UnknownUserDoesTheSameWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := Open(t.Context(), Config{
-		DB: pgtest.New(t), Keyring: ring, Clock: clock.NewManual(time.Unix(0, 0)), Argon2: Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
+		DB: pgtest.New(t), Keyring: ring, Clock: clock.NewManual(time.Unix(0, 0)), Argon2: Argon2{
+			MemoryKiB: 64, Passes: 1, Threads: 1,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,8 @@ func TestProviderTokens_AFailedFetchIsNotKept(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	broken := errors.New("broken")
-	_, err := k.ProviderTokens.Token(t.Context(), "set", func(context.Context) (secrets.Text, error) { return "", broken })
+	_, err := k.ProviderTokens.Token(t.Context(), "set",
+		func(context.Context) (secrets.Text, error) { return "", broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("have: %v", err)
 	}
@@ -125,8 +126,9 @@ func TestProviderTokens_ACallerThatGivesUpDoesNotSpoilTheFetch(t *testing.T) {
 // callback is one as a provider sends it.
 func callback() vault.Callback {
 	return vault.Callback{
-		Kind: "stk", Ref: uuid.New(), Shortcode: "174379", Verified: true, SourceIP: netip.MustParseAddr("196.201.214.200"),
-		Body: []byte(`{"PhoneNumber":254700000001}`), ReceivedAt: start,
+		Kind: "stk", Ref: uuid.New(), Shortcode: "174379", Verified: true,
+		SourceIP: netip.MustParseAddr("196.201.214.200"), Body: []byte(`{"PhoneNumber":254700000001}`),
+		ReceivedAt: start,
 	}
 }
 
@@ -161,7 +163,8 @@ func TestInbox_EachCallbackIsProcessedOnce(t *testing.T) {
 	}
 	k.clock.Advance(time.Hour)
 	take(t, k)
-	if n := k.count(t, "select count(*) from {schema}.callbacks where position('254700000001'::bytea in sealed) > 0"); n != 0 {
+	if n := k.count(t,
+		"select count(*) from {schema}.callbacks where position('254700000001'::bytea in sealed) > 0"); n != 0 {
 		t.Error("stored in plain")
 	}
 	k.clock.Advance(vault.InboxKept)
@@ -189,7 +192,12 @@ func TestInbox_ACrashedWorkersCallbackIsTakenByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(t, k)
-	want := []vault.PendingCallback{{ID: live.ID, Kind: "stk", Shortcode: "174379", Verified: true, ReceivedAt: start, Attempts: 2, LastFailure: "provider unavailable"}}
+	want := []vault.PendingCallback{
+		{
+			ID: live.ID, Kind: "stk", Shortcode: "174379", Verified: true, ReceivedAt: start, Attempts: 2,
+			LastFailure: "provider unavailable",
+		},
+	}
 	if d := cmp.Diff(want, must[[]vault.PendingCallback](t)(k.Inbox.Pending(t.Context(), 10))); d != "" {
 		t.Errorf("pending (-want +got)\n%s", d)
 	}

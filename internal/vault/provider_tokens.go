@@ -48,7 +48,9 @@ on conflict (credentials) do update set sealed = excluded.sealed, token_hash = e
 // Token gives the token of a credential set, from the table while it is fresh, else from fetch: one call at a time over
 // all replicas. credentials names the set and must change when its key or secret does; it is not secret. fetch is not
 // cut short when the caller gives up, since others wait for it too.
-func (p *ProviderTokens) Token(ctx context.Context, credentials string, fetch func(context.Context) (secrets.Text, error)) (secrets.Text, error) {
+func (p *ProviderTokens) Token(
+	ctx context.Context, credentials string, fetch func(context.Context) (secrets.Text, error),
+) (secrets.Text, error) {
 	token, err := p.stored(ctx, credentials)
 	if err != nil || token != "" {
 		return token, err
@@ -69,16 +71,20 @@ func (p *ProviderTokens) Token(ctx context.Context, credentials string, fetch fu
 
 // Drop forgets a token that the provider refused, unless it was replaced meanwhile.
 func (p *ProviderTokens) Drop(ctx context.Context, credentials string, stale secrets.Text) error {
-	if _, err := p.core.db.Owner.Exec(ctx, p.core.sql(dropProviderTokenSQL), credentials, hashToken(stale)); err != nil {
+	if _, err := p.core.db.Owner.Exec(ctx, p.core.sql(dropProviderTokenSQL), credentials,
+		hashToken(stale)); err != nil {
 		return fmt.Errorf("drop provider token: %w", err)
 	}
 	return nil
 }
 
 // fetch asks the provider under the credential set's lock, unless another replica has just done so.
-func (p *ProviderTokens) fetch(ctx context.Context, credentials string, fetch func(context.Context) (secrets.Text, error)) (secrets.Text, error) {
+func (p *ProviderTokens) fetch(
+	ctx context.Context, credentials string, fetch func(context.Context) (secrets.Text, error),
+) (secrets.Text, error) {
 	if err := p.turns.Acquire(ctx, 1); err != nil {
-		return "", failure.NewUnavailable("provider_busy", "the payment provider is slow at the moment", fetchLimit, err)
+		return "", failure.NewUnavailable("provider_busy", "the payment provider is slow at the moment", fetchLimit,
+			err)
 	}
 	defer p.turns.Release(1)
 	lock, err := p.core.db.Lock(ctx, "provider token "+credentials)
@@ -97,7 +103,8 @@ func (p *ProviderTokens) fetch(ctx context.Context, credentials string, fetch fu
 		return "", failure.NewUnavailable("provider_unavailable", "the payment provider gave no access token", 0, nil)
 	}
 	sealed := p.core.ring.Seal(secrets.Sealing, []byte(token.Reveal()), providerTokenPlace(credentials))
-	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(putProviderTokenSQL), credentials, sealed, hashToken(token), p.core.now())
+	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(putProviderTokenSQL), credentials, sealed, hashToken(token),
+		p.core.now())
 	if err != nil {
 		return "", fmt.Errorf("store provider token: %w", err)
 	}
@@ -107,7 +114,8 @@ func (p *ProviderTokens) fetch(ctx context.Context, credentials string, fetch fu
 // stored reads a fresh token; "" without one. One sealed under a lost platform key counts as none.
 func (p *ProviderTokens) stored(ctx context.Context, credentials string) (secrets.Text, error) {
 	var sealed []byte
-	err := p.core.db.Owner.QueryRow(ctx, p.core.sql(getProviderTokenSQL), credentials, p.core.now().Add(-ProviderTokenTTL)).Scan(&sealed)
+	err := p.core.db.Owner.QueryRow(ctx, p.core.sql(getProviderTokenSQL), credentials,
+		p.core.now().Add(-ProviderTokenTTL)).Scan(&sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

@@ -57,7 +57,8 @@ from {schema}.sessions s join {schema}.refresh_tokens t on t.session_id = s.id w
 	revokeSessionSQL  = `update {schema}.sessions set revoked_at = $2 where id = $1 and revoked_at is null`
 	revokeSessionsSQL = `
 update {schema}.sessions s set revoked_at = $3
-where s.user_id = $1 and s.id is distinct from $2 and s.revoked_at is null and s.expires_at > $3 returning ` + sessionColumns
+where s.user_id = $1 and s.id is distinct from $2 and s.revoked_at is null and s.expires_at > $3 returning ` +
+		sessionColumns
 	listSessionsSQL = `
 select ` + sessionColumns + ` from {schema}.sessions s
 where s.user_id = $1 and s.revoked_at is null and s.expires_at > $2 order by s.started_at desc, s.id`
@@ -95,7 +96,9 @@ func (r *RefreshTokens) Rotate(ctx context.Context, token secrets.Text) (secrets
 }
 
 // rotate is the transaction of Rotate.
-func (r *RefreshTokens) rotate(ctx context.Context, tx pgx.Tx, token secrets.Text) (secrets.Text, Session, error, error) {
+func (r *RefreshTokens) rotate(
+	ctx context.Context, tx pgx.Tx, token secrets.Text,
+) (secrets.Text, Session, error, error) {
 	now, hash := r.core.now(), hashToken(token)
 	session, revoked, err := r.find(ctx, tx, token, " for update of s")
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && revoked) {

@@ -42,7 +42,8 @@ func TestIdempotency_FirstAnswerIsReplayed(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	begin(t, k, key, "other", vault.Mismatch)
-	if n := k.count(t, "select count(*) from {schema}.idempotency where position('Etag'::bytea in sealed) > 0"); n != 0 {
+	if n := k.count(t,
+		"select count(*) from {schema}.idempotency where position('Etag'::bytea in sealed) > 0"); n != 0 {
 		t.Error("stored in plain")
 	}
 	k.clock.Advance(vault.IdempotencyTTL)

@@ -28,7 +28,10 @@ type sealedTable struct {
 var sealedTables = []sealedTable{
 	{"root_keys", "'00000000-0000-0000-0000-000000000000'::uuid", "sealed", "'root_keys'", secrets.Wrapping},
 	{"subject_keys", "subject", "wrapped", "", secrets.Wrapping},
-	{"secrets", "ref", "sealed", "'secrets ' || ref || ' ' || coalesce(org_id::text, '') || ' ' || purpose", secrets.Sealing},
+	{
+		"secrets", "ref", "sealed", "'secrets ' || ref || ' ' || coalesce(org_id::text, '') || ' ' || purpose",
+		secrets.Sealing,
+	},
 	{"callback_secrets", "ref", "sealed", "'callback_secrets ' || kind || ' ' || ref", secrets.Sealing},
 	{"callbacks", "id", "sealed", "'callbacks ' || id", secrets.Sealing},
 }
@@ -85,7 +88,8 @@ func (c *core) reseal(ctx context.Context, t sealedTable) (seen, changed int, er
 		if err != nil {
 			return 0, 0, fmt.Errorf("row %s: %w", r.Key, err)
 		}
-		batch.Queue(update, r.Key, r.Sealed, c.ring.Seal(t.purpose, plain, associated)).Exec(func(tag pgconn.CommandTag) error {
+		batch.Queue(update, r.Key, r.Sealed,
+			c.ring.Seal(t.purpose, plain, associated)).Exec(func(tag pgconn.CommandTag) error {
 			changed += int(tag.RowsAffected())
 			return nil
 		})

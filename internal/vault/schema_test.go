@@ -25,7 +25,8 @@ func TestStatements_FitTheSchema(t *testing.T) {
 		}
 		for name, sql := range statements(t, f.Name()) {
 			seen++
-			if _, err := k.db.Owner.Exec(t.Context(), "prepare "+strings.ToLower(name)+" as "+replaceSchema(k.db, sql)); err != nil {
+			if _, err := k.db.Owner.Exec(t.Context(),
+				"prepare "+strings.ToLower(name)+" as "+replaceSchema(k.db, sql)); err != nil {
 				t.Errorf("%s: %s: %v", f.Name(), name, err)
 			}
 		}

@@ -35,7 +35,8 @@ where secrets.org_id is not distinct from excluded.org_id and secrets.purpose = 
 // Put stores a secret or replaces its value. A reference never changes its owner or purpose: secret_ref_taken.
 func (s *Secrets) Put(ctx context.Context, secret Secret, plaintext []byte) error {
 	sealed := s.core.ring.Seal(secrets.Sealing, plaintext, secretPlace(secret))
-	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(putSecretSQL), secret.Ref, secret.OrgID, secret.Purpose, sealed, s.core.now())
+	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(putSecretSQL), secret.Ref, secret.OrgID, secret.Purpose, sealed,
+		s.core.now())
 	if err != nil {
 		return fmt.Errorf("put secret %s: %w", secret.Ref, err)
 	}

@@ -56,7 +56,9 @@ func TestPasswords_OldParametersAreUpgradedOnSuccess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := vault.Open(t.Context(), vault.Config{DB: k.db, Keyring: ring, Clock: k.clock, Argon2: vault.Argon2{MemoryKiB: 128, Passes: 1, Threads: 1}})
+	v, err := vault.Open(t.Context(), vault.Config{
+		DB: k.db, Keyring: ring, Clock: k.clock, Argon2: vault.Argon2{MemoryKiB: 128, Passes: 1, Threads: 1},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,9 @@ func TestLockouts_ParallelGuessesDoNotSlipThrough(t *testing.T) {
 // issue starts a session.
 func issue(t *testing.T, k kit, user id.User) (secrets.Text, vault.Session) {
 	t.Helper()
-	token, s, err := k.RefreshTokens.Issue(t.Context(), vault.Session{ID: id.New[id.Session](), UserID: user, OrgID: id.New[id.Organization]()})
+	token, s, err := k.RefreshTokens.Issue(t.Context(), vault.Session{
+		ID: id.New[id.Session](), UserID: user, OrgID: id.New[id.Organization](),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +191,8 @@ func TestRefreshTokens_RotationKeepsTheSession(t *testing.T) {
 	if _, _, err := k.RefreshTokens.Rotate(t.Context(), "made up"); !errors.Is(err, vault.ErrTokenInvalid) {
 		t.Errorf("unknown: %v", err)
 	}
-	if n := k.count(t, "select count(*) from {schema}.refresh_tokens where position($1::bytea in hash) > 0", []byte(token.Reveal())); n != 0 {
+	if n := k.count(t, "select count(*) from {schema}.refresh_tokens where position($1::bytea in hash) > 0",
+		[]byte(token.Reveal())); n != 0 {
 		t.Error("stored in plain")
 	}
 }

@@ -78,7 +78,9 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 	if cfg.Argon2 == (Argon2{}) {
 		cfg.Argon2 = DefaultArgon2
 	}
-	c := &core{db: cfg.DB, ring: cfg.Keyring, clock: cfg.Clock, logger: cfg.Logger, schema: cfg.DB.Namespace.Schema("vault")}
+	c := &core{
+		db: cfg.DB, ring: cfg.Keyring, clock: cfg.Clock, logger: cfg.Logger, schema: cfg.DB.Namespace.Schema("vault"),
+	}
 	if err := c.loadRoot(ctx); err != nil {
 		return nil, err
 	}
@@ -103,7 +105,8 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 
 // Purge removes what has expired in all tables; run it every few minutes, so that there is never much.
 func (v *Vault) Purge(ctx context.Context) error {
-	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx), v.Inbox.Purge(ctx, InboxKept))
+	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
+		v.Inbox.Purge(ctx, InboxKept))
 }
 
 // SQL of the root secret.

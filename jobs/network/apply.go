@@ -25,7 +25,8 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 			return err // what is leaving has a job of its own
 		}
 		work := serviceWork{w: w, row: *row, run: args.RunID, phase: events.PhaseApply, cause: cause}
-		return work.do(ctx, commands.StartReconcile{RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply}, work.apply)
+		return work.do(ctx, commands.StartReconcile{RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply},
+			work.apply)
 	})
 }
 
@@ -65,9 +66,11 @@ type serviceWork struct {
 	cause jobs.Cause
 }
 
-// do opens the router, does the work as a run and reports how it went. The report comes before the end of the run: a run
-// that has ended needs nothing more.
-func (s serviceWork) do(ctx context.Context, start commands.StartReconcile, work func(context.Context, *run) error) error {
+// do opens the router, does the work as a run and reports how it went. The report comes before the end of the run: a
+// run that has ended needs nothing more.
+func (s serviceWork) do(
+	ctx context.Context, start commands.StartReconcile, work func(context.Context, *run) error,
+) error {
 	r, err := s.w.open(ctx, s.row.DeviceID)
 	if err != nil {
 		return s.conclude(ctx, nil, stop(ctx, commands.OperationConnect, err))
@@ -85,8 +88,10 @@ func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
 	var report commands.Command
 	switch {
 	case errors.As(err, &why):
-		report = commands.ReportServiceFailure{ServiceID: s.row.ID, RunID: s.run, Generation: s.row.Generation, Phase: s.phase, Path: why.path,
-			Operation: why.operation, Message: why.message, Refused: why.refused()}
+		report = commands.ReportServiceFailure{
+			ServiceID: s.row.ID, RunID: s.run, Generation: s.row.Generation, Phase: s.phase, Path: why.path,
+			Operation: why.operation, Message: why.message, Refused: why.refused(),
+		}
 	case err != nil:
 		return err
 	case s.phase == events.PhaseTeardown:
@@ -107,7 +112,8 @@ func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
 
 // gone tells that what a report is about is no more.
 func gone(err error) bool {
-	return failure.KindOf(err) == failure.NotFound || failure.KindOf(err) == failure.Conflict && failure.CodeOf(err) != "concurrent_change"
+	return failure.KindOf(err) == failure.NotFound ||
+		failure.KindOf(err) == failure.Conflict && failure.CodeOf(err) != "concurrent_change"
 }
 
 // apply is the work of ApplyService. The place is checked before the first write, from the same reading.

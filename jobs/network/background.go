@@ -28,8 +28,8 @@ type soon struct {
 	position uint64
 }
 
-// Soon has a router polled at once, as the log has it at a position. It never blocks; what is too much is left to the next
-// round.
+// Soon has a router polled at once, as the log has it at a position. It never blocks; what is too much is left to the
+// next round.
 func (w *Workers) Soon(device id.Device, position uint64) {
 	select {
 	case w.soon <- soon{device, position}:
@@ -48,8 +48,8 @@ func (w *Workers) NoteBreaker(s breaker.State) {
 	}
 }
 
-// Background polls the fleet, has drift checked, and records what breakers say. One program leads the rounds; every program
-// records its own breakers and polls what its own requests have changed.
+// Background polls the fleet, has drift checked, and records what breakers say. One program leads the rounds; every
+// program records its own breakers and polls what its own requests have changed.
 type Background struct {
 	w      *Workers
 	queue  *jobrunner.Runner
@@ -85,7 +85,8 @@ func (b *Background) Stop() {
 	}
 }
 
-// recordBreakers makes events of phases: a router is unreachable from the opening of its breaker to the check that closes it.
+// recordBreakers makes events of phases: a router is unreachable from the opening of its breaker to the check that
+// closes it.
 func (b *Background) recordBreakers(ctx context.Context) {
 	for {
 		select {
@@ -198,7 +199,8 @@ func (r *rounds) look(ctx context.Context) {
 func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	every := r.w.cfg.DriftEvery
 	if r.checked.IsZero() || now.Sub(r.checked) > every {
-		r.checked = now.Add(-every) // a new leader makes up for one interval; a check that was enqueued already is not again
+		// a new leader makes up for one interval; a check that was enqueued already is not again
+		r.checked = now.Add(-every)
 	}
 	rows, err := r.w.devices.Every(ctx)
 	if err != nil {
@@ -210,7 +212,8 @@ func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 			continue
 		}
 		name := id.Derive[id.Any]("drift-check", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
-		if err := r.queue.Insert(ctx, commands.CheckDrift{DeviceID: row.ID}, name, jobs.Cause{OrgID: row.OrgID, Actor: platformActor}, 0); err != nil {
+		if err := r.queue.Insert(ctx, commands.CheckDrift{DeviceID: row.ID}, name,
+			jobs.Cause{OrgID: row.OrgID, Actor: platformActor}, 0); err != nil {
 			return err
 		}
 	}
@@ -218,8 +221,8 @@ func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// DriftDue is the newest instant, not after now, at which a router is to be checked: once in each interval, at a place in it
-// that follows from the router's id, so that checks are spread evenly.
+// DriftDue is the newest instant, not after now, at which a router is to be checked: once in each interval, at a place
+// in it that follows from the router's id, so that checks are spread evenly.
 func DriftDue(device id.Device, now time.Time, every time.Duration) time.Time {
 	h := fnv.New64a()
 	u := device.UUID()

@@ -51,8 +51,8 @@ type deviceWork struct {
 	start commands.StartReconcile
 }
 
-// do begins the run, does the work and ends the run. The run begins before the router is reached, so that it ends as a run
-// of a router that is not.
+// do begins the run, does the work and ends the run. The run begins before the router is reached, so that it ends as a
+// run of a router that is not.
 func (d deviceWork) do(ctx context.Context, row networkviews.DeviceRow, work func(context.Context, *run) error) error {
 	u, err := d.w.begin(ctx, router{row: row}, d.cause, d.start)
 	if err != nil || u.over {
@@ -95,9 +95,11 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 			u.blocked[row.ID] = err
 		}
 	}
-	failed := u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareDevice(now, services, version)
-	}})
+	failed := u.converge(ctx, snapshot, comparison{
+		menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
+			return routerplan.CompareDevice(now, services, version)
+		},
+	})
 	if failed != nil {
 		return failed // no service is known to be in line
 	}
@@ -107,8 +109,8 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 	return u.skipped()
 }
 
-// reportApplied tells each service that was brought in line that it is. Those whose old resources had to go first have a
-// job of their own.
+// reportApplied tells each service that was brought in line that it is. Those whose old resources had to go first have
+// a job of their own.
 func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []networkviews.ServiceRow) error {
 	for _, row := range rows {
 		if leaving(row) || u.blocked[row.ID] != nil || row.Open == "" && row.State == networkviews.StateActive {

@@ -14,9 +14,9 @@ import (
 // maxDrifted bounds the differences that the report of a drift lists: an event has a largest size. The hash is of all.
 const maxDrifted = 100
 
-// CheckDrift compares a router with all its services and writes nothing to it. The number of reads of an unchanged router is
-// the same however many services there are, and an unchanged difference is told once. What is new is read again while nobody
-// writes: half of somebody's reconcile is no drift.
+// CheckDrift compares a router with all its services and writes nothing to it. The number of reads of an unchanged
+// router is the same however many services there are, and an unchanged difference is told once. What is new is read
+// again while nobody writes: half of somebody's reconcile is no drift.
 func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
 	found, err := w.newDrift(ctx, args.DeviceID)
 	if err != nil || len(found) == 0 {
@@ -36,8 +36,8 @@ func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, caus
 	})
 }
 
-// newDrift reads a router and gives what differs otherwise than is known. A router that is not reached has none: the breaker
-// and the fleet poll show it.
+// newDrift reads a router and gives what differs otherwise than is known. A router that is not reached has none: the
+// breaker and the fleet poll show it.
 func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.ReportDrift, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil || row == nil {

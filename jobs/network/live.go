@@ -12,7 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// shownError is a router's error as requests answer it: unreachable with the reason, a refusal in the router's own words.
+// shownError is a router's error as requests answer it: unreachable with the reason, a refusal in the router's own
+// words.
 func shownError(err error) error {
 	if failure.KindOf(err) != failure.Unavailable || failure.CodeOf(err) != "device_unreachable" {
 		return err
@@ -21,7 +22,9 @@ func shownError(err error) error {
 }
 
 // ask opens a router and asks it something.
-func ask[T any](ctx context.Context, w *Workers, device id.Device, read func(ctx context.Context, r router) (T, error)) (T, error) {
+func ask[T any](
+	ctx context.Context, w *Workers, device id.Device, read func(ctx context.Context, r router) (T, error),
+) (T, error) {
 	r, err := w.open(ctx, device)
 	if err != nil {
 		var none T
@@ -47,7 +50,8 @@ func (w *Workers) Ping(ctx context.Context, device id.Device) (networkviews.Live
 			return networkviews.LivePing{}, err
 		}
 	}
-	return networkviews.LivePing{Reachable: p.Reachable, ResponseMs: p.ResponseMs, BoardName: p.BoardName, Version: p.Version, Error: p.Error}, nil
+	return networkviews.LivePing{Reachable: p.Reachable, ResponseMs: p.ResponseMs, BoardName: p.BoardName,
+		Version: p.Version, Error: p.Error}, nil
 }
 
 // Resource reads a router's load.
@@ -75,8 +79,9 @@ func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkvi
 			for _, o := range g.Options {
 				row := rows[o.Name]
 				group.Options = append(group.Options, networkviews.LiveInterface{
-					Name: o.Name, Type: row["type"], Running: row["running"] == "true", Disabled: row["disabled"] == "true", Comment: row["comment"],
-					RxBytes: number(row["rx-byte"]), TxBytes: number(row["tx-byte"]), Reserved: o.Reserved, Reason: o.Reason,
+					Name: o.Name, Type: row["type"], Running: row["running"] == "true",
+					Disabled: row["disabled"] == "true", Comment: row["comment"], RxBytes: number(row["rx-byte"]),
+					TxBytes: number(row["tx-byte"]), Reserved: o.Reserved, Reason: o.Reason,
 				})
 			}
 			groups = append(groups, group)
@@ -95,13 +100,17 @@ func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]networkview
 		var out []networkviews.LiveSession
 		for _, s := range snapshot[routerplan.MenuPPPActive] {
 			uptime, _ := routerplan.ParseDuration(s["uptime"])
-			out = append(out, networkviews.LiveSession{Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"], Address: s["address"],
-				UptimeSeconds: int64(uptime.Seconds()), Encoding: s["encoding"], Radius: s["radius"] == "true"})
+			out = append(out, networkviews.LiveSession{
+				Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"], Address: s["address"],
+				UptimeSeconds: int64(uptime.Seconds()), Encoding: s["encoding"], Radius: s["radius"] == "true",
+			})
 		}
 		for _, s := range snapshot[routerplan.MenuHotspotActive] {
 			uptime, _ := routerplan.ParseDuration(s["uptime"])
-			out = append(out, networkviews.LiveSession{Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"], Address: s["address"],
-				UptimeSeconds: int64(uptime.Seconds()), Radius: s["radius"] == "true"})
+			out = append(out, networkviews.LiveSession{
+				Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"],
+				Address: s["address"], UptimeSeconds: int64(uptime.Seconds()), Radius: s["radius"] == "true",
+			})
 		}
 		return out, nil
 	})
@@ -119,8 +128,9 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.
 			return ""
 		}
 		return networkviews.LiveLease{
-			Address: first("active-address", "address"), MACAddress: first("active-mac-address", "mac-address"), HostName: l["host-name"],
-			Status: l["status"], Server: first("active-server", "server"), ExpiresAfter: l["expires-after"], Dynamic: l["dynamic"] == "true",
+			Address: first("active-address", "address"), MACAddress: first("active-mac-address", "mac-address"),
+			HostName: l["host-name"], Status: l["status"], Server: first("active-server", "server"),
+			ExpiresAfter: l["expires-after"], Dynamic: l["dynamic"] == "true",
 		}
 	})
 }
@@ -128,13 +138,17 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.
 // Queues reads simple queues.
 func (w *Workers) Queues(ctx context.Context, device id.Device) ([]networkviews.LiveQueue, error) {
 	return list(ctx, w, device, "queue/simple", func(q routeros.Item) networkviews.LiveQueue {
-		return networkviews.LiveQueue{Name: q["name"], Target: q["target"], MaxLimit: q["max-limit"], BurstLimit: q["burst-limit"],
-			Dynamic: q["dynamic"] == "true", Disabled: q["disabled"] == "true"}
+		return networkviews.LiveQueue{
+			Name: q["name"], Target: q["target"], MaxLimit: q["max-limit"], BurstLimit: q["burst-limit"],
+			Dynamic: q["dynamic"] == "true", Disabled: q["disabled"] == "true",
+		}
 	})
 }
 
 // list reads a menu.
-func list[T any](ctx context.Context, w *Workers, device id.Device, menu string, show func(routeros.Item) T) ([]T, error) {
+func list[T any](
+	ctx context.Context, w *Workers, device id.Device, menu string, show func(routeros.Item) T,
+) ([]T, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]T, error) {
 		items, err := r.Print(ctx, menu, routeros.Query{})
 		out := make([]T, 0, len(items))
@@ -146,7 +160,9 @@ func list[T any](ctx context.Context, w *Workers, device id.Device, menu string,
 }
 
 // Placement checks that a service may be where it wants, and gives the subnets that the router uses itself.
-func (w *Workers) Placement(ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding) ([]string, error) {
+func (w *Workers) Placement(
+	ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding,
+) ([]string, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]string, error) {
 		snapshot, err := r.read(ctx, routerplan.CheckMenus())
 		if err != nil {
@@ -172,7 +188,9 @@ func (w *Workers) AffectedSessions(ctx context.Context, service id.Service) (int
 		if err != nil {
 			return 0, err
 		}
-		s := routerplan.Service{ID: row.ID, Binding: row.Binding, Addressing: row.Addressing, WalledGarden: row.WalledGarden}
+		s := routerplan.Service{
+			ID: row.ID, Binding: row.Binding, Addressing: row.Addressing, WalledGarden: row.WalledGarden,
+		}
 		return routerplan.Sessions(snapshot, s), nil
 	})
 }

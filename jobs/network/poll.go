@@ -37,8 +37,8 @@ func (r router) resource(ctx context.Context) (routeros.Item, error) {
 	return items[0], nil
 }
 
-// PollFleet asks all routers of all organizations, in batches that run in parallel, and keeps what they say. A router whose
-// breaker is open is not dialled.
+// PollFleet asks all routers of all organizations, in batches that run in parallel, and keeps what they say. A router
+// whose breaker is open is not dialled.
 func (w *Workers) PollFleet(ctx context.Context) error {
 	rows, err := w.devices.Every(ctx)
 	if err != nil {
@@ -101,7 +101,8 @@ func (r router) ask(ctx context.Context, p *networkviews.Poll) error {
 		return err
 	}
 	load := loadOf(resource)
-	p.BoardName, p.Version, p.CPUPercent, p.MemoryPercent, p.UptimeSeconds = load.BoardName, load.Version, load.CPUPercent, load.MemoryPercent, load.UptimeSeconds
+	p.BoardName, p.Version, p.CPUPercent, p.MemoryPercent, p.UptimeSeconds = load.BoardName, load.Version,
+		load.CPUPercent, load.MemoryPercent, load.UptimeSeconds
 	p.ActiveSessions = len(sessions)
 	return nil
 }
@@ -116,7 +117,8 @@ func loadOf(r routeros.Item) networkviews.LiveResource {
 		BoardName: about(r["board-name"]), Version: about(r["version"]), Architecture: about(r["architecture-name"]),
 		CPUPercent: int(min(max(number(r["cpu-load"]), 0), 100)), UptimeSeconds: int64(uptime.Seconds()),
 	}
-	if total, free := number(r["total-memory"]), number(r["free-memory"]); total > 0 && total < 1<<56 && free >= 0 && free <= total {
+	if total, free := number(r["total-memory"]),
+		number(r["free-memory"]); total > 0 && total < 1<<56 && free >= 0 && free <= total {
 		out.TotalMemory, out.FreeMemory = total, free
 		out.MemoryPercent = int((total - free) * 100 / total)
 	}
@@ -150,8 +152,8 @@ func (w *Workers) learn(ctx context.Context, r router, version, board string) {
 	}
 }
 
-// looksForScript tells whether to ask a router which bootstrap script it is on: now and then, and whenever somebody has asked
-// for the router. It notes that it was asked.
+// looksForScript tells whether to ask a router which bootstrap script it is on: now and then, and whenever somebody has
+// asked for the router. It notes that it was asked.
 func (w *Workers) looksForScript(device id.Device, now time.Time) bool {
 	last, known := w.looked.Load(device)
 	if known && now.Sub(last.(time.Time)) < scriptEvery { //nolint:forcetypeassert // nothing else is stored
@@ -167,7 +169,9 @@ func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duratio
 	if b == nil || b.Stage != networkviews.RebootAccepted || uptime > w.cfg.Clock.Now().Sub(b.At)+rebootSlack {
 		return
 	}
-	w.note(ctx, r.row.OrgID, commands.ConfirmReboot{DeviceID: r.row.ID, RunID: b.RunID, UptimeSeconds: int64(uptime.Seconds())})
+	w.note(ctx, r.row.OrgID, commands.ConfirmReboot{
+		DeviceID: r.row.ID, RunID: b.RunID, UptimeSeconds: int64(uptime.Seconds()),
+	})
 }
 
 // ProbeDevice polls one router at once.

@@ -19,8 +19,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Polls keeps what routers said when they were polled: the last answer of each, and a history for as long as is configured.
-// It is no read model: nothing of it is in the log. Safe for concurrent use.
+// Polls keeps what routers said when they were polled: the last answer of each, and a history for as long as is
+// configured. It is no read model: nothing of it is in the log. Safe for concurrent use.
 type Polls struct {
 	db     *postgres.DB
 	schema string
@@ -59,9 +59,11 @@ func (p *Polls) Keep(ctx context.Context, list []Polled) error {
 	batch := &pgx.Batch{}
 	for _, v := range list {
 		device, org := [16]byte(v.DeviceID.UUID()), [16]byte(v.OrgID.UUID())
-		batch.Queue(p.sql(latestSQL), device, org, v.At, v.Reachable, v.Error, v.BoardName, v.Version, v.CPUPercent, v.MemoryPercent,
+		batch.Queue(p.sql(latestSQL), device, org, v.At, v.Reachable, v.Error, v.BoardName, v.Version, v.CPUPercent,
+			v.MemoryPercent,
 			v.UptimeSeconds, v.ActiveSessions, v.ResponseMs)
-		batch.Queue(p.sql(historySQL), device, v.At, org, v.Reachable, v.CPUPercent, v.MemoryPercent, v.ActiveSessions, v.ResponseMs)
+		batch.Queue(p.sql(historySQL), device, v.At, org, v.Reachable, v.CPUPercent, v.MemoryPercent, v.ActiveSessions,
+			v.ResponseMs)
 	}
 	if err := p.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("keep polls: %w", err)
@@ -76,13 +78,17 @@ type Polled struct {
 }
 
 // Latest is the last answer of each router of an organization, without those that were never polled.
-func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]networkviews.Poll, error) {
+func (p *Polls) Latest(
+	ctx context.Context, org id.Organization, devices []id.Device,
+) (map[id.Device]networkviews.Poll, error) {
 	ids := make([]uuid.UUID, 0, len(devices))
 	for _, d := range devices {
 		ids = append(ids, d.UUID())
 	}
-	rows, err := p.db.Owner.Query(ctx, p.sql(`select device_id, at, reachable, error, board_name, version, cpu_percent, memory_percent, uptime_seconds,
-		active_sessions, response_ms from {schema}.fleet where org_id = $1 and device_id = any($2)`), [16]byte(org.UUID()), ids)
+	rows, err := p.db.Owner.Query(ctx,
+		p.sql(`select device_id, at, reachable, error, board_name, version, cpu_percent, memory_percent, uptime_seconds,
+		active_sessions, response_ms from {schema}.fleet where org_id = $1 and device_id = any($2)`),
+		[16]byte(org.UUID()), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read fleet: %w", err)
 	}
@@ -98,10 +104,14 @@ func (p *Polls) Latest(ctx context.Context, org id.Organization, devices []id.De
 }
 
 // History is what a router of an organization said since an instant, oldest first.
-func (p *Polls) History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]networkviews.Poll, error) {
-	rows, err := p.db.Owner.Query(ctx, p.sql(`select device_id, at, reachable, '' as error, '' as board_name, '' as version, cpu_percent, memory_percent,
+func (p *Polls) History(
+	ctx context.Context, org id.Organization, device id.Device, since time.Time,
+) ([]networkviews.Poll, error) {
+	rows, err := p.db.Owner.Query(ctx,
+		p.sql(`select device_id, at, reachable, '' as error, '' as board_name, '' as version, cpu_percent, memory_percent,
 		0::bigint as uptime_seconds, active_sessions, response_ms from {schema}.polls
-		where org_id = $1 and device_id = $2 and at >= $3 order by at`), [16]byte(org.UUID()), [16]byte(device.UUID()), since)
+		where org_id = $1 and device_id = $2 and at >= $3 order by at`), [16]byte(org.UUID()), [16]byte(device.UUID()),
+		since)
 	if err != nil {
 		return nil, fmt.Errorf("read polls: %w", err)
 	}
@@ -114,7 +124,9 @@ func (p *Polls) History(ctx context.Context, org id.Organization, device id.Devi
 
 // Forget drops what is known of a router that is no more.
 func (p *Polls) Forget(ctx context.Context, device id.Device) error {
-	for _, sql := range []string{`delete from {schema}.fleet where device_id = $1`, `delete from {schema}.polls where device_id = $1`} {
+	for _, sql := range []string{
+		`delete from {schema}.fleet where device_id = $1`, `delete from {schema}.polls where device_id = $1`,
+	} {
 		if _, err := p.db.Owner.Exec(ctx, p.sql(sql), [16]byte(device.UUID())); err != nil {
 			return fmt.Errorf("forget polls: %w", err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// RebootDevice sends the command, once: who finds it begun by an attempt that died does not know whether the router got it,
-// and leaves the answer to the router's uptime. A connection that breaks after the command is a success.
+// RebootDevice sends the command, once: who finds it begun by an attempt that died does not know whether the router got
+// it, and leaves the answer to the router's uptime. A connection that breaks after the command is a success.
 func (w *Workers) RebootDevice(ctx context.Context, args commands.RebootDevice, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -27,7 +27,9 @@ func (w *Workers) reboot(ctx context.Context, args commands.RebootDevice, cause 
 	if err != nil {
 		return w.failReboot(ctx, args, cause, err)
 	}
-	begun, err := w.report(ctx, cause, args.RunID.String(), commands.BeginReboot{DeviceID: args.DeviceID, RunID: args.RunID})
+	begun, err := w.report(ctx, cause, args.RunID.String(), commands.BeginReboot{
+		DeviceID: args.DeviceID, RunID: args.RunID,
+	})
 	if err != nil {
 		return err
 	}
@@ -36,7 +38,9 @@ func (w *Workers) reboot(ctx context.Context, args commands.RebootDevice, cause 
 			return w.failReboot(ctx, args, cause, err)
 		}
 	}
-	_, err = w.report(ctx, cause, args.RunID.String(), commands.AcceptReboot{DeviceID: args.DeviceID, RunID: args.RunID})
+	_, err = w.report(ctx, cause, args.RunID.String(), commands.AcceptReboot{
+		DeviceID: args.DeviceID, RunID: args.RunID,
+	})
 	return err
 }
 
@@ -45,12 +49,14 @@ func (w *Workers) failReboot(ctx context.Context, args commands.RebootDevice, ca
 	if failure.KindOf(why) == failure.Internal {
 		return why
 	}
-	_, err := w.report(ctx, cause, args.RunID.String(), commands.FailReboot{DeviceID: args.DeviceID, RunID: args.RunID, Message: messageOf(why)})
+	_, err := w.report(ctx, cause, args.RunID.String(), commands.FailReboot{
+		DeviceID: args.DeviceID, RunID: args.RunID, Message: messageOf(why),
+	})
 	return err
 }
 
-// VerifyReboot asks the router's uptime. One that is longer than the time since the command is that of a router that did
-// not reboot yet, or at all.
+// VerifyReboot asks the router's uptime. One that is longer than the time since the command is that of a router that
+// did not reboot yet, or at all.
 func (w *Workers) VerifyReboot(ctx context.Context, args commands.VerifyReboot, cause jobs.Cause) error {
 	row, err := w.devices.Any(ctx, args.DeviceID)
 	if err != nil || row == nil || row.Reboot == nil || row.Reboot.RunID != args.RunID {
@@ -63,7 +69,9 @@ func (w *Workers) VerifyReboot(ctx context.Context, args commands.VerifyReboot, 
 	since := w.cfg.Clock.Now().Sub(row.Reboot.At)
 	switch {
 	case err == nil && uptime <= since+rebootSlack:
-		_, err = w.report(ctx, cause, args.RunID.String(), commands.ConfirmReboot{DeviceID: row.ID, RunID: args.RunID, UptimeSeconds: int64(uptime.Seconds())})
+		_, err = w.report(ctx, cause, args.RunID.String(), commands.ConfirmReboot{
+			DeviceID: row.ID, RunID: args.RunID, UptimeSeconds: int64(uptime.Seconds()),
+		})
 	case !args.Final:
 		return nil // the process asks again
 	case err == nil:

@@ -17,12 +17,12 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
-// maxRounds bounds how often a run reads back and writes again what still differs: a lost reply costs one round, somebody
-// else who is editing another.
+// maxRounds bounds how often a run reads back and writes again what still differs: a lost reply costs one round,
+// somebody else who is editing another.
 const maxRounds = 4
 
-// run is a run of writes to one router: every write is announced before it is sent and recorded after, so that one whose
-// answer was lost, or whose program died, is still accounted for.
+// run is a run of writes to one router: every write is announced before it is sent and recorded after, so that one
+// whose answer was lost, or whose program died, is still accounted for.
 type run struct {
 	w       *Workers
 	r       router
@@ -66,8 +66,8 @@ func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start c
 	return u, err
 }
 
-// command executes a command of the run. Each attempt of the job has commands of its own: a write that is sent again, since
-// somebody undid it, is another write.
+// command executes a command of the run. Each attempt of the job has commands of its own: a write that is sent again,
+// since somebody undid it, is another write.
 func (u *run) command(ctx context.Context, cmd commands.Command) error {
 	u.count++
 	_, err := u.w.report(ctx, u.cause, fmt.Sprintf("%s %d %d", u.id, u.cause.Attempt, u.count), cmd)
@@ -80,8 +80,9 @@ type comparison struct {
 	compare func(routerplan.Snapshot) routerplan.Diff
 }
 
-// converge compares, writes what differs, reads back what was written and compares again, until nothing differs. Snapshot
-// holds the comparison's menus already. It returns nil, a *stopped, or an error of our own that another attempt may not meet.
+// converge compares, writes what differs, reads back what was written and compares again, until nothing differs.
+// Snapshot holds the comparison's menus already. It returns nil, a *stopped, or an error of our own that another
+// attempt may not meet.
 func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comparison) error {
 	for range maxRounds {
 		steps := u.allowed(c.compare(snapshot).Plan())
@@ -169,7 +170,8 @@ func stop(ctx context.Context, operation string, err error) error {
 		}
 	case failure.Refused, failure.Denied, failure.Malformed, failure.Invalid:
 		out.outcome = events.ReconcileRefused
-	case failure.Internal, failure.Unauthenticated, failure.NotFound, failure.Conflict, failure.Stale, failure.TooLarge, failure.Limited:
+	case failure.Internal, failure.Unauthenticated, failure.NotFound, failure.Conflict, failure.Stale, failure.TooLarge,
+		failure.Limited:
 		return err
 	}
 	return out

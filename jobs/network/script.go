@@ -42,7 +42,8 @@ type ScriptSettings struct {
 	AllowReboot bool
 }
 
-// BootstrapScript makes the script of a router. A router without API credentials gets some first: the script makes the user.
+// BootstrapScript makes the script of a router. A router without API credentials gets some first: the script makes the
+// user.
 func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs.Cause) (string, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil {
@@ -53,8 +54,9 @@ func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs
 	}
 	s := w.cfg.Script
 	script := routerplan.BootstrapConfig{
-		Concentrator: s.Concentrator, SSTPPort: s.ConcentratorPort, TunnelUser: row.TunnelUser, RadiusHost: s.RadiusHost,
-		CoAPort: row.Details.CoAPort, APIPort: row.Details.APIPort, AllowReboot: s.AllowReboot,
+		Concentrator: s.Concentrator, SSTPPort: s.ConcentratorPort, TunnelUser: row.TunnelUser,
+		RadiusHost: s.RadiusHost, CoAPort: row.Details.CoAPort, APIPort: row.Details.APIPort,
+		AllowReboot: s.AllowReboot,
 	}
 	if script.TunnelSecret, err = w.secret(ctx, row.TunnelRef); err != nil {
 		return "", err
@@ -68,7 +70,9 @@ func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs
 	}
 	script.APIUser, script.APIPassword = user.User, user.Password
 	if s.ReportURL != "" {
-		token, err := w.cfg.Tokens.Issue(ctx, vault.CallbackOwner{Kind: TokenBootstrap, Ref: device.UUID(), OrgID: row.OrgID})
+		token, err := w.cfg.Tokens.Issue(ctx, vault.CallbackOwner{
+			Kind: TokenBootstrap, Ref: device.UUID(), OrgID: row.OrgID,
+		})
 		if err != nil {
 			return "", err
 		}
@@ -87,7 +91,9 @@ func (w *Workers) secret(ctx context.Context, ref id.Secret) (string, error) {
 }
 
 // apiUser is the API user of a router, made when there is none.
-func (w *Workers) apiUser(ctx context.Context, row networkviews.DeviceRow, by jobs.Cause) (routeros.Credentials, error) {
+func (w *Workers) apiUser(
+	ctx context.Context, row networkviews.DeviceRow, by jobs.Cause,
+) (routeros.Credentials, error) {
 	if !row.APIRef.IsZero() {
 		return w.credentials(ctx, row.APIRef)
 	}
@@ -102,7 +108,9 @@ func (w *Workers) apiUser(ctx context.Context, row networkviews.DeviceRow, by jo
 		return routeros.Credentials{}, err
 	}
 	by.OrgID = row.OrgID
-	_, err = w.report(ctx, by, ref.String(), commands.ReplaceDeviceCredentials{DeviceID: row.ID, Kind: events.CredentialAPI, Ref: ref})
+	_, err = w.report(ctx, by, ref.String(), commands.ReplaceDeviceCredentials{
+		DeviceID: row.ID, Kind: events.CredentialAPI, Ref: ref,
+	})
 	return routeros.Credentials{User: made.Username, Password: made.Password}, err
 }
 
@@ -117,7 +125,9 @@ func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int
 	}
 	cause := jobs.Cause{OrgID: owner.OrgID, Actor: platformActor, JobID: id.New[id.Any]()}
 	device := id.Device(owner.Ref)
-	done, err := w.report(ctx, cause, "", commands.ReportBootstrap{DeviceID: device, Version: version, By: commands.BootstrapByReport})
+	done, err := w.report(ctx, cause, "", commands.ReportBootstrap{
+		DeviceID: device, Version: version, By: commands.BootstrapByReport,
+	})
 	if err == nil {
 		w.Soon(device, done.Position)
 	}
@@ -134,6 +144,8 @@ func (w *Workers) learnBootstrap(ctx context.Context, r router) {
 		return // the next poll looks again
 	}
 	if version := routerplan.BootstrapOf(snapshot); version > r.row.BootstrapVersion {
-		w.note(ctx, r.row.OrgID, commands.ReportBootstrap{DeviceID: r.row.ID, Version: version, By: commands.BootstrapByRouter})
+		w.note(ctx, r.row.OrgID, commands.ReportBootstrap{
+			DeviceID: r.row.ID, Version: version, By: commands.BootstrapByRouter,
+		})
 	}
 }

@@ -65,7 +65,8 @@ func (w *Workers) OwnerOf(device string) string {
 	return ""
 }
 
-// address is where a router is dialled: its tunnel address, or outside production the one that an operator gave instead.
+// address is where a router is dialled: its tunnel address, or outside production the one that an operator gave
+// instead.
 func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error) {
 	text, port := row.TunnelAddress, row.Details.APIPort
 	if given := row.Details.ManagementAddress; given != "" && w.cfg.Overrides {
@@ -82,7 +83,8 @@ func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error
 	}
 	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	if err != nil {
-		return address, 0, failure.NewUnavailable("device_unreachable", "The management address is no IP address.", 0, err)
+		return address, 0, failure.NewUnavailable("device_unreachable", "The management address is no IP address.", 0,
+			err)
 	}
 	return address, uint16(port), nil //nolint:gosec // commands check the range
 }
@@ -115,7 +117,9 @@ func speechOf(t *events.DeviceTransport) routeros.Speech {
 
 // transportOf is how a router answered, in the words of events.
 func transportOf(r router, port uint16, version, board string) events.DeviceTransport {
-	out := events.DeviceTransport{Protocol: commands.ProtocolAPI, Version: version, BoardName: board, Port: routeros.PortAPI}
+	out := events.DeviceTransport{
+		Protocol: commands.ProtocolAPI, Version: version, BoardName: board, Port: routeros.PortAPI,
+	}
 	switch r.Speaks() {
 	case routeros.REST:
 		out.Protocol, out.TLS, out.Port = commands.ProtocolREST, port == routeros.PortHTTPS, int(port)

@@ -1,6 +1,6 @@
-// Package networkjobs does the outside calls of the area network: it reads routers, compares them with what they should be,
-// writes the difference step by step with each step recorded, and asks them how they are. What should stand on a router and
-// how it gets there is decided in aggregates/network/routerplan.
+// Package networkjobs does the outside calls of the area network: it reads routers, compares them with what they should
+// be, writes the difference step by step with each step recorded, and asks them how they are. What should stand on a
+// router and how it gets there is decided in aggregates/network/routerplan.
 package networkjobs
 
 import (
@@ -63,21 +63,31 @@ type Workers struct {
 // New makes the workers.
 func New(cfg Config) *Workers {
 	return &Workers{
-		cfg: cfg, devices: networkviews.DevicesQuery{Views: cfg.Views}, services: networkviews.ServicesQuery{Views: cfg.Views},
-		soon: make(chan soon, 1024), phases: make(chan breaker.State, 4096),
+		cfg: cfg, devices: networkviews.DevicesQuery{Views: cfg.Views},
+		services: networkviews.ServicesQuery{Views: cfg.Views}, soon: make(chan soon, 1024),
+		phases: make(chan breaker.State, 4096),
 	}
 }
 
 // Register adds the workers to the queue. Each may be repeated after a crash at any step.
 func (w *Workers) Register(r *jobrunner.Runner) {
-	patient := jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000, Backoff: jobrunner.Doubling(time.Second, time.Minute)}
+	patient := jobrunner.Options{
+		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000,
+		Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	}
 	jobrunner.AddWorker(r, w.ApplyService, patient)
 	jobrunner.AddWorker(r, w.RemoveService, patient)
 	jobrunner.AddWorker(r, w.ReconcileDevice, patient)
 	jobrunner.AddWorker(r, w.ReconcileFirewall, patient)
-	jobrunner.AddWorker(r, w.RebootDevice, jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20})
-	jobrunner.AddWorker(r, w.VerifyReboot, jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 5})
-	jobrunner.AddWorker(r, w.ProbeDevice, jobrunner.Options{Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 3})
+	jobrunner.AddWorker(r, w.RebootDevice, jobrunner.Options{
+		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20,
+	})
+	jobrunner.AddWorker(r, w.VerifyReboot, jobrunner.Options{
+		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 5,
+	})
+	jobrunner.AddWorker(r, w.ProbeDevice, jobrunner.Options{
+		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 3,
+	})
 	jobrunner.AddWorker(r, w.CheckDrift, jobrunner.Options{Queue: "drift", Timeout: 30 * time.Second, MaxAttempts: 1})
 }
 
@@ -123,8 +133,8 @@ func (w *Workers) execute(ctx context.Context, cmd commands.Command, meta comman
 // lockRetry is when a job that found its router taken looks again.
 const lockRetry = 250 * time.Millisecond
 
-// exclusively runs work as the one writer of a router. While another one writes the job comes again later; the lock of a
-// program that died is free at once.
+// exclusively runs work as the one writer of a router. While another one writes the job comes again later; the lock of
+// a program that died is free at once.
 func (w *Workers) exclusively(ctx context.Context, device id.Device, work func(ctx context.Context) error) error {
 	lock, got, err := w.cfg.DB.TryLock(ctx, "router "+device.String())
 	switch {

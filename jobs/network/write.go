@@ -30,8 +30,8 @@ func (u *run) writeAll(ctx context.Context, steps []routerplan.Step) (again []st
 	return again, nil
 }
 
-// write sends the steps in order and records each. It gives the menus to be read again, nil for all: that is when something
-// happened that only the router can tell about.
+// write sends the steps in order and records each. It gives the menus to be read again, nil for all: that is when
+// something happened that only the router can tell about.
 func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
 	for i, s := range steps {
 		err := u.send(ctx, s)
@@ -60,9 +60,9 @@ func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []strin
 	return again, nil
 }
 
-// clashed tells whether an addition was refused before as something that the router has already. Once it may be a write of
-// this run whose answer was lost; when the router was read again and it is refused again, it is somebody else's resource that
-// is in the way, and the router's words say which.
+// clashed tells whether an addition was refused before as something that the router has already. Once it may be a write
+// of this run whose answer was lost; when the router was read again and it is refused again, it is somebody else's
+// resource that is in the way, and the router's words say which.
 func (u *run) clashed(s routerplan.Step) bool {
 	key := s.Path + " " + s.Name
 	before := u.clashes[key]

@@ -31,8 +31,12 @@ type Addresses struct {
 }
 
 // OfPrompt is the address of one attempt.
-func (a Addresses) OfPrompt(ctx context.Context, payment id.Payment, org id.Organization, shortcode string) (string, error) {
-	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{Kind: TokenPrompt, Ref: payment.UUID(), OrgID: org, Shortcode: shortcode})
+func (a Addresses) OfPrompt(
+	ctx context.Context, payment id.Payment, org id.Organization, shortcode string,
+) (string, error) {
+	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{
+		Kind: TokenPrompt, Ref: payment.UUID(), OrgID: org, Shortcode: shortcode,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +57,8 @@ func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode
 	}
 	root := base.Scheme + "://" + base.Host
 	return mobilemoney.URLs{
-		Confirmation: root + confirmationPath + "/" + token.Reveal(), Validation: root + validationPath + "/" + token.Reveal(),
+		Confirmation: root + confirmationPath + "/" + token.Reveal(),
+		Validation:   root + validationPath + "/" + token.Reveal(),
 	}, nil
 }
 

@@ -10,7 +10,8 @@ import (
 // CallbackBillManager is a payment reported by the bill manager.
 const CallbackBillManager = "billmanager_payment"
 
-// billManagerBody is such a payment on the wire; values may be texts or numbers. Source: facts/mobile-money.md, Bill manager.
+// billManagerBody is such a payment on the wire; values may be texts or numbers. Source: facts/mobile-money.md, Bill
+// manager.
 type billManagerBody struct {
 	TransactionID    json.RawMessage `json:"transactionId"`
 	PaidAmount       json.RawMessage `json:"paidAmount"`
@@ -34,8 +35,8 @@ func parseBillManager(body []byte) (mobilemoney.C2B, error) {
 	}
 	fields := map[string]json.RawMessage{}
 	for name, value := range map[string]json.RawMessage{
-		"TransID": raw.TransactionID, "TransAmount": raw.PaidAmount, "MSISDN": raw.MSISDN, "BillRefNumber": raw.AccountReference,
-		"BusinessShortCode": raw.ShortCode,
+		"TransID": raw.TransactionID, "TransAmount": raw.PaidAmount, "MSISDN": raw.MSISDN,
+		"BillRefNumber": raw.AccountReference, "BusinessShortCode": raw.ShortCode,
 	} {
 		if value != nil {
 			fields[name] = value

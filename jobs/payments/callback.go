@@ -16,9 +16,9 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// readPrompt handles the result of a prompt. The attempt is the one of the address's token, else the one that the provider
-// names. A success becomes a receipt, another code a verdict; what is unverified, or lacks what a receipt needs, only
-// makes us ask (rules.md 1).
+// readPrompt handles the result of a prompt. The attempt is the one of the address's token, else the one that the
+// provider names. A success becomes a receipt, another code a verdict; what is unverified, or lacks what a receipt
+// needs, only makes us ask (rules.md 1).
 func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
 	c, err := mobilemoney.ParseSTKCallback(t.Body)
 	if err != nil {
@@ -42,18 +42,22 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.D
 	success := c.Verdict().Status == mobilemoney.Success
 	switch {
 	case !verified, success && (c.ReceiptNumber == "" || c.Amount.IsZero()):
-		w.cfg.Logger.WarnContext(ctx, "callback is only reason to ask", "callback_id", t.ID, "payment_id", p.ID, "verified", verified)
+		w.cfg.Logger.WarnContext(ctx, "callback is only reason to ask", "callback_id", t.ID, "payment_id", p.ID,
+			"verified", verified)
 		return 0, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
 	case success:
 		return 0, w.fromProvider(ctx, t, promptReceipt(t, c, *p))
 	}
 	return 0, w.fromProvider(ctx, t, commands.RecordVerdict{
-		PaymentID: p.ID, CheckoutRequestID: c.CheckoutRequestID, Code: c.ResultCode, Message: c.ResultDesc, By: commands.ByCallback,
+		PaymentID: p.ID, CheckoutRequestID: c.CheckoutRequestID, Code: c.ResultCode, Message: c.ResultDesc,
+		By: commands.ByCallback,
 	})
 }
 
 // attemptOf finds the attempt of a prompt's callback, nil when it is not known yet.
-func (w *Workers) attemptOf(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) (*paymentsviews.PaymentRow, error) {
+func (w *Workers) attemptOf(
+	ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback,
+) (*paymentsviews.PaymentRow, error) {
 	if t.Ref != uuid.Nil {
 		return w.payments.Attempt(ctx, id.Payment(t.Ref))
 	}
@@ -61,12 +65,15 @@ func (w *Workers) attemptOf(ctx context.Context, t vault.TakenCallback, c mobile
 }
 
 // promptReceipt is the money of a prompt.
-func promptReceipt(t vault.TakenCallback, c mobilemoney.STKCallback, p paymentsviews.PaymentRow) commands.RecordReceipt {
+func promptReceipt(
+	t vault.TakenCallback, c mobilemoney.STKCallback, p paymentsviews.PaymentRow,
+) commands.RecordReceipt {
 	number := strings.ToUpper(c.ReceiptNumber)
 	return commands.RecordReceipt{
-		ReceiptID: commands.ReceiptID(number), OrgID: p.OrgID, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
-		Channel: commands.ChannelPrompt, Shortcode: p.Shortcode, Amount: c.Amount, PaidAt: orReceived(c.PaidAt, t),
-		PayerPhone: personal.Of(c.Phone), CheckoutRequestID: c.CheckoutRequestID, PaymentID: p.ID, Sighting: commands.SightingCallback,
+		ReceiptID: commands.ReceiptID(number), OrgID: p.OrgID, Provider: commands.ProviderMobileMoney,
+		ReceiptNumber: number, Channel: commands.ChannelPrompt, Shortcode: p.Shortcode, Amount: c.Amount,
+		PaidAt: orReceived(c.PaidAt, t), PayerPhone: personal.Of(c.Phone), CheckoutRequestID: c.CheckoutRequestID,
+		PaymentID: p.ID, Sighting: commands.SightingCallback,
 	}
 }
 
@@ -77,7 +84,9 @@ func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, c mo
 	if !t.Verified || c.Verdict().Status != mobilemoney.Success || c.ReceiptNumber == "" || c.Amount.IsZero() {
 		return nil
 	}
-	return w.fromProvider(ctx, t, promptReceipt(t, c, paymentsviews.PaymentRow{Shortcode: w.cfg.Access.Platform.ShortCode}))
+	return w.fromProvider(ctx, t, promptReceipt(t, c, paymentsviews.PaymentRow{
+		Shortcode: w.cfg.Access.Platform.ShortCode,
+	}))
 }
 
 // orReceived is the time of a payment; when the provider does not tell it, the time at which we were told.
@@ -88,9 +97,12 @@ func orReceived(at time.Time, t vault.TakenCallback) time.Time {
 	return at
 }
 
-// readPaybill handles a paybill payment, told by the provider or the bill manager. It belongs to the organization of the shortcode, on a platform shortcode to
-// nobody yet (rules.md 9). An unverified one only makes us ask about the prompt that it may belong to.
-func (w *Workers) readPaybill(ctx context.Context, t vault.TakenCallback, parse func([]byte) (mobilemoney.C2B, error)) error {
+// readPaybill handles a paybill payment, told by the provider or the bill manager. It belongs to the organization of
+// the shortcode, on a platform shortcode to nobody yet (rules.md 9). An unverified one only makes us ask about the
+// prompt that it may belong to.
+func (w *Workers) readPaybill(
+	ctx context.Context, t vault.TakenCallback, parse func([]byte) (mobilemoney.C2B, error),
+) error {
 	c, err := parse(t.Body)
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
@@ -104,16 +116,19 @@ func (w *Workers) readPaybill(ctx context.Context, t vault.TakenCallback, parse 
 		return err
 	}
 	if !ours {
-		w.cfg.Logger.WarnContext(ctx, "paybill payment on a shortcode that is not served here", "callback_id", t.ID, "shortcode", c.ShortCode)
+		w.cfg.Logger.WarnContext(ctx, "paybill payment on a shortcode that is not served here", "callback_id", t.ID,
+			"shortcode", c.ShortCode)
 		return nil // somebody else's till: the provider's addresses serve all its merchants
 	}
 	return w.fromProvider(ctx, t, paybillReceipt(t, c, org))
 }
 
 // ownerOf is whose money a paybill payment on a shortcode is; zero for nobody's yet. A token that was made for a former
-// owner of the shortcode proves the money, but not whose it is. ours is false for a shortcode that nobody here has and for
-// which no token was ever made: at a bare address only the shortcode says that the money is meant for us.
-func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode string) (org id.Organization, ours bool, err error) {
+// owner of the shortcode proves the money, but not whose it is. ours is false for a shortcode that nobody here has and
+// for which no token was ever made: at a bare address only the shortcode says that the money is meant for us.
+func (w *Workers) ownerOf(
+	ctx context.Context, t vault.TakenCallback, shortcode string,
+) (org id.Organization, ours bool, err error) {
 	none := id.Organization{}
 	if shortcode == w.cfg.Access.Platform.ShortCode {
 		return none, true, nil
@@ -123,7 +138,8 @@ func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode 
 	case err != nil:
 		return none, false, err
 	case owner == nil && t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-		return none, false, failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0, nil)
+		return none, false, failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0,
+			nil)
 	case owner == nil:
 		return none, t.Shortcode == shortcode, nil
 	case t.Ref != uuid.Nil && t.Ref != shortcodeOf(owner.OrgID, shortcode).UUID():
@@ -145,9 +161,10 @@ func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organizatio
 		channel, sighting = commands.ChannelBillManager, commands.SightingBillManager
 	}
 	return commands.RecordReceipt{
-		ReceiptID: commands.ReceiptID(number), OrgID: org, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
-		Channel: channel, Shortcode: c.ShortCode, Amount: c.Amount, PaidAt: orReceived(c.PaidAt, t),
-		PayerPhone: personal.Of(phone), PayerName: personal.Of(name), BillRef: personal.Of(c.BillRef), Sighting: sighting,
+		ReceiptID: commands.ReceiptID(number), OrgID: org, Provider: commands.ProviderMobileMoney,
+		ReceiptNumber: number, Channel: channel, Shortcode: c.ShortCode, Amount: c.Amount,
+		PaidAt: orReceived(c.PaidAt, t), PayerPhone: personal.Of(phone), PayerName: personal.Of(name),
+		BillRef: personal.Of(c.BillRef), Sighting: sighting,
 	}
 }
 

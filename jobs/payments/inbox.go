@@ -31,8 +31,8 @@ const (
 	handleLimit  = 30 * time.Second // half the lease
 )
 
-// Inbox handles the provider's callbacks: at once when it is woken, and whatever is due now and then. Several programs may
-// run one each on the same database.
+// Inbox handles the provider's callbacks: at once when it is woken, and whatever is due now and then. Several programs
+// may run one each on the same database.
 type Inbox struct {
 	workers *Workers
 	wake    chan struct{}
@@ -170,7 +170,8 @@ func (w *Workers) fromProvider(ctx context.Context, t vault.TakenCallback, cmd c
 		actor = platformActor // nobody knows who sent it
 	}
 	_, err := w.execute(ctx, cmd, commands.Meta{
-		CommandID: id.Derive[id.Command]("callback", t.ID.String(), cmd.CommandName()), Actor: actor, CorrelationID: t.ID.String(),
+		CommandID: id.Derive[id.Command]("callback", t.ID.String(), cmd.CommandName()), Actor: actor,
+		CorrelationID: t.ID.String(),
 	})
 	return err
 }

@@ -55,7 +55,9 @@ func newKit(t *testing.T) *kit {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = k.sim.Stop(context.Background()) })
-	k.bus = bus.New(bus.Config{Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
+	k.bus = bus.New(bus.Config{
+		Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet(),
+	})
 	bus.Register(k.bus, payments.Payments())
 	bus.Register(k.bus, payments.Receipts())
 	ring, err := secrets.New(bytes.Repeat([]byte{9}, secrets.KeySize))
@@ -67,13 +69,19 @@ func newKit(t *testing.T) *kit {
 	}
 	k.startReading(t)
 	k.access = paymentsjobs.Access{
-		Platform:    mobilemoney.Credentials{ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: shortcode, Passkey: "pass"},
-		Environment: commands.EnvironmentSandbox, Providers: map[string]paymentsjobs.Provider{commands.EnvironmentSandbox: k.client(t)},
+		Platform: mobilemoney.Credentials{
+			ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: shortcode, Passkey: "pass",
+		},
+		Environment: commands.EnvironmentSandbox, Providers: map[string]paymentsjobs.Provider{
+			commands.EnvironmentSandbox: k.client(t),
+		},
 		Secrets: k.vault.Secrets,
 	}
 	k.workers = paymentsjobs.New(paymentsjobs.Config{
 		Bus: k.bus, Views: k.views, Inbox: k.vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
-		Addresses: paymentsjobs.Addresses{Prompt: "http://127.0.0.1:9/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets},
+		Addresses: paymentsjobs.Addresses{
+			Prompt: "http://127.0.0.1:9/webhooks/mobile-money/stk", Tokens: k.vault.CallbackSecrets,
+		},
 	})
 	return k
 }
@@ -87,7 +95,8 @@ func (k *kit) startReading(t *testing.T) {
 	}
 	t.Cleanup(f.Stop)
 	shows := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
-	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{})
+	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
+		paymentsviews.Matching{})
 	if err := shows.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -99,19 +108,24 @@ func (k *kit) startReading(t *testing.T) {
 func (k *kit) client(t *testing.T) *mobilemoney.Client {
 	t.Helper()
 	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
-		BaseURL: k.sim.URL(), Test: true, Guard: breaker.New(breaker.Config{Clock: k.clock, Threshold: 1000}), Clock: k.clock,
+		BaseURL: k.sim.URL(), Test: true, Guard: breaker.New(breaker.Config{Clock: k.clock, Threshold: 1000}),
+		Clock: k.clock,
 	})
 	if err != nil {
 		t.Fatalf("provider endpoint: %v", err)
 	}
 	t.Cleanup(endpoint.Close)
-	return mobilemoney.New(endpoint, paymentsjobs.Tokens{Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet()})
+	return mobilemoney.New(endpoint, paymentsjobs.Tokens{
+		Vault: k.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet(),
+	})
 }
 
 // execute runs a command of a process, and waits until the read models show it.
 func (k *kit) execute(t *testing.T, c commands.Command) bus.Result {
 	t.Helper()
-	done, err := k.bus.Execute(t.Context(), c, commands.Meta{CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"}})
+	done, err := k.bus.Execute(t.Context(), c, commands.Meta{
+		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	})
 	if err != nil {
 		t.Fatalf("%s: %v", c.CommandName(), err)
 	}
@@ -128,8 +142,9 @@ func (k *kit) initiate(t *testing.T, reference string) (id.Payment, uint64) {
 	t.Helper()
 	p := id.New[id.Payment]()
 	done := k.execute(t, commands.InitiatePayment{
-		PaymentID: p, OrgID: k.org, SubscriberID: k.sub, Amount: money.Major(1500, money.KES), Phone: personal.Of("254712345678"),
-		Environment: commands.EnvironmentSandbox, Shortcode: shortcode, AccountReference: reference,
+		PaymentID: p, OrgID: k.org, SubscriberID: k.sub, Amount: money.Major(1500, money.KES),
+		Phone: personal.Of("254712345678"), Environment: commands.EnvironmentSandbox, Shortcode: shortcode,
+		AccountReference: reference,
 	})
 	return p, done.Position
 }

@@ -17,10 +17,12 @@ import (
 // provider's answer.
 const answerPatience = 2 * time.Minute
 
-// FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then whoever the rules name.
-// It sees at least everything that had happened when the money was seen.
+// FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then whoever the rules
+// name. It sees at least everything that had happened when the money was seen.
 func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause jobs.Cause) error {
-	for _, name := range []string{paymentsviews.ReceiptsName, paymentsviews.PaymentsName, paymentsviews.MatchingName, paymentsviews.GatewaysName} {
+	for _, name := range []string{
+		paymentsviews.ReceiptsName, paymentsviews.PaymentsName, paymentsviews.MatchingName, paymentsviews.GatewaysName,
+	} {
 		if err := w.cfg.Views.WaitFor(ctx, name, args.Position); err != nil {
 			return err
 		}
@@ -55,7 +57,8 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 		by = commands.ByCallback
 	}
 	err := w.reportAsPlatform(ctx, cause, commands.SettlePayment{
-		PaymentID: attempt, ReceiptID: r.ID, ReceiptNumber: r.ReceiptNumber, Amount: r.Amount(), By: by, Provisional: r.Provisional,
+		PaymentID: attempt, ReceiptID: r.ID, ReceiptNumber: r.ReceiptNumber, Amount: r.Amount(), By: by,
+		Provisional: r.Provisional,
 	})
 	if refused(err) {
 		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
@@ -63,8 +66,8 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 	return err
 }
 
-// match gives the money to whoever it names. Nobody's money on a shortcode that is an organization's waits for the platform:
-// who once had the shortcode can prove it, and must not reach the customers of others.
+// match gives the money to whoever it names. Nobody's money on a shortcode that is an organization's waits for the
+// platform: who once had the shortcode can prove it, and must not reach the customers of others.
 func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
 	if r.OrgID.IsZero() && r.Shortcode != w.cfg.Access.Platform.ShortCode {
 		owner, err := w.gateways.Shortcode(ctx, r.Shortcode)
@@ -85,7 +88,8 @@ func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 		return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
 	}
 	err = w.reportAsPlatform(ctx, cause, commands.MatchReceipt{
-		ReceiptID: r.ID, OrgID: found.Payer.OrgID, SubscriberID: found.Payer.SubscriberID, InvoiceID: found.Payer.InvoiceID, By: found.Payer.By,
+		ReceiptID: r.ID, OrgID: found.Payer.OrgID, SubscriberID: found.Payer.SubscriberID,
+		InvoiceID: found.Payer.InvoiceID, By: found.Payer.By,
 	})
 	if refused(err) {
 		return nil // a person was faster, or has to look: it stays where it is

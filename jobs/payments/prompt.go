@@ -16,8 +16,8 @@ import (
 // promptDescription is what the customer reads beside the reference; at most 13 characters.
 const promptDescription = "Internet bill"
 
-// SubmitPrompt sends a prompt, once: who finds the submission begun by an earlier attempt of this job does not know what
-// became of it, and says so (rules.md 27).
+// SubmitPrompt sends a prompt, once: who finds the submission begun by an earlier attempt of this job does not know
+// what became of it, and says so (rules.md 27).
 func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, cause jobs.Cause) error {
 	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
@@ -30,7 +30,9 @@ func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, 
 		if !cause.Last && failure.KindOf(err) != failure.Unavailable && !refused(err) {
 			return err
 		}
-		_, err = w.report(ctx, cause, commands.RefusePrompt{PaymentID: args.PaymentID, Code: codeOf(err), Message: messageOf(err)})
+		_, err = w.report(ctx, cause, commands.RefusePrompt{
+			PaymentID: args.PaymentID, Code: codeOf(err), Message: messageOf(err),
+		})
 		return err
 	}
 	begun, err := w.report(ctx, cause, commands.BeginSubmission{PaymentID: args.PaymentID})
@@ -51,7 +53,9 @@ func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, 
 }
 
 // attempt reads an attempt once the read model has it.
-func (w *Workers) attempt(ctx context.Context, name string, position uint64, read func() (*paymentsviews.PaymentRow, error)) (*paymentsviews.PaymentRow, error) {
+func (w *Workers) attempt(
+	ctx context.Context, name string, position uint64, read func() (*paymentsviews.PaymentRow, error),
+) (*paymentsviews.PaymentRow, error) {
 	if err := w.cfg.Views.WaitFor(ctx, paymentsviews.PaymentsName, position); err != nil {
 		return nil, err
 	}
@@ -63,7 +67,9 @@ func (w *Workers) attempt(ctx context.Context, name string, position uint64, rea
 }
 
 // prepare gathers all that a prompt needs before anything is said to be sent.
-func (w *Workers) prepare(ctx context.Context, p paymentsviews.PaymentRow) (mobilemoney.Credentials, Provider, mobilemoney.PromptRequest, error) {
+func (w *Workers) prepare(
+	ctx context.Context, p paymentsviews.PaymentRow,
+) (mobilemoney.Credentials, Provider, mobilemoney.PromptRequest, error) {
 	var none mobilemoney.PromptRequest
 	creds, err := w.cfg.Access.Credentials(ctx, p.CredentialsRef, p.Shortcode)
 	if err != nil {
@@ -74,12 +80,13 @@ func (w *Workers) prepare(ctx context.Context, p paymentsviews.PaymentRow) (mobi
 		return creds, nil, none, err
 	}
 	if p.Phone == nil {
-		return creds, nil, none, failure.NewConflict("phone_forgotten", "The phone of this payment is not known any more.")
+		return creds, nil, none, failure.NewConflict("phone_forgotten",
+			"The phone of this payment is not known any more.")
 	}
 	address, err := w.cfg.Addresses.OfPrompt(ctx, p.ID, p.OrgID, p.Shortcode)
 	return creds, provider, mobilemoney.PromptRequest{
-		Phone: *p.Phone, Amount: money.Of(p.AmountMinor, p.Currency), CallbackURL: address, AccountReference: p.AccountReference,
-		Description: promptDescription,
+		Phone: *p.Phone, Amount: money.Of(p.AmountMinor, p.Currency), CallbackURL: address,
+		AccountReference: p.AccountReference, Description: promptDescription,
 	}, err
 }
 
@@ -152,9 +159,10 @@ func (w *Workers) verdictCommand(p paymentsviews.PaymentRow, v mobilemoney.Verdi
 	switch v.Status {
 	case mobilemoney.Success:
 		return commands.RecordReceipt{
-			ReceiptID: commands.ProvisionalReceiptID(*p.CheckoutRequestID), OrgID: p.OrgID, Provider: commands.ProviderProvisional,
-			Channel: commands.ChannelPrompt, Shortcode: p.Shortcode, Amount: p.Amount(), PaidAt: w.cfg.Clock.Now(),
-			CheckoutRequestID: *p.CheckoutRequestID, PaymentID: p.ID, Provisional: true, Sighting: commands.SightingQuery,
+			ReceiptID: commands.ProvisionalReceiptID(*p.CheckoutRequestID), OrgID: p.OrgID,
+			Provider: commands.ProviderProvisional, Channel: commands.ChannelPrompt, Shortcode: p.Shortcode,
+			Amount: p.Amount(), PaidAt: w.cfg.Clock.Now(), CheckoutRequestID: *p.CheckoutRequestID, PaymentID: p.ID,
+			Provisional: true, Sighting: commands.SightingQuery,
 		}
 	case mobilemoney.NoVerdict, mobilemoney.Pending:
 		return commands.RecordCheck{PaymentID: p.ID, Code: v.Code, Answered: true}

@@ -1,5 +1,5 @@
-// Package paymentsjobs makes the outside calls of mobile money: prompts, status queries and registrations, one call a job, and
-// handles the provider's callbacks. Every outcome is reported as a command.
+// Package paymentsjobs makes the outside calls of mobile money: prompts, status queries and registrations, one call a
+// job, and handles the provider's callbacks. Every outcome is reported as a command.
 package paymentsjobs
 
 import (
@@ -19,8 +19,10 @@ import (
 
 // Provider is what the jobs need of the provider's client; mobilemoney.Client is one.
 type Provider interface {
-	Prompt(ctx context.Context, creds mobilemoney.Credentials, q mobilemoney.PromptRequest) (mobilemoney.PromptAnswer, error)
-	QueryPrompt(ctx context.Context, creds mobilemoney.Credentials, checkoutRequestID string) (mobilemoney.Verdict, error)
+	Prompt(ctx context.Context, creds mobilemoney.Credentials,
+		q mobilemoney.PromptRequest) (mobilemoney.PromptAnswer, error)
+	QueryPrompt(ctx context.Context, creds mobilemoney.Credentials,
+		checkoutRequestID string) (mobilemoney.Verdict, error)
 	RegisterURLs(ctx context.Context, creds mobilemoney.Credentials, urls mobilemoney.URLs) error
 	// Ready gives failure.Unavailable while the breaker is open.
 	Ready() error
@@ -38,7 +40,8 @@ type Access struct {
 func (a Access) Credentials(ctx context.Context, ref id.Secret, shortcode string) (mobilemoney.Credentials, error) {
 	if ref.IsZero() {
 		if a.Platform.ShortCode == "" {
-			return mobilemoney.Credentials{}, failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
+			return mobilemoney.Credentials{},
+				failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
 		}
 		return a.Platform, nil
 	}
@@ -60,7 +63,8 @@ func (a Access) Provider(environment string) (Provider, error) {
 	if p := a.Providers[environment]; p != nil {
 		return p, nil
 	}
-	return nil, failure.NewUnavailable("payment_gateway_missing", "This environment of the payment provider is not available here.", 0, nil)
+	return nil, failure.NewUnavailable("payment_gateway_missing",
+		"This environment of the payment provider is not available here.", 0, nil)
 }
 
 // Ready gives failure.Unavailable while the provider of an environment cannot be called (rules.md 6).

@@ -17,8 +17,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// Receiver takes callbacks in: it decides what their sender is worth, keeps them, and wakes the inbox. Nothing is decided
-// about money here.
+// Receiver takes callbacks in: it decides what their sender is worth, keeps them, and wakes the inbox. Nothing is
+// decided about money here.
 type Receiver struct {
 	Workers *Workers
 	Inbox   *Inbox
@@ -48,10 +48,12 @@ type sender struct {
 	verified bool
 }
 
-// Receive stores a callback and gives the answer. kind is one of the Callback constants; token is "" at the bare address.
-// admit counts the callback of a shortcode against the rate limit, which governs the answer, not durability (rules.md 8).
-// Fails: source_not_allowed, malformed_callback, and what admit gives.
-func (r Receiver) Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error) (any, error) {
+// Receive stores a callback and gives the answer. kind is one of the Callback constants; token is "" at the bare
+// address. admit counts the callback of a shortcode against the rate limit, which governs the answer, not durability
+// (rules.md 8). Fails: source_not_allowed, malformed_callback, and what admit gives.
+func (r Receiver) Receive(
+	ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error,
+) (any, error) {
 	s, err := r.identify(ctx, kind, token, ip)
 	if err != nil {
 		return nil, err
@@ -88,8 +90,8 @@ func (r Receiver) Receive(ctx context.Context, kind, token, ip string, body []by
 	return accepted{ResultDesc: "Accepted"}, nil
 }
 
-// identify finds what proves the sender: a token of the right kind, an allowed address, or a mode in which nothing has to
-// be proved.
+// identify finds what proves the sender: a token of the right kind, an allowed address, or a mode in which nothing has
+// to be proved.
 func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
 	var s sender
 	s.ip, _ = netip.ParseAddr(ip) // the zero address is on no list
@@ -196,6 +198,8 @@ func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mob
 	if err != nil || attempt != nil && attempt.OrgID == org {
 		return false, err
 	}
-	found, err := r.Workers.matching.Find(ctx, paymentsviews.Reference{OrgID: org, BillRef: c.BillRef, Phone: c.MSISDN, Currency: c.Amount.Currency})
+	found, err := r.Workers.matching.Find(ctx, paymentsviews.Reference{
+		OrgID: org, BillRef: c.BillRef, Phone: c.MSISDN, Currency: c.Amount.Currency,
+	})
 	return found.Payer == nil, err
 }

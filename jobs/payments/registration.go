@@ -25,7 +25,8 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	if err := w.register(ctx, args.OrgID, args.CredentialsRef, g.Shortcode, g.Environment); err != nil {
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
 		_, err := w.report(ctx, cause, commands.FailGatewayRegistration{
-			OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef, Error: messageOf(err),
+			OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
+			Error: messageOf(err),
 		})
 		return err
 	}
@@ -44,7 +45,9 @@ func (w *Workers) RegisterPlatform(ctx context.Context, _ commands.RegisterPlatf
 }
 
 // register makes the call.
-func (w *Workers) register(ctx context.Context, org id.Organization, ref id.Secret, shortcode, environment string) error {
+func (w *Workers) register(
+	ctx context.Context, org id.Organization, ref id.Secret, shortcode, environment string,
+) error {
 	creds, err := w.cfg.Access.Credentials(ctx, ref, shortcode)
 	if err != nil {
 		return err

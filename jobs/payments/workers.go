@@ -40,28 +40,41 @@ type Workers struct {
 // New makes the workers.
 func New(cfg Config) *Workers {
 	return &Workers{
-		cfg: cfg, payments: paymentsviews.PaymentsQuery{Views: cfg.Views}, receipts: paymentsviews.ReceiptsQuery{Views: cfg.Views},
-		matching: paymentsviews.MatchingQuery{Views: cfg.Views}, gateways: paymentsviews.GatewaysQuery{Views: cfg.Views},
+		cfg: cfg, payments: paymentsviews.PaymentsQuery{Views: cfg.Views},
+		receipts: paymentsviews.ReceiptsQuery{Views: cfg.Views},
+		matching: paymentsviews.MatchingQuery{Views: cfg.Views},
+		gateways: paymentsviews.GatewaysQuery{Views: cfg.Views},
 	}
 }
 
 // platformRegistration is how often the platform's addresses are registered anew, besides at start.
 const platformRegistration = 24 * time.Hour
 
-// Register adds the workers to the queue. A prompt is never sent twice, however often its job is tried: see SubmitPrompt.
+// Register adds the workers to the queue. A prompt is never sent twice, however often its job is tried: see
+// SubmitPrompt.
 func (w *Workers) Register(r *jobrunner.Runner) {
-	jobrunner.AddWorker(r, w.SubmitPrompt, jobrunner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20, Backoff: jobrunner.Doubling(time.Second, time.Minute)})
-	jobrunner.AddWorker(r, w.QueryPrompt, jobrunner.Options{Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5})
-	jobrunner.AddWorker(r, w.FindPayer, jobrunner.Options{Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: 1000, Backoff: jobrunner.Doubling(time.Second, time.Minute)})
+	jobrunner.AddWorker(r, w.SubmitPrompt, jobrunner.Options{
+		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20,
+		Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	})
+	jobrunner.AddWorker(r, w.QueryPrompt, jobrunner.Options{
+		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5,
+	})
+	jobrunner.AddWorker(r, w.FindPayer, jobrunner.Options{
+		Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: 1000,
+		Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	})
 	jobrunner.AddWorker(r, w.RegisterShortcode, jobrunner.Options{Timeout: 30 * time.Second, MaxAttempts: 10})
-	jobrunner.AddWorker(r, w.RegisterPlatform, jobrunner.Options{Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute)})
+	jobrunner.AddWorker(r, w.RegisterPlatform, jobrunner.Options{
+		Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute),
+	})
 	if w.cfg.Access.Platform.ShortCode != "" {
 		jobrunner.Every(r, platformRegistration, commands.RegisterPlatform{})
 	}
 }
 
-// report executes an outcome command for the one who caused the job. It outlives a cancelled job: what the provider said
-// must not be lost.
+// report executes an outcome command for the one who caused the job. It outlives a cancelled job: what the provider
+// said must not be lost.
 func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Command) (bus.Result, error) {
 	meta := commands.Meta{
 		CommandID: cause.CommandID(cmd.CommandName()), OrgID: cause.OrgID, Actor: cause.Actor,
@@ -76,7 +89,8 @@ func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Com
 // reportAsPlatform is report on behalf of the platform: matching finds whose money it is across organizations.
 func (w *Workers) reportAsPlatform(ctx context.Context, cause jobs.Cause, cmd commands.Command) error {
 	_, err := w.execute(ctx, cmd, commands.Meta{
-		CommandID: cause.CommandID(cmd.CommandName()), Actor: platformActor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+		CommandID: cause.CommandID(cmd.CommandName()), Actor: platformActor, CorrelationID: cause.CorrelationID,
+		CausationID: cause.CausationID,
 	})
 	return err
 }
@@ -99,7 +113,8 @@ func refused(err error) bool {
 	switch failure.KindOf(err) {
 	case failure.Malformed, failure.Denied, failure.NotFound, failure.Conflict, failure.Invalid:
 		return failure.CodeOf(err) != "concurrent_change"
-	case failure.Internal, failure.Unauthenticated, failure.Stale, failure.TooLarge, failure.Limited, failure.Refused, failure.Unavailable:
+	case failure.Internal, failure.Unauthenticated, failure.Stale, failure.TooLarge, failure.Limited, failure.Refused,
+		failure.Unavailable:
 	}
 	return false
 }

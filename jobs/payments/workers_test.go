@@ -34,7 +34,8 @@ func TestSubmitPrompt_AfterACrashIsInDoubtAndNeverSentAgain(t *testing.T) {
 	k.execute(t, commands.BeginSubmission{PaymentID: p}) // and then the program was killed
 	job := newCause()
 	for job.Attempt = 2; job.Attempt < 4; job.Attempt++ {
-		if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position}, job); err != nil {
+		if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position},
+			job); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +57,8 @@ func TestSubmitPrompt_ManyTimesIsSentOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position}, job); err != nil {
+			if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position},
+				job); err != nil {
 				t.Error(err)
 			}
 		})
@@ -76,7 +78,8 @@ func TestToken_IsSharedByReplicasAndSurvivesInvalidation(t *testing.T) {
 	k := newKit(t)
 	silent(t, k)
 	p, position := k.initiate(t, "PTOKEN")
-	if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position}, newCause()); err != nil {
+	if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position},
+		newCause()); err != nil {
 		t.Fatal(err)
 	}
 	checkout := k.sim.Prompts()[0].CheckoutRequestID
@@ -106,7 +109,8 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 	k := newKit(t)
 	silent(t, k)
 	p, position := k.initiate(t, "PQUERY")
-	if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position}, newCause()); err != nil {
+	if err := k.workers.SubmitPrompt(t.Context(), commands.SubmitPrompt{PaymentID: p, Position: position},
+		newCause()); err != nil {
 		t.Fatal(err)
 	}
 	ask := func() {
@@ -115,7 +119,8 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := k.workers.QueryPrompt(t.Context(), commands.QueryPrompt{PaymentID: p, Position: head}, newCause()); err != nil {
+		if err := k.workers.QueryPrompt(t.Context(), commands.QueryPrompt{PaymentID: p, Position: head},
+			newCause()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,7 +131,9 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 	}
 	ask()
 	k.clock.Advance(25 * time.Hour)
-	_, err := k.bus.Execute(t.Context(), commands.ExpirePayment{PaymentID: p}, commands.Meta{CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"}})
+	_, err := k.bus.Execute(t.Context(), commands.ExpirePayment{PaymentID: p}, commands.Meta{
+		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+	})
 	refusedAs(t, err, "payment_unanswered")
 	if err := k.sim.SetFaults(provider.Faults{}); err != nil {
 		t.Fatal(err)
@@ -149,8 +156,10 @@ func (k *kit) stored(t *testing.T, c vault.Callback) {
 
 // success is a callback of 1500 shillings.
 func success(checkout, number string) []byte {
-	return []byte(`{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + checkout + `","ResultCode":0,"ResultDesc":"ok",
-		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500.00},{"Name":"MpesaReceiptNumber","Value":"` + number + `"},{"Name":"Balance"},
+	return []byte(`{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + checkout +
+		`","ResultCode":0,"ResultDesc":"ok",
+		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500.00},{"Name":"MpesaReceiptNumber","Value":"` + number +
+		`"},{"Name":"Balance"},
 		{"Name":"TransactionDate","Value":20260302120000},{"Name":"PhoneNumber","Value":254712345678}]}}}}`)
 }
 
@@ -158,7 +167,9 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	p, _ := k.initiate(t, "PEARLY")
-	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_early", "SJK4X7Q2P1")})
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_early", "SJK4X7Q2P1"),
+	})
 	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled", n)
 	}
@@ -181,8 +192,10 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Ref: id.New[id.Payment]().UUID(), Shortcode: "600777", Verified: true,
-		Body: success("ws_CO_behind", "SJK4X7Q2P7")})
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackPrompt, Ref: id.New[id.Payment]().UUID(), Shortcode: "600777", Verified: true,
+		Body: success("ws_CO_behind", "SJK4X7Q2P7"),
+	})
 	for range 5 {
 		k.workers.HandleDue(t.Context(), nil)
 		k.clock.Advance(3 * time.Minute)
@@ -198,7 +211,9 @@ func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 func TestCallback_OfAPromptThatNobodySentBecomesSuspenseMoney(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_foreign", "SJK4X7Q2P2")})
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_foreign", "SJK4X7Q2P2"),
+	})
 	k.workers.HandleDue(t.Context(), nil)
 	k.clock.Advance(3 * time.Minute)
 	k.workers.HandleDue(t.Context(), nil)
@@ -229,9 +244,14 @@ func TestCallback_WithoutReceiptNumberOnlyMakesUsAsk(t *testing.T) {
 	body := []byte(`{"Body":{"stkCallback":{"CheckoutRequestID":"ws_CO_1","ResultCode":"0","ResultDesc":"ok"}}}`)
 	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: body})
 	// At another attempt's address, the token proves nothing about this prompt.
-	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: success("ws_CO_2", "SJK4X7Q2P3")})
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: success("ws_CO_2", "SJK4X7Q2P3"),
+	})
 	k.workers.HandleDue(t.Context(), nil)
-	want := []string{"payments.PaymentInitiated.v1", "payments.PromptAccepted.v1", "payments.PromptCheckRequested.v1", "payments.PromptCheckRequested.v1"}
+	want := []string{
+		"payments.PaymentInitiated.v1", "payments.PromptAccepted.v1", "payments.PromptCheckRequested.v1",
+		"payments.PromptCheckRequested.v1",
+	}
 	if diff := cmp.Diff(want, k.history(t, commands.PaymentCategory, id.Any(p))); diff != "" {
 		t.Error(diff)
 	}
@@ -243,10 +263,12 @@ func TestFindPayer_MoneyThatContradictsItsAttemptWaits(t *testing.T) {
 	k.initiate(t, "PK7M2Q9X4RTW")
 	r := commands.ReceiptID("SJK4X7Q2P4")
 	done := k.execute(t, commands.RecordReceipt{
-		ReceiptID: r, Provider: commands.ProviderMobileMoney, ReceiptNumber: "SJK4X7Q2P4", Channel: commands.ChannelPaybill, Shortcode: shortcode,
-		Amount: money.Major(15, money.KES), PaidAt: k.clock.Now(), BillRef: personal.Of("pk7m2q9x4rtw"), Sighting: commands.SightingConfirmation,
+		ReceiptID: r, Provider: commands.ProviderMobileMoney, ReceiptNumber: "SJK4X7Q2P4",
+		Channel: commands.ChannelPaybill, Shortcode: shortcode, Amount: money.Major(15, money.KES),
+		PaidAt: k.clock.Now(), BillRef: personal.Of("pk7m2q9x4rtw"), Sighting: commands.SightingConfirmation,
 	})
-	if err := k.workers.FindPayer(t.Context(), commands.FindPayer{ReceiptID: r, Position: done.Position}, newCause()); err != nil {
+	if err := k.workers.FindPayer(t.Context(), commands.FindPayer{ReceiptID: r, Position: done.Position},
+		newCause()); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"payments.ReceiptRecorded.v1", "payments.ReceiptHeld.v1"}

@@ -35,7 +35,9 @@ func (r *Runner) InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobI
 }
 
 // Insert is InsertTx in a transaction of its own, for work that no process asked for. It runs after delay, 0 = at once.
-func (r *Runner) Insert(ctx context.Context, job commands.Job, jobID id.Any, cause jobs.Cause, delay time.Duration) error {
+func (r *Runner) Insert(
+	ctx context.Context, job commands.Job, jobID id.Any, cause jobs.Cause, delay time.Duration,
+) error {
 	if r.client == nil {
 		return errNotStarted
 	}
@@ -56,8 +58,8 @@ func (r *Runner) Insert(ctx context.Context, job commands.Job, jobID id.Any, cau
 	})
 }
 
-// Every registers periodic work: one run after each interval, and one at start, on one replica only. A run that is still
-// waiting or running is not joined by another. Before Start only.
+// Every registers periodic work: one run after each interval, and one at start, on one replica only. A run that is
+// still waiting or running is not joined by another. Before Start only.
 func Every[T commands.Job](r *Runner, interval time.Duration, args T) {
 	kind := args.Kind()
 	construct := func() (river.JobArgs, *river.InsertOpts) {

@@ -1,5 +1,5 @@
-// Package jobrunner works jobs with River on PostgreSQL: one outside call each, at least once, its outcome reported as a
-// command that acts once (rules.md 27).
+// Package jobrunner works jobs with River on PostgreSQL: one outside call each, at least once, its outcome reported as
+// a command that acts once (rules.md 27).
 package jobrunner
 
 import (
@@ -24,8 +24,8 @@ const (
 	rescueAfter = 90 * time.Second
 )
 
-// How soon a new job is begun. The insert's notification is usually what starts it; the queue is looked at without one as
-// well, since River sends at most one notification in each cooldown.
+// How soon a new job is begun. The insert's notification is usually what starts it; the queue is looked at without one
+// as well, since River sends at most one notification in each cooldown.
 const (
 	fetchCooldown = 10 * time.Millisecond
 	fetchPoll     = 100 * time.Millisecond
@@ -45,8 +45,8 @@ type Config struct {
 	InsertOnly bool
 	// Workers is how many jobs of each queue run at once; zero means 16.
 	Workers int
-	// Sole tells that no other program works this queue: what is found running at the start was left by one that died, and
-	// is due at once instead of after rescueAfter.
+	// Sole tells that no other program works this queue: what is found running at the start was left by one that died,
+	// and is due at once instead of after rescueAfter.
 	Sole bool
 }
 

@@ -130,7 +130,8 @@ func TestJob_WithTheSameIdIsEnqueuedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n int
-	if err := db.Owner.QueryRow(t.Context(), `select count(*) from `+db.Namespace.Schema("river")+`.river_job`).Scan(&n); err != nil || n != 1 {
+	if err := db.Owner.QueryRow(t.Context(),
+		`select count(*) from `+db.Namespace.Schema("river")+`.river_job`).Scan(&n); err != nil || n != 1 {
 		t.Errorf("%d jobs, %v", n, err)
 	}
 }
@@ -185,10 +186,12 @@ func TestJob_IsTriedAgainWithTheSameIdUntilItsLastAttempt(t *testing.T) {
 	}
 	eventually(t, db, `state = 'discarded'`)
 	var stored string
-	if err := db.Owner.QueryRow(t.Context(), `select errors::text from `+db.Namespace.Schema("river")+`.river_job`).Scan(&stored); err != nil {
+	if err := db.Owner.QueryRow(t.Context(),
+		`select errors::text from `+db.Namespace.Schema("river")+`.river_job`).Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(stored, "secret detail") || !strings.Contains(stored, "line_busy") || !strings.Contains(stored, "job_panicked") {
+	if strings.Contains(stored, "secret detail") || !strings.Contains(stored, "line_busy") ||
+		!strings.Contains(stored, "job_panicked") {
 		t.Errorf("stored errors: %s", stored)
 	}
 }
@@ -215,7 +218,8 @@ func eventually(t *testing.T, db *postgres.DB, condition string) {
 	defer tick.Stop()
 	for {
 		var n int
-		err := db.Owner.QueryRow(ctx, `select count(*) from `+db.Namespace.Schema("river")+`.river_job where `+condition).Scan(&n)
+		err := db.Owner.QueryRow(ctx, `select count(*) from `+db.Namespace.Schema("river")+`.river_job where `+
+			condition).Scan(&n)
 		if err != nil {
 			t.Fatalf("never %s: %v", condition, err)
 		}
@@ -298,7 +302,8 @@ func TestEvery_RunsAtStartWithAnIdOfItsOwn(t *testing.T) {
 	db := pgtest.New(t)
 	ids := make(chan id.Any, 10)
 	r := jobrunner.New(jobrunner.Config{DB: db})
-	jobrunner.AddWorker(r, func(_ context.Context, _ sweep, cause jobs.Cause) error { ids <- cause.JobID; return nil }, jobrunner.Options{})
+	jobrunner.AddWorker(r, func(_ context.Context, _ sweep, cause jobs.Cause) error { ids <- cause.JobID; return nil },
+		jobrunner.Options{})
 	jobrunner.Every(r, time.Second, sweep{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)

@@ -21,10 +21,11 @@ import (
 
 // Options is how a kind of job is tried.
 type Options struct {
-	Queue       string                          // "" = "default"
-	Timeout     time.Duration                   // of one attempt; zero means 30 s, which is the most
-	MaxAttempts int                             // zero means 10
-	Backoff     func(attempt int) time.Duration // wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min)
+	Queue       string        // "" = "default"
+	Timeout     time.Duration // of one attempt; zero means 30 s, which is the most
+	MaxAttempts int           // zero means 10
+	// wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min)
+	Backoff func(attempt int) time.Duration
 }
 
 // Doubling is a back-off that begins with first and doubles up to most.
@@ -106,12 +107,14 @@ type worker[T commands.Job] struct {
 // Timeout is of one attempt.
 func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration { return w.opts.Timeout }
 
-// NextRetry is a back-off from now. River goes by the machine's clock, and would replace a time in the past by its own policy.
+// NextRetry is a back-off from now. River goes by the machine's clock, and would replace a time in the past by its own
+// policy.
 func (w *worker[T]) NextRetry(job *river.Job[stored[T]]) time.Time {
 	return clock.System().Now().Add(max(w.opts.Backoff(job.Attempt), 20*time.Millisecond))
 }
 
-// Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the code only.
+// Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the code
+// only.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	var m metadata
 	if err := json.Unmarshal(job.Metadata, &m); err != nil {
@@ -132,7 +135,8 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 		w.logger.ErrorContext(ctx, "job given up", "job_id", cause.JobID, "attempt", cause.Attempt, "error", err)
 		return river.JobCancel(errors.New(codeOf(err)))
 	}
-	w.logger.WarnContext(ctx, "job attempt failed", "job_id", cause.JobID, "attempt", cause.Attempt, "last", cause.Last, "error", err)
+	w.logger.WarnContext(ctx, "job attempt failed", "job_id", cause.JobID, "attempt", cause.Attempt, "last", cause.Last,
+		"error", err)
 	return errors.New(codeOf(err))
 }
 
@@ -140,7 +144,8 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 func (w *worker[T]) attempt(ctx context.Context, args T, cause jobs.Cause) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			w.logger.ErrorContext(ctx, "job panicked", "job_id", cause.JobID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			w.logger.ErrorContext(ctx, "job panicked", "job_id", cause.JobID, "panic", fmt.Sprint(v), "stack",
+				string(debug.Stack()))
 			err = failure.New(failure.Internal, "job_panicked", "")
 		}
 	}()

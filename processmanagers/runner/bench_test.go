@@ -21,7 +21,9 @@ func BenchmarkEvents(b *testing.B) {
 	bed := newBench(b)
 	r := bed.start(b, "courier")
 	table := bed.db.Namespace.Schema("bench") + ".bare"
-	_, err := bed.db.Owner.Exec(b.Context(), `create schema `+bed.db.Namespace.Schema("bench")+`; create table `+table+` (instance int primary key, n int, state text)`)
+	_, err := bed.db.Owner.Exec(b.Context(),
+		`create schema `+bed.db.Namespace.Schema("bench")+`; create table `+table+
+			` (instance int primary key, n int, state text)`)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,7 +39,9 @@ func BenchmarkEvents(b *testing.B) {
 		}
 		taken := float64(events) / time.Since(began).Seconds()
 		commits := benchtest.Rate(b, benchWorkers, func(ctx context.Context, worker int) error {
-			_, err := bed.db.Owner.Exec(ctx, `insert into `+table+` values ($1, 1, repeat('x', 200)) on conflict (instance) do update set n = bare.n + 1`, worker)
+			_, err := bed.db.Owner.Exec(ctx,
+				`insert into `+table+
+					` values ($1, 1, repeat('x', 200)) on conflict (instance) do update set n = bare.n + 1`, worker)
 			return err
 		})
 		benchtest.Report(b, "events/s", taken, commits, benchtest.NoAim)

@@ -57,8 +57,8 @@ type trip struct {
 	Over bool
 }
 
-// courier reacts: "deliver" with a command, "ring" with a job, "wait" with a timer of an hour, "calm" disarms it, "bad" is
-// poison, "over" ends. A timeout is answered with a job, a refusal with a command of its own.
+// courier reacts: "deliver" with a command, "ring" with a job, "wait" with a timer of an hour, "calm" disarms it, "bad"
+// is poison, "over" ends. A timeout is answered with a job, a refusal with a command of its own.
 func courier(name string) processmanagers.Process[trip] {
 	return processmanagers.Process[trip]{
 		Name: name, Handles: []string{"test.Parcel.v1"},
@@ -268,7 +268,8 @@ func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
 	r := processrunner.New(processrunner.Config{
-		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Decode: decode, Jobs: b.office, Concurrency: 4,
+		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Decode: decode,
+		Jobs: b.office, Concurrency: 4,
 	})
 	for _, name := range names {
 		processrunner.Register(r, courier(name))
@@ -304,7 +305,9 @@ func (b *bench) seen(t testing.TB, process, key string) []string {
 func (b *bench) seenMaybe(t testing.TB, process, key string) []string {
 	t.Helper()
 	var body []byte
-	err := b.db.Owner.QueryRow(t.Context(), `select coalesce(state, '{}') from `+b.db.Namespace.Schema("processes")+`.instances where process = $1 and key = $2`, process, key).Scan(&body)
+	err := b.db.Owner.QueryRow(t.Context(),
+		`select coalesce(state, '{}') from `+b.db.Namespace.Schema("processes")+
+			`.instances where process = $1 and key = $2`, process, key).Scan(&body)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -321,7 +324,8 @@ func (b *bench) seenMaybe(t testing.TB, process, key string) []string {
 // rows counts a table's rows.
 func (b *bench) rows(t testing.TB, table string) (n int) {
 	t.Helper()
-	if err := b.db.Owner.QueryRow(t.Context(), `select count(*) from `+b.db.Namespace.Schema("processes")+`.`+table).Scan(&n); err != nil {
+	if err := b.db.Owner.QueryRow(t.Context(),
+		`select count(*) from `+b.db.Namespace.Schema("processes")+`.`+table).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -8,5 +8,6 @@ import (
 
 // TestMain finds goroutines that were left behind. The one that waits for the server that all tests share stays.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/lastmile-isp/lastmile/internal/postgres.startProcess.func1"))
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/lastmile-isp/lastmile/internal/postgres.startProcess.func1"))
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Waits between attempts of a command whose failure may pass, and between looks for commands left by an earlier program.
+// Waits between attempts of a command whose failure may pass, and between looks for commands left by an earlier
+// program.
 const (
 	firstRetry  = 50 * time.Millisecond
 	longRetry   = 30 * time.Second
@@ -91,7 +92,8 @@ func (o *outbox) work(ctx context.Context, key string) {
 		more, err := o.next(ctx, key)
 		if err != nil {
 			if ctx.Err() == nil {
-				o.round.r.logger.WarnContext(ctx, "process command is tried again", "process", o.round.name, "key", key, "error", err, "retry_in", backoff)
+				o.round.r.logger.WarnContext(ctx, "process command is tried again", "process", o.round.name, "key", key,
+					"error", err, "retry_in", backoff)
 			}
 			if !waiting {
 				waiting = true
@@ -194,17 +196,22 @@ func refusal(err error) bool {
 }
 
 // refused gives a refusal to the instance; the command's row goes in the same transaction.
-func (o *outbox) refused(ctx context.Context, key string, cmd commands.Command, row storedCommand, cause jobs.Cause, why error) error {
+func (o *outbox) refused(
+	ctx context.Context, key string, cmd commands.Command, row storedCommand, cause jobs.Cause, why error,
+) error {
 	d := o.round
-	d.r.logger.InfoContext(ctx, "process command refused", "process", d.name, "key", key, "command", row.Name, "command_id", row.ID, "code", failure.CodeOf(why))
+	d.r.logger.InfoContext(ctx, "process command refused", "process", d.name, "key", key, "command", row.Name,
+		"command_id", row.ID, "code", failure.CodeOf(why))
 	turn := d.lanes.enter(key)
 	defer turn.leave()
 	if err := turn.wait(ctx); err != nil {
 		return err
 	}
 	err := d.take(ctx, input{
-		Input: processmanagers.Input{Refusal: &processmanagers.Refusal{Command: row.Name, Code: failure.CodeOf(why), Target: cmd.Target()}},
-		key:   key, cause: cause, id: "refusal\x00" + row.ID.String(),
+		Input: processmanagers.Input{
+			Refusal: &processmanagers.Refusal{Command: row.Name, Code: failure.CodeOf(why), Target: cmd.Target()},
+		},
+		key: key, cause: cause, id: "refusal\x00" + row.ID.String(),
 		claim: func(ctx context.Context, tx pgx.Tx) (bool, error) {
 			tag, err := tx.Exec(ctx, d.r.sql(deleteCommandSQL), row.ID)
 			return tag.RowsAffected() == 1, err

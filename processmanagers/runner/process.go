@@ -67,7 +67,9 @@ func Register[S any](r *Runner, def processmanagers.Process[S]) {
 }
 
 // step runs the pure functions of a process. A panic or an error of theirs is poison.
-func step[S any](def processmanagers.Process[S], state []byte, in processmanagers.Input, now time.Time) (next stepped, err error) {
+func step[S any](
+	def processmanagers.Process[S], state []byte, in processmanagers.Input, now time.Time,
+) (next stepped, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &poison{error: fmt.Errorf("panic: %v", v), stack: string(debug.Stack())}
@@ -118,9 +120,11 @@ func (p *process) drive(ctx context.Context) {
 			sleep(ctx, time.Second)
 			continue
 		}
-		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err, "stack", stackOf(err))
+		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err,
+			"stack", stackOf(err))
 		p.show(StateStopped, err.Error())
-		_, _ = p.r.cfg.DB.Owner.Exec(ctx, p.r.sql(`update {schema}.processes set error = $2 where name = $1`), p.name, err.Error())
+		_, _ = p.r.cfg.DB.Owner.Exec(ctx, p.r.sql(`update {schema}.processes set error = $2 where name = $1`), p.name,
+			err.Error())
 		select {
 		case <-ctx.Done():
 		case <-p.retry:
@@ -142,7 +146,8 @@ type round struct {
 // run drives the process until something fails.
 func (p *process) run(ctx context.Context) error {
 	var checkpoint, liveFrom uint64
-	err := p.r.cfg.DB.Owner.QueryRow(ctx, p.r.sql(`update {schema}.processes set error = '' where name = $1 returning checkpoint, live_from`), p.name).
+	err := p.r.cfg.DB.Owner.QueryRow(ctx,
+		p.r.sql(`update {schema}.processes set error = '' where name = $1 returning checkpoint, live_from`), p.name).
 		Scan(&checkpoint, &liveFrom)
 	if err != nil {
 		return fmt.Errorf("load process %s: %w", p.name, err)
@@ -177,7 +182,8 @@ func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
 	save := func(ctx context.Context) {
 		low := d.track.low()
 		if low > saved {
-			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low)); err == nil { //nolint:gosec // positions fit
+			//nolint:gosec // positions fit
+			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low)); err == nil {
 				saved = low
 			}
 		}

@@ -21,8 +21,8 @@ const pageLimit = 256
 // topic is what a process subscribes to: the whole log.
 const topic = "$all"
 
-// route runs a Watermill router for the process: our subscriber hands events over in order, the router calls the handler
-// for each in a goroutine of its own, and lanes keep those of one instance in order.
+// route runs a Watermill router for the process: our subscriber hands events over in order, the router calls the
+// handler for each in a goroutine of its own, and lanes keep those of one instance in order.
 func (d *round) route(ctx context.Context, after uint64) error {
 	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: 4 * time.Second}, watermill.NopLogger{})
 	if err != nil {
@@ -32,7 +32,8 @@ func (d *round) route(ctx context.Context, after uint64) error {
 		d.stopOnError,
 		middleware.CorrelationID,
 		middleware.Retry{ // failures that pass: the database or the log is away
-			MaxRetries: math.MaxInt32, InitialInterval: 20 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2,
+			MaxRetries: math.MaxInt32, InitialInterval: 20 * time.Millisecond, MaxInterval: 5 * time.Second,
+			Multiplier:          2,
 			RandomizationFactor: 0.2, ShouldRetry: func(p middleware.RetryParams) bool { return passing(p.Err) },
 		}.Middleware,
 		middleware.Recoverer,

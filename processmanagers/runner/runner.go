@@ -1,5 +1,5 @@
-// Package processrunner drives process managers: it feeds them events in the order of the log, keeps their state, executes their
-// commands until accepted or refused, enqueues their jobs and fires their timers (rules.md 26).
+// Package processrunner drives process managers: it feeds them events in the order of the log, keeps their state,
+// executes their commands until accepted or refused, enqueues their jobs and fires their timers (rules.md 26).
 package processrunner
 
 import (
@@ -68,7 +68,9 @@ func New(cfg Config) *Runner {
 	if cfg.Concurrency == 0 {
 		cfg.Concurrency = 8
 	}
-	return &Runner{cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: make(chan struct{}, cfg.Concurrency)}
+	return &Runner{
+		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: make(chan struct{}, cfg.Concurrency),
+	}
 }
 
 // Start begins to drive the processes as soon as no other program does.
@@ -104,7 +106,10 @@ func (r *Runner) prepare(ctx context.Context) error {
 	}
 	head := r.cfg.Feed.Head()
 	for _, p := range r.processes {
-		_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(`insert into {schema}.processes (name, live_from) values ($1, $2) on conflict do nothing`), p.name, int64(head)) //nolint:gosec // positions fit
+		//nolint:gosec // positions fit
+		_, err := r.cfg.DB.Owner.Exec(ctx,
+			r.sql(`insert into {schema}.processes (name, live_from) values ($1, $2) on conflict do nothing`), p.name,
+			int64(head))
 		if err != nil {
 			return fmt.Errorf("register process %s: %w", p.name, err)
 		}

@@ -25,7 +25,8 @@ func TestRunner_CommandsAndJobsOfAnEventCarryItsStory(t *testing.T) {
 		if got.Cmd != (deliver{"p1", why}) {
 			t.Errorf("command %d is %+v", i, got.Cmd)
 		}
-		if got.Meta.OrgID != meta.OrgID || got.Meta.CorrelationID != "the story" || got.Meta.CausationID != event.ID.String() ||
+		if got.Meta.OrgID != meta.OrgID || got.Meta.CorrelationID != "the story" ||
+			got.Meta.CausationID != event.ID.String() ||
 			got.Meta.Actor != (events.Actor{Kind: events.ActorProcess, ID: "courier"}) {
 			t.Errorf("command %d has %+v", i, got.Meta)
 		}
@@ -97,7 +98,8 @@ func TestRunner_RedeliveredEventsAreIgnored(t *testing.T) {
 	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2 })
 	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
 	first.Stop()
-	if _, err := b.db.Owner.Exec(t.Context(), `update `+b.db.Namespace.Schema("processes")+`.processes set checkpoint = 0`); err != nil {
+	if _, err := b.db.Owner.Exec(t.Context(),
+		`update `+b.db.Namespace.Schema("processes")+`.processes set checkpoint = 0`); err != nil {
 		t.Fatal(err)
 	}
 	// The ended instance's row was kept or purged, depending on the checkpoint: what was done has the same ids anyway.
@@ -126,7 +128,8 @@ func TestRunner_HistoryIsNeverReplayedAtCustomers(t *testing.T) {
 	if len(b.office.acts) != 0 {
 		t.Errorf("commands of the past were executed: %+v", b.office.acts)
 	}
-	if diff := cmp.Diff([]string{"deliver", "ring", "wait", "timeout patience"}, b.seen(t, "courier", "p1")); diff != "" {
+	if diff := cmp.Diff([]string{"deliver", "ring", "wait", "timeout patience"},
+		b.seen(t, "courier", "p1")); diff != "" {
 		t.Error(diff)
 	}
 	b.happen("p3", "deliver")

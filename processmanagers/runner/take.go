@@ -35,7 +35,9 @@ type input struct {
 
 // causeOf is what an event's outputs carry on.
 func causeOf(e *events.Envelope) jobs.Cause {
-	c := jobs.Cause{OrgID: e.Meta.OrgID, Actor: e.Meta.Actor, CorrelationID: e.Meta.CorrelationID, CausationID: e.ID.String()}
+	c := jobs.Cause{
+		OrgID: e.Meta.OrgID, Actor: e.Meta.Actor, CorrelationID: e.Meta.CorrelationID, CausationID: e.ID.String(),
+	}
 	if c.CorrelationID == "" {
 		c.CorrelationID = c.CausationID
 	}
@@ -97,7 +99,8 @@ func (d *round) take(ctx context.Context, in input) error {
 // instance loads and locks an instance's row.
 func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (state []byte, last uint64, err error) {
 	var ended bool
-	err = tx.QueryRow(ctx, d.r.sql(`select state, last_position, ended from {schema}.instances where process = $1 and key = $2 for update`), d.name, key).
+	err = tx.QueryRow(ctx,
+		d.r.sql(`select state, last_position, ended from {schema}.instances where process = $1 and key = $2 for update`), d.name, key).
 		Scan(&state, &last, &ended)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, 0, nil
@@ -138,7 +141,8 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 	if next.ended {
 		state = nil
 	}
-	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, storable(state), int64(max(last, in.position)), next.ended) //nolint:gosec // positions fit
+	//nolint:gosec // positions fit
+	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, storable(state), int64(max(last, in.position)), next.ended)
 	if next.ended {
 		b.Queue(d.r.sql(deleteTimersSQL), d.name, in.key)
 	}
@@ -171,8 +175,8 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 	return nil
 }
 
-// storable is a JSON document with U+FFFD in place of NUL, which a column of type jsonb refuses: one in a text from outside
-// must not stop a process for everybody.
+// storable is a JSON document with U+FFFD in place of NUL, which a column of type jsonb refuses: one in a text from
+// outside must not stop a process for everybody.
 func storable(document []byte) []byte {
 	if !bytes.Contains(document, []byte(`\u0000`)) {
 		return document
@@ -188,7 +192,8 @@ func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []comma
 			return &poison{error: fmt.Errorf("store %s: %w", cmd.CommandName(), err)}
 		}
 		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
-		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, cmd.CommandName(), storable(body), cause)
+		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, cmd.CommandName(), storable(body),
+			cause)
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 		b.log.SetAway(true)
 		b.log.SetAway(false)
 		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`, string(b.db.Namespace))
+			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`,
+			string(b.db.Namespace))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,8 @@ func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
 	taken(t, first, "courier", b.happen("p0", "on"))
 	var want []string
 	for round := range 4 {
-		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+		_, err := b.db.Owner.Exec(t.Context(),
+			`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
 			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("processes"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package auditviews has the read model of the audit log: who did what, when, from where, to which target, with what outcome.
-// It is made of event metadata alone; nothing writes a row by hand.
+// Package auditviews has the read model of the audit log: who did what, when, from where, to which target, with what
+// outcome. It is made of event metadata alone; nothing writes a row by hand.
 package auditviews
 
 import (
@@ -97,19 +97,23 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 func write(w *runner.Writes, e events.Envelope, row entry) {
 	m := e.Meta
 	user := actingUser(m.Actor)
-	w.Exec(entrySQL, id.Derive[id.Any]("audit", m.CommandID.String(), e.Stream), int64(e.Position), m.OrgID, m.At, string(m.Actor.Kind), m.Actor.ID,
-		user, m.Actor.Role, plain(m.IP), row.action, row.targetType, row.targetID, row.outcome, m.RequestID, m.CorrelationID, m.Reason, row.code,
+	w.Exec(entrySQL, id.Derive[id.Any]("audit", m.CommandID.String(), e.Stream), int64(e.Position), m.OrgID, m.At,
+		string(m.Actor.Kind), m.Actor.ID,
+		user, m.Actor.Role, plain(m.IP), row.action, row.targetType, row.targetID, row.outcome, m.RequestID,
+		m.CorrelationID, m.Reason, row.code,
 		row.status, []string{e.Type})
 	if !user.IsZero() && !m.OrgID.IsZero() {
 		w.Exec(actorSQL, m.OrgID, user)
 	}
 }
 
-// writeRouter queues the entry of one write to a router: one for each, however many a command recorded. Who asked acted, and
-// from the address of that request, also when a job wrote minutes later: it is found by the correlation.
+// writeRouter queues the entry of one write to a router: one for each, however many a command recorded. Who asked
+// acted, and from the address of that request, also when a job wrote minutes later: it is found by the correlation.
 func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) error {
-	detail, err := json.Marshal(RouterWrite{Path: v.Step.Path, Operation: v.Step.Operation, Name: v.Step.Name, Before: v.Step.Before,
-		After: v.Step.After, Found: v.Found, ServiceID: v.ServiceID, RunID: v.RunID})
+	detail, err := json.Marshal(RouterWrite{
+		Path: v.Step.Path, Operation: v.Step.Operation, Name: v.Step.Name, Before: v.Step.Before,
+		After: v.Step.After, Found: v.Found, ServiceID: v.ServiceID, RunID: v.RunID,
+	})
 	if err != nil {
 		return fmt.Errorf("audit a router's write: %w", err)
 	}
@@ -118,8 +122,11 @@ func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) er
 		actor = m.Actor
 	}
 	user := actingUser(actor)
-	w.Exec(routerSQL, id.Derive[id.Any]("audit", e.ID.String()), int64(e.Position), m.OrgID, m.At, string(actor.Kind), actor.ID, user, actor.Role, //nolint:gosec // fits
-		plain(m.IP), RouterWriteAction, "device", v.DeviceID, Succeeded, m.RequestID, m.CorrelationID, m.Reason, []string{e.Type}, string(detail))
+	//nolint:gosec // fits
+	w.Exec(routerSQL, id.Derive[id.Any]("audit", e.ID.String()), int64(e.Position), m.OrgID, m.At, string(actor.Kind),
+		actor.ID, user, actor.Role,
+		plain(m.IP), RouterWriteAction, "device", v.DeviceID, Succeeded, m.RequestID, m.CorrelationID, m.Reason,
+		[]string{e.Type}, string(detail))
 	if !user.IsZero() && !m.OrgID.IsZero() {
 		w.Exec(actorSQL, m.OrgID, user)
 	}
@@ -158,7 +165,9 @@ type entry struct {
 
 // refusal is the entry of a write that did not happen: its action is the request, its target what the path named.
 func refusal(e events.RequestRefused) entry {
-	out := entry{action: e.Method + " " + e.Route, targetID: e.TargetID, outcome: Refused, code: e.Code, status: e.Status}
+	out := entry{
+		action: e.Method + " " + e.Route, targetID: e.TargetID, outcome: Refused, code: e.Code, status: e.Status,
+	}
 	out.targetType, _, _ = strings.Cut(strings.TrimPrefix(e.Route, "/"), "/")
 	if e.Status >= http.StatusInternalServerError {
 		out.outcome = Failed
@@ -173,8 +182,10 @@ var ownerField = map[string]string{"account": "SubscriberID", "numbering": "Seri
 func targetOf(e events.Envelope) (id.Any, error) {
 	category, text, _ := strings.Cut(e.Stream, "-")
 	if name, periods := ownerField[category]; periods {
-		if field := reflect.ValueOf(e.Event).FieldByName(name); field.IsValid() && field.Type().ConvertibleTo(reflect.TypeFor[id.Any]()) {
-			return field.Convert(reflect.TypeFor[id.Any]()).Interface().(id.Any), nil //nolint:forcetypeassert // just converted
+		if field := reflect.ValueOf(e.Event).FieldByName(name); field.IsValid() &&
+			field.Type().ConvertibleTo(reflect.TypeFor[id.Any]()) {
+			//nolint:forcetypeassert // just converted
+			return field.Convert(reflect.TypeFor[id.Any]()).Interface().(id.Any), nil
 		}
 	}
 	target, err := id.Parse[id.Any](text)

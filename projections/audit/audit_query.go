@@ -82,7 +82,9 @@ const (
 )
 
 // OfOrganization gives up to max entries of an organization after a key (nil: from the newest), newest first.
-func (q LogQuery) OfOrganization(ctx context.Context, org id.Organization, f Filter, after *Key, max int) ([]Entry, error) {
+func (q LogQuery) OfOrganization(
+	ctx context.Context, org id.Organization, f Filter, after *Key, max int,
+) ([]Entry, error) {
 	var rows []Entry
 	sql, args := f.narrow(tenantSQL, after, max, condition{"e.org_id = ", org})
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {

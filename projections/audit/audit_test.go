@@ -66,8 +66,11 @@ func (s *stage) act(word string, org id.Organization, user id.User, role, action
 	if user == jane {
 		ip = "198.51.100.7"
 	}
-	return events.Metadata{CommandID: id.Derive[id.Command]("test", word), Action: action, OrgID: org, IP: personal.Of(ip),
-		Actor: events.Actor{Kind: events.ActorUser, ID: user.String(), Role: role}, RequestID: "request-" + word, CorrelationID: word, At: start}
+	return events.Metadata{
+		CommandID: id.Derive[id.Command]("test", word), Action: action, OrgID: org, IP: personal.Of(ip),
+		Actor: events.Actor{Kind: events.ActorUser, ID: user.String(), Role: role}, RequestID: "request-" + word,
+		CorrelationID: word, At: start,
+	}
 }
 
 // append writes events under one command.
@@ -104,10 +107,20 @@ func (s *stage) of(org id.Organization, f auditviews.Filter, after *auditviews.K
 func (s *stage) register() {
 	s.t.Helper()
 	s.append("user-"+jane.String(), eventstore.NoStream, s.act("jane", acme, jane, "admin", "identity.RegisterUser"),
-		events.UserRegistered{UserID: jane, Email: personal.Of("jane@example.org"), FirstName: personal.Of("Jane"), LastName: personal.Of("Doe"), RegisteredAt: start},
-		events.MembershipGranted{UserID: jane, OrgID: acme, Role: events.RoleAdmin, FirstName: personal.Of("Jane"), LastName: personal.Of("Doe"), At: start})
-	s.append("user-"+root.String(), eventstore.NoStream, s.act("root", id.Organization{}, root, "super_admin", "identity.RegisterUser"),
-		events.UserRegistered{UserID: root, Email: personal.Of("root@example.org"), FirstName: personal.Of("Root"), SuperAdmin: true, RegisteredAt: start})
+		events.UserRegistered{
+			UserID: jane, Email: personal.Of("jane@example.org"), FirstName: personal.Of("Jane"),
+			LastName: personal.Of("Doe"), RegisteredAt: start,
+		},
+		events.MembershipGranted{
+			UserID: jane, OrgID: acme, Role: events.RoleAdmin, FirstName: personal.Of("Jane"),
+			LastName: personal.Of("Doe"), At: start,
+		})
+	s.append("user-"+root.String(), eventstore.NoStream,
+		s.act("root", id.Organization{}, root, "super_admin", "identity.RegisterUser"),
+		events.UserRegistered{
+			UserID: root, Email: personal.Of("root@example.org"), FirstName: personal.Of("Root"), SuperAdmin: true,
+			RegisteredAt: start,
+		})
 }
 
 // plan is an event of a plan.
@@ -124,16 +137,24 @@ func TestLog_OneEntryForEachCommandAndStream(t *testing.T) {
 	meta.Reason = "no longer sold"
 	stream, archived := plan(1, acme)
 	s.append(stream, eventstore.NoStream, meta, archived)
-	s.append("claim-"+id.New[id.Any]().String(), eventstore.NoStream, meta, events.ClaimTaken{Kind: "x", Owner: id.New[id.Any]()})
+	s.append("claim-"+id.New[id.Any]().String(), eventstore.NoStream, meta, events.ClaimTaken{
+		Kind: "x", Owner: id.New[id.Any](),
+	})
 	got := s.of(acme, auditviews.Filter{}, nil, 10)
 	jd, ip := "Jane Doe", "198.51.100.7"
 	want := []auditviews.Entry{
-		{OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip, Action: "subscribers.ArchivePlan",
-			TargetType: "plan", TargetID: id.Any(id.Derive[id.Plan]("test", "1")), Outcome: auditviews.Succeeded, RequestID: "request-archive",
-			CorrelationID: "archive", Reason: "no longer sold", Events: []string{"subscribers.PlanArchived.v1"}},
-		{OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip, Action: "identity.RegisterUser",
-			TargetType: "user", TargetID: id.Any(jane), Outcome: auditviews.Succeeded, RequestID: "request-jane", CorrelationID: "jane",
-			Events: []string{"identity.UserRegistered.v1", "identity.MembershipGranted.v1"}},
+		{
+			OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip,
+			Action: "subscribers.ArchivePlan", TargetType: "plan", TargetID: id.Any(id.Derive[id.Plan]("test", "1")),
+			Outcome: auditviews.Succeeded, RequestID: "request-archive", CorrelationID: "archive",
+			Reason: "no longer sold", Events: []string{"subscribers.PlanArchived.v1"},
+		},
+		{
+			OrgID: acme, ActorKind: "user", ActorID: jane.String(), ActorRole: "admin", ActorName: &jd, IP: &ip,
+			Action: "identity.RegisterUser", TargetType: "user", TargetID: id.Any(jane), Outcome: auditviews.Succeeded,
+			RequestID: "request-jane", CorrelationID: "jane",
+			Events: []string{"identity.UserRegistered.v1", "identity.MembershipGranted.v1"},
+		},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(auditviews.Entry{}, "ID", "Position", "At")); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
@@ -148,7 +169,8 @@ func TestLog_TenantsSeeTheirOwnAndThePlatformAll(t *testing.T) {
 	s := newStage(t)
 	s.register()
 	stream, archived := plan(1, other)
-	s.append(stream, eventstore.NoStream, s.act("foreign", other, root, "super_admin", "subscribers.ArchivePlan"), archived)
+	s.append(stream, eventstore.NoStream, s.act("foreign", other, root, "super_admin", "subscribers.ArchivePlan"),
+		archived)
 	got := s.of(other, auditviews.Filter{}, nil, 10)
 	if len(got) != 1 || got[0].ActorRole != "super_admin" || got[0].ActorName == nil || *got[0].ActorName != "Root" {
 		t.Errorf("other sees %+v", got)
@@ -207,7 +229,8 @@ func TestLog_FiltersAndPages(t *testing.T) {
 			after = &auditviews.Key{Position: row.Position, ID: row.ID}
 		}
 		stream, archived := plan(100+len(seen), acme) // rows come in meanwhile
-		s.append(stream, eventstore.NoStream, s.act(fmt.Sprint("new", len(seen)), acme, jane, "admin", "subscribers.ArchivePlan"), archived)
+		s.append(stream, eventstore.NoStream,
+			s.act(fmt.Sprint("new", len(seen)), acme, jane, "admin", "subscribers.ArchivePlan"), archived)
 	}
 	once := map[id.Any]bool{}
 	for _, e := range seen {
@@ -222,7 +245,8 @@ func TestLog_LaterPeriodsNameTheirAggregate(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	subscriber := id.Derive[id.Subscriber]("test", "subscriber")
-	s.append("account-"+id.New[id.Any]().String(), eventstore.NoStream, s.act("open", acme, jane, "admin", "billing.OpenAccount"),
+	s.append("account-"+id.New[id.Any]().String(), eventstore.NoStream,
+		s.act("open", acme, jane, "admin", "billing.OpenAccount"),
 		events.AccountOpened{SubscriberID: subscriber, OrgID: acme, Currency: money.KES})
 	if got := s.of(acme, auditviews.Filter{TargetID: id.Any(subscriber)}, nil, 10); len(got) != 1 {
 		t.Errorf("found %+v", got)
@@ -233,12 +257,19 @@ func TestLog_RefusalsShowRequestAndCode(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	target := id.New[id.Any]()
-	for status, outcome := range map[int]string{403: auditviews.Refused, 409: auditviews.Refused, 503: auditviews.Failed} {
+	for status, outcome := range map[int]string{
+		403: auditviews.Refused, 409: auditviews.Refused, 503: auditviews.Failed,
+	} {
 		refusal := id.New[id.Request]()
-		s.append("refusal-"+refusal.String(), eventstore.NoStream, s.act(fmt.Sprint(status), acme, jane, "support", "audit.NoteRefusal"),
-			events.RequestRefused{RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target, Status: status, Code: "some_code"})
+		s.append("refusal-"+refusal.String(), eventstore.NoStream,
+			s.act(fmt.Sprint(status), acme, jane, "support", "audit.NoteRefusal"),
+			events.RequestRefused{
+				RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target,
+				Status: status, Code: "some_code",
+			})
 		got := s.of(acme, auditviews.Filter{TargetType: "invoices", TargetID: target}, nil, 1)
-		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome || got[0].Code != "some_code" || got[0].Status != status {
+		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome ||
+			got[0].Code != "some_code" || got[0].Status != status {
 			t.Errorf("%d: %+v", status, got)
 		}
 	}
@@ -250,16 +281,20 @@ func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
 	s.register()
 	s.append("user-"+jane.String(), eventstore.At(1), s.act("corrected", acme, jane, "admin", "identity.CorrectUser"),
 		events.UserDetailsCorrected{UserID: jane, FirstName: personal.Of("Janet"), LastName: personal.Of("Doe")})
-	if got := s.of(acme, auditviews.Filter{}, nil, 10); *got[0].ActorName != "Janet Doe" || *got[1].ActorName != "Janet Doe" {
+	if got := s.of(acme, auditviews.Filter{}, nil, 10); *got[0].ActorName != "Janet Doe" ||
+		*got[1].ActorName != "Janet Doe" {
 		t.Errorf("after the correction: %+v", got)
 	}
-	s.append("user-"+jane.String(), eventstore.At(2), events.Metadata{CommandID: id.New[id.Command](), Action: "identity.ForgetUser", OrgID: acme,
-		Actor: events.Actor{Kind: events.ActorOperator}}, events.UserForgotten{UserID: jane})
+	s.append("user-"+jane.String(), eventstore.At(2), events.Metadata{
+		CommandID: id.New[id.Command](), Action: "identity.ForgetUser", OrgID: acme,
+		Actor: events.Actor{Kind: events.ActorOperator},
+	}, events.UserForgotten{UserID: jane})
 	got := s.of(acme, auditviews.Filter{}, nil, 10)
 	if len(got) != 3 {
 		t.Fatalf("%d entries", len(got))
 	}
-	if text := s.dump(); strings.Contains(text, "Jane") || strings.Contains(text, "198.51.100.7") || !strings.Contains(text, "Root") {
+	if text := s.dump(); strings.Contains(text, "Jane") || strings.Contains(text, "198.51.100.7") ||
+		!strings.Contains(text, "Root") {
 		t.Errorf("the tables still hold something of a forgotten person:\n%s", text)
 	}
 	for _, e := range got {
@@ -278,7 +313,8 @@ func (s *stage) dump() string {
 	s.t.Helper()
 	var rows []string
 	err := s.query.Views.Platform(s.t.Context(), func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowTo[string], s.query.Views.SQL(auditviews.LogName, `select e::text from {schema}.entries e
+		postgres.Collect(r, &rows, pgx.RowTo[string],
+			s.query.Views.SQL(auditviews.LogName, `select e::text from {schema}.entries e
 			union all select p::text from {schema}.people p union all select a::text from {schema}.actors a`))
 	})
 	if err != nil {

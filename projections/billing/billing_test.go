@@ -32,7 +32,9 @@ type kit struct {
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{log: feedtest.New()}
-	k.runner = runner.New(runner.Config{Feed: feedtest.Start(t, k.log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
+	k.runner = runner.New(runner.Config{
+		Feed: feedtest.Start(t, k.log), DB: pgtest.New(t), Clock: clock.NewManual(began),
+	})
 	k.runner.Register(billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{})
 	if err := k.runner.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
@@ -49,7 +51,9 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 	t.Helper()
 	for _, e := range list {
 		position := k.log.Append(events.Metadata{OrgID: org, At: at(len(k.log.Events()))}, e)
-		for _, name := range []string{billingviews.InvoicesName, billingviews.StatementName, billingviews.CollectionsName} {
+		for _, name := range []string{
+			billingviews.InvoicesName, billingviews.StatementName, billingviews.CollectionsName,
+		} {
 			if err := k.runner.Views().WaitFor(t.Context(), name, position); err != nil {
 				t.Fatalf("%s after %s: %v", name, e.EventType(), err)
 			}
@@ -83,15 +87,17 @@ func TestInvoices_Filters(t *testing.T) {
 		filter billingviews.InvoiceFilter
 		want   []int
 	}{
-		"all, newest first":       {acme, billingviews.InvoiceFilter{}, []int{7, 6, 5, 4, 3, 2, 1}},
-		"of a subscriber":         {acme, billingviews.InvoiceFilter{SubscriberID: brian}, []int{7, 6, 4}},
-		"paid":                    {acme, billingviews.InvoiceFilter{State: "paid"}, []int{5, 4}},
-		"partially paid":          {acme, billingviews.InvoiceFilter{State: "partially_paid"}, []int{1}},
-		"voided":                  {acme, billingviews.InvoiceFilter{State: "voided"}, []int{7, 3, 2}},
-		"draft":                   {acme, billingviews.InvoiceFilter{State: "draft"}, []int{6}},
-		"overdue":                 {acme, billingviews.InvoiceFilter{Overdue: &yes, Today: day(11)}, []int{1}},
-		"due today":               {acme, billingviews.InvoiceFilter{Overdue: &yes, Today: day(10)}, nil},
-		"not overdue":             {acme, billingviews.InvoiceFilter{Overdue: &no, Today: day(11)}, []int{7, 6, 5, 4, 3, 2}},
+		"all, newest first": {acme, billingviews.InvoiceFilter{}, []int{7, 6, 5, 4, 3, 2, 1}},
+		"of a subscriber":   {acme, billingviews.InvoiceFilter{SubscriberID: brian}, []int{7, 6, 4}},
+		"paid":              {acme, billingviews.InvoiceFilter{State: "paid"}, []int{5, 4}},
+		"partially paid":    {acme, billingviews.InvoiceFilter{State: "partially_paid"}, []int{1}},
+		"voided":            {acme, billingviews.InvoiceFilter{State: "voided"}, []int{7, 3, 2}},
+		"draft":             {acme, billingviews.InvoiceFilter{State: "draft"}, []int{6}},
+		"overdue":           {acme, billingviews.InvoiceFilter{Overdue: &yes, Today: day(11)}, []int{1}},
+		"due today":         {acme, billingviews.InvoiceFilter{Overdue: &yes, Today: day(10)}, nil},
+		"not overdue": {
+			acme, billingviews.InvoiceFilter{Overdue: &no, Today: day(11)}, []int{7, 6, 5, 4, 3, 2},
+		},
 		"of somebody, not voided": {acme, billingviews.InvoiceFilter{SubscriberID: amina, State: "paid"}, []int{5}},
 		"of another tenant":       {other, billingviews.InvoiceFilter{}, nil},
 	} {
@@ -155,17 +161,21 @@ func TestInvoices_GetShowsWhatBecameOfIt(t *testing.T) {
 	if err != nil || d == nil {
 		t.Fatalf("invoice: %v, %v", d, err)
 	}
-	if d.Number != "ACME-0001" || d.State != "partially_paid" || d.Total() != kes(116000) || d.Paid() != kes(80000) || d.Due() != kes(36000) {
+	if d.Number != "ACME-0001" || d.State != "partially_paid" || d.Total() != kes(116000) || d.Paid() != kes(80000) ||
+		d.Due() != kes(36000) {
 		t.Errorf("invoice is %s %s: total %s, paid %s, due %s", d.Number, d.State, d.Total(), d.Paid(), d.Due())
 	}
 	var sum int64
 	for _, a := range d.Allocations {
 		sum += a.AmountMinor
 	}
-	if len(d.Allocations) != 3 || sum != d.PaidMinor || len(d.CreditNotes) != 1 || d.CreditNotes[0].Number != "ACME-CN-0001" {
+	if len(d.Allocations) != 3 || sum != d.PaidMinor || len(d.CreditNotes) != 1 ||
+		d.CreditNotes[0].Number != "ACME-CN-0001" {
 		t.Errorf("allocations %+v, credit notes %+v", d.Allocations, d.CreditNotes)
 	}
-	if !d.Overdue(calendar.Date{Year: 2026, Month: 3, Day: 11}) || d.Overdue(calendar.Date{Year: 2026, Month: 3, Day: 10}) {
+	if !d.Overdue(calendar.Date{Year: 2026, Month: 3, Day: 11}) || d.Overdue(calendar.Date{
+		Year: 2026, Month: 3, Day: 10,
+	}) {
 		t.Error("it is overdue on the 11th, not on the 10th")
 	}
 	if d, err := k.invoices.Get(t.Context(), other, invoiceID(1)); d != nil || err != nil {
@@ -203,7 +213,8 @@ func TestStatement_RunningBalanceAndCauses(t *testing.T) {
 	var got []string
 	var received, balance int64
 	for _, r := range rows {
-		got = append(got, fmt.Sprintf("%s | %s | %s | %s | %s | %s", r.Kind, r.Description, r.Debit().Decimal(), r.Credit().Decimal(), r.Balance().Decimal(), r.CauseType))
+		got = append(got, fmt.Sprintf("%s | %s | %s | %s | %s | %s", r.Kind, r.Description, r.Debit().Decimal(),
+			r.Credit().Decimal(), r.Balance().Decimal(), r.CauseType))
 		received += r.CreditMinor
 		if balance += r.DebitMinor - r.CreditMinor; balance != r.BalanceMinor {
 			t.Errorf("balance is %d after %s, want %d", r.BalanceMinor, r.Description, balance)
@@ -249,7 +260,8 @@ func TestStatement_BalancesAndPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, err := k.statement.Lines(t.Context(), acme, amina, billingviews.StatementKey{Position: first[2].Position}, 100)
+	rest, err := k.statement.Lines(t.Context(), acme, amina, billingviews.StatementKey{Position: first[2].Position},
+		100)
 	if err != nil || len(first)+len(rest) != 8 || rest[0].Position >= first[2].Position {
 		t.Errorf("pages of %d and %d lines, %v", len(first), len(rest), err)
 	}

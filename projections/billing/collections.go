@@ -11,8 +11,8 @@ import (
 // CollectionsName is the projection's durable name.
 const CollectionsName = "billing_collections"
 
-// Collections is the money received, by time, channel and who took the cash. It is made of the facts that make the credits
-// of statements, at the time of their lines: the sums agree with statements whatever the range.
+// Collections is the money received, by time, channel and who took the cash. It is made of the facts that make the
+// credits of statements, at the time of their lines: the sums agree with statements whatever the range.
 type Collections struct{}
 
 //go:embed collections.sql
@@ -33,7 +33,8 @@ func (Collections) TenantTables() []string { return []string{"collections", "cas
 // Handles lists the events.
 func (Collections) Handles() []string {
 	return []string{
-		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(), events.ReceiptWithdrawn{}.EventType(),
+		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(),
+		events.ReceiptWithdrawn{}.EventType(),
 	}
 }
 

@@ -28,11 +28,15 @@ const collectedByDaySQL = `select width_bucket(at, $2::timestamptz[]) - 1 as day
 		sum(receipts)::bigint as count
 	from {schema}.collections where org_id = $1 and at >= ($2::timestamptz[])[1] and at < $3 group by 1, 2, 3 order by 1, 2, 3`
 
-// ByDay sums an organization's money from the first of the days, each told by its first instant, until before an instant.
-func (q CollectionsQuery) ByDay(ctx context.Context, org id.Organization, days []time.Time, until time.Time) ([]CollectionsRow, error) {
+// ByDay sums an organization's money from the first of the days, each told by its first instant, until before an
+// instant.
+func (q CollectionsQuery) ByDay(
+	ctx context.Context, org id.Organization, days []time.Time, until time.Time,
+) ([]CollectionsRow, error) {
 	var rows []CollectionsRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[CollectionsRow], q.Views.SQL(CollectionsName, collectedByDaySQL), org, days, until)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[CollectionsRow],
+			q.Views.SQL(CollectionsName, collectedByDaySQL), org, days, until)
 	})
 	return rows, err
 }

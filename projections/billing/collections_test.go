@@ -24,7 +24,9 @@ func taken(n int, org id.Organization, channel string) events.ReceiptRecorded {
 
 // withdrawn takes money off an account.
 func withdrawn(n int, who id.Subscriber, minor int64) events.ReceiptWithdrawn {
-	return events.ReceiptWithdrawn{SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Amount: kes(minor), Reason: "reversed"}
+	return events.ReceiptWithdrawn{
+		SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Amount: kes(minor), Reason: "reversed",
+	}
 }
 
 func TestCollections_StoryEndsInTheseRows(t *testing.T) {
@@ -43,7 +45,8 @@ func TestCollections_StoryEndsInTheseRows(t *testing.T) {
 	for _, e := range story() {
 		s.Add("account-story", e)
 	}
-	s.Add("account-story", credited(8, brian, 500, "cash", 60), withdrawn(3, brian, 150000), moved, withdrawn(77, amina, 5))
+	s.Add("account-story", credited(8, brian, 500, "cash", 60), withdrawn(3, brian, 150000), moved,
+		withdrawn(77, amina, 5))
 	projectiontest.Check(t, billingviews.Collections{}, s)
 }
 
@@ -62,7 +65,9 @@ func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
 			at := random.IntN(len(on))
 			c := on[at]
 			on = append(on[:at:at], on[at+1:]...)
-			list = append(list, events.ReceiptWithdrawn{SubscriberID: c.SubscriberID, OrgID: acme, ReceiptID: c.ReceiptID, Amount: c.Amount, Reason: "x"})
+			list = append(list, events.ReceiptWithdrawn{
+				SubscriberID: c.SubscriberID, OrgID: acme, ReceiptID: c.ReceiptID, Amount: c.Amount, Reason: "x",
+			})
 			if random.IntN(2) == 0 { // it was the other one's
 				c.Move++
 				c.SubscriberID = people[random.IntN(2)]

@@ -74,7 +74,8 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.InvoiceIssued:
 		w.Exec(issueSQL, v.InvoiceID, v.Number, v.IssuedAt)
 	case events.InvoiceVoided:
-		w.Exec(voidSQL, v.InvoiceID, e.Meta.OrgID, v.SubscriberID, v.Number, string(v.Total.Currency), v.Total.Minor, v.Reason, v.At)
+		w.Exec(voidSQL, v.InvoiceID, e.Meta.OrgID, v.SubscriberID, v.Number, string(v.Total.Currency), v.Total.Minor,
+			v.Reason, v.At)
 	case events.InvoiceAllocated:
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
 		w.Exec(allocateSQL, v.InvoiceID, v.ReceiptID, int64(e.Position), v.Amount.Minor, v.At)
@@ -82,7 +83,8 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
 		w.Exec(withdrawSQL, v.InvoiceID, v.ReceiptID, int64(e.Position))
 	case events.CreditNoteDrafted:
-		w.Exec(noteSQL, v.CreditNoteID, v.OrgID, v.InvoiceID, v.SubscriberID, string(v.Amount.Currency), v.Amount.Minor, v.Reason, v.DraftedAt)
+		w.Exec(noteSQL, v.CreditNoteID, v.OrgID, v.InvoiceID, v.SubscriberID, string(v.Amount.Currency), v.Amount.Minor,
+			v.Reason, v.DraftedAt)
 	case events.CreditNoteIssued:
 		w.Exec(issueNoteSQL, v.CreditNoteID, v.Number, v.IssuedAt)
 	}
@@ -101,7 +103,8 @@ func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
 			return fmt.Errorf("marshal taxes: %w", err)
 		}
 	}
-	w.Exec(draftSQL, v.InvoiceID, v.OrgID, v.SubscriberID, v.SubscriptionID, string(v.Total.Currency), v.Total.Minor, v.DueOn.String(),
+	w.Exec(draftSQL, v.InvoiceID, v.OrgID, v.SubscriberID, v.SubscriptionID, string(v.Total.Currency), v.Total.Minor,
+		v.DueOn.String(),
 		postgres.NullTime(v.PeriodFrom), postgres.NullTime(v.PeriodTo), string(lines), string(taxes), v.DraftedAt)
 	return nil
 }

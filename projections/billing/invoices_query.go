@@ -113,11 +113,15 @@ func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.
 	var d InvoiceDetail
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[InvoiceRow],
-			q.Views.SQL(InvoicesName, `select `+invoiceColumns+` from {schema}.invoices i where i.invoice_id = $1`), invoice)
+			q.Views.SQL(InvoicesName, `select `+invoiceColumns+` from {schema}.invoices i where i.invoice_id = $1`),
+			invoice)
 		postgres.Collect(r, &d.Allocations, pgx.RowToStructByName[AllocationRow],
-			q.Views.SQL(InvoicesName, `select source_id, amount_minor, at from {schema}.allocations where invoice_id = $1 order by position`), invoice)
+			q.Views.SQL(InvoicesName,
+				`select source_id, amount_minor, at from {schema}.allocations where invoice_id = $1 order by position`),
+			invoice)
 		postgres.Collect(r, &d.CreditNotes, pgx.RowToStructByName[CreditNoteRow],
-			q.Views.SQL(InvoicesName, `select credit_note_id, invoice_id, number, state, currency, amount_minor, reason, drafted_at, issued_at
+			q.Views.SQL(InvoicesName,
+				`select credit_note_id, invoice_id, number, state, currency, amount_minor, reason, drafted_at, issued_at
 				from {schema}.credit_notes where invoice_id = $1 order by drafted_at, credit_note_id`), invoice)
 	})
 	if err != nil || row == nil {
@@ -154,7 +158,9 @@ func (q InvoicesQuery) CreditNoteState(ctx context.Context, org id.Organization,
 }
 
 // List gives up to max invoices of an organization after a key, newest first.
-func (q InvoicesQuery) List(ctx context.Context, org id.Organization, f InvoiceFilter, after InvoiceKey, max int) ([]InvoiceRow, error) {
+func (q InvoicesQuery) List(
+	ctx context.Context, org id.Organization, f InvoiceFilter, after InvoiceKey, max int,
+) ([]InvoiceRow, error) {
 	sql, args := invoiceListSQL(org, f, after, max)
 	var rows []InvoiceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -172,7 +178,8 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 		return fmt.Sprintf("$%d", len(args))
 	}
 	if !after.DraftedAt.IsZero() {
-		where = append(where, fmt.Sprintf(`(i.drafted_at, i.invoice_id) < (%s, %s)`, arg(after.DraftedAt), arg(after.ID)))
+		where = append(where, fmt.Sprintf(`(i.drafted_at, i.invoice_id) < (%s, %s)`, arg(after.DraftedAt),
+			arg(after.ID)))
 	}
 	if !f.SubscriberID.IsZero() {
 		where = append(where, `i.subscriber_id = `+arg(f.SubscriberID))

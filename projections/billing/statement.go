@@ -12,9 +12,9 @@ import (
 // StatementName is the projection's durable name.
 const StatementName = "billing_statement"
 
-// Statement explains each subscriber's balance line by line. Debits are charges and credits are payments (api.md, Money as
-// shown): what takes a charge back is a negative debit, what takes a payment back a negative credit, so that the sum of
-// credits is the money received. Using credit for an invoice moves nothing and has no line.
+// Statement explains each subscriber's balance line by line. Debits are charges and credits are payments (api.md, Money
+// as shown): what takes a charge back is a negative debit, what takes a payment back a negative credit, so that the sum
+// of credits is the money received. Using credit for an invoice moves nothing and has no line.
 type Statement struct{}
 
 //go:embed statement.sql
@@ -62,27 +62,41 @@ type line struct {
 func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.InvoiceIssued:
-		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "invoice", description: "Invoice " + v.Number, debit: v.Total,
-			causeType: "invoice", cause: id.As[id.Any](v.InvoiceID)})
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "invoice", description: "Invoice " + v.Number,
+			debit: v.Total, causeType: "invoice", cause: id.As[id.Any](v.InvoiceID),
+		})
 	case events.InvoiceVoided:
 		if v.WasIssued {
-			write(w, e, line{subscriber: v.SubscriberID, org: e.Meta.OrgID, kind: "invoice_voided", description: "Invoice " + v.Number + " voided: " + v.Reason,
-				debit: v.Total.Neg(), causeType: "invoice", cause: id.As[id.Any](v.InvoiceID)})
+			write(w, e, line{
+				subscriber: v.SubscriberID, org: e.Meta.OrgID, kind: "invoice_voided",
+				description: "Invoice " + v.Number + " voided: " + v.Reason, debit: v.Total.Neg(), causeType: "invoice",
+				cause: id.As[id.Any](v.InvoiceID),
+			})
 		}
 	case events.ReceiptCredited:
-		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "payment", description: paymentText(v), credit: v.Amount,
-			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID)})
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment", description: paymentText(v), credit: v.Amount,
+			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
+		})
 	case events.ReceiptWithdrawn:
-		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn", description: joined("Payment", v.Number) + " withdrawn: " + v.Reason,
-			credit: v.Amount.Neg(), causeType: "receipt", cause: id.As[id.Any](v.ReceiptID)})
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn",
+			description: joined("Payment", v.Number) + " withdrawn: " + v.Reason, credit: v.Amount.Neg(),
+			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
+		})
 	case events.CreditNoteIssued:
-		write(w, e, line{subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note", description: "Credit note " + v.Number + ": " + v.Reason,
-			debit: v.Amount.Neg(), causeType: "credit_note", cause: id.As[id.Any](v.CreditNoteID)})
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note",
+			description: "Credit note " + v.Number + ": " + v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
+			cause: id.As[id.Any](v.CreditNoteID),
+		})
 	}
 	return nil
 }
 
-// write queues one line. Its time is that of the record, not of the payment: the statement is in the order of the books.
+// write queues one line. Its time is that of the record, not of the payment: the statement is in the order of the
+// books.
 func write(w *runner.Writes, e events.Envelope, l line) {
 	c := l.debit.Add(l.credit).Currency
 	w.Exec(lineSQL, l.subscriber, int64(e.Position), l.org, e.Meta.At, l.kind, l.description, string(c), l.debit.Minor,

@@ -14,9 +14,10 @@ import (
 
 // StatementRow is one line of a statement, amounts in minor units.
 type StatementRow struct {
-	Position     int64          `db:"position"`
-	At           time.Time      `db:"at"`
-	Kind         string         `db:"kind"` // "invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note"
+	Position int64     `db:"position"`
+	At       time.Time `db:"at"`
+	// "invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note"
+	Kind         string         `db:"kind"`
 	Description  string         `db:"description"`
 	Currency     money.Currency `db:"currency"`
 	DebitMinor   int64          `db:"debit_minor"`
@@ -44,7 +45,9 @@ type StatementKey struct {
 type StatementQuery struct{ Views *runner.Views }
 
 // Lines gives up to max lines of a subscriber after a key, newest first.
-func (q StatementQuery) Lines(ctx context.Context, org id.Organization, subscriber id.Subscriber, after StatementKey, max int) ([]StatementRow, error) {
+func (q StatementQuery) Lines(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, after StatementKey, max int,
+) ([]StatementRow, error) {
 	var rows []StatementRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName,
@@ -55,8 +58,11 @@ func (q StatementQuery) Lines(ctx context.Context, org id.Organization, subscrib
 	return rows, err
 }
 
-// Since is the position of the newest line that a cause made on a subscriber's statement after a position, 0 without one.
-func (q StatementQuery) Since(ctx context.Context, org id.Organization, subscriber id.Subscriber, cause id.Any, after uint64) (uint64, error) {
+// Since is the position of the newest line that a cause made on a subscriber's statement after a position, 0 without
+// one.
+func (q StatementQuery) Since(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, cause id.Any, after uint64,
+) (uint64, error) {
 	var position *int64
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &position, pgx.RowTo[int64], q.Views.SQL(StatementName,
@@ -83,7 +89,9 @@ func (r BalanceRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.C
 func (r BalanceRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
 
 // Balances gives the balance of each of the subscribers that ever had a line.
-func (q StatementQuery) Balances(ctx context.Context, org id.Organization, subscribers ...id.Subscriber) ([]BalanceRow, error) {
+func (q StatementQuery) Balances(
+	ctx context.Context, org id.Organization, subscribers ...id.Subscriber,
+) ([]BalanceRow, error) {
 	ids := make([]string, len(subscribers))
 	for i, s := range subscribers {
 		ids[i] = s.String()

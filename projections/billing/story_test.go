@@ -40,7 +40,8 @@ func drafted(n int, who id.Subscriber, minor int64, minute, dueDay int) events.I
 	return events.InvoiceDrafted{
 		SubscriberID: who, OrgID: acme, InvoiceID: invoiceID(n), Taxes: tax, Total: kes(minor),
 		Lines: []events.InvoiceLine{{
-			Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: kes(minor), Net: kes(minor - minor*16/116), Taxes: tax, Gross: kes(minor),
+			Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: kes(minor), Net: kes(minor - minor*16/116),
+			Taxes: tax, Gross: kes(minor),
 		}},
 		DueOn: calendar.Date{Year: 2026, Month: time.March, Day: dueDay}, Prefix: "ACME", DraftedAt: at(minute),
 	}
@@ -65,12 +66,13 @@ func credited(n int, who id.Subscriber, minor int64, channel string, minute int)
 // allocated is where it went.
 func allocated(invoice, receipt int, who id.Subscriber, minor, due int64, minute int) events.InvoiceAllocated {
 	return events.InvoiceAllocated{
-		SubscriberID: who, InvoiceID: invoiceID(invoice), ReceiptID: receiptID(receipt), Amount: kes(minor), Due: kes(due), At: at(minute),
+		SubscriberID: who, InvoiceID: invoiceID(invoice), ReceiptID: receiptID(receipt), Amount: kes(minor),
+		Due: kes(due), At: at(minute),
 	}
 }
 
-// story is what happens: partial and full payment, credit used later, a draft voided before and after its number, a void,
-// a credit note, a withdrawal that other credit covers in part. Dates of the events are minutes of the story.
+// story is what happens: partial and full payment, credit used later, a draft voided before and after its number, a
+// void, a credit note, a withdrawal that other credit covers in part. Dates of the events are minutes of the story.
 func story() []events.Event {
 	period := drafted(4, brian, 116000, 30, 20)
 	period.SubscriptionID, period.PeriodFrom, period.PeriodTo = sub, at(0), at(0).AddDate(0, 1, 0)
@@ -84,20 +86,46 @@ func story() []events.Event {
 		drafted(1, amina, 116000, 1, 10), issued(1, amina, 116000, 2, 10),
 		credited(1, amina, 40000, "c2b", 3), allocated(1, 1, amina, 40000, 76000, 3),
 		drafted(2, amina, 5000, 4, 11), issued(2, amina, 5000, 5, 11),
-		events.InvoiceVoided{SubscriberID: amina, InvoiceID: invoiceID(2), Number: "ACME-0002", Total: kes(5000), WasIssued: true, Reason: "typo", At: at(6)},
+		events.InvoiceVoided{
+			SubscriberID: amina, InvoiceID: invoiceID(2), Number: "ACME-0002", Total: kes(5000), WasIssued: true,
+			Reason: "typo", At: at(6),
+		},
 		drafted(3, amina, 7000, 7, 12),
-		events.InvoiceVoided{SubscriberID: amina, InvoiceID: invoiceID(3), Total: kes(7000), Reason: "twice", At: at(8)},
-		events.InvoiceVoided{SubscriberID: amina, InvoiceID: invoiceID(3), Number: "ACME-0003", Total: kes(0), Reason: "voided before it was issued", At: at(9)},
+		events.InvoiceVoided{
+			SubscriberID: amina, InvoiceID: invoiceID(3), Total: kes(7000), Reason: "twice", At: at(8),
+		},
+		events.InvoiceVoided{
+			SubscriberID: amina, InvoiceID: invoiceID(3), Number: "ACME-0003", Total: kes(0),
+			Reason: "voided before it was issued", At: at(9),
+		},
 		credited(2, amina, 60000, "stk", 20), allocated(1, 2, amina, 60000, 16000, 20),
-		events.CreditNoteDrafted{SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Amount: kes(20000), Reason: "outage", DraftedAt: at(21)},
-		events.CreditNoteIssued{SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Number: "ACME-CN-0001", Amount: kes(20000), Reason: "outage", IssuedAt: at(22)},
+		events.CreditNoteDrafted{
+			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Amount: kes(20000),
+			Reason: "outage", DraftedAt: at(21),
+		},
+		events.CreditNoteIssued{
+			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Number: "ACME-CN-0001",
+			Amount: kes(20000), Reason: "outage", IssuedAt: at(22),
+		},
 		byNote,
 		period, paid, credited(3, brian, 150000, "cash", 32), allocated(4, 3, brian, 116000, 0, 32),
-		events.ReceiptWithdrawn{SubscriberID: amina, OrgID: acme, ReceiptID: receiptID(1), Number: "QGH0000001", Amount: kes(40000), Reason: "reversed", At: at(40)},
-		events.AllocationWithdrawn{SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(40000), Due: kes(40000), At: at(40)},
-		events.InvoiceAllocated{SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: note, Amount: kes(4000), FromCredit: true, Due: kes(36000), At: at(40)},
+		events.ReceiptWithdrawn{
+			SubscriberID: amina, OrgID: acme, ReceiptID: receiptID(1), Number: "QGH0000001", Amount: kes(40000),
+			Reason: "reversed", At: at(40),
+		},
+		events.AllocationWithdrawn{
+			SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(40000), Due: kes(40000),
+			At: at(40),
+		},
+		events.InvoiceAllocated{
+			SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: note, Amount: kes(4000), FromCredit: true,
+			Due: kes(36000), At: at(40),
+		},
 		drafted(5, amina, 0, 50, 13), issued(5, amina, 0, 51, 13),
 		drafted(6, brian, 11600, 52, 9),
-		events.InvoiceVoided{SubscriberID: brian, InvoiceID: invoiceID(7), Number: "ACME-0007", Total: kes(0), Reason: "the issue was refused", At: at(53)},
+		events.InvoiceVoided{
+			SubscriberID: brian, InvoiceID: invoiceID(7), Number: "ACME-0007", Total: kes(0),
+			Reason: "the issue was refused", At: at(53),
+		},
 	}
 }

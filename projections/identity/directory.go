@@ -8,7 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// sessionMemory is how long the end of a session is remembered: longer than an access token lives (spec.md: 15 minutes).
+// sessionMemory is how long the end of a session is remembered: longer than an access token lives (spec.md: 15
+// minutes).
 const sessionMemory = 20 * time.Minute
 
 // Directory is the read model that every request asks: which organization a host is, what a user may do at this moment,
@@ -62,8 +63,9 @@ func (d *Directory) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
 		events.OrganizationSuspended{}.EventType(), events.OrganizationResumed{}.EventType(),
-		events.UserRegistered{}.EventType(), events.MembershipGranted{}.EventType(), events.MembershipAccepted{}.EventType(),
-		events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
+		events.UserRegistered{}.EventType(), events.MembershipGranted{}.EventType(),
+		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
+		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
 		events.PasswordChanged{}.EventType(), events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
 	}
 }
@@ -170,8 +172,8 @@ type Standing struct {
 	MustChangePassword bool
 }
 
-// Standing tells the user's role in an organization (zero: on the root host) if the session has not ended. A super_admin
-// stands everywhere. known is false when access ended.
+// Standing tells the user's role in an organization (zero: on the root host) if the session has not ended. A
+// super_admin stands everywhere. known is false when access ended.
 func (d *Directory) Standing(user id.User, org id.Organization, session id.Session) (Standing, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -19,7 +19,9 @@ func told(list ...events.Event) *identityviews.Directory {
 }
 
 // stands checks what somebody may do; "" for nothing.
-func stands(t *testing.T, d *identityviews.Directory, user id.User, org id.Organization, session id.Session, role events.Role) {
+func stands(
+	t *testing.T, d *identityviews.Directory, user id.User, org id.Organization, session id.Session, role events.Role,
+) {
 	t.Helper()
 	got, known := d.Standing(user, org, session)
 	if got.Role != role || known != (role != "") {
@@ -33,7 +35,10 @@ func TestDirectory_HandlesWhatItApplies(t *testing.T) {
 	for _, name := range identityviews.NewDirectory().Handles() {
 		handled[name] = true
 	}
-	for _, e := range []events.Event{events.UserForgotten{}, events.SessionEnded{}, events.MembershipAccepted{}, events.OrganizationSuspended{}, events.PasswordChanged{}} {
+	for _, e := range []events.Event{
+		events.UserForgotten{}, events.SessionEnded{}, events.MembershipAccepted{}, events.OrganizationSuspended{},
+		events.PasswordChanged{},
+	} {
 		if !handled[e.EventType()] {
 			t.Errorf("%s is not asked for", e.EventType())
 		}
@@ -44,7 +49,9 @@ func TestDirectory_TenantsBySlug(t *testing.T) {
 	t.Parallel()
 	d := told(organizations()...)
 	for slug, want := range map[string]identityviews.Tenant{
-		"acme": {ID: acme, Slug: "acme", Name: "Acme Networks"}, "other": {ID: other, Slug: "other", Name: "Other", Suspended: true},
+		"acme": {ID: acme, Slug: "acme", Name: "Acme Networks"}, "other": {
+			ID: other, Slug: "other", Name: "Other", Suspended: true,
+		},
 	} {
 		if got, found := d.BySlug(slug); !found || got != want {
 			t.Errorf("%s: %+v", slug, got)

@@ -34,8 +34,9 @@ func (Organizations) TenantTables() []string { return []string{"organizations"} 
 // Handles lists the events.
 func (Organizations) Handles() []string {
 	return []string{
-		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
-		events.OrganizationSuspended{}.EventType(), events.OrganizationResumed{}.EventType(),
+		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
+		events.BillingSettingsAdopted{}.EventType(), events.OrganizationSuspended{}.EventType(),
+		events.OrganizationResumed{}.EventType(),
 	}
 }
 
@@ -51,17 +52,21 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 			values ($1, $2, $3, $4, $5, $6) on conflict (org_id) do nothing`,
 			v.OrgID, v.Slug, v.Name, string(billing), v.CreatedAt, int64(e.Revision))
 	case events.OrganizationRenamed:
-		w.Exec(`update {schema}.organizations set name = $2, revision = $3 where org_id = $1`, v.OrgID, v.Name, int64(e.Revision))
+		w.Exec(`update {schema}.organizations set name = $2, revision = $3 where org_id = $1`, v.OrgID, v.Name,
+			int64(e.Revision))
 	case events.BillingSettingsAdopted:
 		billing, err := json.Marshal(v.Billing)
 		if err != nil {
 			return fmt.Errorf("marshal billing settings: %w", err)
 		}
-		w.Exec(`update {schema}.organizations set billing = $2, revision = $3 where org_id = $1`, v.OrgID, string(billing), int64(e.Revision))
+		w.Exec(`update {schema}.organizations set billing = $2, revision = $3 where org_id = $1`, v.OrgID,
+			string(billing), int64(e.Revision))
 	case events.OrganizationSuspended:
-		w.Exec(`update {schema}.organizations set suspended = true, revision = $2 where org_id = $1`, v.OrgID, int64(e.Revision))
+		w.Exec(`update {schema}.organizations set suspended = true, revision = $2 where org_id = $1`, v.OrgID,
+			int64(e.Revision))
 	case events.OrganizationResumed:
-		w.Exec(`update {schema}.organizations set suspended = false, revision = $2 where org_id = $1`, v.OrgID, int64(e.Revision))
+		w.Exec(`update {schema}.organizations set suspended = false, revision = $2 where org_id = $1`, v.OrgID,
+			int64(e.Revision))
 	}
 	return nil
 }

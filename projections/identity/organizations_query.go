@@ -40,7 +40,8 @@ func (q OrganizationsQuery) Get(ctx context.Context, org id.Organization) (*Orga
 	var row *OrganizationRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[OrganizationRow],
-			q.Views.SQL(OrganizationsName, `select `+organizationColumns+` from {schema}.organizations where org_id = $1`), org)
+			q.Views.SQL(OrganizationsName,
+				`select `+organizationColumns+` from {schema}.organizations where org_id = $1`), org)
 	})
 	return row, err
 }

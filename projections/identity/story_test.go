@@ -39,7 +39,9 @@ func billing(prefix string) events.BillingSettings {
 func organizations() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{OrgID: acme, Slug: "acme", Name: "Acme", Billing: billing("ACME"), CreatedAt: began},
-		events.OrganizationCreated{OrgID: other, Slug: "other", Name: "Other", Billing: billing("OTHER"), CreatedAt: began.Add(time.Hour)},
+		events.OrganizationCreated{
+			OrgID: other, Slug: "other", Name: "Other", Billing: billing("OTHER"), CreatedAt: began.Add(time.Hour),
+		},
 		events.OrganizationRenamed{OrgID: acme, Name: "Acme Networks"},
 		events.BillingSettingsAdopted{OrgID: acme, Billing: billing("NET")},
 		events.OrganizationSuspended{OrgID: acme, Reason: "unpaid"},
@@ -51,22 +53,38 @@ func organizations() []events.Event {
 // adas is the life of Ada, who works for Acme.
 func adas() []events.Event {
 	return []events.Event{
-		events.UserRegistered{UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"), MustChangePassword: true, RegisteredAt: began},
-		events.MembershipGranted{UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"), FirstName: text("Ada"), At: began},
+		events.UserRegistered{
+			UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
+			MustChangePassword: true, RegisteredAt: began,
+		},
+		events.MembershipGranted{
+			UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"), FirstName: text("Ada"),
+			At: began,
+		},
 		events.PasswordChanged{UserID: ada, At: began},
 		events.MembershipDisabled{UserID: ada, OrgID: acme, Reason: "left"},
 		events.MembershipEnabled{UserID: ada, OrgID: acme},
 		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport},
-		events.UserDetailsCorrected{UserID: ada, Phone: text("+254700000002"), FirstName: text("Adah"), LastName: text("Lovelace")},
+		events.UserDetailsCorrected{
+			UserID: ada, Phone: text("+254700000002"), FirstName: text("Adah"), LastName: text("Lovelace"),
+		},
 	}
 }
 
 // olgas is the life of Olga, of Other, whom Acme adds under a name of its own.
 func olgas() []events.Event {
 	return []events.Event{
-		events.UserRegistered{UserID: olga, Email: text("olga@other.test"), FirstName: text("Olga"), RegisteredAt: began},
-		events.MembershipGranted{UserID: olga, OrgID: other, Role: events.RoleAdmin, Email: text("olga@other.test"), FirstName: text("Olga"), At: began},
-		events.MembershipGranted{UserID: olga, OrgID: acme, Role: events.RoleSupport, Pending: true, Email: text("olga@other.test"), FirstName: text("Helga"), At: began.Add(time.Hour)},
+		events.UserRegistered{
+			UserID: olga, Email: text("olga@other.test"), FirstName: text("Olga"), RegisteredAt: began,
+		},
+		events.MembershipGranted{
+			UserID: olga, OrgID: other, Role: events.RoleAdmin, Email: text("olga@other.test"), FirstName: text("Olga"),
+			At: began,
+		},
+		events.MembershipGranted{
+			UserID: olga, OrgID: acme, Role: events.RoleSupport, Pending: true, Email: text("olga@other.test"),
+			FirstName: text("Helga"), At: began.Add(time.Hour),
+		},
 		events.MembershipDetailsCorrected{UserID: olga, OrgID: acme, FirstName: text("Helge")},
 		events.UserDetailsCorrected{UserID: olga, FirstName: text("Olga Maria")},
 		events.MembershipDisabled{UserID: olga, OrgID: acme, Reason: "a slip"},
@@ -85,7 +103,8 @@ func forgotten(user id.User) []events.Event {
 
 // story is all of it.
 func story() *projectiontest.Story {
-	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1", adas()...).Add("user-2", olgas()...).
+	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1",
+		adas()...).Add("user-2", olgas()...).
 		Add("user-3", forgotten(gone)...).Add("user-4", forgotten(gone2)...)
 }
 
@@ -138,7 +157,8 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 			names[org] = append(names[org], r.FirstName+" "+r.Status)
 		}
 	}
-	if len(names[acme]) != 4 || names[acme][0] != "Helge pending" || len(names[other]) != 1 || names[other][0] != "Olga Maria active" {
+	if len(names[acme]) != 4 || names[acme][0] != "Helge pending" || len(names[other]) != 1 ||
+		names[other][0] != "Olga Maria active" {
 		t.Errorf("members %v", names)
 	}
 	if row, err := users.Member(ctx, other, ada); row != nil || err != nil {
@@ -150,7 +170,9 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 	if _, err := users.Members(ctx, id.Organization{}, identityviews.MemberKey{}, 1); err == nil {
 		t.Error("a read without an organization must fail")
 	}
-	for email, want := range map[string]id.User{"ada@acme.test": ada, "Ada@acme.test": {}, "": {}, "nobody@acme.test": {}} {
+	for email, want := range map[string]id.User{
+		"ada@acme.test": ada, "Ada@acme.test": {}, "": {}, "nobody@acme.test": {},
+	} {
 		row, err := users.ByEmail(ctx, email)
 		if err != nil || (row == nil) != want.IsZero() || row != nil && row.ID != want {
 			t.Errorf("%q: %+v, %v", email, row, err)

@@ -31,22 +31,24 @@ func (Users) TenantTables() []string { return []string{"members"} }
 // Handles lists the events.
 func (Users) Handles() []string {
 	return []string{
-		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(), events.MembershipGranted{}.EventType(),
-		events.MembershipDetailsCorrected{}.EventType(),
-		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(), events.MembershipDisabled{}.EventType(),
-		events.MembershipEnabled{}.EventType(), events.PasswordChanged{}.EventType(), events.UserForgotten{}.EventType(),
+		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(),
+		events.MembershipGranted{}.EventType(), events.MembershipDetailsCorrected{}.EventType(),
+		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
+		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
+		events.PasswordChanged{}.EventType(), events.UserForgotten{}.EventType(),
 	}
 }
 
-// Apply queues the statements for one event. A member's personal columns are what the organization knows of the user, so
-// that a tenant's list reads one table under its policy and a pending member gives nothing away. A member's row takes each
-// event once: what it does may depend on the row.
+// Apply queues the statements for one event. A member's personal columns are what the organization knows of the user,
+// so that a tenant's list reads one table under its policy and a pending member gives nothing away. A member's row
+// takes each event once: what it does may depend on the row.
 func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.UserRegistered:
 		w.Exec(`insert into {schema}.users (user_id, email, phone, first_name, last_name, super_admin, must_change_password, registered_at)
 			values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id) do nothing`,
-			v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), v.SuperAdmin, v.MustChangePassword, v.RegisteredAt)
+			v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), v.SuperAdmin,
+			v.MustChangePassword, v.RegisteredAt)
 	case events.UserDetailsCorrected:
 		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
@@ -57,7 +59,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, member_since, revision)
 			select $1, user_id, $3, $4, $5, $6, $7, $8, must_change_password, $9, $10
 			from {schema}.users where user_id = $2 on conflict (org_id, user_id) do nothing`,
-			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), string(v.Role), v.Pending, v.At, int64(e.Revision))
+			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(),
+			string(v.Role), v.Pending, v.At, int64(e.Revision))
 	case events.MembershipDetailsCorrected:
 		w.Exec(`update {schema}.members set phone = $3, first_name = $4, last_name = $5, revision = $6
 				where org_id = $1 and user_id = $2 and revision <= $6`,
@@ -67,7 +70,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.MembershipRoleAssigned:
 		w.Exec(`update {schema}.members set role = $3, revision = $4
-				where org_id = $1 and user_id = $2 and revision <= $4`, v.OrgID, v.UserID, string(v.Role), int64(e.Revision))
+				where org_id = $1 and user_id = $2 and revision <= $4`, v.OrgID, v.UserID, string(v.Role),
+			int64(e.Revision))
 	case events.MembershipDisabled:
 		w.Exec(`update {schema}.members set disabled = true, revision = $3
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))

@@ -54,7 +54,8 @@ const (
 		case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 
-// ByEmail finds the user of a normalised e-mail address, nil without one: for signing in, so it takes the same time either way.
+// ByEmail finds the user of a normalised e-mail address, nil without one: for signing in, so it takes the same time
+// either way.
 func (q UsersQuery) ByEmail(ctx context.Context, email string) (*UserRow, error) {
 	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1 and email <> ''`, email)
 }
@@ -78,7 +79,8 @@ func (q UsersQuery) Member(ctx context.Context, org id.Organization, user id.Use
 	var row *MemberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[MemberRow],
-			q.Views.SQL(UsersName, `select `+memberColumns+` from {schema}.members where org_id = $1 and user_id = $2`), org, user)
+			q.Views.SQL(UsersName, `select `+memberColumns+` from {schema}.members where org_id = $1 and user_id = $2`),
+			org, user)
 	})
 	return row, err
 }
@@ -90,7 +92,8 @@ func (q UsersQuery) Members(ctx context.Context, org id.Organization, after Memb
 		sql := `select ` + memberColumns + ` from {schema}.members
 			where org_id = $1 and ($2::timestamptz is null or (member_since, user_id) < ($2, $3))
 			order by member_since desc, user_id desc limit $4`
-		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org, postgres.NullTime(after.MemberSince), after.ID, max)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org,
+			postgres.NullTime(after.MemberSince), after.ID, max)
 	})
 	return rows, err
 }
@@ -110,7 +113,8 @@ func (q UsersQuery) Names(ctx context.Context, org id.Organization, users []id.U
 	}
 	var rows []named
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[named], q.Views.SQL(UsersName, `select user_id, trim(first_name || ' ' || last_name) as name from {schema}.members
+		postgres.Collect(r, &rows, pgx.RowToStructByName[named],
+			q.Views.SQL(UsersName, `select user_id, trim(first_name || ' ' || last_name) as name from {schema}.members
 			where org_id = $1 and user_id = any($2::uuid[])`), org, ids)
 	})
 	names := make(map[id.User]string, len(rows))

@@ -35,10 +35,12 @@ func (Devices) TenantTables() []string { return []string{"devices"} }
 // Handles lists the events.
 func (Devices) Handles() []string {
 	return []string{
-		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(), events.DeviceCredentialsReplaced{}.EventType(),
-		events.DeviceTransportLearned{}.EventType(), events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
-		events.DeviceBootstrapReported{}.EventType(), events.DeviceRebootRequested{}.EventType(), events.DeviceRebootStarted{}.EventType(),
-		events.DeviceRebootAccepted{}.EventType(), events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
+		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(),
+		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceTransportLearned{}.EventType(),
+		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
+		events.DeviceBootstrapReported{}.EventType(), events.DeviceRebootRequested{}.EventType(),
+		events.DeviceRebootStarted{}.EventType(), events.DeviceRebootAccepted{}.EventType(),
+		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 		events.DeviceDecommissioned{}.EventType(), events.DevicePeriodClosed{}.EventType(),
 	}
 }
@@ -54,7 +56,8 @@ const (
 
 // credentialColumns are where references stand.
 var credentialColumns = map[events.CredentialKind]string{
-	events.CredentialAPI: "api_ref", events.CredentialRadius: "radius_ref", events.CredentialTunnel: "tunnel_ref", events.CredentialReport: "report_ref",
+	events.CredentialAPI: "api_ref", events.CredentialRadius: "radius_ref", events.CredentialTunnel: "tunnel_ref",
+	events.CredentialReport: "report_ref",
 }
 
 // registerDeviceSQL makes a row.
@@ -66,7 +69,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	d := deviceWrites{w, e}
 	switch v := e.Event.(type) {
 	case events.DeviceRegistered:
-		w.Exec(registerDeviceSQL, v.DeviceID, v.OrgID, asJSON(v.Details), v.TunnelAddress, v.TunnelUser, v.APIRef, v.RadiusRef, v.TunnelRef,
+		w.Exec(registerDeviceSQL, v.DeviceID, v.OrgID, asJSON(v.Details), v.TunnelAddress, v.TunnelUser, v.APIRef,
+			v.RadiusRef, v.TunnelRef,
 			v.ReportRef, v.At, int64(e.Revision), int64(e.Position)) //nolint:gosec // both fit
 	case events.DeviceDetailsCorrected:
 		d.set(v.DeviceID, `details = $4::jsonb, transport = case when details->'apiPort' = $4::jsonb->'apiPort'
@@ -103,7 +107,8 @@ type deviceWrites struct {
 
 // set changes columns; arguments begin at $4. An event that was applied before changes nothing.
 func (d deviceWrites) set(device id.Device, columns string, args ...any) {
-	d.w.Exec(`update {schema}.devices set `+columns+`, revision = $2, position = $3 where device_id = $1 and position < $3`,
+	d.w.Exec(`update {schema}.devices set `+columns+
+		`, revision = $2, position = $3 where device_id = $1 and position < $3`,
 		append([]any{device, int64(d.e.Revision), int64(d.e.Position)}, args...)...) //nolint:gosec // both fit
 }
 

@@ -60,7 +60,8 @@ const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_
 func (q DevicesQuery) Get(ctx context.Context, org id.Organization, device id.Device) (*DeviceRow, error) {
 	var row *DeviceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow],
+			q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
 	})
 	return row, err
 }
@@ -80,7 +81,8 @@ func (q DevicesQuery) List(ctx context.Context, org id.Organization, after Devic
 func (q DevicesQuery) Any(ctx context.Context, device id.Device) (*DeviceRow, error) {
 	var row *DeviceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow],
+			q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
 	})
 	return row, err
 }
@@ -89,7 +91,8 @@ func (q DevicesQuery) Any(ctx context.Context, device id.Device) (*DeviceRow, er
 func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 	var rows []DeviceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`true order by device_id`))
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceRow],
+			q.Views.SQL(DevicesName, deviceSelect+`true order by device_id`))
 	})
 	return rows, err
 }

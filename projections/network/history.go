@@ -40,13 +40,16 @@ func (History) TenantTables() []string { return []string{"entries", "runs"} }
 // Handles lists the events.
 func (History) Handles() []string {
 	return []string{
-		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(), events.ServiceWalledGardenChanged{}.EventType(),
-		events.ServiceRecreationConfirmed{}.EventType(), events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(),
-		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(), events.ServiceDriftDetected{}.EventType(),
-		events.ServiceDriftCleared{}.EventType(), events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
+		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(),
+		events.ServiceWalledGardenChanged{}.EventType(), events.ServiceRecreationConfirmed{}.EventType(),
+		events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(),
+		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(),
+		events.ServiceDriftDetected{}.EventType(), events.ServiceDriftCleared{}.EventType(),
+		events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
 		events.RouterWritten{}.EventType(), events.ReconcileFinished{}.EventType(),
-		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(), events.DeviceBootstrapReported{}.EventType(),
-		events.DeviceRebootRequested{}.EventType(), events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
+		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
+		events.DeviceBootstrapReported{}.EventType(), events.DeviceRebootRequested{}.EventType(),
+		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 	}
 }
 
@@ -62,14 +65,16 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 	}
 	if v, finished := e.Event.(events.ReconcileFinished); finished {
 		w.Exec(`insert into {schema}.runs (run_id, org_id, device_id, kind, outcome, writes, message, at) values ($1, $2, $3, $4, $5, $6, $7, $8)
-			on conflict (run_id) do nothing`, v.RunID, v.OrgID, v.DeviceID, string(v.Kind), string(v.Outcome), v.Writes, v.Message, v.At)
+			on conflict (run_id) do nothing`, v.RunID, v.OrgID, v.DeviceID, string(v.Kind), string(v.Outcome), v.Writes,
+			v.Message, v.At)
 	}
 	kind, summary := tell(e.Event)
 	actor := e.Meta.Actor
 	if v, written := e.Event.(events.RouterWritten); written && v.By.Kind != "" {
 		actor = v.By
 	}
-	w.Exec(insertEntrySQL, int64(e.Position), e.Meta.OrgID, device, service, e.Meta.At, kind, summary, asJSON(e.Event), //nolint:gosec // fits
+	//nolint:gosec // fits
+	w.Exec(insertEntrySQL, int64(e.Position), e.Meta.OrgID, device, service, e.Meta.At, kind, summary, asJSON(e.Event),
 		string(actor.Kind), actor.ID)
 	return nil
 }
@@ -92,9 +97,11 @@ func tell(e events.Event) (kind, summary string) {
 	case events.ServiceAddressingChanged:
 		return "changed", "addresses changed to " + v.Addressing.Subnet
 	case events.ServiceWalledGardenChanged:
-		return "changed", fmt.Sprintf("walled garden changed: %d domains, %d addresses", len(v.WalledGarden.Domains), len(v.WalledGarden.Addresses))
+		return "changed", fmt.Sprintf("walled garden changed: %d domains, %d addresses", len(v.WalledGarden.Domains),
+			len(v.WalledGarden.Addresses))
 	case events.ServiceRecreationConfirmed:
-		return "recreation_confirmed", fmt.Sprintf("re-creation on %s confirmed, %d sessions affected", place(v.To), v.AffectedSessions)
+		return "recreation_confirmed",
+			fmt.Sprintf("re-creation on %s confirmed, %d sessions affected", place(v.To), v.AffectedSessions)
 	case events.ServiceTornDown:
 		return "torn_down", "old resources removed from the router"
 	case events.ServiceReconcileRequested:
@@ -128,7 +135,8 @@ func tellRouter(e events.Event) (kind, summary string) {
 		return "written", fmt.Sprintf("%s %s %s", v.Step.Operation, v.Step.Path, v.Step.Name)
 	case events.ReconcileFinished:
 		if v.Message != "" {
-			return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes: %s", v.Kind, v.Outcome, v.Writes, v.Message)
+			return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes: %s", v.Kind, v.Outcome, v.Writes,
+				v.Message)
 		}
 		return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes", v.Kind, v.Outcome, v.Writes)
 	case events.DeviceUnreachable:
@@ -181,17 +189,23 @@ const historySelect = `select position, device_id, service_id, at, kind, summary
 	where org_id = $1 and position < $2 and `
 
 // OfService gives up to max entries of a service after a key, newest first.
-func (q HistoryQuery) OfService(ctx context.Context, org id.Organization, service id.Service, after HistoryKey, max int) ([]HistoryRow, error) {
+func (q HistoryQuery) OfService(
+	ctx context.Context, org id.Organization, service id.Service, after HistoryKey, max int,
+) ([]HistoryRow, error) {
 	return q.read(ctx, org, `service_id = $3`, service, after, max)
 }
 
 // OfDevice gives up to max entries of a router and its services after a key, newest first.
-func (q HistoryQuery) OfDevice(ctx context.Context, org id.Organization, device id.Device, after HistoryKey, max int) ([]HistoryRow, error) {
+func (q HistoryQuery) OfDevice(
+	ctx context.Context, org id.Organization, device id.Device, after HistoryKey, max int,
+) ([]HistoryRow, error) {
 	return q.read(ctx, org, `device_id = $3`, device, after, max)
 }
 
 // read is one page.
-func (q HistoryQuery) read(ctx context.Context, org id.Organization, subject string, who any, after HistoryKey, max int) ([]HistoryRow, error) {
+func (q HistoryQuery) read(
+	ctx context.Context, org id.Organization, subject string, who any, after HistoryKey, max int,
+) ([]HistoryRow, error) {
 	before := after.Position
 	if before == 0 {
 		before = math.MaxInt64
@@ -218,7 +232,8 @@ func (q HistoryQuery) Run(ctx context.Context, org id.Organization, run id.Run) 
 	var row *RunRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[RunRow],
-			q.Views.SQL(HistoryName, `select run_id, kind, outcome, writes, message from {schema}.runs where run_id = $1`), run)
+			q.Views.SQL(HistoryName,
+				`select run_id, kind, outcome, writes, message from {schema}.runs where run_id = $1`), run)
 	})
 	return row, err
 }

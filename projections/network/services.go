@@ -11,7 +11,8 @@ import (
 // ServicesName is the projection's durable name.
 const ServicesName = "network_services"
 
-// Services lists the services on routers: what is desired, in which state it is, the newest error and the present drift.
+// Services lists the services on routers: what is desired, in which state it is, the newest error and the present
+// drift.
 type Services struct{}
 
 //go:embed services.sql
@@ -32,10 +33,12 @@ func (Services) TenantTables() []string { return []string{"services"} }
 // Handles lists the events.
 func (Services) Handles() []string {
 	return []string{
-		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(), events.ServiceWalledGardenChanged{}.EventType(),
-		events.ServiceRecreationConfirmed{}.EventType(), events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(),
-		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(), events.ServiceDriftDetected{}.EventType(),
-		events.ServiceDriftCleared{}.EventType(), events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
+		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(),
+		events.ServiceWalledGardenChanged{}.EventType(), events.ServiceRecreationConfirmed{}.EventType(),
+		events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(),
+		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(),
+		events.ServiceDriftDetected{}.EventType(), events.ServiceDriftCleared{}.EventType(),
+		events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
 		events.ServicePeriodClosed{}.EventType(),
 	}
 }
@@ -57,14 +60,18 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	s := serviceWrites{w, e}
 	switch v := e.Event.(type) {
 	case events.ServiceRequested:
-		w.Exec(requestServiceSQL, v.ServiceID, v.OrgID, v.DeviceID, asJSON(v.Binding), asJSON(v.Addressing), asJSON(v.WalledGarden), v.Generation,
+		w.Exec(requestServiceSQL, v.ServiceID, v.OrgID, v.DeviceID, asJSON(v.Binding), asJSON(v.Addressing),
+			asJSON(v.WalledGarden), v.Generation,
 			v.At, int64(e.Revision), int64(e.Position)) //nolint:gosec // both fit
 	case events.ServiceAddressingChanged:
-		s.set(v.ServiceID, `addressing = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.Addressing), v.Generation)
+		s.set(v.ServiceID, `addressing = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.Addressing),
+			v.Generation)
 	case events.ServiceWalledGardenChanged:
-		s.set(v.ServiceID, `walled_garden = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.WalledGarden), v.Generation)
+		s.set(v.ServiceID, `walled_garden = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.WalledGarden),
+			v.Generation)
 	case events.ServiceRecreationConfirmed:
-		s.set(v.ServiceID, `binding = $4::jsonb, addressing = $5::jsonb, walled_garden = $6::jsonb, generation = $7::int, state = 'pending',
+		s.set(v.ServiceID,
+			`binding = $4::jsonb, addressing = $5::jsonb, walled_garden = $6::jsonb, generation = $7::int, state = 'pending',
 			drift = null, open = 'teardown'`,
 			asJSON(v.To), asJSON(v.Addressing), asJSON(v.WalledGarden), v.Generation)
 	case events.ServiceTornDown:
@@ -72,7 +79,8 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ServiceReconcileRequested:
 		s.set(v.ServiceID, `open = $4::text`, v.Phase)
 	case events.ServiceApplied:
-		s.set(v.ServiceID, `state = 'active', open = '', applied_generation = $4::int, applied_at = $5::timestamptz, last_error = null,
+		s.set(v.ServiceID,
+			`state = 'active', open = '', applied_generation = $4::int, applied_at = $5::timestamptz, last_error = null,
 			drift = null, outcome_position = $3`, v.Generation, v.At)
 	case events.ServiceApplyFailed:
 		s.failed(v)
@@ -99,7 +107,8 @@ type serviceWrites struct {
 
 // set changes columns; arguments begin at $4. An event that was applied before changes nothing.
 func (s serviceWrites) set(service id.Service, columns string, args ...any) {
-	s.w.Exec(`update {schema}.services set `+columns+`, revision = $2, position = $3 where service_id = $1 and position < $3`,
+	s.w.Exec(`update {schema}.services set `+columns+
+		`, revision = $2, position = $3 where service_id = $1 and position < $3`,
 		append([]any{service, int64(s.e.Revision), int64(s.e.Position)}, args...)...) //nolint:gosec // both fit
 }
 
@@ -111,6 +120,8 @@ const openApply = `open = case when open = '' then 'apply' else open end`
 
 // failed keeps the router's error. A refusal waits for somebody; the rest is tried again.
 func (s serviceWrites) failed(v events.ServiceApplyFailed) {
-	s.set(v.ServiceID, `last_error = $4::jsonb, state = case when $5::bool then 'failed' else state end, outcome_position = $3`,
-		asJSON(ServiceError{At: v.At, Phase: v.Phase, Path: v.Path, Operation: v.Operation, Message: v.Message, Refused: v.Refused}), v.Refused)
+	s.set(v.ServiceID,
+		`last_error = $4::jsonb, state = case when $5::bool then 'failed' else state end, outcome_position = $3`,
+		asJSON(ServiceError{At: v.At, Phase: v.Phase, Path: v.Path, Operation: v.Operation, Message: v.Message,
+			Refused: v.Refused}), v.Refused)
 }

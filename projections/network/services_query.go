@@ -68,18 +68,23 @@ const serviceSelect = `select service_id, org_id, device_id, binding, addressing
 func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.Service) (*ServiceRow, error) {
 	var row *ServiceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow],
+			q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
 	})
 	return row, err
 }
 
 // List gives up to max services of a router after a key, newest first; of all routers when device is zero.
-func (q ServicesQuery) List(ctx context.Context, org id.Organization, device id.Device, after ServiceKey, max int) ([]ServiceRow, error) {
+func (q ServicesQuery) List(
+	ctx context.Context, org id.Organization, device id.Device, after ServiceKey, max int,
+) ([]ServiceRow, error) {
 	var rows []ServiceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`org_id = $1 and removed_at is null
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow],
+			q.Views.SQL(ServicesName, serviceSelect+`org_id = $1 and removed_at is null
 			and ($2::uuid is null or device_id = $2) and ($3::timestamptz is null or (created_at, service_id) < ($3, $4))
-			order by created_at desc, service_id desc limit $5`), org, device, postgres.NullTime(after.CreatedAt), after.ID, max)
+			order by created_at desc, service_id desc limit $5`), org, device, postgres.NullTime(after.CreatedAt),
+			after.ID, max)
 	})
 	return rows, err
 }
@@ -88,7 +93,8 @@ func (q ServicesQuery) List(ctx context.Context, org id.Organization, device id.
 func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]ServiceRow, error) {
 	var rows []ServiceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`device_id = $1 and removed_at is null
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow],
+			q.Views.SQL(ServicesName, serviceSelect+`device_id = $1 and removed_at is null
 			order by created_at, service_id`), device)
 	})
 	return rows, err
@@ -98,7 +104,8 @@ func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]Servic
 func (q ServicesQuery) Any(ctx context.Context, service id.Service) (*ServiceRow, error) {
 	var row *ServiceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow], q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow],
+			q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
 	})
 	return row, err
 }

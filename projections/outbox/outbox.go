@@ -1,6 +1,6 @@
-// Package outbox holds the integration events that the platform publishes, in the order of the log. A message is published
-// through Watermill's Publisher into the table, in the transaction that moves the checkpoint: it is there exactly once, and
-// never before an earlier one. Source: spec.md, Internal outbox events.
+// Package outbox holds the integration events that the platform publishes, in the order of the log. A message is
+// published through Watermill's Publisher into the table, in the transaction that moves the checkpoint: it is there
+// exactly once, and never before an earlier one. Source: spec.md, Internal outbox events.
 package outbox
 
 import (
@@ -76,7 +76,8 @@ const (
 	keyAt       = "at"
 )
 
-// newMessage is a Watermill message about an event. Its id follows from the event's, so that it is the same at every rebuild.
+// newMessage is a Watermill message about an event. Its id follows from the event's, so that it is the same at every
+// rebuild.
 func newMessage(e events.Envelope, org id.Organization, data any) (*message.Message, error) {
 	payload, err := json.Marshal(data)
 	if err != nil {
@@ -147,7 +148,8 @@ type Key struct {
 func (q Query) After(ctx context.Context, org id.Organization, after Key, max int) ([]Row, error) {
 	var rows []Row
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[Row], q.Views.SQL(Name, `select position, ordinal, message_id, org_id, type, at, payload
+		postgres.Collect(r, &rows, pgx.RowToStructByName[Row],
+			q.Views.SQL(Name, `select position, ordinal, message_id, org_id, type, at, payload
 			from {schema}.messages where org_id = $1 and (position, ordinal) > ($2, $3) order by position, ordinal limit $4`),
 			org, after.Position, after.Ordinal, max)
 	})

@@ -14,10 +14,15 @@ import (
 func TestOutbox_Story(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	acme, device, service := id.Derive[id.Organization]("test", "acme"), id.Derive[id.Device]("test", "tower"), id.Derive[id.Service]("test", "homes")
+	acme, device, service := id.Derive[id.Organization]("test", "acme"), id.Derive[id.Device]("test", "tower"),
+		id.Derive[id.Service]("test", "homes")
 	drift := func(hash string) events.ServiceDriftDetected {
-		return events.ServiceDriftDetected{ServiceID: service, OrgID: acme, DeviceID: device, FirstSeenAt: began, Hash: hash, At: began,
-			Resources: []events.DriftedResource{{Path: "ip/pool", Kind: "missing", Name: "pool", Expected: map[string]string{"ranges": "a"}}}}
+		return events.ServiceDriftDetected{
+			ServiceID: service, OrgID: acme, DeviceID: device, FirstSeenAt: began, Hash: hash, At: began,
+			Resources: []events.DriftedResource{
+				{Path: "ip/pool", Kind: "missing", Name: "pool", Expected: map[string]string{"ranges": "a"}},
+			},
+		}
 	}
 	story := projectiontest.NewStory(acme, began).Add("nasservice-homes", drift("one"),
 		events.ServiceDriftCleared{ServiceID: service, DeviceID: device, At: began}, drift("two"))

@@ -12,7 +12,8 @@ const (
 )
 
 // AttemptOf finds the attempt that a receipt belongs to, nil without one. A conflict is money that names an attempt but
-// cannot be its payment: another shortcode or amount, or out of time (rules.md 2). The attempt itself may still refuse it.
+// cannot be its payment: another shortcode or amount, or out of time (rules.md 2). The attempt itself may still refuse
+// it.
 func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *PaymentRow, conflict bool, err error) {
 	if !r.PaymentID.IsZero() {
 		attempt, err = q.Attempt(ctx, r.PaymentID)
@@ -31,6 +32,7 @@ func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *Pa
 	if attempt == nil || err != nil {
 		return nil, false, err
 	}
-	inTime := r.PaidAt.After(attempt.InitiatedAt.Add(-claimBefore)) && r.PaidAt.Before(attempt.InitiatedAt.Add(claimAfter))
+	inTime := r.PaidAt.After(attempt.InitiatedAt.Add(-claimBefore)) &&
+		r.PaidAt.Before(attempt.InitiatedAt.Add(claimAfter))
 	return attempt, !inTime || attempt.Shortcode != r.Shortcode || attempt.Amount() != r.Amount(), nil
 }

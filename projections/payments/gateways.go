@@ -36,7 +36,8 @@ func (Gateways) TenantTables() []string { return []string{"gateways", "shortcode
 // Handles lists the events.
 func (Gateways) Handles() []string {
 	return []string{
-		events.GatewayConfigured{}.EventType(), events.GatewayRegistered{}.EventType(), events.GatewayRegistrationFailed{}.EventType(),
+		events.GatewayConfigured{}.EventType(), events.GatewayRegistered{}.EventType(),
+		events.GatewayRegistrationFailed{}.EventType(),
 	}
 }
 

@@ -31,7 +31,8 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 	}
 	sql := func(text string) string { return r.Views().SQL(paymentsviews.MatchingName, text) }
 	for _, statement := range []string{
-		`insert into {schema}.payers select gen_random_uuid(), '` + org.String() + `', lpad(i::text, 8, '0'), 'KES', '2547' || lpad(i::text, 8, '0')
+		`insert into {schema}.payers select gen_random_uuid(), '` + org.String() +
+			`', lpad(i::text, 8, '0'), 'KES', '2547' || lpad(i::text, 8, '0')
 			from generate_series(1, 100000) i`,
 		`analyze {schema}.payers`,
 	} {
@@ -40,13 +41,16 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 		}
 	}
 	for _, of := range []id.Organization{{}, org} {
-		rows, err := db.Owner.Query(t.Context(), "explain "+sql(string(find)), pgx.NamedArgs{"org": of, "currency": "KES", "key": "00001234",
-			"prefixes": []string{"00", "000"}, "phone": "254700000009", "username": "00001234", "payer": "254700000001"})
+		rows, err := db.Owner.Query(t.Context(), "explain "+sql(string(find)), pgx.NamedArgs{
+			"org": of, "currency": "KES", "key": "00001234",
+			"prefixes": []string{"00", "000"}, "phone": "254700000009", "username": "00001234", "payer": "254700000001",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if text := strings.Join(plan, "\n"); err != nil || strings.Contains(text, "Seq Scan on payers") || strings.Contains(text, "CTE mine") {
+		if text := strings.Join(plan, "\n"); err != nil || strings.Contains(text, "Seq Scan on payers") ||
+			strings.Contains(text, "CTE mine") {
 			t.Errorf("every subscriber is read (%v):\n%s", err, text)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 
 // Reference is what a paybill payment says about its payer.
 type Reference struct {
-	// OrgID owns the shortcode; zero for a platform one, on which everything must be unique over all tenants (rules.md 9).
+	// OrgID owns the shortcode; zero for a platform one, on which everything must be unique over all tenants (rules.md
+	// 9).
 	OrgID    id.Organization
 	BillRef  string // as typed
 	Phone    string // the payer's; masked or hashed ones identify nobody
@@ -27,7 +28,8 @@ type Payer struct {
 	SubscriberID  id.Subscriber   `db:"subscriber_id"`
 	InvoiceID     id.Invoice      `db:"invoice_id"` // zero unless an invoice was named
 	AccountNumber string          `db:"account_number"`
-	By            string          `db:"by"` // "invoice_number", "account_number", "prefixed_account", "phone", "username", "payer_phone"
+	// "invoice_number", "account_number", "prefixed_account", "phone", "username", "payer_phone"
+	By string `db:"by"`
 }
 
 // Found is the answer to "whose money is this?". Without a Payer the money waits in suspense.
@@ -55,8 +57,8 @@ type candidate struct {
 	Rank int `db:"rank"`
 }
 
-// Find applies the rules in order; the first rule that names anybody decides, and it must name one only. The payer's own
-// phone comes last: what was typed says more than who typed it.
+// Find applies the rules in order; the first rule that names anybody decides, and it must name one only. The payer's
+// own phone comes last: what was typed says more than who typed it.
 func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if len(ref.BillRef) > maxReference {
 		ref.BillRef = ""
@@ -65,8 +67,8 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	var all []candidate
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &all, pgx.RowToStructByName[candidate], q.Views.SQL(MatchingName, matchSQL), pgx.NamedArgs{
-			"org": ref.OrgID, "currency": ref.Currency, "key": key, "prefixes": prefixesOf(key), "phone": phoneKey(ref.BillRef),
-			"username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone),
+			"org": ref.OrgID, "currency": ref.Currency, "key": key, "prefixes": prefixesOf(key),
+			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone),
 		})
 	})
 	if err != nil {
@@ -106,10 +108,11 @@ func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Paye
 	}
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		for i, ref := range refs {
-			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, suggestSQL), pgx.NamedArgs{
-				"org": ref.OrgID, "key": referenceKey(ref.BillRef), "phone": phoneKey(ref.BillRef), "payer": phoneKey(ref.Phone),
-				"username": usernameKey(ref.BillRef), "max": maxSuggestions,
-			})
+			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, suggestSQL),
+				pgx.NamedArgs{
+					"org": ref.OrgID, "key": referenceKey(ref.BillRef), "phone": phoneKey(ref.BillRef),
+					"payer": phoneKey(ref.Phone), "username": usernameKey(ref.BillRef), "max": maxSuggestions,
+				})
 		}
 	})
 	return lists, err

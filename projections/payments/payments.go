@@ -1,4 +1,5 @@
-// Package paymentsviews has the read models of prompt attempts, receipts, gateway settings, and of whose money a payment is.
+// Package paymentsviews has the read models of prompt attempts, receipts, gateway settings, and of whose money a
+// payment is.
 package paymentsviews
 
 import (
@@ -38,10 +39,11 @@ func (Payments) TenantTables() []string { return []string{"payments"} }
 // Handles lists the events.
 func (Payments) Handles() []string {
 	return []string{
-		events.PaymentInitiated{}.EventType(), events.PromptSubmitting{}.EventType(), events.PromptAccepted{}.EventType(),
-		events.PromptInDoubt{}.EventType(), events.PromptChecked{}.EventType(), events.PaymentSucceeded{}.EventType(),
-		events.ProvisionalClaimed{}.EventType(), events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(),
-		events.PaymentExpired{}.EventType(), events.ReceiptMatched{}.EventType(), events.ReceiptReattributed{}.EventType(),
+		events.PaymentInitiated{}.EventType(), events.PromptSubmitting{}.EventType(),
+		events.PromptAccepted{}.EventType(), events.PromptInDoubt{}.EventType(), events.PromptChecked{}.EventType(),
+		events.PaymentSucceeded{}.EventType(), events.ProvisionalClaimed{}.EventType(),
+		events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
+		events.ReceiptMatched{}.EventType(), events.ReceiptReattributed{}.EventType(),
 		events.ReceiptReversed{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
@@ -54,16 +56,20 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`insert into {schema}.payments (payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct,
 				environment, shortcode, credentials_ref, account_reference, stage, initiated_at, expires_at, revision)
 			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', $14, $15, $16) on conflict (payment_id) do nothing`,
-			v.PaymentID, v.OrgID, v.SubscriberID, v.InvoiceID, GatewayPrompt, v.Amount.Minor, v.Amount.Currency, revealed(v.Phone), v.Direct,
+			v.PaymentID, v.OrgID, v.SubscriberID, v.InvoiceID, GatewayPrompt, v.Amount.Minor, v.Amount.Currency,
+			revealed(v.Phone), v.Direct,
 			v.Environment, v.Shortcode, v.CredentialsRef, v.AccountReference, v.InitiatedAt, v.ExpiresAt, revision)
 	case events.PromptSubmitting:
-		w.Exec(`update {schema}.payments set stage = 'sent', revision = $2 where payment_id = $1 and revision < $2`, v.PaymentID, revision)
+		w.Exec(`update {schema}.payments set stage = 'sent', revision = $2 where payment_id = $1 and revision < $2`,
+			v.PaymentID, revision)
 	case events.PromptAccepted:
 		w.Exec(`update {schema}.payments set merchant_request_id = $2, checkout_request_id = $3, customer_message = nullif($4, ''),
 				stage = case when stage in ('created', 'sent', 'in_doubt') then 'awaiting' else stage end, revision = $5
-			where payment_id = $1 and revision < $5`, v.PaymentID, v.MerchantRequestID, v.CheckoutRequestID, v.CustomerMessage, revision)
+			where payment_id = $1 and revision < $5`, v.PaymentID, v.MerchantRequestID, v.CheckoutRequestID,
+			v.CustomerMessage, revision)
 	case events.PromptInDoubt:
-		w.Exec(`update {schema}.payments set stage = 'in_doubt', revision = $2 where payment_id = $1 and revision < $2`, v.PaymentID, revision)
+		w.Exec(`update {schema}.payments set stage = 'in_doubt', revision = $2 where payment_id = $1 and revision < $2`,
+			v.PaymentID, revision)
 	case events.PromptChecked:
 		w.Exec(`update {schema}.payments set checks = checks + 1, checked_at = $2, revision = $3 where payment_id = $1 and revision < $3`,
 			v.PaymentID, v.At, revision)
@@ -100,7 +106,8 @@ func applyCash(w *runner.Writes, e events.Event) {
 			w.Exec(`insert into {schema}.payments (payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, stage, receipt_id,
 					receipt_number, initiated_at, settled_at, revision)
 				values ($1, $2, $3, $4, $5, $6, $7, 'succeeded', $1, $8, $9, $9, 0) on conflict (payment_id) do nothing`,
-				v.ReceiptID, v.OrgID, v.SubscriberID, v.InvoiceID, GatewayCash, v.Amount.Minor, v.Amount.Currency, v.ReceiptNumber, v.PaidAt)
+				v.ReceiptID, v.OrgID, v.SubscriberID, v.InvoiceID, GatewayCash, v.Amount.Minor, v.Amount.Currency,
+				v.ReceiptNumber, v.PaidAt)
 		}
 	case events.ReceiptReattributed:
 		w.Exec(`update {schema}.payments set subscriber_id = $2, invoice_id = null where payment_id = $1 and gateway = 'cash'`, v.ReceiptID, v.To)

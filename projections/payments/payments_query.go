@@ -86,11 +86,12 @@ func (r PaymentRow) Status() string {
 	return StatusPending
 }
 
-// reasons are the machine-readable words for result codes. Source: spec.md, Provider result codes; facts/mobile-money.md.
+// reasons are the machine-readable words for result codes. Source: spec.md, Provider result codes;
+// facts/mobile-money.md.
 var reasons = map[string]string{
-	"1": "insufficient_funds", "17": "provider_duplicate_guard", "1001": "customer_busy", "1032": "cancelled_by_customer",
-	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
-	"reversed": "reversed", "provider_unavailable": "provider_unavailable",
+	"1": "insufficient_funds", "17": "provider_duplicate_guard", "1001": "customer_busy",
+	"1032": "cancelled_by_customer", "2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked",
+	"9999": "not_delivered", "reversed": "reversed", "provider_unavailable": "provider_unavailable",
 }
 
 // Reason is a machine-readable word for an end without money, "" otherwise.
@@ -131,13 +132,16 @@ func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.
 	var row *PaymentRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[PaymentRow],
-			q.Views.SQL(PaymentsName, `select `+paymentColumns+` from {schema}.payments where payment_id = $1`), payment)
+			q.Views.SQL(PaymentsName, `select `+paymentColumns+` from {schema}.payments where payment_id = $1`),
+			payment)
 	})
 	return row, err
 }
 
 // List gives up to max payments of an organization after a key, newest first.
-func (q PaymentsQuery) List(ctx context.Context, org id.Organization, f PaymentFilter, after PaymentKey, max int) ([]PaymentRow, error) {
+func (q PaymentsQuery) List(
+	ctx context.Context, org id.Organization, f PaymentFilter, after PaymentKey, max int,
+) ([]PaymentRow, error) {
 	args := []any{org, max}
 	where := []string{`org_id = $1`}
 	arg := func(v any) string {
@@ -145,7 +149,8 @@ func (q PaymentsQuery) List(ctx context.Context, org id.Organization, f PaymentF
 		return fmt.Sprintf("$%d", len(args))
 	}
 	if !after.InitiatedAt.IsZero() {
-		where = append(where, fmt.Sprintf(`(initiated_at, payment_id) < (%s, %s)`, arg(after.InitiatedAt), arg(after.ID)))
+		where = append(where, fmt.Sprintf(`(initiated_at, payment_id) < (%s, %s)`, arg(after.InitiatedAt),
+			arg(after.ID)))
 	}
 	if f.SubscriberIDs != nil {
 		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
@@ -191,7 +196,8 @@ func (q PaymentsQuery) attempt(ctx context.Context, where string, arg any) (*Pay
 	var row *PaymentRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[PaymentRow],
-			q.Views.SQL(PaymentsName, `select `+paymentColumns+` from {schema}.payments where gateway = 'mobile_money_stk' and `+where+` limit 1`), arg)
+			q.Views.SQL(PaymentsName, `select `+paymentColumns+
+				` from {schema}.payments where gateway = 'mobile_money_stk' and `+where+` limit 1`), arg)
 	})
 	return row, err
 }

@@ -38,7 +38,9 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 			revisions[e.Stream]++
 		}
 	}
-	for _, name := range []string{paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName, paymentsviews.MatchingName} {
+	for _, name := range []string{
+		paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName, paymentsviews.MatchingName,
+	} {
 		if err := r.Views().WaitFor(t.Context(), name, last); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -84,7 +86,9 @@ func TestMatching_RulesInTheirOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, err := q.Find(t.Context(), paymentsviews.Reference{OrgID: c.org, BillRef: c.ref, Phone: c.phone, Currency: money.KES})
+			found, err := q.Find(t.Context(), paymentsviews.Reference{
+				OrgID: c.org, BillRef: c.ref, Phone: c.phone, Currency: money.KES,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +98,8 @@ func TestMatching_RulesInTheirOrder(t *testing.T) {
 				got, by = found.Payer.SubscriberID, found.Payer.By
 			}
 			if got != c.want || by != c.by || found.Ambiguous != c.ambiguous {
-				t.Errorf("want %v by %q (ambiguous %v), have %v by %q (%v)", c.want, c.by, c.ambiguous, got, by, found.Ambiguous)
+				t.Errorf("want %v by %q (ambiguous %v), have %v by %q (%v)", c.want, c.by, c.ambiguous, got, by,
+					found.Ambiguous)
 			}
 		})
 	}
@@ -103,7 +108,9 @@ func TestMatching_RulesInTheirOrder(t *testing.T) {
 func TestSuggestions_StayWithinTheOrganization(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
-	list, err := q.Suggest(t.Context(), paymentsviews.Reference{OrgID: acme, BillRef: "1000001", Phone: "254712345678", Currency: money.KES})
+	list, err := q.Suggest(t.Context(), paymentsviews.Reference{
+		OrgID: acme, BillRef: "1000001", Phone: "254712345678", Currency: money.KES,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,15 +127,19 @@ func TestAttemptOf_MoneyOfAPrompt(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.PaymentsQuery{Views: told(t, paymentsStory())}
 	text := func(s string) *string { return &s }
-	base := paymentsviews.ReceiptRow{Channel: "c2b", Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began.Add(time.Hour)}
+	base := paymentsviews.ReceiptRow{
+		Channel: "c2b", Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began.Add(time.Hour),
+	}
 	for name, c := range map[string]struct {
 		change   func(*paymentsviews.ReceiptRow)
 		want     string
 		conflict bool
 	}{
-		"by its own address":   {func(r *paymentsviews.ReceiptRow) { r.PaymentID = payment("open") }, "open", false},
-		"by the prompt's name": {func(r *paymentsviews.ReceiptRow) { r.CheckoutRequestID = text("ws_open") }, "open", false},
-		"another reference":    {func(r *paymentsviews.ReceiptRow) { r.BillRef = text("PREFother") }, "", false},
+		"by its own address": {func(r *paymentsviews.ReceiptRow) { r.PaymentID = payment("open") }, "open", false},
+		"by the prompt's name": {
+			func(r *paymentsviews.ReceiptRow) { r.CheckoutRequestID = text("ws_open") }, "open", false,
+		},
+		"another reference": {func(r *paymentsviews.ReceiptRow) { r.BillRef = text("PREFother") }, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,14 +167,20 @@ func TestAttemptOf_ReferenceNeedsAmountShortcodeAndTime(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.PaymentsQuery{Views: told(t, referenced())}
 	ref := "pk7m 2q9x 4rtw"
-	base := paymentsviews.ReceiptRow{Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began}
+	base := paymentsviews.ReceiptRow{
+		Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began,
+	}
 	for name, c := range map[string]struct {
 		change   func(*paymentsviews.ReceiptRow)
 		conflict bool
 	}{
-		"equal":             {func(*paymentsviews.ReceiptRow) {}, false},
-		"after two days":    {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour - time.Second) }, false},
-		"too late":          {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour + time.Second) }, true},
+		"equal": {func(*paymentsviews.ReceiptRow) {}, false},
+		"after two days": {
+			func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour - time.Second) }, false,
+		},
+		"too late": {
+			func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour + time.Second) }, true,
+		},
 		"clocks differ":     {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-59 * time.Second) }, false},
 		"too early":         {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-61 * time.Second) }, true},
 		"another amount":    {func(r *paymentsviews.ReceiptRow) { r.AmountMinor++ }, true},
@@ -186,7 +203,8 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 	views := told(t, paymentsStory())
 	q := paymentsviews.PaymentsQuery{Views: views}
 	for status, want := range map[string]int{"PENDING": 3, "SUCCESS": 3, "CANCELLED": 1, "FAILED": 2, "": 9} {
-		rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{Status: status}, paymentsviews.PaymentKey{}, 100)
+		rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{Status: status}, paymentsviews.PaymentKey{},
+			100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,10 +217,12 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 			}
 		}
 	}
-	if rows, err := q.List(t.Context(), other, paymentsviews.PaymentFilter{}, paymentsviews.PaymentKey{}, 100); err != nil || len(rows) != 0 {
+	if rows, err := q.List(t.Context(), other, paymentsviews.PaymentFilter{}, paymentsviews.PaymentKey{},
+		100); err != nil || len(rows) != 0 {
 		t.Errorf("another tenant sees %d, %v", len(rows), err)
 	}
-	if rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{SubscriberIDs: []id.Subscriber{}}, paymentsviews.PaymentKey{}, 100); err != nil || len(rows) != 0 {
+	if rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{SubscriberIDs: []id.Subscriber{}},
+		paymentsviews.PaymentKey{}, 100); err != nil || len(rows) != 0 {
 		t.Errorf("a customer without a link sees %d, %v", len(rows), err)
 	}
 	if row, err := q.Get(t.Context(), acme, payment("expire")); err != nil || row.Reason() != "expired" {
@@ -225,7 +245,9 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 		t.Fatalf("receipt %v, %v", row, err)
 	}
 	pays, err := q.Allocations(t.Context(), acme, []id.Receipt{receipt("M"), receipt("N")})
-	want := map[id.Receipt][]paymentsviews.AllocationRow{receipt("M"): {{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000}}}
+	want := map[id.Receipt][]paymentsviews.AllocationRow{
+		receipt("M"): {{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000}},
+	}
 	if diff := cmp.Diff(want, pays); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -235,7 +257,8 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	if count, err := q.Attention(t.Context()); err != nil || count.Suspense < 2 || count.Disputed < 1 {
 		t.Errorf("attention %+v, %v", count, err)
 	}
-	suspense, err := q.List(t.Context(), acme, paymentsviews.ReceiptFilter{State: "suspense"}, paymentsviews.ReceiptKey{}, 100)
+	suspense, err := q.List(t.Context(), acme, paymentsviews.ReceiptFilter{State: "suspense"},
+		paymentsviews.ReceiptKey{}, 100)
 	if err != nil || len(suspense) != 1 || suspense[0].ID != receipt("D") {
 		t.Errorf("suspense %v, %v", suspense, err)
 	}
@@ -256,11 +279,14 @@ func TestShortcode_IsWhoeverRegisteredItLast(t *testing.T) {
 
 func TestForgottenSubscriber_LeavesNothingPersonal(t *testing.T) {
 	t.Parallel()
-	gone := projectiontest.NewStory(acme, began).Add("subscriber-gone", events.SubscriberForgotten{SubscriberID: amina, Reason: "asked for it"})
+	gone := projectiontest.NewStory(acme, began).Add("subscriber-gone", events.SubscriberForgotten{
+		SubscriberID: amina, Reason: "asked for it",
+	})
 	views := told(t, paymentsStory(), payersStory(), gone)
 	for name, sql := range map[string]string{
 		paymentsviews.PaymentsName: `select count(*) from {schema}.payments where phone is not null`,
-		paymentsviews.ReceiptsName: `select count(*) from {schema}.receipts where subscriber_id = '` + amina.String() + `'
+		paymentsviews.ReceiptsName: `select count(*) from {schema}.receipts where subscriber_id = '` + amina.String() +
+			`'
 			and (payer_phone is not null or payer_name is not null or bill_ref is not null)`,
 		paymentsviews.MatchingName: `select (select count(*) from {schema}.payers where phone = '254712345678')
 			+ (select count(*) from {schema}.usernames where username = 'amina.home')`,

@@ -37,8 +37,9 @@ func (Receipts) Handles() []string {
 	return []string{
 		events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(), events.ReceiptDisputed{}.EventType(),
 		events.ReceiptMatched{}.EventType(), events.ReceiptHeld{}.EventType(), events.ReceiptClaimed{}.EventType(),
-		events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(), events.ReceiptAssigned{}.EventType(),
-		events.ReceiptReversed{}.EventType(), events.ReceiptReattributed{}.EventType(), events.InvoiceAllocated{}.EventType(),
+		events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
+		events.ReceiptAssigned{}.EventType(), events.ReceiptReversed{}.EventType(),
+		events.ReceiptReattributed{}.EventType(), events.InvoiceAllocated{}.EventType(),
 		events.AllocationWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
@@ -55,29 +56,36 @@ type Sighting struct {
 func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	change := func(receipt id.Receipt, set string, args ...any) {
-		w.Exec(`update {schema}.receipts set revision = $2, `+set+` where receipt_id = $1 and revision < $2`, append([]any{receipt, revision}, args...)...)
+		w.Exec(`update {schema}.receipts set revision = $2, `+set+` where receipt_id = $1 and revision < $2`,
+			append([]any{receipt, revision}, args...)...)
 	}
 	switch v := e.Event.(type) {
 	case events.ReceiptRecorded:
 		return insertReceipt(w, v, revision)
 	case events.ReceiptSighted:
 		seen, err := sighted(v.Sighting, v.At, false)
-		change(v.ReceiptID, `sightings = sightings || $3::jsonb, checkout_request_id = coalesce(checkout_request_id, nullif($4, '')),
+		change(v.ReceiptID,
+			`sightings = sightings || $3::jsonb, checkout_request_id = coalesce(checkout_request_id, nullif($4, '')),
 			payment_id = coalesce(payment_id, $5)`, seen, v.CheckoutRequestID, v.PaymentID)
 		return err
 	case events.ReceiptDisputed:
 		seen, err := sighted(v.Sighting, v.At, true)
-		change(v.ReceiptID, `sightings = sightings || $3::jsonb, disputed = true, state = 'suspense', reason = 'disputed'`, seen)
+		change(v.ReceiptID,
+			`sightings = sightings || $3::jsonb, disputed = true, state = 'suspense', reason = 'disputed'`, seen)
 		return err
 	case events.ReceiptMatched:
-		change(v.ReceiptID, `state = case when $3 = 'operator' then 'attributed' else 'matched' end, matched_by = $3, org_id = $4, subscriber_id = $5,
-			payment_id = coalesce(payment_id, $6), channel = $7, reason = '', disputed = false`, v.By, v.OrgID, v.SubscriberID, v.PaymentID, v.Channel)
+		change(v.ReceiptID,
+			`state = case when $3 = 'operator' then 'attributed' else 'matched' end, matched_by = $3, org_id = $4, subscriber_id = $5,
+			payment_id = coalesce(payment_id, $6), channel = $7, reason = '', disputed = false`, v.By, v.OrgID,
+			v.SubscriberID, v.PaymentID, v.Channel)
 	case events.ReceiptHeld:
 		change(v.ReceiptID, `state = 'suspense', reason = $3`, v.Reason)
 	case events.ReceiptClaimed:
-		change(v.ReceiptID, `receipt_number = $3, related_receipt_id = $4, unclaimed = false`, v.ReceiptNumber, v.ClaimedBy)
+		change(v.ReceiptID, `receipt_number = $3, related_receipt_id = $4, unclaimed = false`, v.ReceiptNumber,
+			v.ClaimedBy)
 	case events.ReceiptAbsorbed:
-		change(v.ReceiptID, `state = 'absorbed', reason = '', disputed = false, org_id = $3, subscriber_id = $4, payment_id = $5, related_receipt_id = $6`,
+		change(v.ReceiptID,
+			`state = 'absorbed', reason = '', disputed = false, org_id = $3, subscriber_id = $4, payment_id = $5, related_receipt_id = $6`,
 			v.OrgID, v.SubscriberID, v.PaymentID, v.ProvisionalReceiptID)
 	case events.ReceiptUnclaimed:
 		change(v.ReceiptID, `unclaimed = true`)
@@ -86,7 +94,9 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptReversed:
 		change(v.ReceiptID, `state = 'reversed', reason = $3, disputed = false`, v.Reason)
 	case events.ReceiptReattributed:
-		change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = $3, disputed = false, subscriber_id = $4`, v.Reason, v.To)
+		change(v.ReceiptID,
+			`state = 'attributed', matched_by = 'operator', reason = $3, disputed = false, subscriber_id = $4`,
+			v.Reason, v.To)
 	default:
 		applyAllocation(w, e)
 	}
@@ -103,8 +113,10 @@ func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) e
 			payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, sightings, recorded_at, revision)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, nullif($13, ''), $14, $15, 'recorded', $16::jsonb, $17, $18)
 		on conflict (receipt_id) do nothing`,
-		v.ReceiptID, v.OrgID, v.Provider, v.ReceiptNumber, v.Channel, v.Shortcode, v.Amount.Minor, v.Amount.Currency, v.PaidAt,
-		revealed(v.PayerPhone), revealed(v.PayerName), revealed(v.BillRef), v.CheckoutRequestID, v.PaymentID, v.Provisional, seen, v.RecordedAt, revision)
+		v.ReceiptID, v.OrgID, v.Provider, v.ReceiptNumber, v.Channel, v.Shortcode, v.Amount.Minor, v.Amount.Currency,
+		v.PaidAt,
+		revealed(v.PayerPhone), revealed(v.PayerName), revealed(v.BillRef), v.CheckoutRequestID, v.PaymentID,
+		v.Provisional, seen, v.RecordedAt, revision)
 	return nil
 }
 
@@ -125,7 +137,8 @@ func applyAllocation(w *runner.Writes, e events.Envelope) {
 	switch v := e.Event.(type) {
 	case events.InvoiceAllocated:
 		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, v.Amount.Minor)
-		w.Exec(`update {schema}.receipts set state = 'allocated' where receipt_id = $1 and state = 'matched'`, v.ReceiptID)
+		w.Exec(`update {schema}.receipts set state = 'allocated' where receipt_id = $1 and state = 'matched'`,
+			v.ReceiptID)
 	case events.AllocationWithdrawn:
 		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, -v.Amount.Minor)
 	case events.SubscriberForgotten:

@@ -43,8 +43,8 @@ type ReceiptRow struct {
 	Revision          int64           `db:"revision"`
 }
 
-// ReceiptStates are the values of State. Money in "suspense" waits for a person, also when an account carries it already
-// and another report contradicts it; "absorbed" is credited by its provisional receipt.
+// ReceiptStates are the values of State. Money in "suspense" waits for a person, also when an account carries it
+// already and another report contradicts it; "absorbed" is credited by its provisional receipt.
 var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "attributed", "absorbed", "reversed"}
 
 // Amount is the money.
@@ -100,16 +100,20 @@ const (
 func (q ReceiptsQuery) Get(ctx context.Context, org id.Organization, receipt id.Receipt) (*ReceiptRow, error) {
 	var row *ReceiptRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL), receipt)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL),
+			receipt)
 	})
 	return row, err
 }
 
 // Allocations are what some receipts of an organization pay.
-func (q ReceiptsQuery) Allocations(ctx context.Context, org id.Organization, receipts []id.Receipt) (map[id.Receipt][]AllocationRow, error) {
+func (q ReceiptsQuery) Allocations(
+	ctx context.Context, org id.Organization, receipts []id.Receipt,
+) (map[id.Receipt][]AllocationRow, error) {
 	var rows []AllocationRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[AllocationRow], q.Views.SQL(ReceiptsName, allocationsSQL), texts(receipts))
+		postgres.Collect(r, &rows, pgx.RowToStructByName[AllocationRow], q.Views.SQL(ReceiptsName, allocationsSQL),
+			texts(receipts))
 	})
 	byReceipt := make(map[id.Receipt][]AllocationRow, len(receipts))
 	for _, row := range rows {
@@ -122,13 +126,16 @@ func (q ReceiptsQuery) Allocations(ctx context.Context, org id.Organization, rec
 func (q ReceiptsQuery) Any(ctx context.Context, receipt id.Receipt) (*ReceiptRow, error) {
 	var row *ReceiptRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL), receipt)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, receiptSQL),
+			receipt)
 	})
 	return row, err
 }
 
 // List gives up to max receipts of an organization after a key, newest first.
-func (q ReceiptsQuery) List(ctx context.Context, org id.Organization, f ReceiptFilter, after ReceiptKey, max int) ([]ReceiptRow, error) {
+func (q ReceiptsQuery) List(
+	ctx context.Context, org id.Organization, f ReceiptFilter, after ReceiptKey, max int,
+) ([]ReceiptRow, error) {
 	sql, args := receiptListSQL(`org_id = $2`, []any{max, org}, f, after)
 	var rows []ReceiptRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {

@@ -29,8 +29,8 @@ func (p *poison) Error() string {
 // Unwrap gives the cause.
 func (p *poison) Unwrap() error { return p.cause }
 
-// apply writes a page to a set of tables, with the checkpoint in the same transaction. Before a poisonous event everything
-// is applied; then it fails with *poison.
+// apply writes a page to a set of tables, with the checkpoint in the same transaction. Before a poisonous event
+// everything is applied; then it fails with *poison.
 func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page feed.Page) error {
 	list := page.Events
 	for len(list) > 0 && list[0].Position <= g.Position {
@@ -64,13 +64,16 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 // checkpointSQL moves a checkpoint from where this program left it.
 const checkpointSQL = `update {schema}.projection_versions set position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
 
-// applyAll writes events in one transaction. When Apply refuses one, its index is given. Statements are sent together, or
-// singly: a batch with an argument that cannot be encoded ends like one whose connection was lost, a single statement
-// tells.
-func (r *Runner) applyAll(ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, singly bool) (bad int, err error) {
+// applyAll writes events in one transaction. When Apply refuses one, its index is given. Statements are sent together,
+// or singly: a batch with an argument that cannot be encoded ends like one whose connection was lost, a single
+// statement tells.
+func (r *Runner) applyAll(
+	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, singly bool,
+) (bad int, err error) {
 	w := &Writes{schema: g.Schema, batch: &pgx.Batch{}, texts: g.texts}
 	if g.Generation != 0 {
-		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo)) //nolint:gosec // positions fit
+		//nolint:gosec // positions fit
+		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))
 	}
 	for i, e := range list {
 		if err := applyOne(p, w, e); err != nil {
@@ -119,8 +122,8 @@ func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, sing
 	})
 }
 
-// sendTogether runs a batch in one round trip. checkpointed tells that its first statement moves the checkpoint: when that
-// finds no row, whatever the others gave is of no interest.
+// sendTogether runs a batch in one round trip. checkpointed tells that its first statement moves the checkpoint: when
+// that finds no row, whatever the others gave is of no interest.
 func sendTogether(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
 	results := tx.SendBatch(ctx, batch)
 	for i := range batch.Len() {

@@ -38,7 +38,8 @@ func (plans) DDL() string {
 func (plans) Apply(w *runner.Writes, e events.Envelope) error {
 	p, _ := e.Event.(events.PlanArchived)
 	w.Exec(`insert into {schema}.plans (org_id, id, reason, at) values ($1, $2, $3, $4)
-		on conflict (id) do update set reason = excluded.reason, at = excluded.at`, e.Meta.OrgID, p.PlanID, p.Reason, e.Meta.At)
+		on conflict (id) do update set reason = excluded.reason, at = excluded.at`, e.Meta.OrgID, p.PlanID, p.Reason,
+		e.Meta.At)
 	return nil
 }
 
@@ -62,7 +63,8 @@ func copyRows(b *testing.B, db *postgres.DB, from string) time.Duration {
 		b.Fatal(err)
 	}
 	table := pgx.Identifier{db.Namespace.Schema("runner"), "copied"} // without row-level security: COPY refuses that
-	_, err = db.Owner.Exec(b.Context(), `drop table if exists `+table.Sanitize()+`; create table `+table.Sanitize()+` (like `+from+` including all)`)
+	_, err = db.Owner.Exec(b.Context(),
+		`drop table if exists `+table.Sanitize()+`; create table `+table.Sanitize()+` (like `+from+` including all)`)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -107,7 +109,8 @@ func BenchmarkRebuild_Memory(b *testing.B) {
 	rebuildAgainstCopy(b, pgtest.New(b), log, n)
 }
 
-// BenchmarkRebuild_Store is the whole way, from the embedded node on the same database: 1,000,000 events, or BENCH_EVENTS.
+// BenchmarkRebuild_Store is the whole way, from the embedded node on the same database: 1,000,000 events, or
+// BENCH_EVENTS.
 func BenchmarkRebuild_Store(b *testing.B) {
 	kit, n := storetest.New(b), benchtest.Size(b, "EVENTS", 1_000_000)
 	for first := 0; first < n; first += 500 {
@@ -115,7 +118,8 @@ func BenchmarkRebuild_Store(b *testing.B) {
 		for i := range list {
 			list[i] = archived(first + i)
 		}
-		if _, err := kit.Store.Append(b.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream, list); err != nil {
+		if _, err := kit.Store.Append(b.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream,
+			list); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -125,7 +129,9 @@ func BenchmarkRebuild_Store(b *testing.B) {
 // BenchmarkVisible is the time from an append's answer until a reader is shown it.
 func BenchmarkVisible(b *testing.B) {
 	kit := storetest.New(b)
-	r := runner.New(runner.Config{Feed: feedtest.Start(b, feed.FromStore(kit.Store)), DB: kit.DB, Clock: clock.System()})
+	r := runner.New(runner.Config{
+		Feed: feedtest.Start(b, feed.FromStore(kit.Store)), DB: kit.DB, Clock: clock.System(),
+	})
 	r.Register(plans{})
 	if err := r.Start(context.Background()); err != nil {
 		b.Fatal(err)
@@ -133,7 +139,8 @@ func BenchmarkVisible(b *testing.B) {
 	b.Cleanup(r.Stop)
 	var took []time.Duration
 	for b.Loop() {
-		done, err := kit.Store.Append(b.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream, []eventstore.New{archived(0)})
+		done, err := kit.Store.Append(b.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream,
+			[]eventstore.New{archived(0)})
 		if err != nil {
 			b.Fatal(err)
 		}

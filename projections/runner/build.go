@@ -13,7 +13,8 @@ import (
 // buildLimit is the most events of a transaction while nobody reads the tables.
 const buildLimit = 2000
 
-// startBuild fills new tables in the background; fresh throws away what an earlier attempt left. The entry's lock is held.
+// startBuild fills new tables in the background; fresh throws away what an earlier attempt left. The entry's lock is
+// held.
 func (r *Runner) startBuild(ctx context.Context, e *entry, fresh bool) {
 	if e.building {
 		return
@@ -38,7 +39,8 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 		g, err := r.newTables(ctx, e, fresh)
 		if err == nil {
 			fresh = false
-			r.logger.InfoContext(ctx, "projection rebuild", "projection", e.name, "generation", g.Generation, "position", g.Position)
+			r.logger.InfoContext(ctx, "projection rebuild", "projection", e.name, "generation", g.Generation,
+				"position", g.Position)
 			err = r.fill(ctx, e, g)
 		}
 		var bad *poison
@@ -49,7 +51,9 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 			return ctx.Err()
 		case errors.As(err, &bad):
 			r.showBuild(e, g, bad.Error())
-			_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name, g.Generation, bad.Error())
+			_, _ = r.cfg.DB.Owner.Exec(ctx,
+				r.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name,
+				g.Generation, bad.Error())
 			return bad
 		}
 		r.logger.WarnContext(ctx, "projection rebuild interrupted", "projection", e.name, "error", err)
@@ -100,7 +104,8 @@ func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
 	}
 }
 
-// replay applies pages until memory reaches back to the position. The next page is read and decoded while one is written.
+// replay applies pages until memory reaches back to the position. The next page is read and decoded while one is
+// written.
 func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *generation, done func()) error {
 	for page, err := range r.cfg.Feed.Stream(ctx, g.Position, want, buildLimit) {
 		if err == nil {
@@ -135,14 +140,16 @@ func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	e.active = g
 	e.progress.advance(g, StateLive)
 	e.progress.building(nil)
-	r.logger.InfoContext(ctx, "projection switched", "projection", e.name, "generation", g.Generation, "version", g.Version, "position", g.Position)
+	r.logger.InfoContext(ctx, "projection switched", "projection", e.name, "generation", g.Generation, "version",
+		g.Version, "position", g.Position)
 	return nil
 }
 
 // swap retires one set of tables and activates another in one transaction.
 func (r *Runner) swap(ctx context.Context, old, g *generation) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, r.sql(`update {schema}.projection_versions set state = 'retired', retired_at = $3 where name = $1 and generation = $2 and state = 'active'`),
+		tag, err := tx.Exec(ctx,
+			r.sql(`update {schema}.projection_versions set state = 'retired', retired_at = $3 where name = $1 and generation = $2 and state = 'active'`),
 			old.Name, old.Generation, r.cfg.Clock.Now())
 		if err == nil && tag.RowsAffected() != 1 {
 			return errLost
@@ -150,7 +157,8 @@ func (r *Runner) swap(ctx context.Context, old, g *generation) error {
 		if err != nil {
 			return err
 		}
-		tag, err = tx.Exec(ctx, r.sql(`update {schema}.projection_versions set state = 'active', position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state = 'building'`),
+		tag, err = tx.Exec(ctx,
+			r.sql(`update {schema}.projection_versions set state = 'active', position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state = 'building'`),
 			g.Name, g.Generation, int64(g.saved), int64(g.Position)) //nolint:gosec // positions fit
 		if err == nil && tag.RowsAffected() != 1 {
 			return errLost

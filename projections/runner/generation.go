@@ -98,7 +98,8 @@ func (r *Runner) create(ctx context.Context, p Projection, state string) (*gener
 	g := &generation{Name: p.Name(), Version: p.Version(), State: state, texts: map[string]string{}}
 	err := pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		prefix := r.schemaPrefix(p.Name()) + "g"
-		if err := tx.QueryRow(ctx, r.sql(createSQL), g.Name, g.Version, prefix, state).Scan(&g.Generation, &g.Schema); err != nil {
+		if err := tx.QueryRow(ctx, r.sql(createSQL), g.Name, g.Version, prefix, state).Scan(&g.Generation,
+			&g.Schema); err != nil {
 			return err
 		}
 		return createTables(ctx, tx, p, g.Schema)
@@ -122,7 +123,8 @@ func createTables(ctx context.Context, tx pgx.Tx, p Projection, schema string) e
 	if _, err := tx.Exec(ctx, strings.ReplaceAll(p.DDL(), schemaMark, schema)); err != nil {
 		return err
 	}
-	grant := fmt.Sprintf("grant usage on schema %[1]s to %[2]s; grant select on all tables in schema %[1]s to %[2]s", schema, postgres.PlatformRole)
+	grant := fmt.Sprintf("grant usage on schema %[1]s to %[2]s; grant select on all tables in schema %[1]s to %[2]s",
+		schema, postgres.PlatformRole)
 	if _, err := tx.Exec(ctx, grant); err != nil {
 		return err
 	}
@@ -169,7 +171,8 @@ func (r *Runner) drop(ctx context.Context, g *generation) error {
 		if _, err := tx.Exec(ctx, "drop schema if exists "+g.Schema+" cascade"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, r.sql(`delete from {schema}.projection_versions where name = $1 and generation = $2`), g.Name, g.Generation)
+		_, err := tx.Exec(ctx, r.sql(`delete from {schema}.projection_versions where name = $1 and generation = $2`),
+			g.Name, g.Generation)
 		return err
 	})
 	if err != nil {
@@ -181,7 +184,8 @@ func (r *Runner) drop(ctx context.Context, g *generation) error {
 // dropRetired removes tables that nobody can be reading any more.
 func (r *Runner) dropRetired(ctx context.Context) error {
 	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(`select name, generation, version, schema, state, position, error
-		from {schema}.projection_versions where state = 'retired' and retired_at <= $1`), r.cfg.Clock.Now().Add(-keepRetired))
+		from {schema}.projection_versions where state = 'retired' and retired_at <= $1`),
+		r.cfg.Clock.Now().Add(-keepRetired))
 	if err != nil {
 		return fmt.Errorf("list retired tables: %w", err)
 	}

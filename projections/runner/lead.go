@@ -83,8 +83,8 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
 	}
 }
 
-// lookAfter does the small work beside the projections. It uses the connection of the lock, so that it fails once the lock is
-// lost.
+// lookAfter does the small work beside the projections. It uses the connection of the lock, so that it fails once the
+// lock is lost.
 func (r *Runner) lookAfter(ctx context.Context, lock *postgres.Lock) error {
 	ticker := time.NewTicker(leadRound)
 	defer ticker.Stop()
@@ -123,7 +123,8 @@ type request struct {
 
 // takeRequests does what was asked for since the last look.
 func (r *Runner) takeRequests(ctx context.Context, conn *pgx.Conn) error {
-	rows, err := conn.Query(ctx, r.sql(`delete from {schema}.projection_requests where name = any($1) returning name, kind`), r.names())
+	rows, err := conn.Query(ctx,
+		r.sql(`delete from {schema}.projection_requests where name = any($1) returning name, kind`), r.names())
 	if err != nil {
 		return fmt.Errorf("take requests: %w", err)
 	}

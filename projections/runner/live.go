@@ -75,7 +75,8 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 		e.mu.Lock()
 		version, position := e.active.Version, e.active.Position
 		e.mu.Unlock()
-		if version != e.p.Version() { // tables that this code cannot fill: read as they are until the new ones take over
+		// tables that this code cannot fill: read as they are until the new ones take over
+		if version != e.p.Version() {
 			if !wakened(ctx, e.retry) {
 				return began, ctx.Err()
 			}
@@ -121,7 +122,9 @@ func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
 	r.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
 		"event_type", bad.event.Type, "event_id", bad.event.ID, "error", bad.cause)
-	_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name, bad.Error())
+	_, _ = r.cfg.DB.Owner.Exec(ctx,
+		r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name,
+		bad.Error())
 	e.progress.stop(bad) // last: who sees it here finds it in the table too
 	wakened(ctx, e.retry)
 }
@@ -129,7 +132,8 @@ func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
 // saveSQL stores a position that moved without a row being written.
 const saveSQL = `update {schema}.projection_versions set position = $4 where name = $1 and generation = $2 and position = $3`
 
-// save stores how far a projection has looked, when nothing was there to write. It is lazy: losing it costs a second look.
+// save stores how far a projection has looked, when nothing was there to write. It is lazy: losing it costs a second
+// look.
 func (r *Runner) save(ctx context.Context, e *entry) error {
 	if !e.mu.TryLock() {
 		return nil // being written just now
@@ -139,7 +143,8 @@ func (r *Runner) save(ctx context.Context, e *entry) error {
 	if g == nil || g.Position == g.saved {
 		return nil
 	}
-	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(saveSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position)) //nolint:gosec // positions fit
+	//nolint:gosec // positions fit
+	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(saveSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position))
 	if err == nil && tag.RowsAffected() == 1 {
 		g.saved = g.Position
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 )
 
-// MemoryModel is a read model that lives in memory, for what every request asks. Every replica fills its own from the log.
+// MemoryModel is a read model that lives in memory, for what every request asks. Every replica fills its own from the
+// log.
 type MemoryModel interface {
 	Name() string
 	Handles() []string
@@ -92,7 +93,8 @@ func (m *Memory) run(ctx context.Context) {
 		backoff = minBackoff
 		for _, e := range page.Events {
 			if bad, ok := e.Event.(feed.Undecodable); ok {
-				m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position", e.Position, "error", bad)
+				m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position",
+					e.Position, "error", bad)
 				m.advance(e.Position-1, false, fmt.Sprintf("event at %d cannot be read", e.Position))
 				return
 			}
@@ -119,8 +121,8 @@ func (m *Memory) Fault() string {
 	return m.fault
 }
 
-// WaitFor waits until the model shows everything up to a position, 2 s at most, then it fails with ErrBehind; at once when
-// the model has stopped.
+// WaitFor waits until the model shows everything up to a position, 2 s at most, then it fails with ErrBehind; at once
+// when the model has stopped.
 func (m *Memory) WaitFor(ctx context.Context, position uint64) error {
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

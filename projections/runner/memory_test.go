@@ -53,7 +53,8 @@ func TestMemory_StartReturnsWhenTheLogIsTold(t *testing.T) {
 	if err := m.WaitFor(t.Context(), position); err != nil || model.sum.Load() != 1507 {
 		t.Errorf("%d, %v", model.sum.Load(), err)
 	}
-	if err := m.WaitFor(t.Context(), log.Append(events.Metadata{OrgID: orgA}, noise{})); err != nil { // an event it does not take
+	// an event it does not take
+	if err := m.WaitFor(t.Context(), log.Append(events.Metadata{OrgID: orgA}, noise{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,7 +85,9 @@ func TestMemory_AnUnreadableEventStopsItVisibly(t *testing.T) {
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, feed.Undecodable{Type: "test.Sold.v1", Cause: errors.New("rubbish")})
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, feed.Undecodable{
+		Type: "test.Sold.v1", Cause: errors.New("rubbish"),
+	})
 	position := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
 	if err := m.WaitFor(t.Context(), position); !errors.Is(err, runner.ErrBehind) {
 		t.Errorf("wait: %v", err)

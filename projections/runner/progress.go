@@ -63,7 +63,8 @@ func (p *progress) advance(g *generation, state State) {
 // follow shows a set of tables that another program fills. Within a set, the position never goes back.
 func (p *progress) follow(g *generation, position uint64) {
 	now := p.look()
-	if now.generation == g.Generation && now.position >= position && now.state == StateFollowing && now.fault == g.Error {
+	if now.generation == g.Generation && now.position >= position && now.state == StateFollowing &&
+		now.fault == g.Error {
 		return
 	}
 	p.update(func(s *shown) {

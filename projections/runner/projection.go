@@ -1,4 +1,5 @@
-// Package runner fills read models from the log: rows and checkpoint in one transaction, rebuilt beside the old at any time.
+// Package runner fills read models from the log: rows and checkpoint in one transaction, rebuilt beside the old at any
+// time.
 package runner
 
 import (
@@ -27,8 +28,8 @@ type Projection interface {
 	// TenantTables lists the tables with an org_id column: the runner puts them under row-level security. Tables not
 	// listed are readable by the platform role only.
 	TenantTables() []string
-	// Apply queues the statements for one event. It makes idempotent upserts, needs only the event and its own tables. An
-	// error stops this projection alone, visibly.
+	// Apply queues the statements for one event. It makes idempotent upserts, needs only the event and its own tables.
+	// An error stops this projection alone, visibly.
 	Apply(w *Writes, e events.Envelope) error
 }
 
@@ -53,8 +54,8 @@ func (w *Writes) Exec(sql string, args ...any) {
 }
 
 // plain turns an id into a form that pgx encodes directly; as a driver.Valuer it would take the way over text, which is
-// most of a rebuild's own time. A NUL, which no database text can hold, is replaced: one in a recorded fact must not stop
-// the read model.
+// most of a rebuild's own time. A NUL, which no database text can hold, is replaced: one in a recorded fact must not
+// stop the read model.
 func plain(arg any) any {
 	switch text := arg.(type) {
 	case string:

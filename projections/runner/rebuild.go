@@ -21,7 +21,9 @@ func (r *Runner) ask(ctx context.Context, name, kind string) error {
 	if r.byName[name] == nil {
 		return fmt.Errorf("there is no projection %q", name)
 	}
-	_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(`insert into {schema}.projection_requests (name, kind) values ($1, $2) on conflict do nothing`), name, kind)
+	_, err := r.cfg.DB.Owner.Exec(ctx,
+		r.sql(`insert into {schema}.projection_requests (name, kind) values ($1, $2) on conflict do nothing`), name,
+		kind)
 	if err != nil {
 		return fmt.Errorf("ask for %s of %s: %w", kind, name, err)
 	}
@@ -97,7 +99,10 @@ func (r *Runner) rebuildThere(ctx context.Context, name string, old int, report 
 		case building != nil && building.Error != "":
 			return errors.New(building.Error)
 		case building != nil:
-			report(Progress{Generation: building.Generation, Version: building.Version, Position: building.Position, Head: r.cfg.Feed.Head()})
+			report(Progress{
+				Generation: building.Generation, Version: building.Version, Position: building.Position,
+				Head: r.cfg.Feed.Head(),
+			})
 		}
 		if !sleep(ctx, rebuildRound) {
 			return ctx.Err()

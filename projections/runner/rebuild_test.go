@@ -145,7 +145,8 @@ func TestVerify_TellsEqualFromDifferent(t *testing.T) {
 	if err != nil || !report.Equal() || len(report.Tables) != 2 {
 		t.Fatalf("got %+v, %v", report, err)
 	}
-	if _, err := b.db.Owner.Exec(t.Context(), r.Views().SQL("sales", `update {schema}.sales set n = n + 1`)); err != nil {
+	if _, err := b.db.Owner.Exec(t.Context(),
+		r.Views().SQL("sales", `update {schema}.sales set n = n + 1`)); err != nil {
 		t.Fatal(err)
 	}
 	report, err = r.Verify(t.Context(), "sales")

@@ -49,7 +49,8 @@ func TestLeader_ThatLostItsLockDoesNotWriteBesideTheNext(t *testing.T) {
 	next := other.start(t, sales{})
 	total := 0
 	for range 6 {
-		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+		_, err := b.db.Owner.Exec(t.Context(),
+			`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
 			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("projections"))
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +67,9 @@ func TestLeader_ThatLostItsLockDoesNotWriteBesideTheNext(t *testing.T) {
 func TestRunner_OnTheRealStoreThroughAFallOfItsNode(t *testing.T) {
 	t.Parallel()
 	kit := storetest.New(t)
-	r := runner.New(runner.Config{Feed: feedtest.Start(t, feed.FromStore(kit.Store)), DB: kit.DB, Clock: clock.System()})
+	r := runner.New(runner.Config{
+		Feed: feedtest.Start(t, feed.FromStore(kit.Store)), DB: kit.DB, Clock: clock.System(),
+	})
 	r.Register(plans{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -75,7 +78,8 @@ func TestRunner_OnTheRealStoreThroughAFallOfItsNode(t *testing.T) {
 	shown := 0
 	for round := range 3 {
 		for range 5 {
-			done, err := kit.Store.Append(t.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream, []eventstore.New{archived(shown)})
+			done, err := kit.Store.Append(t.Context(), "plan-"+id.New[id.Plan]().String(), eventstore.NoStream,
+				[]eventstore.New{archived(shown)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +87,8 @@ func TestRunner_OnTheRealStoreThroughAFallOfItsNode(t *testing.T) {
 			until(t, r, "shown", func(s runner.Status) bool { return s.Position >= done.Position })
 			var n []int
 			sql := r.Views().SQL("plans", `select count(*) from {schema}.plans`)
-			if err := r.Views().Tenant(t.Context(), orgA, func(q *postgres.Reads) { postgres.Collect(q, &n, pgx.RowTo[int], sql) }); err != nil {
+			if err := r.Views().Tenant(t.Context(), orgA,
+				func(q *postgres.Reads) { postgres.Collect(q, &n, pgx.RowTo[int], sql) }); err != nil {
 				t.Fatal(err)
 			}
 			if n[0] != shown {

@@ -110,7 +110,8 @@ func (r *Runner) check() error {
 	longest := 63 - len(r.cfg.DB.Namespace) - len("_p__g000000")
 	for _, e := range r.entries {
 		if !nameShape.MatchString(e.name) || len(e.name) > longest {
-			err = errors.Join(err, fmt.Errorf("projection name %q: want at most %d lower-case letters, digits and underscores", e.name, longest))
+			err = errors.Join(err, fmt.Errorf("projection name %q: want at most %d lower-case letters, digits and "+
+				"underscores", e.name, longest))
 		}
 		if seen[e.name] {
 			err = errors.Join(err, fmt.Errorf("projection %s is registered twice", e.name))

@@ -122,13 +122,15 @@ func TestRunner_TenantsSeeTheirOwnRowsAlsoAfterARebuild(t *testing.T) {
 		}
 		var seen []int64
 		err := r.Views().Tenant(t.Context(), orgA, func(reads *postgres.Reads) {
-			postgres.Collect(reads, &seen, pgx.RowTo[int64], r.Views().SQL("sales", `select position from {schema}.seen`))
+			postgres.Collect(reads, &seen, pgx.RowTo[int64],
+				r.Views().SQL("sales", `select position from {schema}.seen`))
 		})
 		if err == nil || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("a tenant reads a table that is not a tenant's: %v", err)
 		}
 		if err := r.Views().Platform(t.Context(), func(reads *postgres.Reads) {
-			postgres.Collect(reads, &seen, pgx.RowTo[int64], r.Views().SQL("sales", `select position from {schema}.seen`))
+			postgres.Collect(reads, &seen, pgx.RowTo[int64],
+				r.Views().SQL("sales", `select position from {schema}.seen`))
 		}); err != nil || len(seen) != 2 {
 			t.Errorf("the platform sees %d rows, %v", len(seen), err)
 		}
@@ -160,7 +162,10 @@ func TestPoison_StopsOneProjectionVisiblyAndRetryResumes(t *testing.T) {
 	bad := b.sell("poison", 1)
 	last := b.sell("router", 4)
 	want(t, r, "others", last, "router", 7)
-	s := until(t, r, "stopped", func(s runner.Status) bool { return s.Name == "sales" && s.State == runner.StateStopped })
+	s := until(t, r, "stopped", func(s runner.Status) bool {
+		return s.Name == "sales" &&
+			s.State == runner.StateStopped
+	})
 	if s.Position >= bad || !strings.Contains(s.Error, "cannot be sold") {
 		t.Errorf("got %+v", s)
 	}
@@ -178,7 +183,10 @@ func TestPoison_StopsOneProjectionVisiblyAndRetryResumes(t *testing.T) {
 	if err := r.Retry(t.Context(), "sales"); err != nil {
 		t.Fatal(err)
 	}
-	until(t, r, "live", func(s runner.Status) bool { return s.Name == "sales" && s.State == runner.StateLive && s.Error == "" })
+	until(t, r, "live", func(s runner.Status) bool {
+		return s.Name == "sales" && s.State == runner.StateLive &&
+			s.Error == ""
+	})
 	want(t, r, "sales", last, "router", 7)
 }
 
@@ -210,7 +218,8 @@ func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 	b.log.SetAway(false)
 	for i := range 5 {
 		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`, string(b.db.Namespace))
+			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`,
+			string(b.db.Namespace))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,8 @@ type Scratch struct {
 func NewScratch(ctx context.Context, db *postgres.DB, p Projection, name string) (*Scratch, error) {
 	r := &Runner{cfg: Config{DB: db}}
 	s := &Scratch{r: r, p: p, g: &generation{
-		Name: p.Name(), Version: p.Version(), Schema: r.schemaPrefix(p.Name()) + name, State: genBuilding, texts: map[string]string{},
+		Name: p.Name(), Version: p.Version(), Schema: r.schemaPrefix(p.Name()) + name, State: genBuilding,
+		texts: map[string]string{},
 	}}
 	if err := s.Drop(ctx); err != nil {
 		return nil, err

@@ -62,8 +62,8 @@ func (r *Runner) Status() []Status {
 	return all
 }
 
-// List is Status as stored, for a program that does not run the projections: live when nothing is left to show. Prepare comes
-// before it.
+// List is Status as stored, for a program that does not run the projections: live when nothing is left to show. Prepare
+// comes before it.
 func (r *Runner) List(ctx context.Context) ([]Status, error) {
 	all, err := r.generations(ctx, r.cfg.DB.Owner)
 	if err != nil {
@@ -81,7 +81,9 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 		switch {
 		case s == nil: // of a projection that no longer exists
 		case g.State == genBuilding:
-			s.Rebuild = &Progress{Generation: g.Generation, Version: g.Version, Position: g.Position, Head: head, Error: g.Error}
+			s.Rebuild = &Progress{
+				Generation: g.Generation, Version: g.Version, Position: g.Position, Head: head, Error: g.Error,
+			}
 		default:
 			s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
 			// The stored position is saved lazily: if nothing that the projection wants follows it, all is shown.

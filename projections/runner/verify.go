@@ -44,8 +44,8 @@ type tableSum struct {
 	Hash string
 }
 
-// Verify replays a projection into scratch tables up to the position of the active ones and compares their rows. It runs
-// beside everything else. Prepare, and the feed's start, come before it.
+// Verify replays a projection into scratch tables up to the position of the active ones and compares their rows. It
+// runs beside everything else. Prepare, and the feed's start, come before it.
 func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	e := r.byName[name]
 	if e == nil {
@@ -67,29 +67,32 @@ func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	report := Report{Name: name, Position: active.Position}
 	for table, w := range want {
 		g := got[table]
-		report.Tables = append(report.Tables, TableReport{Table: table, Active: w.Rows, Replayed: g.Rows, Equal: w == g})
+		report.Tables = append(report.Tables, TableReport{
+			Table: table, Active: w.Rows, Replayed: g.Rows, Equal: w == g,
+		})
 	}
 	return report, nil
 }
 
 // sumActive looks at the active tables and their position at one instant.
 func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, found sums, err error) {
-	err = pgx.BeginTxFunc(ctx, r.cfg.DB.Owner, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		all, err := r.generations(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, g := range all {
-			if g.Name == e.name && g.State == genActive {
-				active = g
+	err = pgx.BeginTxFunc(ctx, r.cfg.DB.Owner, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+		func(tx pgx.Tx) error {
+			all, err := r.generations(ctx, tx)
+			if err != nil {
+				return err
 			}
-		}
-		if active == nil || active.Version != e.p.Version() {
-			return errors.New("the active tables are of another version; rebuild first")
-		}
-		found, err = sumTables(ctx, tx, active.Schema)
-		return err
-	})
+			for _, g := range all {
+				if g.Name == e.name && g.State == genActive {
+					active = g
+				}
+			}
+			if active == nil || active.Version != e.p.Version() {
+				return errors.New("the active tables are of another version; rebuild first")
+			}
+			found, err = sumTables(ctx, tx, active.Schema)
+			return err
+		})
 	return active, found, err
 }
 
@@ -138,8 +141,9 @@ func sumTables(ctx context.Context, q querier, schema string) (sums, error) {
 	}
 	found := sums{}
 	for _, table := range tables {
-		rows, err := q.Query(ctx, fmt.Sprintf(`select count(*) as rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text as hash from %s t`,
-			pgx.Identifier{schema, table}.Sanitize()))
+		rows, err := q.Query(ctx,
+			fmt.Sprintf(`select count(*) as rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text as hash from %s t`,
+				pgx.Identifier{schema, table}.Sanitize()))
 		if err != nil {
 			return nil, err
 		}

@@ -16,10 +16,11 @@ import (
 const maxWait = 2 * time.Second
 
 // ErrBehind says that a projection has not reached the position asked for in time.
-var ErrBehind error = failure.NewUnavailable("read_model_behind", "The change was accepted and will be shown shortly.", time.Second, nil)
+var ErrBehind error = failure.NewUnavailable("read_model_behind", "The change was accepted and will be shown shortly.",
+	time.Second, nil)
 
-// Views is how read models are read: it knows which tables are the active ones and how far each projection has got. Safe
-// for concurrent use.
+// Views is how read models are read: it knows which tables are the active ones and how far each projection has got.
+// Safe for concurrent use.
 type Views struct{ r *Runner }
 
 // SQL puts the active schema of a projection in for {schema}. It panics on a projection that is not registered.
@@ -53,9 +54,11 @@ func (v *Views) WaitFor(ctx context.Context, projection string, position uint64)
 	return err
 }
 
-// WaitUntil waits until cond holds, which is tried at once and again whenever the projection wrote rows, 2 s at most. It
-// tells whether it held.
-func (v *Views) WaitUntil(ctx context.Context, projection string, cond func(ctx context.Context) (bool, error)) (bool, error) {
+// WaitUntil waits until cond holds, which is tried at once and again whenever the projection wrote rows, 2 s at most.
+// It tells whether it held.
+func (v *Views) WaitUntil(
+	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
+) (bool, error) {
 	e := v.entry(projection)
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

@@ -24,7 +24,8 @@ func (idsIn) DDL() string {
 func (idsIn) Apply(w *runner.Writes, e events.Envelope) error {
 	var none id.Organization
 	org := e.Meta.OrgID
-	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5, $6)`, org, org.UUID(), org, []id.Organization{org}, none, none)
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5, $6)`, org, org.UUID(), org, []id.Organization{org},
+		none, none)
 	return nil
 }
 
@@ -35,11 +36,13 @@ func TestWrites_TakeIdsForColumnsOfEveryType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := scratch.Apply(t.Context(), projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}).Events()); err != nil {
+	if err := scratch.Apply(t.Context(),
+		projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}).Events()); err != nil {
 		t.Fatal(err)
 	}
 	a := `"` + orgA.String() + `"`
-	want := "== sales (1)\n{\"org_id\":" + a + ",\"as_uuid\":" + a + ",\"as_text\":" + a + ",\"many\":[" + a + "],\"none\":null,\"none_text\":null}\n"
+	want := "== sales (1)\n{\"org_id\":" + a + ",\"as_uuid\":" + a + ",\"as_text\":" + a + ",\"many\":[" + a +
+		"],\"none\":null,\"none_text\":null}\n"
 	if diff := cmp.Diff(want, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
 		t.Error(diff)
 	}
@@ -56,7 +59,8 @@ func (textsIn) DDL() string {
 // Apply writes the text everywhere.
 func (textsIn) Apply(w *runner.Writes, e events.Envelope) error {
 	text := "a\x00b"
-	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5)`, e.Meta.OrgID, text, &text, []string{text}, []byte(`["a\u0000b"]`))
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5)`, e.Meta.OrgID, text, &text, []string{text},
+		[]byte(`["a\u0000b"]`))
 	return nil
 }
 
@@ -67,11 +71,13 @@ func TestWrites_ATextWithNULStopsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := scratch.Apply(t.Context(), projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}).Events()); err != nil {
+	if err := scratch.Apply(t.Context(),
+		projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}).Events()); err != nil {
 		t.Fatal(err)
 	}
 	a := `"a` + "\uFFFD" + `b"`
-	want := "== sales (1)\n{\"org_id\":\"" + orgA.String() + "\",\"one\":" + a + ",\"maybe\":" + a + ",\"many\":[" + a + "],\"document\":[" + a + "]}\n"
+	want := "== sales (1)\n{\"org_id\":\"" + orgA.String() + "\",\"one\":" + a + ",\"maybe\":" + a + ",\"many\":[" + a +
+		"],\"document\":[" + a + "]}\n"
 	if diff := cmp.Diff(want, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
 		t.Error(diff)
 	}

@@ -67,7 +67,9 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 	}
 	var n []int // the query role sees its tenant's rows alone, whatever the statement says
 	err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
-		postgres.Collect(r, &n, pgx.RowTo[int], v.SQL(subscribersviews.SubscribersName, `select count(*)::int from {schema}.terms where org_id = $1`), other)
+		postgres.Collect(r, &n, pgx.RowTo[int],
+			v.SQL(subscribersviews.SubscribersName, `select count(*)::int from {schema}.terms where org_id = $1`),
+			other)
 	})
 	if err != nil || n[0] != 0 {
 		t.Errorf("another tenant's words: %v, %v", n, err)

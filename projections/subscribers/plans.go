@@ -38,7 +38,9 @@ func (Plans) TenantTables() []string { return []string{"plans"} }
 
 // Handles lists the events.
 func (Plans) Handles() []string {
-	return []string{events.PlanCreated{}.EventType(), events.PlanRevised{}.EventType(), events.PlanArchived{}.EventType()}
+	return []string{
+		events.PlanCreated{}.EventType(), events.PlanRevised{}.EventType(), events.PlanArchived{}.EventType(),
+	}
 }
 
 // Apply queues the statements for one event.
@@ -60,7 +62,8 @@ func (Plans) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`update {schema}.plans set version = $2, terms = $3, revision = $4 where plan_id = $1`,
 			v.PlanID, v.Version, string(terms), int64(e.Revision))
 	case events.PlanArchived:
-		w.Exec(`update {schema}.plans set archived = true, revision = $2 where plan_id = $1`, v.PlanID, int64(e.Revision))
+		w.Exec(`update {schema}.plans set archived = true, revision = $2 where plan_id = $1`, v.PlanID,
+			int64(e.Revision))
 	}
 	return nil
 }
@@ -106,7 +109,8 @@ func (q PlansQuery) List(ctx context.Context, org id.Organization, after PlanKey
 		sql := `select ` + planColumns + ` from {schema}.plans
 			where org_id = $1 and ($2::timestamptz is null or (created_at, plan_id) < ($2, $3))
 			order by created_at desc, plan_id desc limit $4`
-		postgres.Collect(r, &rows, pgx.RowToStructByName[PlanRow], q.Views.SQL(PlansName, sql), org, postgres.NullTime(after.CreatedAt), after.ID, max)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[PlanRow], q.Views.SQL(PlansName, sql), org,
+			postgres.NullTime(after.CreatedAt), after.ID, max)
 	})
 	return rows, err
 }

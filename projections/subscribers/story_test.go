@@ -41,7 +41,10 @@ var (
 
 // terms of the plan.
 func terms(mode events.BillingMode) events.PlanTerms {
-	return events.PlanTerms{Name: "Home 10", Kind: "pppoe", Price: kes(1500), Mode: mode, Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 5_000}}
+	return events.PlanTerms{
+		Name: "Home 10", Kind: "pppoe", Price: kes(1500), Mode: mode, Period: calendar.Month,
+		Rates: events.Rates{Down: 10_000, Up: 5_000},
+	}
 }
 
 // details of somebody.
@@ -51,7 +54,9 @@ func details(first, last, phone string, tags ...string) events.SubscriberDetails
 
 // registered makes somebody a customer.
 func registered(who id.Subscriber, org id.Organization, number string, d events.SubscriberDetails) events.Event {
-	return events.SubscriberRegistered{SubscriberID: who, OrgID: org, AccountNumber: number, Currency: money.KES, Details: d, RegisteredAt: began}
+	return events.SubscriberRegistered{
+		SubscriberID: who, OrgID: org, AccountNumber: number, Currency: money.KES, Details: d, RegisteredAt: began,
+	}
 }
 
 // plans is the life of a plan.
@@ -71,8 +76,11 @@ func aminas() []events.Event {
 		registered(amina, acme, "10000016", details("Amina", "Wanjiru", "+254712345678", "vip", "north")),
 		events.SubscriberBlocked{SubscriberID: amina, Reason: "fraud"},
 		events.SubscriberUnblocked{SubscriberID: amina, Reason: "cleared"},
-		events.SubscriberDetailsCorrected{SubscriberID: amina, Details: events.SubscriberDetails{FirstName: text("Amina"), LastName: text("O'Tieno"),
-			Phone: text("+254733000111"), Email: text("Amina@Mail.test"), Tags: []string{"north"}, Location: &events.Location{Latitude: -1, Longitude: 36}}},
+		events.SubscriberDetailsCorrected{
+			SubscriberID: amina, Details: events.SubscriberDetails{FirstName: text("Amina"), LastName: text("O'Tieno"),
+				Phone: text("+254733000111"), Email: text("Amina@Mail.test"), Tags: []string{"north"},
+				Location: &events.Location{Latitude: -1, Longitude: 36}},
+		},
 	}
 }
 
@@ -81,7 +89,10 @@ func omars() []events.Event {
 	return []events.Event{
 		registered(omar, acme, "10000024", details("Omar", "Ali", "+254700000001", "vip")),
 		events.SubscriberBlocked{SubscriberID: omar, Reason: "asked for it"},
-		events.SubscriptionCreated{SubscriptionID: line2, OrgID: acme, SubscriberID: omar, PlanID: home, PlanVersion: 2, Terms: terms(events.Postpaid), StartsAt: began, Username: text("omar"), CreatedAt: began},
+		events.SubscriptionCreated{
+			SubscriptionID: line2, OrgID: acme, SubscriberID: omar, PlanID: home, PlanVersion: 2,
+			Terms: terms(events.Postpaid), StartsAt: began, Username: text("omar"), CreatedAt: began,
+		},
 		events.SubscriberForgotten{SubscriberID: omar},
 	}
 }
@@ -100,29 +111,46 @@ func account() []events.Event {
 // lines is Amina's subscription: the money of its first period is taken back while the second waits for its own.
 func lines() []events.Event {
 	return []events.Event{
-		events.SubscriptionCreated{SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: home, PlanVersion: 1, Terms: terms(events.Prepaid),
-			StartsAt: began, Username: text("amina"), CreatedAt: began},
+		events.SubscriptionCreated{
+			SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: home, PlanVersion: 1,
+			Terms: terms(events.Prepaid), StartsAt: began, Username: text("amina"), CreatedAt: began,
+		},
 		events.PeriodDue{SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv1, DueAt: began},
 		events.SubscriptionActivated{SubscriptionID: line, SubscriberID: amina, At: began},
-		events.SubscriptionExtended{SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, From: began, PaidUntil: began.AddDate(0, 1, 0)},
-		events.SubscriptionPaused{SubscriptionID: line, SubscriberID: amina, Reason: "travels", At: began.Add(time.Hour)},
-		events.SubscriptionResumed{SubscriptionID: line, SubscriberID: amina, Reason: "is back", PaidUntil: began.AddDate(0, 1, 1), At: began.Add(25 * time.Hour)},
-		events.PeriodDue{SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv2, DueAt: began.AddDate(0, 1, 1)},
-		events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, PaidUntil: began, Reason: "reversed"},
+		events.SubscriptionExtended{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, From: began, PaidUntil: began.AddDate(0, 1, 0),
+		},
+		events.SubscriptionPaused{
+			SubscriptionID: line, SubscriberID: amina, Reason: "travels", At: began.Add(time.Hour),
+		},
+		events.SubscriptionResumed{
+			SubscriptionID: line, SubscriberID: amina, Reason: "is back", PaidUntil: began.AddDate(0, 1, 1),
+			At: began.Add(25 * time.Hour),
+		},
+		events.PeriodDue{
+			SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv2, DueAt: began.AddDate(0, 1, 1),
+		},
+		events.PeriodWithdrawn{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, PaidUntil: began, Reason: "reversed",
+		},
 	}
 }
 
 // story is all of it.
 func story() *projectiontest.Story {
-	return projectiontest.NewStory(acme, began).Add("plan-1", plans()...).Add("subscriber-1", aminas()...).Add("subscription-1", lines()...).
+	return projectiontest.NewStory(acme, began).Add("plan-1", plans()...).Add("subscriber-1",
+		aminas()...).Add("subscription-1", lines()...).
 		Add("account-1", account()...).Add("subscriber-2", omars()...).
 		With(func(m *events.Metadata) { m.OrgID = other }).
-		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")), events.SubscriberBlocked{SubscriberID: brian, Reason: "x"})
+		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")),
+			events.SubscriberBlocked{SubscriberID: brian, Reason: "x"})
 }
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
-	for _, p := range []runner.Projection{subscribersviews.Plans{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}} {
+	for _, p := range []runner.Projection{
+		subscribersviews.Plans{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{},
+	} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			db, tables := projectiontest.Check(t, p, story())
@@ -152,7 +180,9 @@ func views(t *testing.T, log *feedtest.Log) (*runner.Views, *postgres.DB) {
 	}
 	t.Cleanup(r.Stop)
 	head, _ := log.Head(t.Context())
-	for _, name := range []string{subscribersviews.PlansName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName} {
+	for _, name := range []string{
+		subscribersviews.PlansName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName,
+	} {
 		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -172,13 +202,15 @@ func told() *feedtest.Log {
 func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 	t.Parallel()
 	v, _ := views(t, told())
-	people, owned, sold := subscribersviews.SubscribersQuery{Views: v}, subscribersviews.SubscriptionsQuery{Views: v}, subscribersviews.PlansQuery{Views: v}
+	people, owned, sold := subscribersviews.SubscribersQuery{Views: v}, subscribersviews.SubscriptionsQuery{Views: v},
+		subscribersviews.PlansQuery{Views: v}
 	ctx := t.Context()
 	for org, want := range map[id.Organization]struct{ people, plans, lines int }{acme: {2, 1, 2}, other: {1, 0, 0}} {
 		a, err := people.List(ctx, org, subscribersviews.SubscriberFilter{}, subscribersviews.SubscriberKey{}, 100)
 		b, err2 := sold.List(ctx, org, subscribersviews.PlanKey{}, 100)
 		c, err3 := owned.List(ctx, org, id.Subscriber{}, "", subscribersviews.SubscriptionKey{}, 100)
-		if err != nil || err2 != nil || err3 != nil || len(a) != want.people || len(b) != want.plans || len(c) != want.lines {
+		if err != nil || err2 != nil || err3 != nil || len(a) != want.people || len(b) != want.plans ||
+			len(c) != want.lines {
 			t.Errorf("%d people, %d plans, %d lines, want %+v; %v %v %v", len(a), len(b), len(c), want, err, err2, err3)
 		}
 	}
@@ -196,17 +228,21 @@ func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 		t.Errorf("another's block: %+v %+v %v", rows, block, err)
 	}
 	for _, word := range []string{"amin", "254712", "10000032"} { // Brian's
-		if found := names(t, people, acme, subscribersviews.SubscriberFilter{Search: word}); strings.Contains(strings.Join(found, " "), "Brian") {
+		if found := names(t, people, acme,
+			subscribersviews.SubscriberFilter{Search: word}); strings.Contains(strings.Join(found, " "), "Brian") {
 			t.Errorf("%s finds %v", word, found)
 		}
 	}
-	if found := names(t, people, acme, subscribersviews.SubscriberFilter{Tag: "vip"}); len(found) != 1 { // Omar, without a name
+	// Omar, without a name
+	if found := names(t, people, acme, subscribersviews.SubscriberFilter{Tag: "vip"}); len(found) != 1 {
 		t.Errorf("tag finds %v", found)
 	}
 }
 
 // names lists whom a filter finds.
-func names(t *testing.T, q subscribersviews.SubscribersQuery, org id.Organization, f subscribersviews.SubscriberFilter) []string {
+func names(
+	t *testing.T, q subscribersviews.SubscribersQuery, org id.Organization, f subscribersviews.SubscriberFilter,
+) []string {
 	t.Helper()
 	rows, err := q.List(t.Context(), org, f, subscribersviews.SubscriberKey{}, 100)
 	if err != nil {
@@ -228,8 +264,9 @@ func TestSearch_WordsBeginNamesPhonesAndNumbers(t *testing.T) {
 	v, _ := views(t, told())
 	q := subscribersviews.SubscribersQuery{Views: v}
 	for search, want := range map[string][]string{
-		"AMI": {"Amina"}, "tien": {"Amina"}, "o'tieno amina": {"Amina"}, "0733": {"Amina"}, "+254 733-000": {"Amina"}, "733000111": {"Amina"}, "10000016": {"Amina"},
-		"amina@mail.TEST": {"Amina"}, "wanjiru": {}, "0712": {}, "mina": {}, "%": {}, "a_": {"Amina"}, "10000024": {"?"}, "omar": {}, "' or 1=1 --": {},
+		"AMI": {"Amina"}, "tien": {"Amina"}, "o'tieno amina": {"Amina"}, "0733": {"Amina"}, "+254 733-000": {"Amina"},
+		"733000111": {"Amina"}, "10000016": {"Amina"}, "amina@mail.TEST": {"Amina"}, "wanjiru": {}, "0712": {},
+		"mina": {}, "%": {}, "a_": {"Amina"}, "10000024": {"?"}, "omar": {}, "' or 1=1 --": {},
 		strings.Repeat("x", 300): {}, "ami amin amina o fifth": {"Amina"},
 	} {
 		if diff := cmp.Diff(want, names(t, q, acme, subscribersviews.SubscriberFilter{Search: search})); diff != "" {
@@ -242,7 +279,9 @@ func TestSubscriptions_AccessFollowsPaymentPauseAndBlock(t *testing.T) {
 	t.Parallel()
 	until := began.Add(time.Hour)
 	row := func(edit func(*subscribersviews.SubscriptionRow)) subscribersviews.SubscriptionRow {
-		r := subscribersviews.SubscriptionRow{State: "active", Terms: terms(events.Prepaid), StartsAt: began, PaidUntil: &until}
+		r := subscribersviews.SubscriptionRow{
+			State: "active", Terms: terms(events.Prepaid), StartsAt: began, PaidUntil: &until,
+		}
 		edit(&r)
 		return r
 	}
@@ -251,15 +290,21 @@ func TestSubscriptions_AccessFollowsPaymentPauseAndBlock(t *testing.T) {
 		at   time.Time
 		want string
 	}{
-		"paid":            {row(func(*subscribersviews.SubscriptionRow) {}), began, "full"},
-		"at its end":      {row(func(*subscribersviews.SubscriptionRow) {}), until, "none"},
-		"never paid":      {row(func(r *subscribersviews.SubscriptionRow) { r.PaidUntil = nil }), began, "none"},
-		"pending":         {row(func(r *subscribersviews.SubscriptionRow) { r.State = "pending" }), began, "none"},
-		"paused":          {row(func(r *subscribersviews.SubscriptionRow) { r.State = "paused" }), began, "none"},
-		"blocked":         {row(func(r *subscribersviews.SubscriptionRow) { r.Blocked = true }), began, "none"},
-		"before its day":  {row(func(*subscribersviews.SubscriptionRow) {}), began.Add(-time.Second), "none"},
-		"postpaid":        {row(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode, r.PaidUntil = events.Postpaid, nil }), until.AddDate(1, 0, 0), "full"},
-		"postpaid, ended": {row(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode, r.State = events.Postpaid, "ended" }), began, "none"},
+		"paid":           {row(func(*subscribersviews.SubscriptionRow) {}), began, "full"},
+		"at its end":     {row(func(*subscribersviews.SubscriptionRow) {}), until, "none"},
+		"never paid":     {row(func(r *subscribersviews.SubscriptionRow) { r.PaidUntil = nil }), began, "none"},
+		"pending":        {row(func(r *subscribersviews.SubscriptionRow) { r.State = "pending" }), began, "none"},
+		"paused":         {row(func(r *subscribersviews.SubscriptionRow) { r.State = "paused" }), began, "none"},
+		"blocked":        {row(func(r *subscribersviews.SubscriptionRow) { r.Blocked = true }), began, "none"},
+		"before its day": {row(func(*subscribersviews.SubscriptionRow) {}), began.Add(-time.Second), "none"},
+		"postpaid": {
+			row(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode, r.PaidUntil = events.Postpaid, nil }),
+			until.AddDate(1, 0, 0), "full",
+		},
+		"postpaid, ended": {
+			row(func(r *subscribersviews.SubscriptionRow) { r.Terms.Mode, r.State = events.Postpaid, "ended" }), began,
+			"none",
+		},
 	} {
 		if got := c.row.Access(c.at); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

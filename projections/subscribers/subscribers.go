@@ -34,8 +34,9 @@ func (Subscribers) TenantTables() []string { return []string{"subscribers", "ter
 // Handles lists the events.
 func (Subscribers) Handles() []string {
 	return []string{
-		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(), events.SubscriberBlocked{}.EventType(),
-		events.SubscriberUnblocked{}.EventType(), events.SubscriberForgotten{}.EventType(), events.InvoiceIssued{}.EventType(),
+		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(),
+		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
+		events.SubscriberForgotten{}.EventType(), events.InvoiceIssued{}.EventType(),
 		events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(), events.ReceiptWithdrawn{}.EventType(),
 		events.CreditNoteIssued{}.EventType(),
 	}
@@ -48,14 +49,17 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`insert into {schema}.subscribers (subscriber_id, org_id, account_number, status, currency, created_at, revision)
 			values ($1, $2, $3, 'active', $4, $5, $6) on conflict (subscriber_id) do nothing`,
 			v.SubscriberID, v.OrgID, v.AccountNumber, string(v.Currency), v.RegisteredAt, int64(e.Revision))
-		w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`, v.OrgID, v.AccountNumber, v.SubscriberID)
+		w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`,
+			v.OrgID, v.AccountNumber, v.SubscriberID)
 		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
 	case events.SubscriberDetailsCorrected:
 		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
 	case events.SubscriberBlocked:
-		w.Exec(`update {schema}.subscribers set status = 'blocked', revision = $2 where subscriber_id = $1`, v.SubscriberID, int64(e.Revision))
+		w.Exec(`update {schema}.subscribers set status = 'blocked', revision = $2 where subscriber_id = $1`,
+			v.SubscriberID, int64(e.Revision))
 	case events.SubscriberUnblocked:
-		w.Exec(`update {schema}.subscribers set status = 'active', revision = $2 where subscriber_id = $1`, v.SubscriberID, int64(e.Revision))
+		w.Exec(`update {schema}.subscribers set status = 'active', revision = $2 where subscriber_id = $1`,
+			v.SubscriberID, int64(e.Revision))
 	case events.SubscriberForgotten:
 		forget(w, v.SubscriberID, int64(e.Revision))
 	case events.InvoiceIssued:
@@ -82,7 +86,8 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 	}
 	w.Exec(`update {schema}.subscribers set first_name = $2, last_name = $3, phone = $4, email = $5, address = $6, notes = $7,
 			latitude = $8, longitude = $9, tags = $10, external_ref = $11, revision = $12 where subscriber_id = $1`,
-		subscriber, d.FirstName.Reveal(), d.LastName.Reveal(), d.Phone.Reveal(), d.Email.Reveal(), d.Address.Reveal(), d.Notes.Reveal(),
+		subscriber, d.FirstName.Reveal(), d.LastName.Reveal(), d.Phone.Reveal(), d.Email.Reveal(), d.Address.Reveal(),
+		d.Notes.Reveal(),
 		latitude, longitude, tagsOf(d), d.ExternalRef, revision)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)

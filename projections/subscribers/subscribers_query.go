@@ -63,17 +63,22 @@ const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_
 	s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor, s.created_at, s.revision`
 
 // Get is one customer of an organization, nil without one.
-func (q SubscribersQuery) Get(ctx context.Context, org id.Organization, subscriber id.Subscriber) (*SubscriberRow, error) {
+func (q SubscribersQuery) Get(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) (*SubscriberRow, error) {
 	var row *SubscriberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriberRow],
-			q.Views.SQL(SubscribersName, `select `+subscriberColumns+` from {schema}.subscribers s where s.subscriber_id = $1`), subscriber)
+			q.Views.SQL(SubscribersName, `select `+subscriberColumns+
+				` from {schema}.subscribers s where s.subscriber_id = $1`), subscriber)
 	})
 	return row, err
 }
 
 // List gives up to max customers of an organization after a key, newest first.
-func (q SubscribersQuery) List(ctx context.Context, org id.Organization, f SubscriberFilter, after SubscriberKey, max int) ([]SubscriberRow, error) {
+func (q SubscribersQuery) List(
+	ctx context.Context, org id.Organization, f SubscriberFilter, after SubscriberKey, max int,
+) ([]SubscriberRow, error) {
 	sql, args := listSQL(org, f, after, max)
 	var rows []SubscriberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -91,21 +96,24 @@ func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max i
 		return fmt.Sprintf("$%d", len(args))
 	}
 	if !after.CreatedAt.IsZero() {
-		where = append(where, fmt.Sprintf(`(s.created_at, s.subscriber_id) < (%s, %s)`, arg(after.CreatedAt), arg(after.ID)))
+		where = append(where, fmt.Sprintf(`(s.created_at, s.subscriber_id) < (%s, %s)`, arg(after.CreatedAt),
+			arg(after.ID)))
 	}
 	if f.Status != "" {
 		where = append(where, `s.status = `+arg(f.Status))
 	}
 	if f.Tag != "" {
-		where = append(where, `exists (select from {schema}.tags g where g.org_id = $1 and g.tag = `+arg(f.Tag)+` and g.subscriber_id = s.subscriber_id)`)
+		where = append(where, `exists (select from {schema}.tags g where g.org_id = $1 and g.tag = `+arg(f.Tag)+
+			` and g.subscriber_id = s.subscriber_id)`)
 	}
 	words := searchWords(f.Search)
 	if len(words) == 0 && f.Search != "" { // signs alone begin no word
 		where = append(where, `false`)
 	}
 	for _, word := range words {
-		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t where t.org_id = $1 and t.term >= %s and t.term < %s)`,
-			arg(word), arg(prefixEnd(word))))
+		where = append(where,
+			fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t where t.org_id = $1 and t.term >= %s and t.term < %s)`,
+				arg(word), arg(prefixEnd(word))))
 	}
 	return `select ` + subscriberColumns + ` from {schema}.subscribers s where ` + strings.Join(where, " and ") +
 		` order by s.created_at desc, s.subscriber_id desc limit $2`, args

@@ -35,9 +35,11 @@ func (Subscriptions) TenantTables() []string { return []string{"subscriptions", 
 func (Subscriptions) Handles() []string {
 	return []string{
 		events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(), events.PeriodCancelled{}.EventType(),
-		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
-		events.SubscriptionPaused{}.EventType(), events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
-		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(), events.SubscriberForgotten{}.EventType(),
+		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
+		events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
+		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
+		events.SubscriberForgotten{}.EventType(),
 	}
 }
 
@@ -53,7 +55,8 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`insert into {schema}.subscriptions (subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at,
 				username, created_at, state_since, revision)
 			values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $9, $10) on conflict (subscription_id) do nothing`,
-			v.SubscriptionID, v.OrgID, v.SubscriberID, v.PlanID, v.PlanVersion, string(terms), v.StartsAt, v.Username.Reveal(), v.CreatedAt, revision)
+			v.SubscriptionID, v.OrgID, v.SubscriberID, v.PlanID, v.PlanVersion, string(terms), v.StartsAt,
+			v.Username.Reveal(), v.CreatedAt, revision)
 	case events.PeriodDue:
 		w.Exec(`update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3 where subscription_id = $1`, v.SubscriptionID, v.InvoiceID, revision)
 	case events.PeriodCancelled:

@@ -69,7 +69,9 @@ const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id,
 	from {schema}.subscriptions s `
 
 // Get is one subscription of an organization, nil without one.
-func (q SubscriptionsQuery) Get(ctx context.Context, org id.Organization, subscription id.Subscription) (*SubscriptionRow, error) {
+func (q SubscriptionsQuery) Get(
+	ctx context.Context, org id.Organization, subscription id.Subscription,
+) (*SubscriptionRow, error) {
 	var row *SubscriptionRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriptionRow],
@@ -79,10 +81,13 @@ func (q SubscriptionsQuery) Get(ctx context.Context, org id.Organization, subscr
 }
 
 // List gives up to max subscriptions after a key, newest first; of one subscriber unless that is zero.
-func (q SubscriptionsQuery) List(ctx context.Context, org id.Organization, subscriber id.Subscriber, state string, after SubscriptionKey, max int) ([]SubscriptionRow, error) {
+func (q SubscriptionsQuery) List(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, state string, after SubscriptionKey, max int,
+) ([]SubscriptionRow, error) {
 	var rows []SubscriptionRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		sql := subscriptionSelect + `where s.org_id = $1 and ($2::uuid is null or s.subscriber_id = $2) and ($3 = '' or s.state = $3)
+		sql := subscriptionSelect +
+			`where s.org_id = $1 and ($2::uuid is null or s.subscriber_id = $2) and ($3 = '' or s.state = $3)
 			and ($4::timestamptz is null or (s.created_at, s.subscription_id) < ($4, $5))
 			order by s.created_at desc, s.subscription_id desc limit $6`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName, sql),
@@ -92,12 +97,16 @@ func (q SubscriptionsQuery) List(ctx context.Context, org id.Organization, subsc
 }
 
 // OfSubscriber is every subscription of a subscriber that has not ended, and the subscriber's block if there is one.
-func (q SubscriptionsQuery) OfSubscriber(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]SubscriptionRow, *BlockRow, error) {
+func (q SubscriptionsQuery) OfSubscriber(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) ([]SubscriptionRow, *BlockRow, error) {
 	var rows []SubscriptionRow
 	var block *BlockRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName,
-			subscriptionSelect+`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended' order by s.created_at`), org, subscriber)
+			subscriptionSelect+
+				`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended' order by s.created_at`), org,
+			subscriber)
 		postgres.CollectMaybe(r, &block, pgx.RowToStructByName[BlockRow], q.Views.SQL(SubscriptionsName,
 			`select reason, event_id, since from {schema}.blocks where subscriber_id = $1`), subscriber)
 	})

@@ -10,7 +10,8 @@ import (
 // maxTermBytes bounds a search word, in the index and in a query.
 const maxTermBytes = 100
 
-// termsOf lists the words that find a subscriber: the parts of the name, the phone as people write it, the e-mail address.
+// termsOf lists the words that find a subscriber: the parts of the name, the phone as people write it, the e-mail
+// address.
 func termsOf(d events.SubscriberDetails) []string {
 	seen := map[string]bool{}
 	terms := []string{}
@@ -48,7 +49,8 @@ func searchWords(q string) []string {
 	if strings.Contains(q, "@") {
 		return []string{cut(strings.ToLower(q))}
 	}
-	if digits := strings.NewReplacer(" ", "", "-", "", "+", "").Replace(q); digits != "" && strings.IndexFunc(digits, notDigit) < 0 {
+	if digits := strings.NewReplacer(" ", "", "-", "", "+", "").Replace(q); digits != "" &&
+		strings.IndexFunc(digits, notDigit) < 0 {
 		return []string{cut(digits)}
 	}
 	found := words(q)

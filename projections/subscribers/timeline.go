@@ -12,8 +12,8 @@ import (
 // TimelineName is the projection's durable name.
 const TimelineName = "subscribers_timeline"
 
-// Timeline tells everything that happened to a subscriber: one row for each event that carries the subscriber's id. Ends of
-// stream periods are bookkeeping, and a granted number is told by the document that gets it: neither has a row.
+// Timeline tells everything that happened to a subscriber: one row for each event that carries the subscriber's id.
+// Ends of stream periods are bookkeeping, and a granted number is told by the document that gets it: neither has a row.
 type Timeline struct{}
 
 //go:embed timeline.sql
@@ -33,17 +33,17 @@ func (Timeline) TenantTables() []string { return []string{"timeline"} }
 
 // timelineEvents are what the timeline tells.
 var timelineEvents = []events.Event{
-	events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{}, events.SubscriberUnblocked{},
-	events.SubscriberForgotten{},
-	events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{},
-	events.PeriodCancelled{}, events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{},
-	events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{}, events.ReceiptCredited{},
-	events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{}, events.CreditNoteDrafted{},
-	events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{}, events.PromptReserved{},
-	events.PromptReleased{},
-	events.PaymentInitiated{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{},
-	events.PaymentCancelled{}, events.PaymentFailed{}, events.PaymentExpired{},
-	events.ReceiptMatched{}, events.ReceiptClaimed{}, events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+	events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{},
+	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.SubscriptionCreated{}, events.PeriodDue{},
+	events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{}, events.PeriodCancelled{},
+	events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{}, events.AccountOpened{},
+	events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{}, events.ReceiptCredited{},
+	events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{},
+	events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{},
+	events.InvoiceReopened{}, events.PromptReserved{}, events.PromptReleased{}, events.PaymentInitiated{},
+	events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{}, events.PaymentCancelled{},
+	events.PaymentFailed{}, events.PaymentExpired{}, events.ReceiptMatched{}, events.ReceiptClaimed{},
+	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
 }
 
 // Handles lists the events.
@@ -55,7 +55,8 @@ func (Timeline) Handles() []string {
 	return names
 }
 
-// SQL of Apply. An event that the provider or a process caused may carry no organization: the subscriber's first row has it.
+// SQL of Apply. An event that the provider or a process caused may carry no organization: the subscriber's first row
+// has it.
 const (
 	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind, actor_id, actor_role,
 			reason, cause_type, cause_id)
@@ -96,7 +97,9 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 	if h.reason == "" {
 		h.reason = m.Reason
 	}
-	w.Exec(happenedSQL, h.subscriber, int64(e.Position), m.OrgID, m.At, unversioned(e.Type), h.summary, string(m.Actor.Kind), m.Actor.ID, //nolint:gosec // positions fit
+	//nolint:gosec // positions fit
+	w.Exec(happenedSQL, h.subscriber, int64(e.Position), m.OrgID, m.At, unversioned(e.Type), h.summary,
+		string(m.Actor.Kind), m.Actor.ID,
 		m.Actor.Role, h.reason, h.causeType, h.cause)
 }
 
@@ -143,7 +146,9 @@ func ofSubscriber(e events.SubscriberEvent) happening {
 // ofSubscription tells about a plan that the subscriber has.
 func ofSubscription(e events.SubscriptionEvent) happening {
 	about := func(s id.Subscriber, subscription id.Subscription, reason, summary string) happening {
-		return happening{subscriber: s, summary: summary, reason: reason, causeType: "subscription", cause: id.Any(subscription)}
+		return happening{
+			subscriber: s, summary: summary, reason: reason, causeType: "subscription", cause: id.Any(subscription),
+		}
 	}
 	paid := func(s id.Subscriber, invoice id.Invoice, reason, summary string) happening {
 		return happening{subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice)}

@@ -25,7 +25,10 @@ func ofPrompt(s id.Subscriber, payment id.Payment, reason, summary string) happe
 func ofAccount(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.AccountOpened:
-		return happening{subscriber: v.SubscriberID, summary: "The account was opened.", causeType: "subscriber", cause: id.Any(v.SubscriberID)}
+		return happening{
+			subscriber: v.SubscriberID, summary: "The account was opened.", causeType: "subscriber",
+			cause: id.Any(v.SubscriberID),
+		}
 	case events.InvoiceDrafted:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice of "+v.Total.String()+" was drafted.")
 	case events.InvoiceIssued:
@@ -33,19 +36,23 @@ func ofAccount(e events.AccountEvent) happening {
 	case events.InvoiceVoided:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason, numbered("Invoice", v.Number)+" was voided.")
 	case events.InvoiceAllocated:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", v.Amount.String()+" went to an invoice, "+v.Due.String()+" of it is due.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			v.Amount.String()+" went to an invoice, "+v.Due.String()+" of it is due.")
 	case events.InvoicePaid:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was paid in full.")
 	case events.InvoiceCancelled:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was given back whole before it was paid.")
 	case events.AllocationWithdrawn:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", v.Amount.String()+" was taken from an invoice, "+v.Due.String()+" of it is due.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			v.Amount.String()+" was taken from an invoice, "+v.Due.String()+" of it is due.")
 	case events.InvoiceReopened:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason, "A paid invoice is due again: "+v.Due.String()+".")
 	case events.ReceiptCredited:
-		return ofMoney(v.SubscriberID, v.ReceiptID, "", "A payment of "+v.Amount.String()+channelWords(v.Channel)+" was credited.")
+		return ofMoney(v.SubscriberID, v.ReceiptID, "",
+			"A payment of "+v.Amount.String()+channelWords(v.Channel)+" was credited.")
 	case events.ReceiptWithdrawn:
-		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, "A payment of "+v.Amount.String()+" was taken off the account.")
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason,
+			"A payment of "+v.Amount.String()+" was taken off the account.")
 	default:
 		return ofCredit(e)
 	}
@@ -55,7 +62,10 @@ func ofAccount(e events.AccountEvent) happening {
 func ofCredit(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.CreditLeft:
-		return happening{subscriber: v.SubscriberID, summary: v.Credit.String() + " lies on the account.", causeType: "subscriber", cause: id.Any(v.SubscriberID)}
+		return happening{
+			subscriber: v.SubscriberID, summary: v.Credit.String() + " lies on the account.", causeType: "subscriber",
+			cause: id.Any(v.SubscriberID),
+		}
 	case events.CreditNoteDrafted:
 		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, "A credit note", v.Amount, "drafted")
 	case events.CreditNoteIssued:
@@ -65,22 +75,29 @@ func ofCredit(e events.AccountEvent) happening {
 	case events.PromptReleased:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt was closed.")
 	case events.AccountPeriodClosed: // bookkeeping
-	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided, events.InvoiceAllocated, events.InvoicePaid,
-		events.InvoiceCancelled, events.AllocationWithdrawn, events.InvoiceReopened, events.ReceiptCredited, events.ReceiptWithdrawn: // ofAccount's
+	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
+		events.InvoiceAllocated, events.InvoicePaid,
+		// ofAccount's
+		events.InvoiceCancelled, events.AllocationWithdrawn, events.InvoiceReopened, events.ReceiptCredited,
+		events.ReceiptWithdrawn:
 	}
 	return happening{}
 }
 
 // ofNote is a happening about a credit note.
 func ofNote(s id.Subscriber, note id.Receipt, reason, which string, amount money.Amount, done string) happening {
-	return happening{subscriber: s, summary: which + " of " + amount.String() + " was " + done + ".", reason: reason, causeType: "credit_note", cause: id.Any(note)}
+	return happening{
+		subscriber: s, summary: which + " of " + amount.String() + " was " + done + ".", reason: reason,
+		causeType: "credit_note", cause: id.Any(note),
+	}
 }
 
 // ofPayment tells about a prompt on the subscriber's phone. Steps in between name no subscriber and are not told.
 func ofPayment(e events.PaymentEvent) happening {
 	switch v := e.(type) {
 	case events.PaymentInitiated:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment of "+v.Amount.String()+" was asked for by a phone prompt.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "",
+			"A payment of "+v.Amount.String()+" was asked for by a phone prompt.")
 	case events.PaymentSucceeded:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt of "+v.Amount.String()+" was paid.")
 	case events.ProvisionalClaimed:
@@ -93,7 +110,8 @@ func ofPayment(e events.PaymentEvent) happening {
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt failed.")
 	case events.PaymentExpired:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt expired without a verdict.")
-	case events.PromptSubmitting, events.PromptAccepted, events.PromptInDoubt, events.PromptChecked, events.PromptCheckRequested:
+	case events.PromptSubmitting, events.PromptAccepted, events.PromptInDoubt, events.PromptChecked,
+		events.PromptCheckRequested:
 	}
 	return happening{}
 }
@@ -102,23 +120,35 @@ func ofPayment(e events.PaymentEvent) happening {
 func ofReceipt(e events.ReceiptEvent) []happening {
 	switch v := e.(type) {
 	case events.ReceiptMatched:
-		return []happening{ofMoney(v.SubscriberID, v.ReceiptID, "", "A payment of "+v.Amount.String()+channelWords(v.Channel)+" was found to be the subscriber's.")}
+		return []happening{
+			ofMoney(v.SubscriberID, v.ReceiptID, "",
+				"A payment of "+v.Amount.String()+channelWords(v.Channel)+" was found to be the subscriber's."),
+		}
 	case events.ReceiptClaimed:
 		return []happening{ofMoney(v.SubscriberID, v.ReceiptID, "", "The real receipt of a provisional one arrived.")}
 	case events.ReceiptAbsorbed:
-		told := []happening{ofMoney(v.SubscriberID, v.ReceiptID, "", "A payment of "+v.Amount.String()+" was found to be one that is known already.")}
+		told := []happening{
+			ofMoney(v.SubscriberID, v.ReceiptID, "",
+				"A payment of "+v.Amount.String()+" was found to be one that is known already."),
+		}
 		if v.CreditedTo != v.SubscriberID {
-			told = append(told, ofMoney(v.CreditedTo, v.ReceiptID, "", "A payment of "+v.Amount.String()+" was found to be another one's."))
+			told = append(told, ofMoney(v.CreditedTo, v.ReceiptID, "",
+				"A payment of "+v.Amount.String()+" was found to be another one's."))
 		}
 		return told
 	case events.ReceiptReversed:
-		return []happening{ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, "A payment of "+v.Amount.String()+" was reversed.")}
+		return []happening{
+			ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, "A payment of "+v.Amount.String()+" was reversed."),
+		}
 	case events.ReceiptReattributed:
 		return []happening{
-			ofMoney(v.From, v.ReceiptID, v.Reason, "A payment of "+v.Amount.String()+" was somebody else's and moved away."),
-			ofMoney(v.To, v.ReceiptID, v.Reason, "A payment of "+v.Amount.String()+" that another account had was moved here."),
+			ofMoney(v.From, v.ReceiptID, v.Reason,
+				"A payment of "+v.Amount.String()+" was somebody else's and moved away."),
+			ofMoney(v.To, v.ReceiptID, v.Reason,
+				"A payment of "+v.Amount.String()+" that another account had was moved here."),
 		}
-	case events.ReceiptRecorded, events.ReceiptSighted, events.ReceiptDisputed, events.ReceiptHeld, events.ReceiptUnclaimed, events.ReceiptAssigned:
+	case events.ReceiptRecorded, events.ReceiptSighted, events.ReceiptDisputed, events.ReceiptHeld,
+		events.ReceiptUnclaimed, events.ReceiptAssigned:
 	}
 	return nil
 }

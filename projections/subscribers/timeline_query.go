@@ -20,9 +20,10 @@ type TimelineRow struct {
 	ActorKind string    `db:"actor_kind"`
 	ActorID   string    `db:"actor_id"`
 	ActorRole string    `db:"actor_role"`
-	Reason    string    `db:"reason"`     // "" = none, or the subscriber was forgotten
-	CauseType string    `db:"cause_type"` // "subscriber", "subscription", "invoice", "credit_note", "payment", "receipt"
-	CauseID   id.Any    `db:"cause_id"`
+	Reason    string    `db:"reason"` // "" = none, or the subscriber was forgotten
+	// "subscriber", "subscription", "invoice", "credit_note", "payment", "receipt"
+	CauseType string `db:"cause_type"`
+	CauseID   id.Any `db:"cause_id"`
 }
 
 // TimelineKey is the place of a row in the list, newest first. The zero value is before all.
@@ -38,10 +39,13 @@ const timelineSQL = `select position, at, type, summary, actor_kind, actor_id, a
 	from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2) order by position desc limit $3`
 
 // List gives up to max rows of a subscriber after a key, newest first.
-func (q TimelineQuery) List(ctx context.Context, org id.Organization, subscriber id.Subscriber, after TimelineKey, max int) ([]TimelineRow, error) {
+func (q TimelineQuery) List(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, after TimelineKey, max int,
+) ([]TimelineRow, error) {
 	var rows []TimelineRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[TimelineRow], q.Views.SQL(TimelineName, timelineSQL), subscriber, after.Position, max)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[TimelineRow], q.Views.SQL(TimelineName, timelineSQL),
+			subscriber, after.Position, max)
 	})
 	return rows, err
 }

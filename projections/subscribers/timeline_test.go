@@ -29,14 +29,26 @@ var (
 // payments is Amina's and Omar's money on its way; the provider and processes carry no organization.
 func payments() []events.Event {
 	return []events.Event{
-		events.PaymentInitiated{PaymentID: payment, OrgID: acme, SubscriberID: amina, Amount: kes(1500), Phone: text("254712345678")},
+		events.PaymentInitiated{
+			PaymentID: payment, OrgID: acme, SubscriberID: amina, Amount: kes(1500), Phone: text("254712345678"),
+		},
 		events.PromptAccepted{PaymentID: payment, CustomerMessage: "sent to 254712345678"}, // names nobody
 		events.PaymentFailed{PaymentID: payment, SubscriberID: amina, Code: "1", Message: "Wanjiru has no money"},
-		events.ReceiptRecorded{ReceiptID: receipt, OrgID: acme, PayerPhone: text("254712345678"), PayerName: text("Wanjiru")}, // nobody's yet
-		events.ReceiptMatched{ReceiptID: receipt, OrgID: acme, SubscriberID: amina, ReceiptNumber: "QGHWANJIRU", Channel: "c2b", Amount: kes(1500)},
+		// nobody's yet
+		events.ReceiptRecorded{
+			ReceiptID: receipt, OrgID: acme, PayerPhone: text("254712345678"), PayerName: text("Wanjiru"),
+		},
+		events.ReceiptMatched{
+			ReceiptID: receipt, OrgID: acme, SubscriberID: amina, ReceiptNumber: "QGHWANJIRU", Channel: "c2b",
+			Amount: kes(1500),
+		},
 		events.ReceiptReversed{ReceiptID: receipt, OrgID: acme, Amount: kes(1500), Reason: "in suspense"}, // nobody's
-		events.ReceiptReattributed{ReceiptID: receipt, OrgID: acme, From: amina, To: omar, Amount: kes(1500), Reason: "it was Omar Ali's"},
-		events.ReceiptAbsorbed{ReceiptID: receipt, OrgID: acme, SubscriberID: amina, CreditedTo: omar, Amount: kes(1500)},
+		events.ReceiptReattributed{
+			ReceiptID: receipt, OrgID: acme, From: amina, To: omar, Amount: kes(1500), Reason: "it was Omar Ali's",
+		},
+		events.ReceiptAbsorbed{
+			ReceiptID: receipt, OrgID: acme, SubscriberID: amina, CreditedTo: omar, Amount: kes(1500),
+		},
 	}
 }
 
@@ -44,8 +56,13 @@ func payments() []events.Event {
 func charges() []events.Event {
 	return []events.Event{
 		events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Number: "ACME-0001", Total: kes(1500)},
-		events.ReceiptCredited{SubscriberID: amina, OrgID: acme, ReceiptID: receipt, Number: "QGHWANJIRU", Channel: "c2b", Amount: kes(2000)},
-		events.InvoiceAllocated{SubscriberID: amina, InvoiceID: inv1, ReceiptID: receipt, Amount: kes(1500), Due: kes(0)},
+		events.ReceiptCredited{
+			SubscriberID: amina, OrgID: acme, ReceiptID: receipt, Number: "QGHWANJIRU", Channel: "c2b",
+			Amount: kes(2000),
+		},
+		events.InvoiceAllocated{
+			SubscriberID: amina, InvoiceID: inv1, ReceiptID: receipt, Amount: kes(1500), Due: kes(0),
+		},
 		events.CreditLeft{SubscriberID: amina, OrgID: acme, Credit: kes(500)},
 		events.InvoiceVoided{SubscriberID: amina, InvoiceID: inv2, Total: kes(100), Reason: "typo"},
 		events.AccountPeriodClosed{SubscriberID: amina}, // bookkeeping
@@ -56,13 +73,15 @@ func charges() []events.Event {
 func timelineStory() *projectiontest.Story {
 	by := func(org id.Organization, kind events.ActorKind, name, reason string) func(*events.Metadata) {
 		return func(m *events.Metadata) {
-			m.OrgID, m.Actor, m.IP, m.Reason = org, events.Actor{Kind: kind, ID: name, Role: "admin"}, text("198.51.100.7"), reason
+			m.OrgID, m.Actor, m.IP, m.Reason = org, events.Actor{Kind: kind, ID: name, Role: "admin"},
+				text("198.51.100.7"), reason
 		}
 	}
 	user := id.Derive[id.User]("test", "jane").String()
 	return projectiontest.NewStory(acme, began).With(by(acme, events.ActorUser, user, "")).
 		Add("subscriber-1", aminas()...).Add("subscriber-2", omars()[:3]...).
-		With(by(acme, events.ActorProcess, "renewal", "a reason")).Add("subscription-1", lines()...).Add("account-1", charges()...).
+		With(by(acme, events.ActorProcess, "renewal", "a reason")).Add("subscription-1", lines()...).Add("account-1",
+		charges()...).
 		With(by(id.Organization{}, events.ActorProvider, "mobilemoney", "")).Add("payment-1", payments()...).
 		Add("account-9", events.CreditLeft{SubscriberID: brian, Credit: kes(1)}). // not known here: of no organization
 		With(by(acme, events.ActorUser, user, "")).Add("subscriber-2", omars()[3:]...).
@@ -75,7 +94,10 @@ func TestTimeline_StoryEndsInTheseRowsWithoutAnyPerson(t *testing.T) {
 	db, tables := projectiontest.Check(t, subscribersviews.Timeline{}, timelineStory())
 	dump := projectiontest.Dump(t, db, tables.Schema())
 	forgets(t, dump)
-	for _, word := range []string{"Amina", "amina", "Wanjiru", "WANJIRU", "Tieno", "712345678", "733000111", "Mail.test", "198.51", "asked for it", "10000016"} {
+	for _, word := range []string{
+		"Amina", "amina", "Wanjiru", "WANJIRU", "Tieno", "712345678", "733000111", "Mail.test", "198.51",
+		"asked for it", "10000016",
+	} {
 		if strings.Contains(dump, word) {
 			t.Errorf("%q is in a timeline", word)
 		}
@@ -136,7 +158,8 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	if err != nil || len(all) != 22 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
-	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" || first.CauseID != id.Any(amina) {
+	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" ||
+		first.CauseID != id.Any(amina) {
 		t.Errorf("oldest row %+v", first)
 	}
 	var paged []subscribersviews.TimelineRow
@@ -153,10 +176,12 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	if diff := cmp.Diff(all, paged); diff != "" {
 		t.Errorf("pages (-whole +paged):\n%s", diff)
 	}
-	if rows, err := q.List(t.Context(), other, amina, subscribersviews.TimelineKey{}, 100); len(rows) > 0 || err != nil {
+	if rows, err := q.List(t.Context(), other, amina, subscribersviews.TimelineKey{}, 100); len(rows) > 0 ||
+		err != nil {
 		t.Errorf("another tenant got %v, %v", rows, err)
 	}
-	if rows, err := q.List(t.Context(), other, brian, subscribersviews.TimelineKey{}, 100); len(rows) != 1 || err != nil {
+	if rows, err := q.List(t.Context(), other, brian, subscribersviews.TimelineKey{}, 100); len(rows) != 1 ||
+		err != nil {
 		t.Errorf("Brian has %v, %v", rows, err)
 	}
 }

@@ -40,7 +40,8 @@ func (s *Simulator) registerURLs(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.book.urls[string(q.ShortCode)] = registration{
-		confirmation: string(q.ConfirmationURL), validation: string(q.ValidationURL), cancelled: q.ResponseType == "Cancelled",
+		confirmation: string(q.ConfirmationURL), validation: string(q.ValidationURL),
+		cancelled: q.ResponseType == "Cancelled",
 	}
 	conversation := s.book.id("oc-")
 	s.mu.Unlock()
@@ -60,7 +61,8 @@ type Paybill struct {
 
 // PaybillResult tells what became of it.
 type PaybillResult struct {
-	State         string `json:"state"`                   // "completed", "rejected" by validation, or "cancelled" as it could not be reached
+	// "completed", "rejected" by validation, or "cancelled" as it could not be reached
+	State         string `json:"state"`
 	ReceiptNumber string `json:"receiptNumber,omitempty"` // when completed
 	ResultCode    string `json:"resultCode,omitempty"`    // of a rejecting validation
 	Confirmation  string `json:"confirmation,omitempty"`  // "sent" in the background, or "not_registered"
@@ -105,8 +107,11 @@ func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
 	return PaybillResult{State: t.State, ReceiptNumber: t.ReceiptNumber, Confirmation: "sent"}, nil
 }
 
-// validate asks the shortcode's owner whether to take the money. It gives the ThirdPartyTransID to echo, or the refusal.
-func (s *Simulator) validate(ctx context.Context, urls registration, draft Transaction) (echo string, refusal *PaybillResult) {
+// validate asks the shortcode's owner whether to take the money. It gives the ThirdPartyTransID to echo, or the
+// refusal.
+func (s *Simulator) validate(
+	ctx context.Context, urls registration, draft Transaction,
+) (echo string, refusal *PaybillResult) {
 	s.mu.Lock()
 	body := s.c2bBody(draft, draft.BillRefNumber, "")
 	s.mu.Unlock()
@@ -146,7 +151,8 @@ func (s *Simulator) c2bBody(t Transaction, billRef, echo string) map[string]stri
 		"TransactionType": "Pay Bill", "TransID": t.ReceiptNumber, "TransTime": eat(t.At, stampLayout),
 		"TransAmount": t.Amount.Decimal(), "BusinessShortCode": t.ShortCode, "BillRefNumber": billRef,
 		"InvoiceNumber": "", "OrgAccountBalance": s.book.balances[t.ShortCode].Decimal(), "ThirdPartyTransID": echo,
-		"MSISDN": msisdn, "FirstName": cmp.Or(phone.FirstName, "CUSTOMER"), "MiddleName": phone.MiddleName, "LastName": phone.LastName,
+		"MSISDN": msisdn, "FirstName": cmp.Or(phone.FirstName, "CUSTOMER"), "MiddleName": phone.MiddleName,
+		"LastName": phone.LastName,
 	}
 }
 
@@ -172,20 +178,24 @@ func (s *Simulator) queryTransaction(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	origin, conversation := s.book.id("oc-"), s.book.id("AG_")
 	result := map[string]any{
-		"ResultType": 0, "ResultCode": 2001, "ResultDesc": "The transaction does not exist.", "TransactionID": string(q.TransactionID),
-		"OriginatorConversationID": origin, "ConversationID": conversation,
+		"ResultType": 0, "ResultCode": 2001, "ResultDesc": "The transaction does not exist.",
+		"TransactionID": string(q.TransactionID), "OriginatorConversationID": origin, "ConversationID": conversation,
 	}
 	for _, t := range s.book.transactions {
 		if t.ReceiptNumber == string(q.TransactionID) && (q.PartyA == "" || string(q.PartyA) == t.ShortCode) {
 			result["ResultCode"], result["ResultDesc"] = 0, resultText(0)
 			result["ResultParameters"] = map[string]any{"ResultParameter": []map[string]any{
 				{"Key": "ReceiptNo", "Value": t.ReceiptNumber}, {"Key": "Amount", "Value": t.Amount},
-				{"Key": "TransactionStatus", "Value": "Completed"}, {"Key": "FinalisedTime", "Value": eat(t.At, stampLayout)},
+				{"Key": "TransactionStatus", "Value": "Completed"}, {
+					"Key": "FinalisedTime", "Value": eat(t.At, stampLayout),
+				},
 			}}
 		}
 	}
 	s.mu.Unlock()
-	s.post([]callback{{kind: "status", id: conversation, url: string(q.ResultURL), body: map[string]any{"Result": result}}})
+	s.post([]callback{
+		{kind: "status", id: conversation, url: string(q.ResultURL), body: map[string]any{"Result": result}},
+	})
 	answer(w, http.StatusOK, map[string]string{
 		"OriginatorConversationID": origin, "ConversationID": conversation, "ResponseCode": acceptedCode,
 		"ResponseDescription": "Accept the service request successfully.",

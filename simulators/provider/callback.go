@@ -47,7 +47,8 @@ func (s *Simulator) promptCallback(p *prompt, t *Transaction) callback {
 		"ResultCode": p.code, "ResultDesc": resultText(p.code),
 	}
 	if t != nil {
-		// Both receipt names and both ways to write an amount are in use. Source: facts/mobile-money.md, Payment prompt.
+		// Both receipt names and both ways to write an amount are in use. Source: facts/mobile-money.md, Payment
+		// prompt.
 		n := len(s.book.transactions)
 		name, value := "MpesaReceiptNumber", json.Number(t.Amount.Decimal())
 		if n%2 == 0 {
@@ -64,7 +65,11 @@ func (s *Simulator) promptCallback(p *prompt, t *Transaction) callback {
 			{Name: "PhoneNumber", Value: json.Number(p.msisdn)},
 		}}
 	}
-	c := callback{kind: "stk", id: p.checkoutID, code: p.code, url: p.callbackURL, body: map[string]any{"Body": map[string]any{"stkCallback": result}}}
+	c := callback{
+		kind: "stk", id: p.checkoutID, code: p.code, url: p.callbackURL, body: map[string]any{
+			"Body": map[string]any{"stkCallback": result},
+		},
+	}
 	p.last = &c
 	return c
 }
@@ -143,7 +148,9 @@ func (s *Simulator) deliver(ctx context.Context, c callback) {
 }
 
 // exchange posts a body and reads up to 64 KiB of the answer as JSON; an unreadable answer leaves reply nil.
-func (s *Simulator) exchange(ctx context.Context, address string, body any) (status int, reply map[string]any, err error) {
+func (s *Simulator) exchange(
+	ctx context.Context, address string, body any,
+) (status int, reply map[string]any, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callbackTimeout)
 	defer cancel()
 	payload, err := json.Marshal(body)

@@ -25,9 +25,10 @@ type Prompt struct {
 
 // routeControl adds the paths that drive the simulator. Faults do not touch them.
 func (s *Simulator) routeControl(mux *http.ServeMux) {
-	mux.HandleFunc("PUT /sim/phones/{msisdn}", control(Phone{Behaviour: pays}, func(r *http.Request, p Phone) (any, error) {
-		return p, s.SetPhone(r.PathValue("msisdn"), p)
-	}))
+	mux.HandleFunc("PUT /sim/phones/{msisdn}",
+		control(Phone{Behaviour: pays}, func(r *http.Request, p Phone) (any, error) {
+			return p, s.SetPhone(r.PathValue("msisdn"), p)
+		}))
 	mux.HandleFunc("PUT /sim/faults", control(defaultFaults(), func(_ *http.Request, f Faults) (any, error) {
 		return f, s.SetFaults(f)
 	}))
@@ -146,7 +147,8 @@ func (s *Simulator) Deliveries() []Delivery {
 	return append([]Delivery{}, s.book.sent...)
 }
 
-// resend delivers the newest callback of a prompt, or the confirmation of a receipt number, once more; no fault drops it.
+// resend delivers the newest callback of a prompt, or the confirmation of a receipt number, once more; no fault drops
+// it.
 func (s *Simulator) resend(w http.ResponseWriter, r *http.Request) {
 	if s.Resend(r.PathValue("id")) {
 		answer(w, http.StatusAccepted, struct{}{})

@@ -73,7 +73,8 @@ func TestFaults_LostResponseKeepsThePrompt(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
 	k.must(http.StatusOK, http.MethodPut, "/sim/faults", map[string]any{"loseResponse": 1})
-	if status, answer, err := k.do(http.MethodPost, "/mpesa/stkpush/v1/processrequest", k.token, k.pushBody(nil)); err == nil {
+	if status, answer, err := k.do(http.MethodPost, "/mpesa/stkpush/v1/processrequest", k.token,
+		k.pushBody(nil)); err == nil {
 		t.Fatalf("an answer came: %d %v", status, answer)
 	}
 	if got := results(k.messages("/stk")); len(got) != 1 || len(k.Transactions()) != 1 {
@@ -85,7 +86,8 @@ func TestFaults_DownAndErrorRateDoNothing(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
 	k.must(http.StatusOK, http.MethodPut, "/sim/faults", map[string]any{"down": true})
-	if status, _, err := k.do(http.MethodPost, "/mpesa/stkpush/v1/processrequest", k.token, k.pushBody(nil)); err == nil {
+	if status, _, err := k.do(http.MethodPost, "/mpesa/stkpush/v1/processrequest", k.token,
+		k.pushBody(nil)); err == nil {
 		t.Errorf("down, but status %d", status)
 	}
 	k.must(http.StatusOK, http.MethodPut, "/sim/faults", map[string]any{"errorRate": 1})
@@ -118,12 +120,17 @@ func TestPaybill_ValidationThenConfirmation(t *testing.T) {
 	k.validate = func(message) any {
 		return map[string]any{"ResultCode": "0", "ResultDesc": "Accepted", "ThirdPartyTransID": "tp-1"}
 	}
-	result := k.must(http.StatusOK, http.MethodPost, "/sim/paybill", map[string]any{"shortCode": shortCode, "msisdn": payer, "amount": 99.5, "billRefNumber": " acme-0001"})
+	result := k.must(http.StatusOK, http.MethodPost, "/sim/paybill", map[string]any{
+		"shortCode": shortCode, "msisdn": payer, "amount": 99.5, "billRefNumber": " acme-0001",
+	})
 	asked, told := k.messages("/validation"), k.messages("/confirmation")
 	if len(asked) != 1 || len(told) != 1 {
 		t.Fatalf("%d validations, %d confirmations", len(asked), len(told))
 	}
-	for name, want := range map[string]any{"TransID": result["receiptNumber"], "TransAmount": "99.50", "BillRefNumber": " acme-0001", "MSISDN": "2547*****001", "ThirdPartyTransID": "tp-1"} {
+	for name, want := range map[string]any{
+		"TransID": result["receiptNumber"], "TransAmount": "99.50", "BillRefNumber": " acme-0001",
+		"MSISDN": "2547*****001", "ThirdPartyTransID": "tp-1",
+	} {
 		if told[0][name] != want {
 			t.Errorf("%s is %v, want %v", name, told[0][name], want)
 		}
@@ -142,7 +149,8 @@ func TestPaybill_RejectedOrUnreachableValidation(t *testing.T) {
 	k.register("Cancelled")
 	pay := map[string]any{"shortCode": shortCode, "msisdn": payer, "amount": 100, "billRefNumber": "x"}
 	k.validate = func(message) any { return map[string]any{"ResultCode": "C2B00012", "ResultDesc": "Rejected"} }
-	if got := k.must(http.StatusOK, http.MethodPost, "/sim/paybill", pay); got["state"] != "rejected" || got["resultCode"] != "C2B00012" {
+	if got := k.must(http.StatusOK, http.MethodPost, "/sim/paybill", pay); got["state"] != "rejected" ||
+		got["resultCode"] != "C2B00012" {
 		t.Errorf("rejected: %v", got)
 	}
 	k.validate = func(message) any { return "unreadable" }
@@ -170,12 +178,18 @@ func TestRegister_RefusesBadRequests(t *testing.T) {
 	k := newKit(t, provider.Config{})
 	good := k.hook.URL + "/c"
 	for name, body := range map[string]map[string]any{
-		"elsewhere":     {"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": "https://example.com", "ValidationURL": good},
+		"elsewhere": {
+			"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": "https://example.com",
+			"ValidationURL": good,
+		},
 		"no validation": {"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": good},
-		"response type": {"ShortCode": shortCode, "ResponseType": "Maybe", "ConfirmationURL": good, "ValidationURL": good},
-		"no shortcode":  {"ResponseType": "Completed", "ConfirmationURL": good, "ValidationURL": good},
+		"response type": {
+			"ShortCode": shortCode, "ResponseType": "Maybe", "ConfirmationURL": good, "ValidationURL": good,
+		},
+		"no shortcode": {"ResponseType": "Completed", "ConfirmationURL": good, "ValidationURL": good},
 	} {
-		if status, answer, _ := k.do(http.MethodPost, "/c2b/v2/registerurl", k.token, body); status != http.StatusBadRequest {
+		if status, answer, _ := k.do(http.MethodPost, "/c2b/v2/registerurl", k.token,
+			body); status != http.StatusBadRequest {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
 	}
@@ -222,7 +236,9 @@ func TestSimulator_ReceiptsAreUniqueUnderLoad(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
 	for range 300 {
-		if _, err := k.Pay(t.Context(), provider.Paybill{ShortCode: shortCode, MSISDN: payer, Amount: provider.Amount{Amount: money.Major(1, money.KES)}}); err != nil {
+		if _, err := k.Pay(t.Context(),
+			provider.Paybill{ShortCode: shortCode, MSISDN: payer,
+				Amount: provider.Amount{Amount: money.Major(1, money.KES)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

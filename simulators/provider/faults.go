@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Faults are the provider's bad days. PUT /sim/faults replaces them all: a missing field is as on a good day. Probabilities are 0 to 1.
+// Faults are the provider's bad days. PUT /sim/faults replaces them all: a missing field is as on a good day.
+// Probabilities are 0 to 1.
 type Faults struct {
 	// DuplicateCallbacks is how many times more each callback is sent, all at once.
 	DuplicateCallbacks int `json:"duplicateCallbacks"`
@@ -38,7 +39,9 @@ func defaultFaults() Faults { return Faults{C2BAlso: true} }
 
 // SetFaults replaces the faults.
 func (s *Simulator) SetFaults(f Faults) error {
-	for name, p := range map[string]float64{"dropCallbacks": f.DropCallbacks, "errorRate": f.ErrorRate, "loseResponse": f.LoseResponse} {
+	for name, p := range map[string]float64{
+		"dropCallbacks": f.DropCallbacks, "errorRate": f.ErrorRate, "loseResponse": f.LoseResponse,
+	} {
 		if p < 0 || p > 1 {
 			return fmt.Errorf("%s must be from 0 to 1", name)
 		}

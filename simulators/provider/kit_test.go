@@ -151,7 +151,8 @@ func (k *kit) must(status int, method, path string, body any) map[string]any {
 // newToken fetches one.
 func (k *kit) newToken(key, secret string) string {
 	k.t.Helper()
-	r, _ := http.NewRequestWithContext(k.t.Context(), http.MethodGet, k.URL()+"/oauth/v1/generate?grant_type=client_credentials", nil)
+	r, _ := http.NewRequestWithContext(k.t.Context(), http.MethodGet,
+		k.URL()+"/oauth/v1/generate?grant_type=client_credentials", nil)
 	r.SetBasicAuth(key, secret)
 	w, err := k.http.Do(r)
 	if err != nil {
@@ -177,8 +178,9 @@ func password(shortCode, passkey string) string {
 func (k *kit) pushBody(changes map[string]any) map[string]any {
 	body := map[string]any{
 		"BusinessShortCode": shortCode, "Password": password(shortCode, passkey), "Timestamp": stamp,
-		"TransactionType": "CustomerPayBillOnline", "Amount": 150, "PartyA": payer, "PartyB": shortCode, "PhoneNumber": payer,
-		"CallBackURL": k.hook.URL + "/stk", "AccountReference": "ACME-0001", "TransactionDesc": "Internet",
+		"TransactionType": "CustomerPayBillOnline", "Amount": 150, "PartyA": payer, "PartyB": shortCode,
+		"PhoneNumber": payer, "CallBackURL": k.hook.URL + "/stk", "AccountReference": "ACME-0001",
+		"TransactionDesc": "Internet",
 	}
 	for name, value := range changes {
 		body[name] = value
@@ -200,7 +202,8 @@ func (k *kit) push(changes map[string]any) string {
 func (k *kit) query(checkoutID string) string {
 	k.t.Helper()
 	_, answer, err := k.do(http.MethodPost, "/mpesa/stkpushquery/v1/query", k.token, map[string]any{
-		"BusinessShortCode": shortCode, "Password": password(shortCode, passkey), "Timestamp": stamp, "CheckoutRequestID": checkoutID,
+		"BusinessShortCode": shortCode, "Password": password(shortCode, passkey), "Timestamp": stamp,
+		"CheckoutRequestID": checkoutID,
 	})
 	if err != nil {
 		k.t.Fatal(err)

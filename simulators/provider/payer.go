@@ -39,11 +39,12 @@ var outcomes = map[string]int{
 // resultTexts are the provider's words for its result codes.
 var resultTexts = map[int]string{
 	0: "The service request is processed successfully.", 1: "The balance is insufficient for the transaction.",
-	17: "Internal failure.", 1001: "Unable to lock subscriber, a transaction is already in process for the current subscriber",
-	1019: "Transaction has expired", 1025: "An error occurred while sending a push request", 1032: "Request cancelled by user",
-	1037: "DS timeout user cannot be reached", 2001: "The initiator information is invalid.",
-	2028: "The request is not permitted according to product assignment", 8006: "The security credential is locked.",
-	undecidedVerdict: "The transaction is still under processing",
+	17:   "Internal failure.",
+	1001: "Unable to lock subscriber, a transaction is already in process for the current subscriber",
+	1019: "Transaction has expired", 1025: "An error occurred while sending a push request",
+	1032: "Request cancelled by user", 1037: "DS timeout user cannot be reached",
+	2001: "The initiator information is invalid.", 2028: "The request is not permitted according to product assignment",
+	8006: "The security credential is locked.", undecidedVerdict: "The transaction is still under processing",
 }
 
 // resultText gives the words of a code.

@@ -155,7 +155,8 @@ type queryRequest struct {
 	CheckoutRequestID text
 }
 
-// queryPrompt answers a status query. While the prompt is open it answers in turn in the two ways that mean "no verdict".
+// queryPrompt answers a status query. While the prompt is open it answers in turn in the two ways that mean "no
+// verdict".
 func (s *Simulator) queryPrompt(w http.ResponseWriter, r *http.Request) {
 	q, ok := decode[queryRequest](s, w, r)
 	if !ok || !s.checkPassword(w, r, string(q.BusinessShortCode), string(q.Password), string(q.Timestamp)) {

@@ -1,7 +1,8 @@
-// Package provider is a mobile-money provider on a real socket: it speaks the provider's paths of spec.md, moves pretended
-// money, and misbehaves on request in every way that facts/mobile-money.md knows of. What really happened to the money is
-// always readable at GET /sim/transactions, whatever was dropped, repeated or reordered on the way, so that a test can
-// compare it with the books. It is driven as api.md, Provider simulator, says; the same over HTTP for a demo.
+// Package provider is a mobile-money provider on a real socket: it speaks the provider's paths of spec.md, moves
+// pretended money, and misbehaves on request in every way that facts/mobile-money.md knows of. What really happened to
+// the money is always readable at GET /sim/transactions, whatever was dropped, repeated or reordered on the way, so
+// that a test can compare it with the books. It is driven as api.md, Provider simulator, says; the same over HTTP for a
+// demo.
 //
 // Two runs with the same Seed, clock and order of requests give the same ids, receipt numbers and faults. It posts to
 // loopback addresses only.
@@ -71,7 +72,10 @@ func New(cfg Config) *Simulator {
 	}
 	s := &Simulator{cfg: cfg, log: cfg.Logger, client: loopbackClient(), idle: make(chan struct{})}
 	s.book = newBook(cfg.Seed, cfg.Clock.Now())
-	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug)}
+	s.server = &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
+	}
 	return s
 }
 

@@ -24,12 +24,14 @@ func TestToken_NewOneInvalidatesThePrevious(t *testing.T) {
 		t.Errorf("old token: %d %v", status, answer)
 	}
 	for _, token := range []string{k.token, other} {
-		if status, answer, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", token, k.pushBody(nil)); status != http.StatusOK {
+		if status, answer, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", token,
+			k.pushBody(nil)); status != http.StatusOK {
 			t.Errorf("valid token: %d %v", status, answer)
 		}
 	}
 	k.clock.Advance(time.Hour)
-	if status, _, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", k.token, k.pushBody(nil)); status != http.StatusUnauthorized {
+	if status, _, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", k.token,
+		k.pushBody(nil)); status != http.StatusUnauthorized {
 		t.Errorf("token of an hour ago: %d", status)
 	}
 }
@@ -38,7 +40,8 @@ func TestToken_InvalidateTokensActsOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
 	k.must(http.StatusOK, http.MethodPut, "/sim/faults", map[string]any{"invalidateTokens": true})
-	if status, _, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", k.token, k.pushBody(nil)); status != http.StatusUnauthorized {
+	if status, _, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", k.token,
+		k.pushBody(nil)); status != http.StatusUnauthorized {
 		t.Errorf("invalidated token: %d", status)
 	}
 	k.token = k.newToken("key", "secret")
@@ -48,7 +51,9 @@ func TestToken_InvalidateTokensActsOnce(t *testing.T) {
 func TestCredentials_OnlyKnownSetsOnceOneIsKnown(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	k.must(http.StatusOK, http.MethodPut, "/sim/credentials", map[string]any{"key": "k", "secret": "s", "shortcode": shortCode, "passkey": passkey})
+	k.must(http.StatusOK, http.MethodPut, "/sim/credentials", map[string]any{
+		"key": "k", "secret": "s", "shortcode": shortCode, "passkey": passkey,
+	})
 	for _, wrong := range [][2]string{{"k", "other"}, {"unknown", "s"}} {
 		if token := k.newToken(wrong[0], wrong[1]); token != "" {
 			t.Errorf("%v got a token", wrong)
@@ -60,7 +65,8 @@ func TestCredentials_OnlyKnownSetsOnceOneIsKnown(t *testing.T) {
 		"other passkey":   {"Password": password(shortCode, "guess")},
 		"other shortcode": {"BusinessShortCode": "600999", "Password": password("600999", passkey)},
 	} {
-		if status, answer, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", k.token, k.pushBody(changes)); status != http.StatusInternalServerError {
+		if status, answer, _ := k.do(http.MethodPost, "/stkpush/v1/processrequest", k.token,
+			k.pushBody(changes)); status != http.StatusInternalServerError {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
 	}
@@ -87,7 +93,8 @@ func TestPrompt_RefusesBadRequests(t *testing.T) {
 		"transaction type":   {"TransactionType": "Salary"},
 	} {
 		status, answer, _ := k.do(http.MethodPost, "/mpesa/stkpush/v1/processrequest", k.token, k.pushBody(changes))
-		if status != http.StatusBadRequest || answer["errorCode"] == nil || answer["requestId"] == nil || answer["errorMessage"] == nil {
+		if status != http.StatusBadRequest || answer["errorCode"] == nil || answer["requestId"] == nil ||
+			answer["errorMessage"] == nil {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
 	}
@@ -123,16 +130,19 @@ func TestPrompt_PaidMovesMoneyAndTellsTwice(t *testing.T) {
 		t.Errorf("Balance is %v, %v", value, found)
 	}
 	want := map[string]any{
-		"TransactionType": "Pay Bill", "TransID": receipt, "TransTime": stamp, "TransAmount": "150.00", "BusinessShortCode": shortCode,
-		"BillRefNumber": "ACME-0001", "InvoiceNumber": "", "OrgAccountBalance": "150.00", "ThirdPartyTransID": "",
-		"MSISDN": payer, "FirstName": "CUSTOMER", "MiddleName": "", "LastName": "",
+		"TransactionType": "Pay Bill", "TransID": receipt, "TransTime": stamp, "TransAmount": "150.00",
+		"BusinessShortCode": shortCode, "BillRefNumber": "ACME-0001", "InvoiceNumber": "",
+		"OrgAccountBalance": "150.00", "ThirdPartyTransID": "", "MSISDN": payer, "FirstName": "CUSTOMER",
+		"MiddleName": "", "LastName": "",
 	}
 	if diff := cmp.Diff(want, confirmations[0]); diff != "" {
 		t.Error(diff)
 	}
 	text, _ := json.Marshal(moved)
-	if diff := cmp.Diff(`[{"receiptNumber":"`+receipt+`","channel":"stk","shortCode":"600100","amount":150.00,"msisdn":"254700000001",`+
-		`"accountReference":"ACME-0001","checkoutRequestId":"`+id+`","at":"2026-03-02T09:00:00Z","state":"completed"}]`, string(text)); diff != "" {
+	if diff := cmp.Diff(`[{"receiptNumber":"`+receipt+
+		`","channel":"stk","shortCode":"600100","amount":150.00,"msisdn":"254700000001",`+
+		`"accountReference":"ACME-0001","checkoutRequestId":"`+id+`","at":"2026-03-02T09:00:00Z","state":"completed"}]`,
+		string(text)); diff != "" {
 		t.Error(diff)
 	}
 	if got := k.query(id); got != "0" {
@@ -168,13 +178,15 @@ func TestPrompt_ReceiptNamesAndAmountFormsAlternate(t *testing.T) {
 func TestPayer_Behaviours(t *testing.T) {
 	t.Parallel()
 	for behaviour, code := range map[string]float64{
-		"pay": 0, "cancel": 1032, "wrong_pin": 2001, "insufficient": 1, "no_answer": 1037, "busy": 1001, "expired": 1019,
-		"undeliverable": 1025, "internal": 17, "not_permitted": 2028, "pin_locked": 8006,
+		"pay": 0, "cancel": 1032, "wrong_pin": 2001, "insufficient": 1, "no_answer": 1037, "busy": 1001,
+		"expired": 1019, "undeliverable": 1025, "internal": 17, "not_permitted": 2028, "pin_locked": 8006,
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t, provider.Config{})
-			k.must(http.StatusOK, http.MethodPut, "/sim/phones/"+payer, map[string]any{"behaviour": behaviour, "delayMs": 1})
+			k.must(http.StatusOK, http.MethodPut, "/sim/phones/"+payer, map[string]any{
+				"behaviour": behaviour, "delayMs": 1,
+			})
 			id := k.push(nil)
 			if diff := cmp.Diff([]float64{code}, results(k.messages("/stk"))); diff != "" {
 				t.Error(diff)
@@ -200,7 +212,9 @@ func TestPayer_SilentStaysOpenWithoutVerdict(t *testing.T) {
 	k := newKit(t, provider.Config{})
 	k.must(http.StatusOK, http.MethodPut, "/sim/phones/default", map[string]any{"behaviour": "silent"})
 	id := k.push(nil)
-	if got := []string{k.query(id), k.query(id), k.query(id)}; !cmp.Equal(got, []string{"4999", "500.001.1001", "4999"}) {
+	if got := []string{k.query(id), k.query(id), k.query(id)}; !cmp.Equal(got, []string{
+		"4999", "500.001.1001", "4999",
+	}) {
 		t.Errorf("queries say %v", got)
 	}
 	if len(k.messages("/stk")) != 0 || len(k.Transactions()) != 0 {
@@ -214,7 +228,9 @@ func TestPayer_SilentStaysOpenWithoutVerdict(t *testing.T) {
 func TestPayer_LateSuccessAfterFailure(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	k.must(http.StatusOK, http.MethodPut, "/sim/phones/0700000001", map[string]any{"behaviour": "late_success", "delayMs": 1, "lateMs": 20, "firstResultCode": 1032})
+	k.must(http.StatusOK, http.MethodPut, "/sim/phones/0700000001", map[string]any{
+		"behaviour": "late_success", "delayMs": 1, "lateMs": 20, "firstResultCode": 1032,
+	})
 	id := k.push(nil)
 	if diff := cmp.Diff([]float64{1032, 0}, results(k.messages("/stk"))); diff != "" {
 		t.Error(diff)

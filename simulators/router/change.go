@@ -81,7 +81,8 @@ func (r *Router) remove(m *menu, c call) (reply, *Trap) {
 			return reply{}, refuse("failure: can not remove default item")
 		case m.path == "interface" && w.props["type"] == "ether":
 			return reply{}, refuse("failure: can not remove physical interface")
-		case m.path == "user/group" && slices.ContainsFunc(r.tableOf("user").rows, func(u *row) bool { return u.props["group"] == w.name() }):
+		case m.path == "user/group" &&
+			slices.ContainsFunc(r.tableOf("user").rows, func(u *row) bool { return u.props["group"] == w.name() }):
 			return reply{}, refuse("failure: group has some users")
 		}
 	}
@@ -126,8 +127,10 @@ func (r *Router) monitor(c call) (reply, *Trap) {
 		}
 		t := r.trafficOf(w)
 		out.rows = append(out.rows, Item{
-			"name": name, "rx-bits-per-second": strconv.FormatUint(t.rxRate*8, 10), "tx-bits-per-second": strconv.FormatUint(t.txRate*8, 10),
-			"rx-packets-per-second": strconv.FormatUint(t.rxRate/900, 10), "tx-packets-per-second": strconv.FormatUint(t.txRate/900, 10),
+			"name": name, "rx-bits-per-second": strconv.FormatUint(t.rxRate*8, 10),
+			"tx-bits-per-second":    strconv.FormatUint(t.txRate*8, 10),
+			"rx-packets-per-second": strconv.FormatUint(t.rxRate/900, 10),
+			"tx-packets-per-second": strconv.FormatUint(t.txRate/900, 10),
 		})
 	}
 	if out.rows == nil {

@@ -34,7 +34,9 @@ func number(low, high int64, words ...string) check {
 			return "", badValue(prop)
 		}
 		if n < low || n > high {
-			return "", &Trap{Category: 1, Message: fmt.Sprintf("value of %s out of range (%d..%d)", prop, low, high), Status: 400}
+			return "", &Trap{
+				Category: 1, Message: fmt.Sprintf("value of %s out of range (%d..%d)", prop, low, high), Status: 400,
+			}
 		}
 		return strconv.FormatInt(n, 10), nil
 	}

@@ -45,30 +45,37 @@ func (s *Simulator) controls() http.Handler {
 		}
 		answer(w, http.StatusOK, list)
 	})
-	mux.HandleFunc("GET /sim/routers/{name}/config", control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
-		return r.Snapshot(req.URL.Query().Get("dynamic") == "true"), nil
-	}))
-	mux.HandleFunc("GET /sim/routers/{name}/log", control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) { return r.Log(), nil }))
-	mux.HandleFunc("GET /sim/routers/{name}/faults", control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) { return r.Faults(), nil }))
-	mux.HandleFunc("PUT /sim/routers/{name}/faults", control(s, func(r *Router, _ *http.Request, f Faults) (any, error) {
-		r.SetFaults(f)
-		return f, nil
-	}))
+	mux.HandleFunc("GET /sim/routers/{name}/config",
+		control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
+			return r.Snapshot(req.URL.Query().Get("dynamic") == "true"), nil
+		}))
+	mux.HandleFunc("GET /sim/routers/{name}/log",
+		control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) { return r.Log(), nil }))
+	mux.HandleFunc("GET /sim/routers/{name}/faults",
+		control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) { return r.Faults(), nil }))
+	mux.HandleFunc("PUT /sim/routers/{name}/faults",
+		control(s, func(r *Router, _ *http.Request, f Faults) (any, error) {
+			r.SetFaults(f)
+			return f, nil
+		}))
 	mux.HandleFunc("POST /sim/routers/{name}/edit", control(s, func(r *Router, _ *http.Request, e Edit) (any, error) {
 		return r.Do(e.Menu, e.Command, e.Args)
 	}))
-	mux.HandleFunc("PUT /sim/routers/{name}/sessions/{user}", control(s, func(r *Router, req *http.Request, session Session) (any, error) {
-		session.User = req.PathValue("user")
-		id, err := r.Connect(session)
-		return map[string]string{"id": id}, err
-	}))
-	mux.HandleFunc("DELETE /sim/routers/{name}/sessions/{user}", control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
-		return map[string]int{"ended": r.Disconnect(req.PathValue("user"))}, nil
-	}))
-	mux.HandleFunc("PUT /sim/routers/{name}/leases/{address}", control(s, func(r *Router, req *http.Request, l Lease) (any, error) {
-		l.Address = req.PathValue("address")
-		return l, r.Lease(l)
-	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/sessions/{user}",
+		control(s, func(r *Router, req *http.Request, session Session) (any, error) {
+			session.User = req.PathValue("user")
+			id, err := r.Connect(session)
+			return map[string]string{"id": id}, err
+		}))
+	mux.HandleFunc("DELETE /sim/routers/{name}/sessions/{user}",
+		control(s, func(r *Router, req *http.Request, _ struct{}) (any, error) {
+			return map[string]int{"ended": r.Disconnect(req.PathValue("user"))}, nil
+		}))
+	mux.HandleFunc("PUT /sim/routers/{name}/leases/{address}",
+		control(s, func(r *Router, req *http.Request, l Lease) (any, error) {
+			l.Address = req.PathValue("address")
+			return l, r.Lease(l)
+		}))
 	mux.HandleFunc("POST /sim/routers/{name}/script", control(s, func(r *Router, _ *http.Request, body struct {
 		Text  string `json:"text"`
 		Paste bool   `json:"paste"`
@@ -91,30 +98,33 @@ func (s *Simulator) controls() http.Handler {
 
 // controlHardware adds what a hand at the router does.
 func (s *Simulator) controlHardware(mux *http.ServeMux) {
-	mux.HandleFunc("POST /sim/routers/{name}/reboot", control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) {
-		r.Reboot()
-		return r.Summary(), nil
-	}))
+	mux.HandleFunc("POST /sim/routers/{name}/reboot",
+		control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) {
+			r.Reboot()
+			return r.Summary(), nil
+		}))
 	mux.HandleFunc("PUT /sim/routers/{name}/power", control(s, func(r *Router, _ *http.Request, body struct {
 		On bool `json:"on"`
 	}) (any, error) {
 		r.SetPower(body.On)
 		return r.Summary(), nil
 	}))
-	mux.HandleFunc("PUT /sim/routers/{name}/links/{interface}", control(s, func(r *Router, req *http.Request, body struct {
-		Up bool `json:"up"`
-	}) (any, error) {
-		r.SetLink(req.PathValue("interface"), body.Up)
-		return body, nil
-	}))
-	mux.HandleFunc("PUT /sim/routers/{name}/traffic/{interface}", control(s, func(r *Router, req *http.Request, body struct {
-		RxBytes uint64 `json:"rxBytes"` // added to the counters
-		TxBytes uint64 `json:"txBytes"`
-		RxRate  uint64 `json:"rxRate"` // bytes a second from now on
-		TxRate  uint64 `json:"txRate"`
-	}) (any, error) {
-		return body, r.AddTraffic(req.PathValue("interface"), body.RxBytes, body.TxBytes, body.RxRate, body.TxRate)
-	}))
+	mux.HandleFunc("PUT /sim/routers/{name}/links/{interface}",
+		control(s, func(r *Router, req *http.Request, body struct {
+			Up bool `json:"up"`
+		}) (any, error) {
+			r.SetLink(req.PathValue("interface"), body.Up)
+			return body, nil
+		}))
+	mux.HandleFunc("PUT /sim/routers/{name}/traffic/{interface}",
+		control(s, func(r *Router, req *http.Request, body struct {
+			RxBytes uint64 `json:"rxBytes"` // added to the counters
+			TxBytes uint64 `json:"txBytes"`
+			RxRate  uint64 `json:"rxRate"` // bytes a second from now on
+			TxRate  uint64 `json:"txRate"`
+		}) (any, error) {
+			return body, r.AddTraffic(req.PathValue("interface"), body.RxBytes, body.TxBytes, body.RxRate, body.TxRate)
+		}))
 	mux.HandleFunc("PUT /sim/routers/{name}/seen-from", control(s, func(r *Router, _ *http.Request, body struct {
 		Address netip.Addr `json:"address"`
 	}) (any, error) {

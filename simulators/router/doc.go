@@ -21,14 +21,14 @@
 //
 //	POST   /sim/routers/{name}/script                {"text", "paste": false}: runs a RouterOS script
 //
-// Script and Paste run the part of RouterOS's scripting language that a bootstrap script needs: menu commands with space
-// paths (slash paths from 7.1), add, set, remove, print count-only, find and get with conditions, enable, disable, move;
-// :put, :local, :global, :set, :if, :foreach, :for, :while, :do with on-error and while, :delay (which takes no time),
-// :error, :return, :len, :pick, :find, :tostr, :tonum, :toarray, :typeof, :parse, :execute, :log, functions, strings with
-// escapes and $ in them, numbers, booleans, lists, and the operators in parentheses. As on a router, an unknown command,
-// parameter or fixed word is a fault of the whole text that no on-error catches, print numbers mean nothing, and local
-// variables end with their block or, pasted, with their line. Not covered: keys of arrays, arithmetic on times and
-// addresses, bit operators, files, /tool fetch, scheduler, and print's output.
+// Script and Paste run the part of RouterOS's scripting language that a bootstrap script needs: menu commands with
+// space paths (slash paths from 7.1), add, set, remove, print count-only, find and get with conditions, enable,
+// disable, move; :put, :local, :global, :set, :if, :foreach, :for, :while, :do with on-error and while, :delay (which
+// takes no time), :error, :return, :len, :pick, :find, :tostr, :tonum, :toarray, :typeof, :parse, :execute, :log,
+// functions, strings with escapes and $ in them, numbers, booleans, lists, and the operators in parentheses. As on a
+// router, an unknown command, parameter or fixed word is a fault of the whole text that no on-error catches, print
+// numbers mean nothing, and local variables end with their block or, pasted, with their line. Not covered: keys of
+// arrays, arithmetic on times and addresses, bit operators, files, /tool fetch, scheduler, and print's output.
 //
 // Two runs with the same seed, clock and order of requests give the same ids, addresses and counters.
 package router

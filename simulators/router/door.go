@@ -142,7 +142,11 @@ func (d *door) serviceRows() []*row {
 	defer d.mu.Unlock()
 	var rows []*row
 	for v := range d.conns {
-		rows = append(rows, &row{id: 0x80000000 + v.id, dynamic: true, props: Item{"name": v.service, "proto": "tcp", "connection": "true", "disabled": "false"}})
+		rows = append(rows, &row{
+			id: 0x80000000 + v.id, dynamic: true, props: Item{
+				"name": v.service, "proto": "tcp", "connection": "true", "disabled": "false",
+			},
+		})
 	}
 	slices.SortFunc(rows, func(a, b *row) int { return int(a.id) - int(b.id) })
 	return rows
@@ -160,7 +164,8 @@ func (r *Router) open(ctx context.Context, certificate tls.Certificate) error {
 	r.door.listeners, r.door.conns = map[string]net.Listener{}, map[*visit]struct{}{}
 	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	for service, port := range map[string]int{
-		serviceWWW: r.cfg.Ports.WWW, serviceWWWSSL: r.cfg.Ports.WWWSSL, serviceAPI: r.cfg.Ports.API, serviceAPISSL: r.cfg.Ports.APISSL,
+		serviceWWW: r.cfg.Ports.WWW, serviceWWWSSL: r.cfg.Ports.WWWSSL, serviceAPI: r.cfg.Ports.API,
+		serviceAPISSL: r.cfg.Ports.APISSL,
 	} {
 		if port < 0 {
 			continue
@@ -175,8 +180,10 @@ func (r *Router) open(ctx context.Context, certificate tls.Certificate) error {
 			in = tls.NewListener(in, secure)
 		}
 		if service == serviceWWW || service == serviceWWWSSL {
-			server := &http.Server{Handler: r.rest(service == serviceWWWSSL), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet,
-				BaseContext: func(net.Listener) context.Context { return ctx }}
+			server := &http.Server{
+				Handler: r.rest(service == serviceWWWSSL), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet,
+				BaseContext: func(net.Listener) context.Context { return ctx },
+			}
 			r.door.servers = append(r.door.servers, server)
 			r.door.work.Go(func() { _ = server.Serve(in) })
 			continue

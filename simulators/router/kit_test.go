@@ -33,8 +33,12 @@ func newKit(t *testing.T, version string) *kit {
 	t.Helper()
 	k := &kit{t: t, clock: clock.NewManual(start)}
 	sim, err := router.New(router.Config{
-		Routers: []router.RouterConfig{{Name: "r1", Version: version, Password: "secret", Tunnel: netip.MustParseAddr("10.99.0.2")}, {Name: "r2", Version: version, Host: "127.0.0.2"}},
-		Clock:   k.clock, CommandLimit: 30 * time.Millisecond,
+		Routers: []router.RouterConfig{
+			{Name: "r1", Version: version, Password: "secret", Tunnel: netip.MustParseAddr("10.99.0.2")}, {
+				Name: "r2", Version: version, Host: "127.0.0.2",
+			},
+		},
+		Clock: k.clock, CommandLimit: 30 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,9 @@ func word(name string, words ...string) prop {
 // menusOf lists what a release has.
 func menusOf(v version) map[string]*menu {
 	all := map[string]*menu{}
-	for _, list := range [][]menu{interfaceMenus(), pppMenus(), addressMenus(), hotspotMenus(), firewallMenus(), systemMenus()} {
+	for _, list := range [][]menu{
+		interfaceMenus(), pppMenus(), addressMenus(), hotspotMenus(), firewallMenus(), systemMenus(),
+	} {
 		for _, m := range list {
 			if !v.within(m.since, m.until) {
 				continue

@@ -74,7 +74,8 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	}
 	r := &Router{
 		sim: sim, cfg: cfg, version: v, menus: sim.menus[v], seed: seed, memory: 1 << 30, tables: map[string]*table{},
-		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(), seenFrom: netip.MustParseAddr("10.99.0.1"),
+		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(),
+		seenFrom: netip.MustParseAddr("10.99.0.1"),
 	}
 	r.factory()
 	return r, nil
@@ -153,7 +154,10 @@ func (r *Router) factory() {
 	}
 	r.put("ip/hotspot/profile", row{builtin: true}, "name", "default")
 	r.put("ip/hotspot/user/profile", row{builtin: true}, "name", "default")
-	for _, s := range []struct{ name, port string }{{"telnet", "23"}, {"ftp", "21"}, {"www", "80"}, {"ssh", "22"}, {"www-ssl", "443"}, {"api", "8728"}, {"winbox", "8291"}, {"api-ssl", "8729"}} {
+	for _, s := range []struct{ name, port string }{
+		{"telnet", "23"}, {"ftp", "21"}, {"www", "80"}, {"ssh", "22"}, {"www-ssl", "443"}, {"api", "8728"},
+		{"winbox", "8291"}, {"api-ssl", "8729"},
+	} {
 		r.put("ip/service", row{builtin: true}, "name", s.name, "port", s.port)
 	}
 	for i := 1; i <= 5; i++ {
@@ -162,7 +166,12 @@ func (r *Router) factory() {
 	}
 	r.put("interface/ethernet", row{builtin: true}, "name", "sfp1", "default-name", "sfp1")
 	if r.version >= v7Loopback {
-		r.insert("interface", &row{dynamic: true, props: Item{"name": "lo", "type": "loopback", "mtu": "65536", "disabled": "false", "mac-address": "00:00:00:00:00:00"}})
+		r.insert("interface", &row{
+			dynamic: true, props: Item{
+				"name": "lo", "type": "loopback", "mtu": "65536", "disabled": "false",
+				"mac-address": "00:00:00:00:00:00",
+			},
+		})
 	}
 	if !r.cfg.Empty {
 		r.home()
@@ -182,20 +191,41 @@ func (r *Router) home() {
 	r.put("ip/pool", row{}, "name", "default-dhcp", "ranges", "192.168.88.10-192.168.88.254")
 	r.put("ip/address", row{}, "address", "192.168.88.1/24", "interface", "bridge", "comment", "defconf")
 	r.put("ip/dhcp-server", row{}, "name", "defconf", "interface", "bridge", "address-pool", "default-dhcp")
-	r.put("ip/dhcp-server/network", row{}, "address", "192.168.88.0/24", "gateway", "192.168.88.1", "comment", "defconf")
-	client := r.put("ip/dhcp-client", row{}, "interface", "ether1", "disabled", "false", "comment", "defconf", "status", "bound", "address", "203.0.113.20/24",
+	r.put("ip/dhcp-server/network", row{}, "address", "192.168.88.0/24", "gateway", "192.168.88.1", "comment",
+		"defconf")
+	client := r.put("ip/dhcp-client", row{}, "interface", "ether1", "disabled", "false", "comment", "defconf", "status",
+		"bound", "address", "203.0.113.20/24",
 		"gateway", "203.0.113.1", "dhcp-server", "203.0.113.1", "primary-dns", "203.0.113.1", "expires-after", "8m")
-	r.insert("ip/route", &row{dynamic: true, owner: client, props: Item{"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1", "distance": "1", "scope": "30", "target-scope": "10", "dhcp": "true", "disabled": "false"}})
-	r.insert("ip/firewall/filter", &row{dynamic: true, props: Item{"chain": "forward", "action": "passthrough", "comment": "special dummy rule to show fasttrack counters"}})
+	r.insert("ip/route", &row{
+		dynamic: true, owner: client, props: Item{
+			"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1", "distance": "1", "scope": "30", "target-scope": "10",
+			"dhcp": "true", "disabled": "false",
+		},
+	})
+	r.insert("ip/firewall/filter", &row{
+		dynamic: true, props: Item{
+			"chain": "forward", "action": "passthrough", "comment": "special dummy rule to show fasttrack counters",
+		},
+	})
 	for _, rule := range [][]string{
-		{"chain", "input", "action", "accept", "connection-state", "established,related,untracked", "comment", "defconf: accept established,related,untracked"},
+		{
+			"chain", "input", "action", "accept", "connection-state", "established,related,untracked", "comment",
+			"defconf: accept established,related,untracked",
+		},
 		{"chain", "input", "action", "drop", "connection-state", "invalid", "comment", "defconf: drop invalid"},
 		{"chain", "input", "action", "accept", "protocol", "icmp", "comment", "defconf: accept ICMP"},
-		{"chain", "input", "action", "drop", "in-interface-list", "!LAN", "comment", "defconf: drop all not coming from LAN"},
-		{"chain", "forward", "action", "accept", "connection-state", "established,related,untracked", "comment", "defconf: accept established,related, untracked"},
+		{
+			"chain", "input", "action", "drop", "in-interface-list", "!LAN", "comment",
+			"defconf: drop all not coming from LAN",
+		},
+		{
+			"chain", "forward", "action", "accept", "connection-state", "established,related,untracked", "comment",
+			"defconf: accept established,related, untracked",
+		},
 		{"chain", "forward", "action", "drop", "connection-state", "invalid", "comment", "defconf: drop invalid"},
 	} {
 		r.put("ip/firewall/filter", row{}, rule...)
 	}
-	r.put("ip/firewall/nat", row{}, "chain", "srcnat", "action", "masquerade", "out-interface-list", "WAN", "comment", "defconf: masquerade")
+	r.put("ip/firewall/nat", row{}, "chain", "srcnat", "action", "masquerade", "out-interface-list", "WAN", "comment",
+		"defconf: masquerade")
 }

@@ -165,7 +165,10 @@ func (p *parser) escape() string {
 }
 
 // levels are the operators, the loosest first.
-var levels = [][]string{{"||", "or"}, {"&&", "and"}, {"in"}, {"!=", "<=", ">=", "=", "<", ">", "~"}, {","}, {"."}, {"+", "-"}, {"*", "/", "%"}, {"->"}}
+var levels = [][]string{
+	{"||", "or"}, {"&&", "and"}, {"in"}, {"!=", "<=", ">=", "=", "<", ">", "~"}, {","}, {"."}, {"+", "-"},
+	{"*", "/", "%"}, {"->"},
+}
 
 // operator reads an operator of a level.
 func (p *parser) operator(level int) string {

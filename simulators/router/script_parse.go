@@ -8,13 +8,16 @@ import (
 
 // language are the commands that need no menu, and what named arguments they take.
 var language = map[string][]string{
-	"put": nil, "local": nil, "global": nil, "set": nil, "if": {"do", "else"}, "foreach": {"in", "do"}, "for": {"from", "to", "step", "do"}, "while": {"do"},
-	"do": {"while", "on-error"}, "delay": nil, "error": nil, "return": nil, "len": nil, "pick": nil, "find": nil, "tostr": nil, "tonum": nil, "typeof": nil,
-	"parse": nil, "execute": {"script"}, "toarray": nil, "nothing": nil, "log": nil,
+	"put": nil, "local": nil, "global": nil, "set": nil, "if": {"do", "else"}, "foreach": {"in", "do"},
+	"for": {"from", "to", "step", "do"}, "while": {"do"}, "do": {"while", "on-error"}, "delay": nil, "error": nil,
+	"return": nil, "len": nil, "pick": nil, "find": nil, "tostr": nil, "tonum": nil, "typeof": nil, "parse": nil,
+	"execute": {"script"}, "toarray": nil, "nothing": nil, "log": nil,
 }
 
 // bare are those that may be written without a colon.
-var bare = []string{"put", "local", "global", "if", "foreach", "for", "while", "do", "delay", "error", "return", "execute"}
+var bare = []string{
+	"put", "local", "global", "if", "foreach", "for", "while", "do", "delay", "error", "return", "execute",
+}
 
 // parser reads a script for a release: unknown commands, parameters and fixed values are faults of the text.
 type parser struct {
@@ -33,7 +36,10 @@ func (f parseFault) Error() string { return f.message }
 // fail stops reading; parse catches it.
 func (p *parser) fail(message string) {
 	before := p.text[:min(p.at, len(p.text))]
-	panic(parseFault{fmt.Sprintf("%s (line %d column %d)", message, 1+strings.Count(before, "\n"), len(before)-strings.LastIndex(before, "\n"))})
+	panic(parseFault{
+		fmt.Sprintf("%s (line %d column %d)", message, 1+strings.Count(before, "\n"),
+			len(before)-strings.LastIndex(before, "\n")),
+	})
 }
 
 // parse reads a whole script.
@@ -152,7 +158,8 @@ func (p *parser) command() command {
 		return p.path(c, "")
 	}
 	from := p.at
-	if w := p.word(); p.menu == "" && slices.Contains(bare, w) || w != "" && p.menu != "" && slices.Contains(bare, w) && !p.menuHas(w) {
+	if w := p.word(); p.menu == "" && slices.Contains(bare, w) ||
+		w != "" && p.menu != "" && slices.Contains(bare, w) && !p.menuHas(w) {
 		p.at = from
 		return p.spoken(c)
 	}

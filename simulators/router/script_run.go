@@ -276,7 +276,8 @@ func (m *machine) get(c command, s *scope) (any, error) {
 	}
 	value, ok := items[0][words[0]]
 	if !ok {
-		if menu := m.r.menus[c.menu]; !menu.shows(m.r.version, words[0]) && !slices.Contains([]string{"comment", ".id"}, words[0]) {
+		if menu := m.r.menus[c.menu]; !menu.shows(m.r.version, words[0]) &&
+			!slices.Contains([]string{"comment", ".id"}, words[0]) {
 			return nil, errors.New("unknown value name")
 		}
 		return nil, nil

@@ -43,7 +43,8 @@ func TestScript_ABootstrapRunsOnAllReleasesAndTwice(t *testing.T) {
 			t.Errorf("%s: a second run changed something: %s", version, diff)
 		}
 		foreign := before["ip/firewall/filter"]
-		if rules := k.Snapshot(true)["ip/firewall/filter"]; rules[0]["action"] != "passthrough" || rules[1]["comment"] != "Platform-fw:tunnel" || len(rules) != len(foreign)+1 {
+		if rules := k.Snapshot(true)["ip/firewall/filter"]; rules[0]["action"] != "passthrough" ||
+			rules[1]["comment"] != "Platform-fw:tunnel" || len(rules) != len(foreign)+1 {
 			t.Errorf("%s: rules %v", version, rules)
 		}
 		group := k.only("user/group", "name", "platform-api")["policy"]
@@ -124,7 +125,8 @@ func TestScript_FaultsOfTheTextStopItBeforeAnythingRuns(t *testing.T) {
 
 func TestScript_AnImportStopsAndAPasteGoesOn(t *testing.T) {
 	t.Parallel()
-	text := ":put a\n:local x 1\n/ip pool add name=p ranges=nonsense\n:put \"x=$x\"\n/ip pool remove 0\n:while (true) do={}"
+	text := ":put a\n:local x 1\n/ip pool add name=p ranges=nonsense\n:put \"x=$x\"\n/ip pool remove 0\n:while " +
+		"(true) do={}"
 	k := newKit(t, "7.16")
 	if out, err := k.Script(text); out != "a\n" || err == nil || err.Error() != "invalid value for argument ranges" {
 		t.Errorf("import: %q, %v", out, err)

@@ -103,15 +103,29 @@ func (r *Router) dialIn(s Session) (string, error) {
 		name = fmt.Sprintf("<pppoe-%s-%d>", s.User, n)
 	}
 	active := r.insert("ppp/active", &row{id: 0x80000000 + r.sessions, dynamic: true, owner: server, props: Item{
-		"name": s.User, "service": "pppoe", "caller-id": s.MAC, "address": s.Address, "encoding": "", "limit-bytes-in": "0", "limit-bytes-out": "0",
-		"session-id": fmt.Sprintf("0x81%X%05X", r.boots%16, r.sessions), "radius": "true",
+		"name": s.User, "service": "pppoe", "caller-id": s.MAC, "address": s.Address, "encoding": "",
+		"limit-bytes-in": "0", "limit-bytes-out": "0", "session-id": fmt.Sprintf("0x81%X%05X", r.boots%16, r.sessions),
+		"radius": "true",
 	}})
-	port := r.insert("interface", &row{id: 0xF00000 + r.sessions, dynamic: true, owner: active, props: Item{"name": name, "type": "pppoe-in", "mtu": "1480", "disabled": "false", "mac-address": s.MAC}})
+	port := r.insert("interface", &row{
+		id: 0xF00000 + r.sessions, dynamic: true, owner: active, props: Item{
+			"name": name, "type": "pppoe-in", "mtu": "1480", "disabled": "false", "mac-address": s.MAC,
+		},
+	})
 	r.trickle(active, s)
 	r.trickle(port, s)
 	r.shape(active, name, name, s)
-	address := r.insert("ip/address", &row{dynamic: true, owner: active, props: Item{"address": "10.50.0.1/32", "network": s.Address, "interface": name, "disabled": "false"}})
-	r.insert("ip/route", &row{dynamic: true, owner: address, props: Item{"dst-address": s.Address + "/32", "gateway": name, "distance": "0", "scope": "10", "connect": "true", "disabled": "false"}})
+	address := r.insert("ip/address", &row{
+		dynamic: true, owner: active, props: Item{
+			"address": "10.50.0.1/32", "network": s.Address, "interface": name, "disabled": "false",
+		},
+	})
+	r.insert("ip/route", &row{
+		dynamic: true, owner: address, props: Item{
+			"dst-address": s.Address + "/32", "gateway": name, "distance": "0", "scope": "10", "connect": "true",
+			"disabled": "false",
+		},
+	})
 	return formatID(active.id), nil
 }
 
@@ -130,10 +144,16 @@ func (r *Router) login(s Session) (string, error) {
 		return "", fmt.Errorf("address %s is in use", s.Address)
 	}
 	active := r.insert("ip/hotspot/active", &row{id: id, dynamic: true, owner: server, props: Item{
-		"server": s.Server, "user": s.User, "address": s.Address, "mac-address": s.MAC, "login-by": "http-chap", "keepalive-timeout": "2m", "radius": "true",
+		"server": s.Server, "user": s.User, "address": s.Address, "mac-address": s.MAC, "login-by": "http-chap",
+		"keepalive-timeout": "2m", "radius": "true",
 	}})
 	r.trickle(active, s)
-	r.insert("ip/hotspot/host", &row{dynamic: true, owner: active, props: Item{"mac-address": s.MAC, "address": s.Address, "to-address": s.Address, "server": s.Server, "authorized": "true", "bypassed": "false"}})
+	r.insert("ip/hotspot/host", &row{
+		dynamic: true, owner: active, props: Item{
+			"mac-address": s.MAC, "address": s.Address, "to-address": s.Address, "server": s.Server,
+			"authorized": "true", "bypassed": "false",
+		},
+	})
 	r.shape(active, "<hotspot-"+s.User+">", s.Address+"/32", s)
 	return formatID(active.id), nil
 }
@@ -148,7 +168,8 @@ func (r *Router) trickle(w *row, s Session) {
 func (r *Router) shape(active *row, name, target string, s Session) {
 	if s.Rate != "" {
 		if limit, trap := ratePair(r, "max-limit", s.Rate); trap == nil {
-			w := r.put("queue/simple", row{dynamic: true, owner: active}, "name", name, "target", target, "max-limit", limit, "limit-at", limit)
+			w := r.put("queue/simple", row{dynamic: true, owner: active}, "name", name, "target", target, "max-limit",
+				limit, "limit-at", limit)
 			r.born(w)
 		}
 	}
@@ -182,8 +203,9 @@ func (r *Router) Lease(l Lease) error {
 	}
 	l.MAC = strings.ToUpper(l.MAC)
 	props := []string{
-		"address", l.Address, "mac-address", l.MAC, "client-id", "1:" + strings.ToLower(l.MAC), "server", l.Server, "status", "bound", "expires-after", "9m", "last-seen", "1m",
-		"active-address", l.Address, "active-mac-address", l.MAC, "active-client-id", "1:" + strings.ToLower(l.MAC), "active-server", l.Server, "radius", "false",
+		"address", l.Address, "mac-address", l.MAC, "client-id", "1:" + strings.ToLower(l.MAC), "server", l.Server,
+		"status", "bound", "expires-after", "9m", "last-seen", "1m", "active-address", l.Address, "active-mac-address",
+		l.MAC, "active-client-id", "1:" + strings.ToLower(l.MAC), "active-server", l.Server, "radius", "false",
 	}
 	if l.Host != "" {
 		props = append(props, "host-name", l.Host)

@@ -50,7 +50,10 @@ type Simulator struct {
 
 // New makes the routers; Start makes them listen.
 func New(cfg Config) (*Simulator, error) {
-	s := &Simulator{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, byName: map[string]*Router{}, menus: map[version]map[string]*menu{}, done: make(chan struct{})}
+	s := &Simulator{
+		cfg: cfg, clock: cfg.Clock, log: cfg.Logger, byName: map[string]*Router{},
+		menus: map[version]map[string]*menu{}, done: make(chan struct{}),
+	}
 	if s.clock == nil {
 		s.clock = clock.System()
 	}
@@ -97,7 +100,8 @@ func (s *Simulator) Start(ctx context.Context) error {
 			s.shut()
 			return err
 		}
-		s.log.Info("router simulator listens", "router", r.cfg.Name, "www", r.Addr(serviceWWW), "www_ssl", r.Addr(serviceWWWSSL), "api", r.Addr(serviceAPI), "api_ssl", r.Addr(serviceAPISSL))
+		s.log.Info("router simulator listens", "router", r.cfg.Name, "www", r.Addr(serviceWWW), "www_ssl",
+			r.Addr(serviceWWWSSL), "api", r.Addr(serviceAPI), "api_ssl", r.Addr(serviceAPISSL))
 	}
 	s.control = &http.Server{Handler: s.controls(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet}
 	go func() {
@@ -142,7 +146,8 @@ func (s *Simulator) Dial(ctx context.Context, network, address string) (net.Conn
 	if err != nil {
 		return nil, err
 	}
-	service := map[string]string{"80": serviceWWW, "443": serviceWWWSSL, "8728": serviceAPI, "8729": serviceAPISSL}[port]
+	service := map[string]string{"80": serviceWWW, "443": serviceWWWSSL, "8728": serviceAPI,
+		"8729": serviceAPISSL}[port]
 	for _, r := range s.routers {
 		if !r.cfg.Tunnel.IsValid() || r.cfg.Tunnel.String() != host {
 			continue

@@ -14,11 +14,16 @@ func TestSession_LeavesItsTracesAndTakesThemAway(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions {
 		k := newKit(t, version)
-		k.do("interface/pppoe-server/server", "add", router.Item{"service-name": "s", "interface": "ether5", "disabled": "no"})
+		k.do("interface/pppoe-server/server", "add", router.Item{
+			"service-name": "s", "interface": "ether5", "disabled": "no",
+		})
 		k.do("ip/hotspot", "add", router.Item{"name": "h", "interface": "ether4", "disabled": "no"})
 		before := k.Snapshot(true)
 		for _, s := range []router.Session{
-			{Kind: "pppoe", User: "jane", Server: "s", MAC: "aa:bb:cc:00:11:22", Address: "10.50.0.7", Rate: "5M/10M", List: "customers", RxBytes: 10, TxBytes: 100},
+			{
+				Kind: "pppoe", User: "jane", Server: "s", MAC: "aa:bb:cc:00:11:22", Address: "10.50.0.7",
+				Rate: "5M/10M", List: "customers", RxBytes: 10, TxBytes: 100,
+			},
 			{Kind: "pppoe", User: "jane", Server: "s", Address: "10.50.0.8"},
 			{Kind: "hotspot", User: "v1", Server: "h", Address: "10.50.1.5", Rate: "1M/2M", TxBytes: 7},
 		} {
@@ -27,10 +32,13 @@ func TestSession_LeavesItsTracesAndTakesThemAway(t *testing.T) {
 			}
 		}
 		k.clock.Advance(time.Minute)
-		if got := k.only("ppp/active", "address", "10.50.0.7"); got["uptime"] != "1m" || got["caller-id"] != "AA:BB:CC:00:11:22" || got[".id"] != "*80000001" || got["session-id"] != "0x81000001" {
+		if got := k.only("ppp/active", "address",
+			"10.50.0.7"); got["uptime"] != "1m" || got["caller-id"] != "AA:BB:CC:00:11:22" ||
+			got[".id"] != "*80000001" || got["session-id"] != "0x81000001" {
 			t.Errorf("active: %v", got)
 		}
-		if got := k.only("interface", "name", "<pppoe-jane>"); got["dynamic"] != "true" || got["type"] != "pppoe-in" || got["tx-byte"] != "6000" {
+		if got := k.only("interface", "name", "<pppoe-jane>"); got["dynamic"] != "true" || got["type"] != "pppoe-in" ||
+			got["tx-byte"] != "6000" {
 			t.Errorf("interface: %v", got)
 		}
 		k.only("interface", "name", "<pppoe-jane-1>")
@@ -67,8 +75,11 @@ func TestSession_EndsWithItsServer(t *testing.T) {
 		"unplugged": func(k *kit) { k.SetPower(false) },
 	} {
 		k := newKit(t, "7.16")
-		k.do("interface/pppoe-server/server", "add", router.Item{"service-name": "s", "interface": "ether5", "disabled": "no"})
-		if _, err := k.Connect(router.Session{Kind: "pppoe", User: "u", Server: "s", Address: "10.50.0.7"}); err != nil {
+		k.do("interface/pppoe-server/server", "add", router.Item{
+			"service-name": "s", "interface": "ether5", "disabled": "no",
+		})
+		if _, err := k.Connect(router.Session{Kind: "pppoe", User: "u", Server: "s",
+			Address: "10.50.0.7"}); err != nil {
 			t.Fatal(err)
 		}
 		k.do("interface/pppoe-server/server", "set", router.Item{".id": "*1", "max-sessions": "100"})
@@ -102,7 +113,8 @@ func TestReferences_FollowNamesAndDangle(t *testing.T) {
 		t.Errorf("profile: %v", got)
 	}
 	k.do("interface/vlan", "remove", router.Item{"numbers": "w"})
-	if got := k.only("ip/address", "address", "10.0.0.1/24"); !strings.HasPrefix(got["interface"], "*") || got["invalid"] != "true" {
+	if got := k.only("ip/address", "address", "10.0.0.1/24"); !strings.HasPrefix(got["interface"], "*") ||
+		got["invalid"] != "true" {
 		t.Errorf("address: %v", got)
 	}
 }
@@ -119,19 +131,30 @@ func TestRefusals_OfWhatIsNotToBeTouched(t *testing.T) {
 	}{
 		{"user/group", "remove", router.Item{"numbers": "g"}, "failure: group has some users"},
 		{"ppp/profile", "remove", router.Item{"numbers": "default"}, "failure: can not remove default item"},
-		{"interface/bridge/port", "add", router.Item{"interface": "ether2", "bridge": "bridge"}, "failure: device already added as bridge port"},
+		{
+			"interface/bridge/port", "add", router.Item{"interface": "ether2", "bridge": "bridge"},
+			"failure: device already added as bridge port",
+		},
 		{"ip/firewall/address-list", "add", router.Item{"list": "l"}, "missing =address="},
 		{"ip/hotspot/profile", "add", router.Item{"name": "x", "comment": "y"}, "unknown parameter comment"},
 		{"ip/pool", "set", router.Item{"ranges": "10.0.0.1"}, "missing =.id="},
-		{"ip/firewall/filter", "add", router.Item{"chain": "input", "place-before": "*77"}, "input does not match any value of place-before"},
-		{"ip/firewall/filter", "add", router.Item{"chain": "input", "in-interface": "nope"}, "input does not match any value of in-interface"},
+		{
+			"ip/firewall/filter", "add", router.Item{"chain": "input", "place-before": "*77"},
+			"input does not match any value of place-before",
+		},
+		{
+			"ip/firewall/filter", "add", router.Item{"chain": "input", "in-interface": "nope"},
+			"input does not match any value of in-interface",
+		},
 	} {
 		if _, err := k.Do(c.menu, c.command, c.args); err == nil || err.Error() != c.want {
 			t.Errorf("/%s %s %v: %v", c.menu, c.command, c.args, err)
 		}
 	}
 	k.do("ip/firewall/address-list", "add", router.Item{"list": "l", "address": "10.0.0.1/32"})
-	if _, err := k.Do("ip/firewall/address-list", "add", router.Item{"list": "l", "address": "10.0.0.1", "comment": "x"}); err == nil || err.Error() != "failure: already have such entry" {
+	if _, err := k.Do("ip/firewall/address-list", "add",
+		router.Item{"list": "l", "address": "10.0.0.1", "comment": "x"}); err == nil ||
+		err.Error() != "failure: already have such entry" {
 		t.Errorf("duplicate entry: %v", err)
 	}
 	k.do("ip/hotspot/walled-garden", "add", router.Item{"dst-host": "*.example.com"})
@@ -158,9 +181,14 @@ func TestSeed_SameSeedSameRouter(t *testing.T) {
 func TestFaults_SomebodyElseEdits(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "7.16")
-	k.SetFaults(router.Faults{EditAfterWrites: router.After(2), Edits: []router.Edit{{Menu: "ip/pool", Command: "add", Args: router.Item{"name": "theirs", "ranges": "10.9.9.9"}}}})
+	k.SetFaults(router.Faults{
+		EditAfterWrites: router.After(2), Edits: []router.Edit{
+			{Menu: "ip/pool", Command: "add", Args: router.Item{"name": "theirs", "ranges": "10.9.9.9"}},
+		},
+	})
 	for i, name := range []string{"a", "b", "c"} {
-		if status, body := k.rest("www", "PUT", "/rest/ip/pool", `{"name":"`+name+`","ranges":"10.0.0.1"}`); status != 201 {
+		if status, body := k.rest("www", "PUT", "/rest/ip/pool",
+			`{"name":"`+name+`","ranges":"10.0.0.1"}`); status != 201 {
 			t.Fatal(body)
 		}
 		if n := len(k.Snapshot(false)["ip/pool"]); n != []int{2, 4, 5}[i] {
@@ -172,11 +200,13 @@ func TestFaults_SomebodyElseEdits(t *testing.T) {
 	if status, _ := k.rest("www", "PUT", "/rest/ip/pool", `{"name":"d","ranges":"10.0.0.1"}`); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if got := k.do("system/resource", "print", nil); got[0]["uptime"] != "0s" || len(k.Snapshot(false)["ip/pool"]) != 6 {
+	if got := k.do("system/resource", "print", nil); got[0]["uptime"] != "0s" ||
+		len(k.Snapshot(false)["ip/pool"]) != 6 {
 		t.Errorf("after the reboot: %v", got)
 	}
 	k.SetFaults(router.Faults{DenyWrites: true})
-	if status, body := k.rest("www", "DELETE", "/rest/ip/pool/*2", ""); status != 500 || !strings.Contains(body, "not enough permissions (9)") {
+	if status, body := k.rest("www", "DELETE", "/rest/ip/pool/*2", ""); status != 500 ||
+		!strings.Contains(body, "not enough permissions (9)") {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -61,7 +61,10 @@ func span(d time.Duration) string {
 	for _, u := range []struct {
 		unit time.Duration
 		name string
-	}{{7 * 24 * time.Hour, "w"}, {24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
+	}{
+		{7 * 24 * time.Hour, "w"}, {24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"},
+		{time.Millisecond, "ms"},
+	} {
 		if n := d / u.unit; n > 0 {
 			fmt.Fprintf(&out, "%d%s", n, u.name)
 			d -= n * u.unit
@@ -77,7 +80,10 @@ func parseSpan(text string) (time.Duration, bool) {
 	units := []struct {
 		name string
 		unit time.Duration
-	}{{"ms", time.Millisecond}, {"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	}{
+		{"ms", time.Millisecond}, {"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour},
+		{"m", time.Minute}, {"s", time.Second},
+	}
 	for rest != "" {
 		digits := strings.TrimLeft(rest, "0123456789")
 		n, err := strconv.ParseInt(rest[:len(rest)-len(digits)], 10, 40)
@@ -89,10 +95,12 @@ func parseSpan(text string) (time.Duration, bool) {
 		}
 		if strings.HasPrefix(digits, ":") {
 			var h, m, s int64
-			if c, err := fmt.Sscanf(rest, "%d:%d:%d", &h, &m, &s); err != nil || c != 3 || strings.Count(rest, ":") != 2 || m > 59 || s > 59 {
+			if c, err := fmt.Sscanf(rest, "%d:%d:%d", &h, &m,
+				&s); err != nil || c != 3 || strings.Count(rest, ":") != 2 || m > 59 || s > 59 {
 				return 0, false
 			}
-			return total + time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second, true
+			return total + time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second,
+				true
 		}
 		found := false
 		for _, u := range units {

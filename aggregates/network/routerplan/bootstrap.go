@@ -54,16 +54,18 @@ const maxQuoted = 256
 
 // quotable tells whether a text can stand quoted in a script.
 func quotable(text string) bool {
-	return text != "" && len(text) <= maxQuoted && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+	return text != "" && len(text) <= maxQuoted && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// quoted writes a text so that a router's script and its terminal take it as it is: whatever is not plain becomes its hex
-// digits, as 6.49 and 7.x read them. A question mark, which asks a terminal for help, is then none.
+// quoted writes a text so that a router's script and its terminal take it as it is: whatever is not plain becomes its
+// hex digits, as 6.49 and 7.x read them. A question mark, which asks a terminal for help, is then none.
 func quoted(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, c := range []byte(text) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-+=:@/,!#%*", c) >= 0 {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("._-+=:@/,!#%*", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, `\%02X`, c)
@@ -82,10 +84,12 @@ func (c BootstrapConfig) Validate() error {
 	f.Check(plainSecret.MatchString(c.TunnelSecret), "tunnelSecret", "must have 8 to 64 letters and digits")
 	_, err := netip.ParseAddr(c.RadiusHost)
 	f.Check(err == nil, "radiusHost", "must be an address")
-	f.Check(quotable(c.RadiusSecret), "radiusSecret", "must have 1 to %d characters, without control characters", maxQuoted)
+	f.Check(quotable(c.RadiusSecret), "radiusSecret", "must have 1 to %d characters, without control characters",
+		maxQuoted)
 	f.Check(c.CoAPort > 0 && c.CoAPort < 65536, "coaPort", "must be a port")
 	f.Check(quotable(c.APIUser), "apiUsername", "must have 1 to %d characters, without control characters", maxQuoted)
-	f.Check(quotable(c.APIPassword), "apiPassword", "must have 1 to %d characters, without control characters", maxQuoted)
+	f.Check(quotable(c.APIPassword), "apiPassword", "must have 1 to %d characters, without control characters",
+		maxQuoted)
 	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
 	if c.ReportURL != "" {
 		_, err := url.Parse(c.ReportURL)
@@ -107,22 +111,26 @@ func serviceOf(port int) string {
 	return "www"
 }
 
-// Bootstrap writes the script that an operator pastes into a router or imports from a file. It runs on 6.49 and 7.x, may be
-// run again, and touches nothing that it did not make, but for /ppp aaa, /radius incoming and the one service it restricts.
+// Bootstrap writes the script that an operator pastes into a router or imports from a file. It runs on 6.49 and 7.x,
+// may be run again, and touches nothing that it did not make, but for /ppp aaa, /radius incoming and the one service it
+// restricts.
 //
-// It is one block, since a local variable lives for one line of a paste otherwise, and has no tabs and no question marks,
-// which a terminal acts upon. What one of the versions does not know is given to :parse at run time, so that it fails alone.
+// It is one block, since a local variable lives for one line of a paste otherwise, and has no tabs and no question
+// marks, which a terminal acts upon. What one of the versions does not know is given to :parse at run time, so that it
+// fails alone.
 //
-// At the end it reports its version in two ways. The comment of the tunnel interface becomes "Platform BOOTSTRAP_VERSION=2":
-// the platform reads it with the interfaces as soon as the tunnel is up, which needs no policy beyond read (BootstrapOf). And
-// it posts to ReportURL with the version as last part of the path, so that the platform knows at once: /tool fetch runs with
-// the rights of who pastes the script, not of the API user; where device-mode forbids it the comment remains.
+// At the end it reports its version in two ways. The comment of the tunnel interface becomes "Platform
+// BOOTSTRAP_VERSION=2": the platform reads it with the interfaces as soon as the tunnel is up, which needs no policy
+// beyond read (BootstrapOf). And it posts to ReportURL with the version as last part of the path, so that the platform
+// knows at once: /tool fetch runs with the rights of who pastes the script, not of the API user; where device-mode
+// forbids it the comment remains.
 func Bootstrap(c BootstrapConfig) (string, error) {
 	if err := c.Validate(); err != nil {
 		return "", err
 	}
 	var b script
-	b.put("# Lastmile bootstrap, version %d. Safe to run again. It restricts the service %s to the tunnel:", BootstrapVersion, serviceOf(c.APIPort))
+	b.put("# Lastmile bootstrap, version %d. Safe to run again. It restricts the service %s to the tunnel:",
+		BootstrapVersion, serviceOf(c.APIPort))
 	b.put("# afterwards that service no longer answers on the LAN; winbox and ssh do.")
 	b.put("{")
 	b.put(`:local ver [/system resource get version]`)
@@ -156,19 +164,24 @@ func (s *script) ensure(menu, find, values, onlyNew string) {
 
 // late writes a command that only some versions know, at a place where failing is no harm.
 func (s *script) late(command string) {
-	s.put(`:do { :local cmd [:parse "%s"]; $cmd } on-error={ :put "skipped on this router" }`, strings.ReplaceAll(command, `"`, `\"`))
+	s.put(`:do { :local cmd [:parse "%s"]; $cmd } on-error={ :put "skipped on this router" }`,
+		strings.ReplaceAll(command, `"`, `\"`))
 }
 
 // tunnel makes the SSTP client with a profile of its own, and waits for it a while.
 func (s *script) tunnel(c BootstrapConfig) {
 	s.put("# 1. Management tunnel: everything else goes through it.")
-	s.ensure("/ppp profile", `name="`+TunnelInterface+`"`, "use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes", `name="`+TunnelInterface+`"`)
-	values := fmt.Sprintf(`user="%s" password="%s" profile=%s add-default-route=no verify-server-certificate=no disabled=no`,
+	s.ensure("/ppp profile", `name="`+TunnelInterface+`"`,
+		"use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes", `name="`+TunnelInterface+`"`)
+	values := fmt.Sprintf(
+		`user="%s" password="%s" profile=%s add-default-route=no verify-server-certificate=no disabled=no`,
 		c.TunnelUser, c.TunnelSecret, TunnelInterface)
-	s.ensure("/interface sstp-client", `name="`+TunnelInterface+`"`, values, fmt.Sprintf(`name="%s" connect-to=%s`, TunnelInterface, c.Concentrator))
+	s.ensure("/interface sstp-client", `name="`+TunnelInterface+`"`, values,
+		fmt.Sprintf(`name="%s" connect-to=%s`, TunnelInterface, c.Concentrator))
 	// Version 6 writes the port into connect-to, version 7 has a property for it.
 	s.put(`:if ($major < 7) do={`)
-	s.put(`/interface sstp-client set [find where name="%s"] connect-to="%s:%d"`, TunnelInterface, c.Concentrator, c.SSTPPort)
+	s.put(`/interface sstp-client set [find where name="%s"] connect-to="%s:%d"`, TunnelInterface, c.Concentrator,
+		c.SSTPPort)
 	s.put(`} else={`)
 	s.put(`/interface sstp-client set [find where name="%s"] connect-to=%s`, TunnelInterface, c.Concentrator)
 	s.late(fmt.Sprintf(`/interface sstp-client set [find where name="%s"] port=%d`, TunnelInterface, c.SSTPPort))
@@ -182,7 +195,8 @@ func (s *script) tunnel(c BootstrapConfig) {
 func (s *script) radius(c BootstrapConfig) {
 	s.put("# 2. RADIUS.")
 	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
-		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`, c.RadiusHost, quoted(c.RadiusSecret)),
+		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`,
+		c.RadiusHost, quoted(c.RadiusSecret)),
 		`comment="`+bootstrapComment+`"`)
 	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
@@ -219,11 +233,12 @@ func (s *script) access(c BootstrapConfig) {
 	}
 }
 
-// user makes the API user. One of that name that is not in the platform's group is somebody's login, perhaps the only one: it
-// keeps its group and password, which are what the platform was told.
+// user makes the API user. One of that name that is not in the platform's group is somebody's login, perhaps the only
+// one: it keeps its group and password, which are what the platform was told.
 func (s *script) user(c BootstrapConfig) {
 	name, password := "name="+quoted(c.APIUser), "password="+quoted(c.APIPassword)
-	s.put(`:if ([:len [/user find where %s]] = 0) do={ /user add %s group=%s %s disabled=no } else={`, name, name, bootstrapGroup, password)
+	s.put(`:if ([:len [/user find where %s]] = 0) do={ /user add %s group=%s %s disabled=no } else={`, name, name,
+		bootstrapGroup, password)
 	s.put(`:if ([:len [/user find where %s group="%s"]] = 0) do={ :put "The user exists and is not the platform's: it stays as it is." } else={`, name, bootstrapGroup)
 	s.put(`/user set [find where %s] %s disabled=no`, name, password)
 	s.put(`} }`)
@@ -234,8 +249,8 @@ func isDefaultPort(port int) bool {
 	return port == 80 || port == 443 || port == 8728 || port == 8729
 }
 
-// firewall makes the platform's rules anew at the head of the table, the last one first; those of a former run go when the
-// new ones stand, so that the tunnel is never shut.
+// firewall makes the platform's rules anew at the head of the table, the last one first; those of a former run go when
+// the new ones stand, so that the tunnel is never shut.
 func (s *script) firewall(c BootstrapConfig) {
 	s.put("# 4. Firewall: the tunnel rule first. Rules of others are not touched.")
 	s.put(`:local old [/ip firewall filter find where comment~"^%s"]`, FirewallTag)
@@ -250,7 +265,9 @@ func (s *script) firewall(c BootstrapConfig) {
 // words writes a rule's properties in a fixed order.
 func words(rule Resource) string {
 	var list []string
-	for _, property := range []string{"chain", "action", "in-interface", "src-address", "protocol", "dst-port", "comment"} {
+	for _, property := range []string{
+		"chain", "action", "in-interface", "src-address", "protocol", "dst-port", "comment",
+	} {
 		if value, ok := rule.Values[property]; ok && property == "comment" {
 			list = append(list, fmt.Sprintf("%s=%q", property, value))
 		} else if ok {
@@ -263,9 +280,11 @@ func words(rule Resource) string {
 // report leaves the version on the router and tells the platform.
 func (s *script) report(c BootstrapConfig) {
 	s.put("# 5. Report the version.")
-	s.put(`/interface sstp-client set [find where name="%s"] comment="%s %s%d"`, TunnelInterface, bootstrapComment, versionMark, BootstrapVersion)
+	s.put(`/interface sstp-client set [find where name="%s"] comment="%s %s%d"`, TunnelInterface, bootstrapComment,
+		versionMark, BootstrapVersion)
 	if c.ReportURL != "" {
-		s.late(fmt.Sprintf(`/tool fetch url="%s/%d" http-method=post http-data="" check-certificate=no keep-result=no`, c.ReportURL, BootstrapVersion))
+		s.late(fmt.Sprintf(`/tool fetch url="%s/%d" http-method=post http-data="" check-certificate=no keep-result=no`,
+			c.ReportURL, BootstrapVersion))
 	}
 	s.put(`:put "%s%d done"`, versionMark, BootstrapVersion)
 }

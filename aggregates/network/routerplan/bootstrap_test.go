@@ -17,9 +17,9 @@ var update = flag.Bool("update", false, "write golden files")
 // bootstrapConfig is the script's input.
 func bootstrapConfig() routerplan.BootstrapConfig {
 	return routerplan.BootstrapConfig{
-		Concentrator: "vpn.example.net", SSTPPort: 4443, TunnelUser: "nas-1a2b3c4d", TunnelSecret: "tunnelSecret1", RadiusHost: "10.99.0.1",
-		RadiusSecret: "radiusSecret1", CoAPort: 3799, APIUser: "platform", APIPassword: "apiPassword1", APIPort: 80,
-		ReportURL: "https://isp.example.net/webhooks/bootstrap/TOKEN",
+		Concentrator: "vpn.example.net", SSTPPort: 4443, TunnelUser: "nas-1a2b3c4d", TunnelSecret: "tunnelSecret1",
+		RadiusHost: "10.99.0.1", RadiusSecret: "radiusSecret1", CoAPort: 3799, APIUser: "platform",
+		APIPassword: "apiPassword1", APIPort: 80, ReportURL: "https://isp.example.net/webhooks/bootstrap/TOKEN",
 	}
 }
 
@@ -51,8 +51,8 @@ func TestBootstrap_IsTheScriptThatWasReviewed(t *testing.T) {
 	checkScript(t, got)
 }
 
-// checkScript wants a text that a terminal of 6.49 and of 7.x takes: one block, brackets and quotes in balance, nothing that
-// the terminal acts upon, no path with slashes.
+// checkScript wants a text that a terminal of 6.49 and of 7.x takes: one block, brackets and quotes in balance, nothing
+// that the terminal acts upon, no path with slashes.
 func checkScript(t *testing.T, script string) {
 	t.Helper()
 	if strings.ContainsAny(script, "\t?\r") {
@@ -87,7 +87,8 @@ func checkScript(t *testing.T, script string) {
 		if quoted {
 			t.Errorf("line %d: a quote is open: %s", n+1, l)
 		}
-		if menu, _, _ := strings.Cut(strings.TrimPrefix(l, "/"), " "); strings.HasPrefix(l, "/") && strings.Contains(menu, "/") {
+		if menu, _, _ := strings.Cut(strings.TrimPrefix(l, "/"), " "); strings.HasPrefix(l, "/") &&
+			strings.Contains(menu, "/") {
 			t.Errorf("line %d: version 6 knows no path with slashes: %s", n+1, l)
 		}
 	}
@@ -104,7 +105,8 @@ func TestBootstrap_KeepsTheOrderTunnelRadiusUserServiceFirewallReport(t *testing
 		"/ppp profile add name=\"platform-tunnel\"", "/interface sstp-client add name=\"platform-tunnel\"", "running",
 		"/radius add", "interim-update=5m", "/radius incoming set accept=yes port=3799",
 		"policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon", "rest-api", "/user add",
-		"/ip service set www address=10.99.0.0/16", "Platform-fw:", "comment=\"Platform BOOTSTRAP_VERSION=2\"", "/tool fetch", "BOOTSTRAP_VERSION=2 done",
+		"/ip service set www address=10.99.0.0/16", "Platform-fw:", "comment=\"Platform BOOTSTRAP_VERSION=2\"",
+		"/tool fetch", "BOOTSTRAP_VERSION=2 done",
 	} {
 		next := strings.Index(got[at:], part)
 		if next < 0 {
@@ -115,7 +117,8 @@ func TestBootstrap_KeepsTheOrderTunnelRadiusUserServiceFirewallReport(t *testing
 	c := bootstrapConfig()
 	c.APIPort, c.AllowReboot, c.ReportURL = 8729, true, ""
 	got, _ = routerplan.Bootstrap(c)
-	if !strings.Contains(got, "/ip service set api-ssl address=10.99.0.0/16") || strings.Contains(got, "!reboot") || strings.Contains(got, "fetch") {
+	if !strings.Contains(got, "/ip service set api-ssl address=10.99.0.0/16") || strings.Contains(got, "!reboot") ||
+		strings.Contains(got, "fetch") {
 		t.Error(got)
 	}
 	checkScript(t, got)
@@ -144,8 +147,14 @@ func TestBootstrap_RefusesWhatCannotStandInIt(t *testing.T) {
 
 func TestBootstrapOf_ReadsTheVersionFromTheTunnelInterface(t *testing.T) {
 	t.Parallel()
-	for comment, want := range map[string]int{"Platform BOOTSTRAP_VERSION=2": 2, "Platform BOOTSTRAP_VERSION=1 x": 1, "": 0, "BOOTSTRAP_VERSION=x": 0} {
-		s := routerplan.Snapshot{routerplan.MenuInterface: {{"name": "ether1", "comment": "BOOTSTRAP_VERSION=9"}, {"name": "platform-tunnel", "comment": comment}}}
+	for comment, want := range map[string]int{
+		"Platform BOOTSTRAP_VERSION=2": 2, "Platform BOOTSTRAP_VERSION=1 x": 1, "": 0, "BOOTSTRAP_VERSION=x": 0,
+	} {
+		s := routerplan.Snapshot{
+			routerplan.MenuInterface: {
+				{"name": "ether1", "comment": "BOOTSTRAP_VERSION=9"}, {"name": "platform-tunnel", "comment": comment},
+			},
+		}
 		if got := routerplan.BootstrapOf(s); got != want {
 			t.Errorf("%q gives %d", comment, got)
 		}
@@ -154,9 +163,14 @@ func TestBootstrapOf_ReadsTheVersionFromTheTunnelInterface(t *testing.T) {
 
 func TestTunnelConfigs_AreTheFilesThatWereReviewed(t *testing.T) {
 	t.Parallel()
-	c := routerplan.TunnelConfig{Port: 4443, Certificate: "/etc/accel-ppp/fullchain.pem", Key: "/etc/accel-ppp/key.pem", Clients: []routerplan.TunnelClient{
-		{User: "nas-2", Secret: "secretOfTwo", Address: "10.99.7.9"}, {User: "nas-1", Secret: "secretOfOne", Address: "10.99.3.4"},
-	}}
+	c := routerplan.TunnelConfig{
+		Port: 4443, Certificate: "/etc/accel-ppp/fullchain.pem", Key: "/etc/accel-ppp/key.pem",
+		Clients: []routerplan.TunnelClient{
+			{User: "nas-2", Secret: "secretOfTwo", Address: "10.99.7.9"}, {
+				User: "nas-1", Secret: "secretOfOne", Address: "10.99.3.4",
+			},
+		},
+	}
 	config, secrets, err := routerplan.AccelPPP(c)
 	if err != nil {
 		t.Fatal(err)

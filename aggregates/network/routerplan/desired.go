@@ -17,8 +17,8 @@ type Service struct {
 	WalledGarden events.WalledGarden
 }
 
-// Resource is one thing that should stand on a router. Values are the properties that the platform decides; all others are
-// the operator's.
+// Resource is one thing that should stand on a router. Values are the properties that the platform decides; all others
+// are the operator's.
 type Resource struct {
 	Path    string
 	Name    string
@@ -64,14 +64,15 @@ const (
 // vlanText is a VLAN id as routers write it.
 func vlanText(vlan int) string { return strconv.Itoa(vlan) }
 
-// Desired is everything that should stand on a router for a service, in the order of creation. It depends on nothing but
-// the service and what the router's version can hold.
+// Desired is everything that should stand on a router for a service, in the order of creation. It depends on nothing
+// but the service and what the router's version can hold.
 func Desired(s Service, v Version) []Resource {
 	d := desire{service: s, names: names(s.ID), on: s.Binding.ParentInterface}
 	if s.Binding.VlanID != 0 {
 		d.on = d.names.vlan
 		d.add(MenuVlan, map[string]string{
-			propertyName: d.names.vlan, propertyInterface: s.Binding.ParentInterface, "vlan-id": vlanText(s.Binding.VlanID), propertyDisabled: "no",
+			propertyName: d.names.vlan, propertyInterface: s.Binding.ParentInterface,
+			"vlan-id": vlanText(s.Binding.VlanID), propertyDisabled: "no",
 		}, true)
 	}
 	switch s.Binding.Type {
@@ -99,7 +100,9 @@ func (d *desire) add(path string, values map[string]string, comment bool) {
 	if comment {
 		values[propertyComment] = ServiceComment(d.service.ID)
 	}
-	d.resources = append(d.resources, Resource{Path: path, Name: menus[rankOf(path)].nameOf(values), Service: d.service.ID, Values: values})
+	d.resources = append(d.resources, Resource{
+		Path: path, Name: menus[rankOf(path)].nameOf(values), Service: d.service.ID, Values: values,
+	})
 }
 
 // pool is the range that customers get addresses from.
@@ -123,32 +126,40 @@ func (d *desire) pppoe(v Version) {
 // addresses are gateway, pool and DHCP on the port.
 func (d *desire) addresses(lease string) {
 	a := d.service.Addressing
-	d.add(MenuAddress, map[string]string{propertyAddress: a.Gateway + "/" + bitsOf(a.Subnet), propertyInterface: d.on, propertyDisabled: "no"}, true)
+	d.add(MenuAddress, map[string]string{propertyAddress: a.Gateway + "/" + bitsOf(a.Subnet), propertyInterface: d.on,
+		propertyDisabled: "no"}, true)
 	d.pool()
 	d.add(MenuDHCPServer, map[string]string{
-		propertyName: d.names.dhcp, propertyInterface: d.on, "address-pool": d.names.pool, "lease-time": lease, propertyDisabled: "no",
+		propertyName: d.names.dhcp, propertyInterface: d.on, "address-pool": d.names.pool, "lease-time": lease,
+		propertyDisabled: "no",
 	}, true)
-	d.add(MenuDHCPNetwork, map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": a.Gateway}, true)
+	d.add(MenuDHCPNetwork, map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": a.Gateway},
+		true)
 }
 
 // hotspot is a server with a profile of its own, and its walled garden: by domain for plain web pages (http) and for
 // everything else (ip), and by address.
 func (d *desire) hotspot() {
 	d.add(MenuHotspotProfile, map[string]string{
-		propertyName: d.names.hotspotProfile, "hotspot-address": d.service.Addressing.Gateway, "use-radius": "yes", "radius-accounting": "yes",
+		propertyName: d.names.hotspotProfile, "hotspot-address": d.service.Addressing.Gateway, "use-radius": "yes",
+		"radius-accounting": "yes",
 	}, false)
 	d.add(MenuHotspot, map[string]string{
-		propertyName: d.names.hotspot, propertyInterface: d.on, "address-pool": d.names.pool, "profile": d.names.hotspotProfile, propertyDisabled: "no",
+		propertyName: d.names.hotspot, propertyInterface: d.on, "address-pool": d.names.pool,
+		"profile": d.names.hotspotProfile, propertyDisabled: "no",
 	}, false)
 	for _, domain := range d.service.WalledGarden.Domains {
-		d.add(MenuWalledGarden, map[string]string{propertyDstHost: domain, propertyServer: d.names.hotspot, propertyAction: "allow", propertyDisabled: "no"}, true)
+		d.add(MenuWalledGarden, map[string]string{propertyDstHost: domain, propertyServer: d.names.hotspot,
+			propertyAction: "allow", propertyDisabled: "no"}, true)
 	}
 	for _, domain := range d.service.WalledGarden.Domains {
-		d.add(MenuWalledGardenIP, map[string]string{propertyDstHost: domain, propertyServer: d.names.hotspot, propertyAction: "accept", propertyDisabled: "no"}, true)
+		d.add(MenuWalledGardenIP, map[string]string{propertyDstHost: domain, propertyServer: d.names.hotspot,
+			propertyAction: "accept", propertyDisabled: "no"}, true)
 	}
 	for _, address := range d.service.WalledGarden.Addresses {
 		d.add(MenuWalledGardenIP, map[string]string{
-			propertyDstAddress: address, propertyServer: d.names.hotspot, propertyAction: "accept", propertyDisabled: "no",
+			propertyDstAddress: address, propertyServer: d.names.hotspot, propertyAction: "accept",
+			propertyDisabled: "no",
 		}, true)
 	}
 }

@@ -63,13 +63,15 @@ func (d Diff) Of(service id.Service) Diff {
 func (d Diff) Resources() []events.DriftedResource {
 	out := make([]events.DriftedResource, 0, len(d.Differences))
 	for _, x := range d.Differences {
-		out = append(out, events.DriftedResource{Path: x.Path, Kind: x.Kind, Name: x.Name, Expected: masked(x.Expected), Actual: masked(x.Actual)})
+		out = append(out, events.DriftedResource{
+			Path: x.Path, Kind: x.Kind, Name: x.Name, Expected: masked(x.Expected), Actual: masked(x.Actual),
+		})
 	}
 	return out
 }
 
-// Hash identifies the difference: the same whatever the order of rows, their identifiers, or how a value is written. It is ""
-// when nothing differs.
+// Hash identifies the difference: the same whatever the order of rows, their identifiers, or how a value is written. It
+// is "" when nothing differs.
 func (d Diff) Hash() string {
 	if d.InSync() {
 		return ""
@@ -97,8 +99,8 @@ func CompareService(s Snapshot, service Service, v Version) Diff {
 	return compare(s, []Service{service}, v, false)
 }
 
-// CompareDevice compares a router with all its services and finds orphans: what is tagged with a service that is not among
-// them.
+// CompareDevice compares a router with all its services and finds orphans: what is tagged with a service that is not
+// among them.
 func CompareDevice(s Snapshot, services []Service, v Version) Diff {
 	return compare(s, services, v, true)
 }
@@ -131,7 +133,8 @@ func compare(s Snapshot, services []Service, v Version, orphans bool) Diff {
 			}
 		}
 		for _, service := range services {
-			mine := slices.DeleteFunc(slices.Clone(wanted[m.path]), func(r Resource) bool { return r.Service != service.ID })
+			mine := slices.DeleteFunc(slices.Clone(wanted[m.path]),
+				func(r Resource) bool { return r.Service != service.ID })
 			d.Differences = append(d.Differences, m.compare(service.ID, mine, live[service.ID])...)
 		}
 	}
@@ -147,7 +150,8 @@ func (m menu) compare(service id.Service, wanted []Resource, live []Row) []Diffe
 		row := pairs[i]
 		if row == nil {
 			found = append(found, Difference{
-				Path: m.path, Kind: KindMissing, Name: want.Name, Service: service, Expected: want.Values, want: &wanted[i],
+				Path: m.path, Kind: KindMissing, Name: want.Name, Service: service, Expected: want.Values,
+				want: &wanted[i],
 			})
 			continue
 		}
@@ -162,11 +166,12 @@ func (m menu) compare(service id.Service, wanted []Resource, live []Row) []Diffe
 	return found
 }
 
-// pair finds the row of each resource: the same name or key and, of several, the one that differs least; where a service has
-// only one, whatever row is left of it.
+// pair finds the row of each resource: the same name or key and, of several, the one that differs least; where a
+// service has only one, whatever row is left of it.
 func (m menu) pair(wanted []Resource, live []Row) (pairs []Row, rest []Row) {
 	rest = slices.Clone(live)
-	slices.SortStableFunc(rest, func(a, b Row) int { return cmp.Compare(content(a), content(b)) }) // whatever order the router gives
+	// whatever order the router gives
+	slices.SortStableFunc(rest, func(a, b Row) int { return cmp.Compare(content(a), content(b)) })
 	pairs = make([]Row, len(wanted))
 	take := func(i int, fits func(Row) bool) {
 		best, least := -1, 0
@@ -209,7 +214,8 @@ func (m menu) pair(wanted []Resource, live []Row) (pairs []Row, rest []Row) {
 // changed compares one row with what it should be.
 func (m menu) changed(want Resource, row Row) (Difference, bool) {
 	x := Difference{
-		Path: m.path, Kind: KindChanged, Name: want.Name, Service: want.Service, Expected: map[string]string{}, Actual: map[string]string{}, row: row,
+		Path: m.path, Kind: KindChanged, Name: want.Name, Service: want.Service, Expected: map[string]string{},
+		Actual: map[string]string{}, row: row,
 	}
 	for property, value := range want.Values {
 		if !SameValue(property, row[property], value) {
@@ -231,8 +237,9 @@ func surplus(m menu, kind string, service id.Service, row Row) Difference {
 
 // volatile are properties that say how a resource is doing, not what it is.
 var volatile = []string{
-	propertyID, ".nextid", ".about", propertyDynamic, "invalid", "inactive", "running", "slave", "hits", "bytes", "packets", "total", "used", "available",
-	"actual-interface", "network", "l2mtu", "mac-address", "proxy-status", "HTTPS", "debug-info", "status", "role", "hw-offload",
+	propertyID, ".nextid", ".about", propertyDynamic, "invalid", "inactive", "running", "slave", "hits", "bytes",
+	"packets", "total", "used", "available", "actual-interface", "network", "l2mtu", "mac-address", "proxy-status",
+	"HTTPS", "debug-info", "status", "role", "hw-offload",
 }
 
 // plain is a row as it was configured.
@@ -258,8 +265,8 @@ func content(row Row) string {
 // secretProperties are never shown.
 var secretProperties = []string{"password", "secret", "passphrase", "private-key"}
 
-// Bounds of what is told of one resource, in bytes: it stands in events, which have a largest size, and a router may hold
-// anything.
+// Bounds of what is told of one resource, in bytes: it stands in events, which have a largest size, and a router may
+// hold anything.
 const (
 	maxToldValue    = 500
 	maxToldResource = 4000

@@ -11,8 +11,8 @@ import (
 // FirewallTag begins the comment of every firewall rule of the platform. All other rules are the operator's.
 const FirewallTag = "Platform-fw:"
 
-// Comments of the platform's rules, in their order: the tunnel rule is first of the whole table. Source: spec.md, Bootstrap
-// script 4 and Firewall reconciler.
+// Comments of the platform's rules, in their order: the tunnel rule is first of the whole table. Source: spec.md,
+// Bootstrap script 4 and Firewall reconciler.
 const (
 	fwTunnel  = FirewallTag + "tunnel"
 	fwRadius  = FirewallTag + "radius-incoming"
@@ -28,7 +28,9 @@ type Firewall struct {
 // FirewallRules are the platform's rules in their order.
 func FirewallRules(f Firewall) []Resource {
 	rule := func(comment, chain string, more map[string]string) Resource {
-		values := map[string]string{"chain": chain, propertyAction: "accept", "in-interface": TunnelInterface, propertyComment: comment}
+		values := map[string]string{
+			"chain": chain, propertyAction: "accept", "in-interface": TunnelInterface, propertyComment: comment,
+		}
 		for property, value := range more {
 			values[property] = value
 		}
@@ -36,13 +38,16 @@ func FirewallRules(f Firewall) []Resource {
 	}
 	return []Resource{
 		rule(fwTunnel, "input", map[string]string{"src-address": commands.TunnelPlan.String()}),
-		rule(fwRadius, "input", map[string]string{"src-address": f.RadiusHost, "protocol": "udp", "dst-port": strconv.Itoa(f.CoAPort)}),
+		rule(fwRadius, "input", map[string]string{
+			"src-address": f.RadiusHost, "protocol": "udp", "dst-port": strconv.Itoa(f.CoAPort),
+		}),
 		rule(fwForward, "forward", map[string]string{"src-address": commands.TunnelPlan.String()}),
 	}
 }
 
 // harmless are properties of a rule that do not say what it matches.
-var harmless = append([]string{"log", "log-prefix", propertyComment, propertyDisabled, "creation-time", "chain", propertyAction}, volatile...)
+var harmless = append([]string{"log", "log-prefix", propertyComment, propertyDisabled, "creation-time", "chain",
+	propertyAction}, volatile...)
 
 // placed is one rule of ours and what became of it.
 type placed struct {
@@ -53,11 +58,12 @@ type placed struct {
 	kept bool // stands where it should
 }
 
-// CompareFirewall compares the platform's rules, order included, with those of a router. Rules of the operator are neither
-// compared nor written; that ours stand before them is all that is asked.
+// CompareFirewall compares the platform's rules, order included, with those of a router. Rules of the operator are
+// neither compared nor written; that ours stand before them is all that is asked.
 func CompareFirewall(s Snapshot, f Firewall) Diff {
 	table := s.static(MenuFirewallFilter)
-	left := slices.DeleteFunc(slices.Clone(table), func(r Row) bool { return !strings.HasPrefix(r[propertyComment], FirewallTag) })
+	left := slices.DeleteFunc(slices.Clone(table),
+		func(r Row) bool { return !strings.HasPrefix(r[propertyComment], FirewallTag) })
 	m := menu{path: MenuFirewallFilter, name: propertyComment, key: []string{propertyComment}}
 	var rules []placed
 	for _, want := range FirewallRules(f) {
@@ -77,7 +83,9 @@ func CompareFirewall(s Snapshot, f Firewall) Diff {
 		}
 	}
 	for _, r := range left {
-		d.Differences = append(d.Differences, Difference{Path: m.path, Kind: KindExtra, Name: r[propertyComment], Actual: plain(r), row: r})
+		d.Differences = append(d.Differences, Difference{
+			Path: m.path, Kind: KindExtra, Name: r[propertyComment], Actual: plain(r), row: r,
+		})
 	}
 	d.steps = firewallSteps(table, rules, left)
 	return d
@@ -98,14 +106,18 @@ func compareRule(m menu, want Resource, row Row) (Difference, bool) {
 	return x, differs
 }
 
-// keepInPlace finds the most rules that stand right: at the head of the table, before any rule of others, in their order.
+// keepInPlace finds the most rules that stand right: at the head of the table, before any rule of others, in their
+// order.
 func keepInPlace(table []Row, rules []placed) {
 	var head []int // of rules, as the table has them
 	for _, row := range table {
 		if !strings.HasPrefix(row[propertyComment], FirewallTag) {
 			break
 		}
-		at := slices.IndexFunc(rules, func(p placed) bool { return p.row != nil && p.row[propertyID] == row[propertyID] })
+		at := slices.IndexFunc(rules, func(p placed) bool {
+			return p.row != nil &&
+				p.row[propertyID] == row[propertyID]
+		})
 		if at >= 0 && !rules[at].diff.replace { // others of ours go
 			head = append(head, at)
 		}
@@ -136,7 +148,8 @@ func longestIncreasing(list []int) []int {
 func (p placed) difference(rules []placed, at int) (Difference, bool) {
 	if p.row == nil {
 		want := p.want
-		return Difference{Path: MenuFirewallFilter, Kind: KindMissing, Name: want.Name, Expected: want.Values, want: &want}, true
+		return Difference{Path: MenuFirewallFilter, Kind: KindMissing, Name: want.Name, Expected: want.Values,
+			want: &want}, true
 	}
 	x := p.diff
 	if !p.kept && !x.replace {
@@ -149,8 +162,8 @@ func (p placed) difference(rules []placed, at int) (Difference, bool) {
 	return x, p.bad || !p.kept
 }
 
-// firewallSteps brings the rules into their order before all others. New rules come before old ones go, so that the tunnel
-// is never shut in between.
+// firewallSteps brings the rules into their order before all others. New rules come before old ones go, so that the
+// tunnel is never shut in between.
 func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 	var steps, last []Step
 	for i, p := range rules {
@@ -173,7 +186,9 @@ func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 		}
 		if !p.kept {
 			step.Operation, step.ID = commands.OperationMove, p.row[propertyID]
-			step.Before, step.After = map[string]string{"place": "elsewhere"}, map[string]string{"place": "before the operator's rules"}
+			step.Before, step.After = map[string]string{"place": "elsewhere"}, map[string]string{
+				"place": "before the operator's rules",
+			}
 			steps = append(steps, step)
 		}
 	}
@@ -194,8 +209,8 @@ func withoutPlace(values map[string]string) map[string]string {
 	return out
 }
 
-// anchorOf is the row before which rule i belongs: the next rule that stays where it is, else the first rule of others; "" =
-// the end of the table.
+// anchorOf is the row before which rule i belongs: the next rule that stays where it is, else the first rule of others;
+// "" = the end of the table.
 func anchorOf(table []Row, rules []placed, i int) string {
 	for _, p := range rules[i+1:] {
 		if p.kept {

@@ -15,7 +15,9 @@ var fw = routerplan.Firewall{RadiusHost: "10.99.0.1", CoAPort: 3799}
 func walled(t *testing.T) *model {
 	r := newModel(t, routerplan.Snapshot{routerplan.MenuFirewallFilter: {
 		{"chain": "forward", "action": "passthrough", "dynamic": "true", "comment": "special dummy rule"},
-		{"chain": "input", "action": "accept", "connection-state": "established,related", "mark": "1"}, {"chain": "input", "action": "drop", "mark": "2"},
+		{"chain": "input", "action": "accept", "connection-state": "established,related", "mark": "1"}, {
+			"chain": "input", "action": "drop", "mark": "2",
+		},
 	}})
 	r.run(t.Fatalf, routerplan.CompareFirewall(r.menu, fw).Plan(), 100)
 	if d := routerplan.CompareFirewall(r.menu, fw); !d.InSync() {
@@ -31,7 +33,9 @@ func TestFirewall_TunnelRuleComesFirst(t *testing.T) {
 	for _, row := range r.menu[routerplan.MenuFirewallFilter] {
 		comments = append(comments, row["comment"])
 	}
-	want := []string{"special dummy rule", "Platform-fw:tunnel", "Platform-fw:radius-incoming", "Platform-fw:tunnel-forward", "", ""}
+	want := []string{
+		"special dummy rule", "Platform-fw:tunnel", "Platform-fw:radius-incoming", "Platform-fw:tunnel-forward", "", "",
+	}
 	if diff := cmp.Diff(want, comments); diff != "" {
 		t.Error(diff)
 	}
@@ -44,15 +48,25 @@ func TestFirewall_RepairsOrderAndValuesWithTheFewestWrites(t *testing.T) {
 		want   []string
 	}{
 		"operator's rule put first": {func(r *model) {
-			r.add(routerplan.MenuFirewallFilter, map[string]string{"chain": "input", "mark": "3"}, r.menu[routerplan.MenuFirewallFilter][1][".id"])
-		}, []string{"move ip/firewall/filter Platform-fw:tunnel", "move ip/firewall/filter Platform-fw:radius-incoming", "move ip/firewall/filter Platform-fw:tunnel-forward"}},
+			r.add(routerplan.MenuFirewallFilter, map[string]string{"chain": "input", "mark": "3"},
+				r.menu[routerplan.MenuFirewallFilter][1][".id"])
+		}, []string{
+			"move ip/firewall/filter Platform-fw:tunnel", "move ip/firewall/filter Platform-fw:radius-incoming",
+			"move ip/firewall/filter Platform-fw:tunnel-forward",
+		}},
 		"two changed places": {func(r *model) {
 			rows := r.menu[routerplan.MenuFirewallFilter]
 			rows[1], rows[2] = rows[2], rows[1]
 		}, []string{"move ip/firewall/filter Platform-fw:tunnel"}},
-		"disabled": {func(r *model) { r.menu[routerplan.MenuFirewallFilter][1]["disabled"] = "true" }, []string{"set ip/firewall/filter Platform-fw:tunnel"}},
-		"narrowed: the new one comes before the old one goes": {func(r *model) { r.menu[routerplan.MenuFirewallFilter][1]["protocol"] = "tcp" },
-			[]string{"add ip/firewall/filter Platform-fw:tunnel", "remove ip/firewall/filter Platform-fw:tunnel"}},
+		"disabled": {
+			func(r *model) { r.menu[routerplan.MenuFirewallFilter][1]["disabled"] = "true" }, []string{
+				"set ip/firewall/filter Platform-fw:tunnel",
+			},
+		},
+		"narrowed: the new one comes before the old one goes": {
+			func(r *model) { r.menu[routerplan.MenuFirewallFilter][1]["protocol"] = "tcp" },
+			[]string{"add ip/firewall/filter Platform-fw:tunnel", "remove ip/firewall/filter Platform-fw:tunnel"},
+		},
 		"one of an older version": {func(r *model) {
 			r.add(routerplan.MenuFirewallFilter, map[string]string{"comment": "Platform-fw:old"}, "")
 		}, []string{"remove ip/firewall/filter Platform-fw:old"}},

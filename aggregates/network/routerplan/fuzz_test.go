@@ -8,7 +8,10 @@ import (
 
 // FuzzCanonical reads values that a router may give: it never panics, and the one writing of a value is its own.
 func FuzzCanonical(f *testing.F) {
-	for _, value := range []string{"1w2d3h4m5s", "01:02:03", "10M/512k", "10.0.0.1-10.0.0.9,10.0.0.0/8", "2001:db8::/32", "yes", "0x64", "a,b", "9999999999w", "NaN", "*1"} {
+	for _, value := range []string{
+		"1w2d3h4m5s", "01:02:03", "10M/512k", "10.0.0.1-10.0.0.9,10.0.0.0/8", "2001:db8::/32", "yes", "0x64", "a,b",
+		"9999999999w", "NaN", "*1",
+	} {
 		f.Add(value)
 	}
 	properties := []string{"disabled", "lease-time", "ranges", "address", "login-by", "max-limit", "vlan-id", "name"}
@@ -20,7 +23,10 @@ func FuzzCanonical(f *testing.F) {
 			}
 		}
 		routerplan.ParseVersion(value)
-		routerplan.CheckBinding(routerplan.Snapshot{routerplan.MenuRoute: {{"gateway": value, "immediate-gw": value, "gateway-status": value}}}, //nolint:errcheck // must not panic
+		//nolint:errcheck // must not panic
+		routerplan.CheckBinding(routerplan.Snapshot{
+			routerplan.MenuRoute: {{"gateway": value, "immediate-gw": value, "gateway-status": value}},
+		},
 			testService(1, "", "", 0).ID, testService(1, "", value, 1).Binding)
 	})
 }

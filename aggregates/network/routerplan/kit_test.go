@@ -27,7 +27,9 @@ func testService(n int, t events.ServiceType, parent string, vlan int) routerpla
 		},
 	}
 	if t == events.ServiceHotspot {
-		s.WalledGarden = events.WalledGarden{Domains: []string{"*.example.com", "pay.example.org"}, Addresses: []string{"192.0.2.0/24"}}
+		s.WalledGarden = events.WalledGarden{
+			Domains: []string{"*.example.com", "pay.example.org"}, Addresses: []string{"192.0.2.0/24"},
+		}
 	}
 	return s
 }

@@ -17,19 +17,25 @@ type menu struct {
 	foreign []string // matchers that narrow a resource: present and not desired means another resource
 }
 
-// menus are in the order of creation: what is referred to comes first. Removal goes the other way round. Services make no
-// bridges; tagged ones are leftovers.
+// menus are in the order of creation: what is referred to comes first. Removal goes the other way round. Services make
+// no bridges; tagged ones are leftovers.
 var menus = []menu{
 	{path: MenuBridge, name: propertyName},
 	{path: MenuBridgePort, name: propertyInterface},
 	{path: MenuVlan, name: propertyName, named: func(n resourceNames) string { return n.vlan }},
 	{path: MenuAddress, name: propertyAddress},
 	{path: MenuPool, name: propertyName, named: func(n resourceNames) string { return n.pool }},
-	{path: MenuPPPProfile, name: propertyName, byName: true, named: func(n resourceNames) string { return n.pppProfile }},
+	{
+		path: MenuPPPProfile, name: propertyName, byName: true,
+		named: func(n resourceNames) string { return n.pppProfile },
+	},
 	{path: MenuPPPoEServer, name: propertyServiceName, named: func(n resourceNames) string { return n.pppoe }},
 	{path: MenuDHCPServer, name: propertyName, named: func(n resourceNames) string { return n.dhcp }},
 	{path: MenuDHCPNetwork, name: propertyAddress},
-	{path: MenuHotspotProfile, name: propertyName, byName: true, named: func(n resourceNames) string { return n.hotspotProfile }},
+	{
+		path: MenuHotspotProfile, name: propertyName, byName: true,
+		named: func(n resourceNames) string { return n.hotspotProfile },
+	},
 	{path: MenuHotspot, name: propertyName, byName: true, named: func(n resourceNames) string { return n.hotspot }},
 	{
 		path: MenuWalledGarden, name: propertyDstHost, key: []string{propertyDstHost},
@@ -50,8 +56,9 @@ type resourceNames struct {
 func names(service id.Service) resourceNames {
 	slug := Slug(service)
 	return resourceNames{
-		vlan: "vlan-svc-" + slug, pool: "pool-svc-" + slug, pppProfile: "ppp-prof-svc-" + slug, pppoe: "pppoe-svc-" + slug,
-		dhcp: "dhcp-svc-" + slug, hotspotProfile: "hs-prof-svc-" + slug, hotspot: "hs-svc-" + slug,
+		vlan: "vlan-svc-" + slug, pool: "pool-svc-" + slug, pppProfile: "ppp-prof-svc-" + slug,
+		pppoe: "pppoe-svc-" + slug, dhcp: "dhcp-svc-" + slug, hotspotProfile: "hs-prof-svc-" + slug,
+		hotspot: "hs-svc-" + slug,
 	}
 }
 
@@ -73,8 +80,8 @@ func (m menu) nameOf(values map[string]string) string {
 	return values[propertyComment]
 }
 
-// ownerOf tells whose a row is. A row of ours is tagged by its comment or, where that may be missing, by its exact name.
-// orphan: it is of the platform, and of none of the services of the device.
+// ownerOf tells whose a row is. A row of ours is tagged by its comment or, where that may be missing, by its exact
+// name. orphan: it is of the platform, and of none of the services of the device.
 func (m menu) ownerOf(r Row, services map[id.Service]resourceNames) (owner id.Service, ours, orphan bool) {
 	if tag, tagged := taggedService(r[propertyComment]); tagged {
 		_, known := services[tag]

@@ -30,8 +30,8 @@ const (
 	groupVLAN     = "VLAN"
 )
 
-// Picker offers the interfaces of a router in spec.md's groups, in the router's order. Reserved bridges are left out, other
-// reserved interfaces are shown with the reason. The platform's own VLANs are nobody's choice.
+// Picker offers the interfaces of a router in spec.md's groups, in the router's order. Reserved bridges are left out,
+// other reserved interfaces are shown with the reason. The platform's own VLANs are nobody's choice.
 func Picker(s Snapshot) []Group {
 	groups := []Group{{Name: groupBridges}, {Name: groupEthernet}, {Name: groupSFP}, {Name: groupVLAN}}
 	reserved, ours := Reserved(s), platformVlans(s)
@@ -111,7 +111,8 @@ func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error
 	for _, r := range s[MenuVlan] {
 		tag, _ := taggedService(r[propertyComment])
 		mine := tag == service || r[propertyName] == names(service).vlan
-		if b.VlanID != 0 && r[propertyInterface] == b.ParentInterface && SameValue("vlan-id", r["vlan-id"], vlanText(b.VlanID)) && !mine {
+		if b.VlanID != 0 && r[propertyInterface] == b.ParentInterface &&
+			SameValue("vlan-id", r["vlan-id"], vlanText(b.VlanID)) && !mine {
 			f.Add("vlanId", "%d exists on %s already, as %s", b.VlanID, b.ParentInterface, r[propertyName])
 		}
 	}

@@ -23,18 +23,20 @@ func TestDesired_OfEachTypeIsCreatedInTheOrderOfReference(t *testing.T) {
 			"add interface/pppoe-server/server pppoe-svc-S",
 		}},
 		"hotspot": {testService(1, events.ServiceHotspot, "ether5", 0), []string{
-			"add ip/address 10.50.1.1/24", "add ip/pool pool-svc-S", "add ip/dhcp-server dhcp-svc-S", "add ip/dhcp-server/network 10.50.1.0/24",
-			"add ip/hotspot/profile hs-prof-svc-S", "add ip/hotspot hs-svc-S",
-			"add ip/hotspot/walled-garden *.example.com", "add ip/hotspot/walled-garden pay.example.org",
-			"add ip/hotspot/walled-garden/ip *.example.com", "add ip/hotspot/walled-garden/ip pay.example.org",
-			"add ip/hotspot/walled-garden/ip 192.0.2.0/24",
+			"add ip/address 10.50.1.1/24", "add ip/pool pool-svc-S", "add ip/dhcp-server dhcp-svc-S",
+			"add ip/dhcp-server/network 10.50.1.0/24", "add ip/hotspot/profile hs-prof-svc-S",
+			"add ip/hotspot hs-svc-S", "add ip/hotspot/walled-garden *.example.com",
+			"add ip/hotspot/walled-garden pay.example.org", "add ip/hotspot/walled-garden/ip *.example.com",
+			"add ip/hotspot/walled-garden/ip pay.example.org", "add ip/hotspot/walled-garden/ip 192.0.2.0/24",
 		}},
 		"cpe-management": {testService(1, events.ServiceCPEManagement, "ether5", 0), []string{
-			"add ip/address 10.50.1.1/24", "add ip/pool pool-svc-S", "add ip/dhcp-server dhcp-svc-S", "add ip/dhcp-server/network 10.50.1.0/24",
+			"add ip/address 10.50.1.1/24", "add ip/pool pool-svc-S", "add ip/dhcp-server dhcp-svc-S",
+			"add ip/dhcp-server/network 10.50.1.0/24",
 		}},
 	} {
 		d := routerplan.CompareService(nil, c.service, modern)
-		if diff := cmp.Diff(strings.Split(strings.ReplaceAll(strings.Join(c.want, "\n"), "svc-S", "svc-"+slug), "\n"), shown(d.Plan())); diff != "" {
+		if diff := cmp.Diff(strings.Split(strings.ReplaceAll(strings.Join(c.want, "\n"), "svc-S", "svc-"+slug), "\n"),
+			shown(d.Plan())); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 		r := newModel(t, nil)
@@ -65,14 +67,17 @@ func TestDesired_SendsWhatTheRouterDefaultsOtherwise(t *testing.T) {
 	}
 	tag, slug := routerplan.ServiceComment(s.ID), routerplan.Slug(s.ID)
 	want := map[string]map[string]string{
-		routerplan.MenuVlan: {"name": "vlan-svc-" + slug, "interface": "ether5", "vlan-id": "100", "disabled": "no", "comment": tag},
+		routerplan.MenuVlan: {
+			"name": "vlan-svc-" + slug, "interface": "ether5", "vlan-id": "100", "disabled": "no", "comment": tag,
+		},
 		routerplan.MenuPool: {"name": "pool-svc-" + slug, "ranges": "10.50.1.2-10.50.1.254", "comment": tag},
 		routerplan.MenuPPPProfile: {
-			"name": "ppp-prof-svc-" + slug, "local-address": "10.50.1.1", "remote-address": "pool-svc-" + slug, "comment": tag,
+			"name": "ppp-prof-svc-" + slug, "local-address": "10.50.1.1", "remote-address": "pool-svc-" + slug,
+			"comment": tag,
 		},
 		routerplan.MenuPPPoEServer: {
-			"service-name": "pppoe-svc-" + slug, "interface": "vlan-svc-" + slug, "default-profile": "ppp-prof-svc-" + slug,
-			"one-session-per-host": "yes", "disabled": "no", "comment": tag,
+			"service-name": "pppoe-svc-" + slug, "interface": "vlan-svc-" + slug,
+			"default-profile": "ppp-prof-svc-" + slug, "one-session-per-host": "yes", "disabled": "no", "comment": tag,
 		},
 	}
 	if diff := cmp.Diff(want, byPath); diff != "" {
@@ -128,7 +133,8 @@ func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
 	}
 	r.menu[routerplan.MenuPool] = nil
 	r.menu[routerplan.MenuPPPoEServer][0]["disabled"] = "true"
-	r.add(routerplan.MenuBridge, map[string]string{"name": "br-svc-1", "comment": routerplan.ServiceComment(s.ID) + " by hand"}, "")
+	r.add(routerplan.MenuBridge, map[string]string{"name": "br-svc-1",
+		"comment": routerplan.ServiceComment(s.ID) + " by hand"}, "")
 	d := routerplan.CompareService(r.menu, s, modern)
 	part := routerplan.CompareDevice(r.menu, []routerplan.Service{s}, modern).Of(s.ID)
 	if part.Hash() != d.Hash() || len(part.Plan()) != len(d.Plan()) {
@@ -137,7 +143,8 @@ func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
 	if n := kinds(d); n["missing"] != 1 || n["changed"] != 1 || n["extra"] != 1 {
 		t.Errorf("kinds %v", n)
 	}
-	if diff := cmp.Diff([]string{"remove", "add", "set"}, []string{d.Plan()[0].Operation, d.Plan()[1].Operation, d.Plan()[2].Operation}); diff != "" {
+	if diff := cmp.Diff([]string{"remove", "add", "set"},
+		[]string{d.Plan()[0].Operation, d.Plan()[1].Operation, d.Plan()[2].Operation}); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -152,7 +159,9 @@ func TestMatcherAddedByHand_IsReplacedNotHidden(t *testing.T) {
 		".id": "*99", "dynamic": "true", "dst-host": "pay.example.org", "comment": routerplan.ServiceComment(s.ID),
 	})
 	d := routerplan.CompareService(r.menu, s, modern)
-	want := []string{"remove ip/hotspot/walled-garden/ip *.example.com", "add ip/hotspot/walled-garden/ip *.example.com"}
+	want := []string{
+		"remove ip/hotspot/walled-garden/ip *.example.com", "add ip/hotspot/walled-garden/ip *.example.com",
+	}
 	if diff := cmp.Diff(want, shown(d.Plan())); diff != "" {
 		t.Error(diff)
 	}
@@ -166,8 +175,12 @@ func TestSameValue_ComparesByMeaning(t *testing.T) {
 	}{
 		{"disabled", "no", "", true}, {"disabled", "yes", "true", true}, {"disabled", "yes", "", false},
 		{"lease-time", "1h", "01:00:00", true}, {"lease-time", "1d", "24h", true}, {"lease-time", "1h", "1m", false},
-		{"lease-time", "1w2d3h4m5s", "9d03:04:05", true}, {"timeout", "500ms", "0.5s", false}, {"timeout", "3s", "3s", true},
-		{"ranges", "10.0.0.2-10.0.0.9,10.0.0.20", "10.0.0.20-10.0.0.20,10.0.0.2-10.0.0.9", true}, {"ranges", "10.0.0.0/30", "10.0.0.0-10.0.0.3", true},
+		{"lease-time", "1w2d3h4m5s", "9d03:04:05", true}, {"timeout", "500ms", "0.5s", false}, {
+			"timeout", "3s", "3s", true,
+		},
+		{"ranges", "10.0.0.2-10.0.0.9,10.0.0.20", "10.0.0.20-10.0.0.20,10.0.0.2-10.0.0.9", true}, {
+			"ranges", "10.0.0.0/30", "10.0.0.0-10.0.0.3", true,
+		},
 		{"dst-address", "192.0.2.1", "192.0.2.1/32", true}, {"address", "10.0.0.1/24", "10.0.0.2/24", false},
 		{"max-limit", "10M/512k", "10000000/512000", true}, {"max-limit", "10M", "10M/10M", true},
 		{"vlan-id", "100", "0x64", true}, {"login-by", "cookie,http-chap", "http-chap,cookie", true},
@@ -182,7 +195,8 @@ func TestSameValue_ComparesByMeaning(t *testing.T) {
 func TestParseVersion(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]routerplan.Version{
-		"7.16 (stable)": {Major: 7, Minor: 16}, "6.49.10 (stable)": {Major: 6, Minor: 49}, "7.23rc1": {Major: 7, Minor: 23}, "": {}, "x.y": {},
+		"7.16 (stable)": {Major: 7, Minor: 16}, "6.49.10 (stable)": {Major: 6, Minor: 49},
+		"7.23rc1": {Major: 7, Minor: 23}, "": {}, "x.y": {},
 	} {
 		if got := routerplan.ParseVersion(text); got != want {
 			t.Errorf("%q is %v", text, got)
@@ -192,10 +206,12 @@ func TestParseVersion(t *testing.T) {
 
 func TestSessions_CountsWhoWouldBeDropped(t *testing.T) {
 	t.Parallel()
-	pppoe, hotspot := testService(1, events.ServicePPPoE, "ether5", 0), testService(2, events.ServiceHotspot, "ether6", 0)
+	pppoe, hotspot := testService(1, events.ServicePPPoE, "ether5", 0),
+		testService(2, events.ServiceHotspot, "ether6", 0)
 	live := routerplan.Snapshot{
 		routerplan.MenuPPPActive: {
-			{"service": "pppoe", "address": "10.50.1.9"}, {"service": "pppoe", "address": "172.16.0.1"}, {"service": "pppoe"}, {"service": "sstp", "address": "10.50.1.10"},
+			{"service": "pppoe", "address": "10.50.1.9"}, {"service": "pppoe", "address": "172.16.0.1"},
+			{"service": "pppoe"}, {"service": "sstp", "address": "10.50.1.10"},
 		},
 		routerplan.MenuHotspotActive: {{"server": "hs-svc-" + routerplan.Slug(hotspot.ID)}, {"server": "hs1"}},
 		routerplan.MenuPPPoEServer:   {{"service-name": "pppoe-svc-" + routerplan.Slug(pppoe.ID)}},

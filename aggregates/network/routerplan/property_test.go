@@ -17,8 +17,9 @@ import (
 
 // foreignTexts are comments and names that only look like the platform's, and plain ones.
 var foreignTexts = []string{
-	"", "uplink", "Platform", "Platform-svc", "Platform-svc:", "Platform-svc:not-an-id", "my Platform-svc:0195a000-0000-7000-8000-000000000001",
-	"pool-svc-zz", "hs-svc-1234567", "Platform-fw", "x Platform-fw:tunnel",
+	"", "uplink", "Platform", "Platform-svc", "Platform-svc:", "Platform-svc:not-an-id",
+	"my Platform-svc:0195a000-0000-7000-8000-000000000001", "pool-svc-zz", "hs-svc-1234567", "Platform-fw",
+	"x Platform-fw:tunnel",
 }
 
 // drawForeign fills a router with rows of somebody else.
@@ -26,10 +27,12 @@ func drawForeign(t *rapid.T, r *model) {
 	for _, path := range append(routerplan.ServiceMenus(), routerplan.MenuFirewallFilter) {
 		for range rapid.IntRange(0, 3).Draw(t, path) {
 			r.add(path, map[string]string{
-				"mark": "x", "name": rapid.SampledFrom(foreignTexts).Draw(t, "name"), "comment": rapid.SampledFrom(foreignTexts).Draw(t, "comment"),
-				"dst-host": rapid.SampledFrom([]string{"", "*.example.com"}).Draw(t, "host"), "service-name": "isp", "interface": "ether5",
-				"address": "10.50.1.1/24", "disabled": rapid.SampledFrom([]string{"", "true", "no"}).Draw(t, "disabled"),
-				"chain": "input", "action": "drop", "dynamic": rapid.SampledFrom([]string{"", "true"}).Draw(t, "dynamic"),
+				"mark": "x", "name": rapid.SampledFrom(foreignTexts).Draw(t, "name"),
+				"comment":  rapid.SampledFrom(foreignTexts).Draw(t, "comment"),
+				"dst-host": rapid.SampledFrom([]string{"", "*.example.com"}).Draw(t, "host"), "service-name": "isp",
+				"interface": "ether5", "address": "10.50.1.1/24",
+				"disabled": rapid.SampledFrom([]string{"", "true", "no"}).Draw(t, "disabled"), "chain": "input",
+				"action": "drop", "dynamic": rapid.SampledFrom([]string{"", "true"}).Draw(t, "dynamic"),
 			}, "")
 		}
 	}
@@ -89,7 +92,8 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 			}
 			tamper(t, r)
 			kill := rapid.IntRange(0, 40).Draw(t, "kill")
-			r.run(t.Fatalf, routerplan.CompareDevice(r.menu, slices.Collect(maps.Values(services)), modern).Plan(), kill)
+			r.run(t.Fatalf, routerplan.CompareDevice(r.menu, slices.Collect(maps.Values(services)), modern).Plan(),
+				kill)
 			r.run(t.Fatalf, routerplan.CompareFirewall(r.menu, firewall).Plan(), kill)
 		}
 		all := slices.Collect(maps.Values(services))
@@ -119,8 +123,8 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 	})
 }
 
-// checkMinimal wants no more than one write for a difference, two for a replacement, none twice, and no value in a set that
-// was right.
+// checkMinimal wants no more than one write for a difference, two for a replacement, none twice, and no value in a set
+// that was right.
 func checkMinimal(t *rapid.T, d routerplan.Diff) {
 	if len(d.Plan()) < len(d.Differences) || len(d.Plan()) > 2*len(d.Differences) {
 		t.Fatalf("%d steps for %d differences", len(d.Plan()), len(d.Differences))

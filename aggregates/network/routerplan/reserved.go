@@ -16,8 +16,8 @@ const (
 // clientTypes are the interface types of what dials out.
 var clientTypes = map[string]string{"pppoe-out": "PPPoE", "l2tp-out": "L2TP", "sstp-out": "SSTP"}
 
-// Reserved tells which interfaces no service may be on, with the reason, from all seven sources of spec.md. When there are
-// several reasons the first in their order is given.
+// Reserved tells which interfaces no service may be on, with the reason, from all seven sources of spec.md. When there
+// are several reasons the first in their order is given.
 func Reserved(s Snapshot) map[string]string {
 	reserved := map[string]string{}
 	reserve := func(name, reason string) {
@@ -132,8 +132,8 @@ func listMembers(s Snapshot, list string) []string {
 	return resolveList(s, list, nil)
 }
 
-// resolveList follows include and exclude; path stops at lists that include each other. A router takes what is included,
-// less what is excluded, and then the list's own members: those no exclusion takes away.
+// resolveList follows include and exclude; path stops at lists that include each other. A router takes what is
+// included, less what is excluded, and then the list's own members: those no exclusion takes away.
 func resolveList(s Snapshot, list string, path []string) []string {
 	if slices.Contains(path, list) {
 		return nil

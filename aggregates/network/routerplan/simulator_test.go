@@ -24,8 +24,10 @@ var releases = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 func simulated(t *testing.T, version string) *router.Router {
 	t.Helper()
 	sim, err := router.New(router.Config{
-		Routers: []router.RouterConfig{{Name: "r1", Version: version, Password: "secret", Tunnel: netip.MustParseAddr("10.99.0.2")}},
-		Clock:   clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), CommandLimit: 50 * time.Millisecond,
+		Routers: []router.RouterConfig{
+			{Name: "r1", Version: version, Password: "secret", Tunnel: netip.MustParseAddr("10.99.0.2")},
+		},
+		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), CommandLimit: 50 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +99,8 @@ func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
 			if d := routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), fw); !d.InSync() {
 				t.Errorf("%s, run %d: firewall %+v", version, run, d.Resources())
 			}
-			if got := routerplan.BootstrapOf(read(t, r, routerplan.InterfaceMenus())); got != routerplan.BootstrapVersion {
+			if got := routerplan.BootstrapOf(read(t, r,
+				routerplan.InterfaceMenus())); got != routerplan.BootstrapVersion {
 				t.Errorf("%s, run %d: reads version %d", version, run, got)
 			}
 			if diff := cmp.Diff(before, foreignRules(t, r)); diff != "" {
@@ -118,9 +121,10 @@ func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
 // foreignRules are the firewall rules of others, whole.
 func foreignRules(t *testing.T, r *router.Router) []routerplan.Row {
 	t.Helper()
-	return slices.DeleteFunc(read(t, r, routerplan.FirewallMenus())[routerplan.MenuFirewallFilter], func(row routerplan.Row) bool {
-		return strings.HasPrefix(row["comment"], routerplan.FirewallTag)
-	})
+	return slices.DeleteFunc(read(t, r, routerplan.FirewallMenus())[routerplan.MenuFirewallFilter],
+		func(row routerplan.Row) bool {
+			return strings.HasPrefix(row["comment"], routerplan.FirewallTag)
+		})
 }
 
 func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
@@ -130,7 +134,8 @@ func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
 		v := routerplan.ParseVersion(version)
 		before := r.Snapshot(false)
 		services := []routerplan.Service{
-			testService(1, events.ServicePPPoE, "ether4", 100), testService(2, events.ServiceHotspot, "ether5", 0), testService(3, events.ServiceCPEManagement, "ether4", 200),
+			testService(1, events.ServicePPPoE, "ether4", 100), testService(2, events.ServiceHotspot, "ether5", 0),
+			testService(3, events.ServiceCPEManagement, "ether4", 200),
 		}
 		for _, s := range services {
 			if err := routerplan.CheckBinding(read(t, r, routerplan.CheckMenus()), s.ID, s.Binding); err != nil {
@@ -149,15 +154,16 @@ func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
 		if d := routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), services[1:], v); !d.InSync() {
 			t.Errorf("%s: %+v", version, d.Resources())
 		}
-		write(t, r, routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), nil, v).Plan()) // all that is left is orphaned
+		// all that is left is orphaned
+		write(t, r, routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), nil, v).Plan())
 		if diff := cmp.Diff(before, r.Snapshot(false)); diff != "" {
 			t.Errorf("%s: something is left or was touched\n%s", version, diff)
 		}
 	}
 }
 
-// TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone: what operators type is a text to the router and no command, and a
-// login that exists, such as admin, keeps its group and password.
+// TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone: what operators type is a text to the router and no command,
+// and a login that exists, such as admin, keeps its group and password.
 func TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone(t *testing.T) {
 	t.Parallel()
 	for _, version := range releases {
@@ -179,7 +185,8 @@ func TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkScript(t, script)
-			if out, faults := r.Paste(script); len(faults) > 0 || !strings.HasSuffix(out, "BOOTSTRAP_VERSION=2 done\n") {
+			if out, faults := r.Paste(script); len(faults) > 0 ||
+				!strings.HasSuffix(out, "BOOTSTRAP_VERSION=2 done\n") {
 				t.Fatalf("%s: %v, %s", version, faults, out)
 			}
 		}
@@ -196,7 +203,8 @@ func TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, faults := r.Paste(script); len(faults) > 0 || user(c.APIUser)["group"] != "platform-api" || user(c.APIUser)["password"] != password {
+			if _, faults := r.Paste(script); len(faults) > 0 || user(c.APIUser)["group"] != "platform-api" ||
+				user(c.APIUser)["password"] != password {
 				t.Errorf("%s: %v, user %v", version, faults, user(c.APIUser))
 			}
 		}

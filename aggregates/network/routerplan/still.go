@@ -8,18 +8,20 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Touches tells whether a step writes to a row that is there already. Identifiers are not stable over a restart or a restored
-// backup: such a row is read again right before the write, and Still tells whether it is the one that was meant.
+// Touches tells whether a step writes to a row that is there already. Identifiers are not stable over a restart or a
+// restored backup: such a row is read again right before the write, and Still tells whether it is the one that was
+// meant.
 func (s Step) Touches() bool { return s.Operation != commands.OperationAdd }
 
-// Still tells whether a row is the one that a step was made for: the platform's by tag or name, of the same service, with the
-// same name, and with the values that the step changes.
+// Still tells whether a row is the one that a step was made for: the platform's by tag or name, of the same service,
+// with the same name, and with the values that the step changes.
 func (s Step) Still(row Row) bool {
 	if s.ID == "" || row[propertyID] != s.ID || isTrue(row[propertyDynamic]) || !s.owns(row) {
 		return false
 	}
 	for property, was := range s.Before {
-		meant := s.Operation == commands.OperationSet || slices.Contains([]string{propertyComment, propertyName}, property)
+		meant := s.Operation == commands.OperationSet ||
+			slices.Contains([]string{propertyComment, propertyName}, property)
 		if meant && property != "place" && !SameValue(property, row[property], was) {
 			return false
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// TunnelConfig is what the SSTP concentrator of the management tunnel needs to know. It is a program or router of its own:
-// the platform only writes its configuration.
+// TunnelConfig is what the SSTP concentrator of the management tunnel needs to know. It is a program or router of its
+// own: the platform only writes its configuration.
 type TunnelConfig struct {
 	Port        int
 	Certificate string // path of the certificate chain (accel-ppp), or name of the certificate (router)
@@ -36,9 +36,12 @@ func (c TunnelConfig) Validate() error {
 	f.Check(c.Port > 0 && c.Port < 65536, "port", "must be a port")
 	seen := map[string]bool{}
 	for _, client := range c.Clients {
-		f.Check(plainWord.MatchString(client.User), "user", "%q must have letters, digits, dots and dashes only", client.User)
-		f.Check(plainSecret.MatchString(client.Secret), "secret", "of %s must have 8 to 64 letters and digits", client.User)
-		f.Check(!seen[client.User] && !seen[client.Address], "user", "%s or its address %s is there twice", client.User, client.Address)
+		f.Check(plainWord.MatchString(client.User), "user", "%q must have letters, digits, dots and dashes only",
+			client.User)
+		f.Check(plainSecret.MatchString(client.Secret), "secret", "of %s must have 8 to 64 letters and digits",
+			client.User)
+		f.Check(!seen[client.User] && !seen[client.Address], "user", "%s or its address %s is there twice", client.User,
+			client.Address)
 		seen[client.User], seen[client.Address] = true, true
 	}
 	return f.Err()
@@ -46,11 +49,12 @@ func (c TunnelConfig) Validate() error {
 
 // sorted are the clients by user, so that the same clients give the same file.
 func (c TunnelConfig) sorted() []TunnelClient {
-	return slices.SortedFunc(slices.Values(c.Clients), func(a, b TunnelClient) int { return cmp.Compare(a.User, b.User) })
+	return slices.SortedFunc(slices.Values(c.Clients),
+		func(a, b TunnelClient) int { return cmp.Compare(a.User, b.User) })
 }
 
-// AccelPPP writes the two files of accel-ppp, an SSTP server that runs on Debian: its configuration (/etc/accel-ppp.conf) and
-// its secrets (/etc/accel-ppp/chap-secrets, which only root may read).
+// AccelPPP writes the two files of accel-ppp, an SSTP server that runs on Debian: its configuration
+// (/etc/accel-ppp.conf) and its secrets (/etc/accel-ppp/chap-secrets, which only root may read).
 func AccelPPP(c TunnelConfig) (config, secrets string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", "", err
@@ -107,8 +111,8 @@ tcp=127.0.0.1:2001
 	return config, b.String(), nil
 }
 
-// RouterConcentrator writes the script for a router that is the concentrator. It may be run again: secrets of routers that
-// are gone go, and nothing else on it is touched but the one SSTP server that it has.
+// RouterConcentrator writes the script for a router that is the concentrator. It may be run again: secrets of routers
+// that are gone go, and nothing else on it is touched but the one SSTP server that it has.
 func RouterConcentrator(c TunnelConfig) (string, error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -116,7 +120,8 @@ func RouterConcentrator(c TunnelConfig) (string, error) {
 	var b script
 	b.put("# Management tunnel of Lastmile: SSTP concentrator. Safe to run again.")
 	b.put("{")
-	b.ensure("/ppp profile", `name="`+tunnelServer+`"`, fmt.Sprintf("local-address=%s only-one=yes use-encryption=yes change-tcp-mss=yes", commands.TunnelGateway),
+	b.ensure("/ppp profile", `name="`+tunnelServer+`"`,
+		fmt.Sprintf("local-address=%s only-one=yes use-encryption=yes change-tcp-mss=yes", commands.TunnelGateway),
 		`name="`+tunnelServer+`"`)
 	var known []string
 	for _, client := range c.sorted() {

@@ -35,8 +35,8 @@ var forms = map[string]form{
 	"vlan-id": formNumber, "dst-port": formSet,
 }
 
-// SameValue tells whether two values of a property mean the same to a router: 1h and 01:00:00, yes and true, 10M/10M and
-// 10000000/10000000.
+// SameValue tells whether two values of a property mean the same to a router: 1h and 01:00:00, yes and true, 10M/10M
+// and 10000000/10000000.
 func SameValue(property, a, b string) bool {
 	return a == b || Canonical(property, a) == Canonical(property, b)
 }
@@ -91,7 +91,10 @@ func canonicalFlag(value string) string {
 var durationUnits = []struct {
 	suffix string
 	unit   time.Duration
-}{{"ms", time.Millisecond}, {"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+}{
+	{"ms", time.Millisecond}, {"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute},
+	{"s", time.Second},
+}
 
 // ParseDuration reads a router's times: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, and a bare number of seconds.
 func ParseDuration(text string) (time.Duration, bool) {

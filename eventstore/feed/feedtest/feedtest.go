@@ -51,7 +51,8 @@ func (l *Log) AppendAs(stream string, revision uint64, meta events.Metadata, e e
 	defer l.mu.Unlock()
 	meta.EventID = id.New[id.Event]()
 	l.events = append(l.events, events.Envelope{
-		ID: meta.EventID, Stream: stream, Revision: revision, Position: uint64(10 * (len(l.events) + 1)), Type: e.EventType(), Event: e, Meta: meta,
+		ID: meta.EventID, Stream: stream, Revision: revision, Position: uint64(10 * (len(l.events) + 1)),
+		Type: e.EventType(), Event: e, Meta: meta,
 	})
 	close(l.changed)
 	l.changed = make(chan struct{})

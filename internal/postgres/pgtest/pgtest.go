@@ -87,13 +87,15 @@ func drop(t testing.TB, url string, ns postgres.Namespace) {
 		return
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	rows, _ := conn.Query(ctx, `select quote_ident(nspname) from pg_namespace where starts_with(nspname, $1)`, string(ns)+"_")
+	rows, _ := conn.Query(ctx, `select quote_ident(nspname) from pg_namespace where starts_with(nspname, $1)`,
+		string(ns)+"_")
 	schemas, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		t.Errorf("drop test schemas: %v", err)
 	}
 	for _, schema := range schemas {
-		if _, err := conn.Exec(ctx, "set lock_timeout = '10s'; set client_min_messages = 'error'; drop schema "+schema+" cascade"); err != nil {
+		if _, err := conn.Exec(ctx, "set lock_timeout = '10s'; set client_min_messages = 'error'; drop schema "+schema+
+			" cascade"); err != nil {
 			t.Errorf("drop test schema %s: %v", schema, err)
 		}
 	}

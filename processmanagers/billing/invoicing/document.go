@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// stalled is the timer that repeats a step which did not lead on, and patience how long that may take. Each command acts
-// once, so repeating is harmless.
+// stalled is the timer that repeats a step which did not lead on, and patience how long that may take. Each command
+// acts once, so repeating is harmless.
 const (
 	stalled  = "stalled"
 	patience = time.Minute
@@ -36,8 +36,9 @@ func DocumentProcess() processmanagers.Process[Document] {
 	return processmanagers.Process[Document]{
 		Name: "document_issue",
 		Handles: []string{
-			events.InvoiceDrafted{}.EventType(), events.CreditNoteDrafted{}.EventType(), events.NumberGranted{}.EventType(),
-			events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(), events.CreditNoteIssued{}.EventType(),
+			events.InvoiceDrafted{}.EventType(), events.CreditNoteDrafted{}.EventType(),
+			events.NumberGranted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
+			events.CreditNoteIssued{}.EventType(),
 		},
 		Key: documentOf, Decide: decideDocument, Evolve: evolveDocument,
 		Ended: func(s Document) bool { return s.Final },
@@ -63,7 +64,8 @@ func documentOf(e events.Envelope) string {
 	return ""
 }
 
-// evolveDocument follows the document. A draft that is voided before its number came is not final: the number is on its way.
+// evolveDocument follows the document. A draft that is voided before its number came is not final: the number is on its
+// way.
 func evolveDocument(s Document, in processmanagers.Input) Document {
 	if in.Refusal != nil {
 		s.Refused = s.Refused || refusedForGood(*in.Refusal)
@@ -80,7 +82,8 @@ func evolveDocument(s Document, in processmanagers.Input) Document {
 		s.Kind, s.DocumentID, s.OrgID = commands.CreditNoteDocument, id.As[id.Any](e.CreditNoteID), e.OrgID
 		s.SubscriberID, s.Prefix = e.SubscriberID, e.Prefix
 	case events.NumberGranted:
-		s.Kind, s.DocumentID, s.OrgID, s.SubscriberID, s.Number = e.Document, e.DocumentID, e.OrgID, e.SubscriberID, e.Number
+		s.Kind, s.DocumentID, s.OrgID, s.SubscriberID, s.Number = e.Document, e.DocumentID, e.OrgID, e.SubscriberID,
+			e.Number
 	case events.InvoiceIssued, events.CreditNoteIssued:
 		s.Final = true
 	case events.InvoiceVoided:
@@ -125,11 +128,16 @@ func step(s Document) commands.Command {
 			DocumentID: s.DocumentID, SubscriberID: s.SubscriberID, Prefix: s.Prefix,
 		}
 	case s.Kind == commands.CreditNoteDocument:
-		return commands.IssueCreditNote{SubscriberID: s.SubscriberID, CreditNoteID: id.As[id.Receipt](s.DocumentID), Number: s.Number}
+		return commands.IssueCreditNote{
+			SubscriberID: s.SubscriberID, CreditNoteID: id.As[id.Receipt](s.DocumentID), Number: s.Number,
+		}
 	case s.Refused:
 		return commands.VoidInvoice{
-			SubscriberID: s.SubscriberID, InvoiceID: id.As[id.Invoice](s.DocumentID), Reason: refusedReason, Number: s.Number,
+			SubscriberID: s.SubscriberID, InvoiceID: id.As[id.Invoice](s.DocumentID), Reason: refusedReason,
+			Number: s.Number,
 		}
 	}
-	return commands.IssueInvoice{SubscriberID: s.SubscriberID, InvoiceID: id.As[id.Invoice](s.DocumentID), Number: s.Number}
+	return commands.IssueInvoice{
+		SubscriberID: s.SubscriberID, InvoiceID: id.As[id.Invoice](s.DocumentID), Number: s.Number,
+	}
 }

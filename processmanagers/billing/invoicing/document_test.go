@@ -50,13 +50,16 @@ func TestDocument_StalledStepIsRepeated(t *testing.T) {
 
 func TestDocument_RefusedIssueVoidsTheNumber(t *testing.T) {
 	t.Parallel()
-	void := commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoice, Reason: "the issue was refused", Number: "ACME-0007"}
+	void := commands.VoidInvoice{
+		SubscriberID: subscriber, InvoiceID: invoice, Reason: "the issue was refused", Number: "ACME-0007",
+	}
 	story := []processmanagers.Input{happened(drafted), happened(granted), refused(issue, "account_not_found")}
 	out, _ := run(t, invoicing.DocumentProcess(), story...)
 	thenCommands(t, out, void)
 	out, _ = run(t, invoicing.DocumentProcess(), append(slices.Clone(story), timeout())...)
 	thenCommands(t, out, void)
-	_, s := run(t, invoicing.DocumentProcess(), append(slices.Clone(story), happened(events.InvoiceVoided{InvoiceID: invoice, Number: "ACME-0007"}))...)
+	_, s := run(t, invoicing.DocumentProcess(),
+		append(slices.Clone(story), happened(events.InvoiceVoided{InvoiceID: invoice, Number: "ACME-0007"}))...)
 	if !s.Final {
 		t.Error("the voided document is not final")
 	}
@@ -64,7 +67,8 @@ func TestDocument_RefusedIssueVoidsTheNumber(t *testing.T) {
 
 func TestDocument_OtherRefusalsWaitForTheTimer(t *testing.T) {
 	t.Parallel()
-	out, _ := run(t, invoicing.DocumentProcess(), happened(drafted), happened(granted), refused(issue, "concurrent_change"))
+	out, _ := run(t, invoicing.DocumentProcess(), happened(drafted), happened(granted),
+		refused(issue, "concurrent_change"))
 	thenCommands(t, out)
 	out, _ = run(t, invoicing.DocumentProcess(), happened(drafted), refused(grant, "concurrent_change"), timeout())
 	thenCommands(t, out, grant)
@@ -84,7 +88,9 @@ func TestDocument_DraftVoidedMeanwhileWaitsForItsNumber(t *testing.T) {
 
 func TestDocument_LaterVoidOfAnIssuedInvoiceDoesNothing(t *testing.T) {
 	t.Parallel()
-	out, s := run(t, invoicing.DocumentProcess(), happened(events.InvoiceVoided{InvoiceID: invoice, Number: "ACME-0007", WasIssued: true}))
+	out, s := run(t, invoicing.DocumentProcess(), happened(events.InvoiceVoided{
+		InvoiceID: invoice, Number: "ACME-0007", WasIssued: true,
+	}))
 	thenCommands(t, out)
 	if !s.Final {
 		t.Error("an instance was left behind")
@@ -95,18 +101,22 @@ func TestDocument_CreditNoteHasItsOwnSeries(t *testing.T) {
 	t.Parallel()
 	note := id.Derive[id.Receipt]("test", "note")
 	begun := happened(events.CreditNoteDrafted{
-		SubscriberID: subscriber, OrgID: org, CreditNoteID: note, InvoiceID: invoice, Amount: money.Major(1, money.KES), Prefix: "ACME-CN",
+		SubscriberID: subscriber, OrgID: org, CreditNoteID: note, InvoiceID: invoice, Amount: money.Major(1, money.KES),
+		Prefix: "ACME-CN",
 	})
 	out, _ := run(t, invoicing.DocumentProcess(), begun)
 	thenCommands(t, out, commands.GrantNumber{
-		SeriesID: commands.SeriesOf(org, commands.CreditNoteDocument, "ACME-CN"), OrgID: org, Document: commands.CreditNoteDocument,
-		DocumentID: id.As[id.Any](note), SubscriberID: subscriber, Prefix: "ACME-CN",
+		SeriesID: commands.SeriesOf(org, commands.CreditNoteDocument, "ACME-CN"), OrgID: org,
+		Document: commands.CreditNoteDocument, DocumentID: id.As[id.Any](note), SubscriberID: subscriber,
+		Prefix: "ACME-CN",
 	})
 	out, s := run(t, invoicing.DocumentProcess(), begun, happened(events.NumberGranted{
-		OrgID: org, Document: commands.CreditNoteDocument, DocumentID: id.As[id.Any](note), SubscriberID: subscriber, Number: "ACME-CN-0001",
+		OrgID: org, Document: commands.CreditNoteDocument, DocumentID: id.As[id.Any](note), SubscriberID: subscriber,
+		Number: "ACME-CN-0001",
 	}))
 	thenCommands(t, out, commands.IssueCreditNote{SubscriberID: subscriber, CreditNoteID: note, Number: "ACME-CN-0001"})
-	if done := invoicing.DocumentProcess().Evolve(s, happened(events.CreditNoteIssued{CreditNoteID: note})); !done.Final {
+	if done := invoicing.DocumentProcess().Evolve(s,
+		happened(events.CreditNoteIssued{CreditNoteID: note})); !done.Final {
 		t.Error("the issued credit note is not final")
 	}
 }
@@ -114,7 +124,8 @@ func TestDocument_CreditNoteHasItsOwnSeries(t *testing.T) {
 func TestDocument_EveryHandledEventHasAnInstance(t *testing.T) {
 	t.Parallel()
 	for _, e := range []events.Event{
-		drafted, granted, issued, events.InvoiceVoided{InvoiceID: invoice}, events.CreditNoteDrafted{CreditNoteID: id.Receipt(invoice)},
+		drafted, granted, issued, events.InvoiceVoided{InvoiceID: invoice},
+		events.CreditNoteDrafted{CreditNoteID: id.Receipt(invoice)},
 		events.CreditNoteIssued{CreditNoteID: id.Receipt(invoice)},
 	} {
 		if got := invoicing.DocumentProcess().Key(events.Envelope{Event: e}); got != invoice.String() {
@@ -129,7 +140,8 @@ func TestDocument_EveryHandledEventHasAnInstance(t *testing.T) {
 // The runner keeps states as JSON rows.
 func TestDocument_StateSurvivesJSON(t *testing.T) {
 	t.Parallel()
-	_, s := run(t, invoicing.DocumentProcess(), happened(drafted), happened(granted), refused(issue, "account_not_found"))
+	_, s := run(t, invoicing.DocumentProcess(), happened(drafted), happened(granted),
+		refused(issue, "account_not_found"))
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

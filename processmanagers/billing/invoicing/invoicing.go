@@ -36,7 +36,8 @@ func Process() processmanagers.Process[Organization] {
 	return processmanagers.Process[Organization]{
 		Name: "invoicing",
 		Handles: []string{
-			events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(), events.PeriodDue{}.EventType(),
+			events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
+			events.PeriodDue{}.EventType(),
 		},
 		Key: organizationOf, Decide: decide, Evolve: evolve,
 	}
@@ -94,8 +95,8 @@ func decide(s Organization, in processmanagers.Input, _ time.Time) (processmanag
 	}}}, nil
 }
 
-// describe words the line: "Home 10 Mbps, 1 month", with the days (or hours) covered when they are known. A long name is
-// cut, for a line that is too long would never be invoiced.
+// describe words the line: "Home 10 Mbps, 1 month", with the days (or hours) covered when they are known. A long name
+// is cut, for a line that is too long would never be invoiced.
 func describe(due events.PeriodDue, zone *time.Location) string {
 	period, name := describePeriod(due, zone), []rune(due.PlanName)
 	return string(name[:min(len(name), commands.MaxLineDescription-len(period))]) + period

@@ -54,11 +54,15 @@ func timeout() processmanagers.Input {
 
 // refused is a refusal as an input.
 func refused(c commands.Command, code string) processmanagers.Input {
-	return processmanagers.Input{Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()}}
+	return processmanagers.Input{
+		Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()},
+	}
 }
 
 // run feeds inputs to a process and gives the output of the last, and the state after it.
-func run[S any](t *testing.T, p processmanagers.Process[S], inputs ...processmanagers.Input) (processmanagers.Output, S) {
+func run[S any](
+	t *testing.T, p processmanagers.Process[S], inputs ...processmanagers.Input,
+) (processmanagers.Output, S) {
 	t.Helper()
 	var s S
 	var out processmanagers.Output
@@ -98,8 +102,11 @@ func TestInvoicing_PeriodDueIsDraftedUnderTheSettings(t *testing.T) {
 	t.Parallel()
 	out, _ := run(t, invoicing.Process(), happened(created), happened(due(calendar.Month, time.Time{}, time.Time{})))
 	thenCommands(t, out, commands.DraftInvoice{
-		SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, SubscriptionID: sub, Tax: settings.Tax, Currency: money.KES,
-		Lines:  []commands.LineInput{{Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: money.Major(1500, money.KES)}},
+		SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, SubscriptionID: sub, Tax: settings.Tax,
+		Currency: money.KES,
+		Lines: []commands.LineInput{
+			{Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: money.Major(1500, money.KES)},
+		},
 		Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: time.April, Day: 1},
 	})
 }
@@ -108,7 +115,9 @@ func TestInvoicing_NewSettingsHoldForTheNextInvoice(t *testing.T) {
 	t.Parallel()
 	adopted := settings
 	adopted.InvoicePrefix, adopted.Tax = "LAKE", events.TaxRule{}
-	out, _ := run(t, invoicing.Process(), happened(created), happened(events.BillingSettingsAdopted{OrgID: org, Billing: adopted}),
+	out, _ := run(t, invoicing.Process(), happened(created), happened(events.BillingSettingsAdopted{
+		OrgID: org, Billing: adopted,
+	}),
 		happened(due(calendar.Week, time.Time{}, time.Time{})))
 	c, ok := out.Commands[0].(commands.DraftInvoice)
 	if !ok || c.Prefix != "LAKE" || len(c.Tax.Components) != 0 {
@@ -146,7 +155,8 @@ func TestInvoicing_LongPlanNameIsCutSoThatItIsInvoiced(t *testing.T) {
 
 func TestInvoicing_DueBeforeTheOrganizationStopsTheProcess(t *testing.T) {
 	t.Parallel()
-	if _, err := invoicing.Process().Decide(invoicing.Organization{}, happened(due(calendar.Month, time.Time{}, time.Time{})), now); err == nil {
+	if _, err := invoicing.Process().Decide(invoicing.Organization{},
+		happened(due(calendar.Month, time.Time{}, time.Time{})), now); err == nil {
 		t.Error("a period of an unknown organization was drafted")
 	}
 }
@@ -154,7 +164,9 @@ func TestInvoicing_DueBeforeTheOrganizationStopsTheProcess(t *testing.T) {
 func TestInvoicing_InstanceIsTheOrganization(t *testing.T) {
 	t.Parallel()
 	p := invoicing.Process()
-	for _, e := range []events.Event{created, events.BillingSettingsAdopted{OrgID: org}, due(calendar.Month, now, now)} {
+	for _, e := range []events.Event{
+		created, events.BillingSettingsAdopted{OrgID: org}, due(calendar.Month, now, now),
+	} {
 		if got := p.Key(events.Envelope{Event: e}); got != org.String() {
 			t.Errorf("%s belongs to %q", e.EventType(), got)
 		}

@@ -1,5 +1,6 @@
-// Package provisioning brings each service onto its router, through re-creation and removal, whatever happens in between.
-// Every state is a row, so a kill between removal and creation loses nothing. Source: spec.md, Network service.
+// Package provisioning brings each service onto its router, through re-creation and removal, whatever happens in
+// between. Every state is a row, so a kill between removal and creation loses nothing. Source: spec.md, Network
+// service.
 //
 //	requested, changed ──────────────► job ApplyService ──► applied ──► SettleAddresses (the former subnet is free)
 //	re-creation confirmed ──► job RemoveService (recreate) ──► torn down ──► job ApplyService ──► applied
@@ -55,10 +56,12 @@ func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "provisioning",
 		Handles: []string{
-			events.AddressesAllocated{}.EventType(), events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(),
-			events.ServiceWalledGardenChanged{}.EventType(), events.ServiceRecreationConfirmed{}.EventType(),
-			events.ServiceTornDown{}.EventType(), events.ServiceReconcileRequested{}.EventType(), events.ServiceApplied{}.EventType(),
-			events.ServiceApplyFailed{}.EventType(), events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
+			events.AddressesAllocated{}.EventType(), events.ServiceRequested{}.EventType(),
+			events.ServiceAddressingChanged{}.EventType(), events.ServiceWalledGardenChanged{}.EventType(),
+			events.ServiceRecreationConfirmed{}.EventType(), events.ServiceTornDown{}.EventType(),
+			events.ServiceReconcileRequested{}.EventType(), events.ServiceApplied{}.EventType(),
+			events.ServiceApplyFailed{}.EventType(), events.ServiceRemovalRequested{}.EventType(),
+			events.ServiceRemoved{}.EventType(),
 		},
 		Key: key, Decide: Decide, Evolve: Evolve,
 		Ended: func(s State) bool { return s.Over || s.ServiceID.IsZero() },
@@ -108,7 +111,8 @@ func Evolve(s State, in processmanagers.Input) State {
 		s.ServiceID, s.OrgID, s.DeviceID = e.ServiceID, e.OrgID, e.DeviceID
 	case events.ServiceRequested:
 		s = State{
-			ServiceID: e.ServiceID, OrgID: e.OrgID, DeviceID: e.DeviceID, Known: true, Binding: e.Binding, Addressing: e.Addressing,
+			ServiceID: e.ServiceID, OrgID: e.OrgID, DeviceID: e.DeviceID, Known: true, Binding: e.Binding,
+			Addressing: e.Addressing,
 		}
 		return s.asking(events.PhaseApply, e.Generation)
 	case events.ServiceAddressingChanged:
@@ -169,10 +173,12 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	position := in.Event.Position
 	switch e := in.Event.Event.(type) {
 	case events.AddressesAllocated:
-		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerAbandoned, At: e.At.Add(abandonedAfter)}}}, nil
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerAbandoned,
+			At: e.At.Add(abandonedAfter)}}}, nil
 	case events.ServiceReconcileRequested:
 		return next.ask(e.RunID, position, now), nil
-	case events.ServiceRequested, events.ServiceAddressingChanged, events.ServiceWalledGardenChanged, events.ServiceRecreationConfirmed,
+	case events.ServiceRequested, events.ServiceAddressingChanged, events.ServiceWalledGardenChanged,
+		events.ServiceRecreationConfirmed,
 		events.ServiceTornDown, events.ServiceRemovalRequested:
 		return next.ask(next.run(in.Event.ID.String()), position, now), nil
 	case events.ServiceApplyFailed:
@@ -204,7 +210,9 @@ func (s State) ask(run id.Run, position uint64, now time.Time) processmanagers.O
 			Recreate: s.Open == events.PhaseTeardown, Position: position,
 		}
 	}
-	return processmanagers.Output{Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(reportWithin)}}}
+	return processmanagers.Output{
+		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(reportWithin)}},
+	}
 }
 
 // retryAt is when a failed job is asked again: never (zero, which disarms) after a refusal. A report about another
@@ -231,20 +239,23 @@ func applied(s State, e events.ServiceApplied) processmanagers.Output {
 	return out
 }
 
-// settle lets the service keep what it has. What it took after that is for a change to come, unless it is older than the
-// given instant.
+// settle lets the service keep what it has. What it took after that is for a change to come, unless it is older than
+// the given instant.
 func (s State) settle(abandonedBefore time.Time) commands.Command {
 	return commands.SettleAddresses{
-		OrgID: s.OrgID, ServiceID: s.ServiceID, Binding: s.Binding, Subnet: s.Addressing.Subnet, AbandonedBefore: abandonedBefore,
+		OrgID: s.OrgID, ServiceID: s.ServiceID, Binding: s.Binding, Subnet: s.Addressing.Subnet,
+		AbandonedBefore: abandonedBefore,
 	}
 }
 
-// abandoned gives back what was allocated for a service or a change that never came. While a change is being applied the
-// former subnet is still on the router: settling waits for the end of it.
+// abandoned gives back what was allocated for a service or a change that never came. While a change is being applied
+// the former subnet is still on the router: settling waits for the end of it.
 func abandoned(s State, due time.Time) processmanagers.Output {
 	switch {
 	case !s.Known:
-		return processmanagers.Output{Commands: []commands.Command{commands.ReleaseAddresses{OrgID: s.OrgID, ServiceID: s.ServiceID}}}
+		return processmanagers.Output{
+			Commands: []commands.Command{commands.ReleaseAddresses{OrgID: s.OrgID, ServiceID: s.ServiceID}},
+		}
 	case s.Settle || s.Open == events.PhaseRemoval:
 		return processmanagers.Output{}
 	}

@@ -26,12 +26,20 @@ var (
 	plan    = events.ServiceAddressing{Subnet: "10.50.0.0/24"}
 	plan2   = events.ServiceAddressing{Subnet: "10.50.1.0/24"}
 
-	allocated  = events.AddressesAllocated{OrgID: org, ServiceID: service, DeviceID: device, Binding: binding, Addressing: plan, At: now}
-	requested  = events.ServiceRequested{ServiceID: service, OrgID: org, DeviceID: device, Binding: binding, Addressing: plan, Generation: 1, At: now}
-	moved      = events.ServiceAddressingChanged{ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now}
-	recreation = events.ServiceRecreationConfirmed{ServiceID: service, DeviceID: device, From: binding, To: vlan, Addressing: plan2, Generation: 2, At: now}
-	tornDown   = events.ServiceTornDown{ServiceID: service, DeviceID: device, Generation: 2, At: now}
-	removal    = events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 3, At: now}
+	allocated = events.AddressesAllocated{
+		OrgID: org, ServiceID: service, DeviceID: device, Binding: binding, Addressing: plan, At: now,
+	}
+	requested = events.ServiceRequested{
+		ServiceID: service, OrgID: org, DeviceID: device, Binding: binding, Addressing: plan, Generation: 1, At: now,
+	}
+	moved = events.ServiceAddressingChanged{
+		ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now,
+	}
+	recreation = events.ServiceRecreationConfirmed{
+		ServiceID: service, DeviceID: device, From: binding, To: vlan, Addressing: plan2, Generation: 2, At: now,
+	}
+	tornDown = events.ServiceTornDown{ServiceID: service, DeviceID: device, Generation: 2, At: now}
+	removal  = events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 3, At: now}
 )
 
 // applied is the report of a generation.
@@ -41,12 +49,18 @@ func applied(generation int) events.ServiceApplied {
 
 // failed is a failure of a generation.
 func failed(generation int, refused bool) events.ServiceApplyFailed {
-	return events.ServiceApplyFailed{ServiceID: service, DeviceID: device, Generation: generation, Refused: refused, At: now}
+	return events.ServiceApplyFailed{
+		ServiceID: service, DeviceID: device, Generation: generation, Refused: refused, At: now,
+	}
 }
 
 // of wraps an event.
 func of(e events.Event) processmanagers.Input {
-	return processmanagers.Input{Event: &events.Envelope{ID: id.Derive[id.Event]("test", e.EventType()), Type: e.EventType(), Position: 42, Event: e}}
+	return processmanagers.Input{
+		Event: &events.Envelope{
+			ID: id.Derive[id.Event]("test", e.EventType()), Type: e.EventType(), Position: 42, Event: e,
+		},
+	}
 }
 
 // due is a timer.
@@ -106,12 +120,17 @@ func retry(at time.Time) []processmanagers.Timer {
 
 // apply is the job that applies a generation.
 func apply(in processmanagers.Input, generation int, position uint64) commands.ApplyService {
-	return commands.ApplyService{ServiceID: service, DeviceID: device, RunID: run(in), Generation: generation, Position: position}
+	return commands.ApplyService{
+		ServiceID: service, DeviceID: device, RunID: run(in), Generation: generation, Position: position,
+	}
 }
 
 // remove is the job that removes.
 func remove(in processmanagers.Input, generation int, recreate bool, position uint64) commands.RemoveService {
-	return commands.RemoveService{ServiceID: service, DeviceID: device, RunID: run(in), Generation: generation, Recreate: recreate, Position: position}
+	return commands.RemoveService{
+		ServiceID: service, DeviceID: device, RunID: run(in), Generation: generation, Recreate: recreate,
+		Position: position,
+	}
 }
 
 func TestRequestAndChange_AreApplied(t *testing.T) {
@@ -122,10 +141,15 @@ func TestRequestAndChange_AreApplied(t *testing.T) {
 	expect(t, s, due("retry"), processmanagers.Output{})
 	expect(t, s, of(moved), asks(apply(of(moved), 2, 42)))
 	s = after(t, allocated, requested, applied(1), moved)
-	expect(t, s, of(applied(1)), processmanagers.Output{}) // of before the change: the router still has the former subnet
+	// of before the change: the router still has the former subnet
+	expect(t, s, of(applied(1)), processmanagers.Output{})
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: binding, Subnet: plan2.Subnet}
-	expect(t, s, of(applied(2)), processmanagers.Output{Timers: retry(time.Time{}), Commands: []commands.Command{settle}})
-	expect(t, after(t, requested, moved, applied(2)), of(applied(2)), processmanagers.Output{Timers: retry(time.Time{})})
+	expect(t, s, of(applied(2)), processmanagers.Output{
+		Timers: retry(time.Time{}), Commands: []commands.Command{settle},
+	})
+	expect(t, after(t, requested, moved, applied(2)), of(applied(2)), processmanagers.Output{
+		Timers: retry(time.Time{}),
+	})
 }
 
 func TestRecreation_SurvivesAKillBetweenRemovalAndCreation(t *testing.T) {
@@ -140,7 +164,9 @@ func TestRecreation_SurvivesAKillBetweenRemovalAndCreation(t *testing.T) {
 	s = after(t, requested, applied(1), recreation, tornDown)
 	expect(t, s, due("retry"), asks(apply(due("retry"), 2, 0))) // killed between removal and creation
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: vlan, Subnet: plan2.Subnet}
-	expect(t, s, of(applied(2)), processmanagers.Output{Timers: retry(time.Time{}), Commands: []commands.Command{settle}})
+	expect(t, s, of(applied(2)), processmanagers.Output{
+		Timers: retry(time.Time{}), Commands: []commands.Command{settle},
+	})
 }
 
 func TestRemoval_ReleasesTheAddressesAtTheEnd(t *testing.T) {
@@ -163,12 +189,16 @@ func TestRemoval_ReleasesTheAddressesAtTheEnd(t *testing.T) {
 func TestFailure_OfAnUnreachableRouterIsTriedAgainAndARefusalIsNot(t *testing.T) {
 	t.Parallel()
 	list := []events.Event{requested}
-	for _, wait := range []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 15 * time.Minute} {
+	for _, wait := range []time.Duration{
+		30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 15 * time.Minute,
+	} {
 		expect(t, after(t, list...), of(failed(1, false)), processmanagers.Output{Timers: retry(now.Add(wait))})
 		list = append(list, failed(1, false))
 	}
 	expect(t, after(t, list...), of(failed(1, true)), processmanagers.Output{Timers: retry(time.Time{})})
-	again := events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: asked, Phase: events.PhaseApply, Generation: 1, At: now}
+	again := events.ServiceReconcileRequested{
+		ServiceID: service, DeviceID: device, RunID: asked, Phase: events.PhaseApply, Generation: 1, At: now,
+	}
 	expect(t, after(t, requested, failed(1, true)), of(again), asks(commands.ApplyService{
 		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Position: 42,
 	}))
@@ -181,9 +211,13 @@ func TestFailure_OfAnUnreachableRouterIsTriedAgainAndARefusalIsNot(t *testing.T)
 func TestAllocation_WithoutAServiceGoesBack(t *testing.T) {
 	t.Parallel()
 	s := after(t)
-	expect(t, s, of(allocated), processmanagers.Output{Timers: []processmanagers.Timer{{Name: "abandoned", At: now.Add(5 * time.Minute)}}})
+	expect(t, s, of(allocated), processmanagers.Output{
+		Timers: []processmanagers.Timer{{Name: "abandoned", At: now.Add(5 * time.Minute)}},
+	})
 	s = after(t, allocated)
-	expect(t, s, due("abandoned"), processmanagers.Output{Commands: []commands.Command{commands.ReleaseAddresses{OrgID: org, ServiceID: service}}})
+	expect(t, s, due("abandoned"), processmanagers.Output{
+		Commands: []commands.Command{commands.ReleaseAddresses{OrgID: org, ServiceID: service}},
+	})
 	if !provisioning.Process().Ended(provisioning.Evolve(s, due("abandoned"))) {
 		t.Error("an abandoned allocation is not over")
 	}
@@ -201,7 +235,8 @@ func TestEveryHandledEvent_HasAKey(t *testing.T) {
 	p := provisioning.Process()
 	for _, e := range []events.Event{
 		allocated, requested, moved, recreation, tornDown, removal, applied(1), failed(1, true),
-		events.ServiceWalledGardenChanged{ServiceID: service}, events.ServiceReconcileRequested{ServiceID: service}, events.ServiceRemoved{ServiceID: service},
+		events.ServiceWalledGardenChanged{ServiceID: service}, events.ServiceReconcileRequested{ServiceID: service},
+		events.ServiceRemoved{ServiceID: service},
 	} {
 		if p.Key(*of(e).Event) != service.String() {
 			t.Errorf("%s has key %q", e.EventType(), p.Key(*of(e).Event))

@@ -40,7 +40,8 @@ func Process() processmanagers.Process[State] {
 		Name: "rebooting",
 		Handles: []string{
 			events.DeviceRebootRequested{}.EventType(), events.DeviceRebootStarted{}.EventType(),
-			events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(), events.DeviceDecommissioned{}.EventType(),
+			events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
+			events.DeviceDecommissioned{}.EventType(),
 		},
 		Key: key, Decide: Decide, Evolve: Evolve,
 		Ended: func(s State) bool { return s.Over || s.RunID.IsZero() },
@@ -92,7 +93,9 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	out := processmanagers.Output{}
 	switch e := in.Event.Event.(type) {
 	case events.DeviceRebootRequested:
-		out.Jobs = []commands.Job{commands.RebootDevice{DeviceID: e.DeviceID, RunID: e.RunID, Position: in.Event.Position}}
+		out.Jobs = []commands.Job{
+			commands.RebootDevice{DeviceID: e.DeviceID, RunID: e.RunID, Position: in.Event.Position},
+		}
 		verify.At = e.At.Add(startWithin)
 	case events.DeviceRebootStarted:
 		verify.At = e.At.Add(verifyEvery)

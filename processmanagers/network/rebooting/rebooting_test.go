@@ -54,15 +54,18 @@ func TestReboot_IsSentOnceThenOnlyAskedAbout(t *testing.T) {
 	t.Parallel()
 	timeout := processmanagers.Input{Timeout: &processmanagers.Timeout{Name: "verify"}}
 	expect(t, after(), of(requested), now, processmanagers.Output{
-		Jobs: []commands.Job{commands.RebootDevice{DeviceID: device, RunID: run, Position: 42}}, Timers: verify(now.Add(2 * time.Minute)),
+		Jobs:   []commands.Job{commands.RebootDevice{DeviceID: device, RunID: run, Position: 42}},
+		Timers: verify(now.Add(2 * time.Minute)),
 	})
 	expect(t, after(requested), of(started), now, processmanagers.Output{Timers: verify(now.Add(30 * time.Second))})
 	soon, late := now.Add(30*time.Second), now.Add(10*time.Minute)
 	expect(t, after(requested, started), timeout, soon, processmanagers.Output{
-		Jobs: []commands.Job{commands.VerifyReboot{DeviceID: device, RunID: run}}, Timers: verify(soon.Add(30 * time.Second)),
+		Jobs:   []commands.Job{commands.VerifyReboot{DeviceID: device, RunID: run}},
+		Timers: verify(soon.Add(30 * time.Second)),
 	})
 	expect(t, after(requested, started), timeout, late, processmanagers.Output{
-		Jobs: []commands.Job{commands.VerifyReboot{DeviceID: device, RunID: run, Final: true}}, Timers: verify(late.Add(2 * time.Minute)),
+		Jobs:   []commands.Job{commands.VerifyReboot{DeviceID: device, RunID: run, Final: true}},
+		Timers: verify(late.Add(2 * time.Minute)),
 	})
 	confirmed := events.DeviceRebootConfirmed{DeviceID: device, RunID: run, At: now}
 	expect(t, after(requested, started), of(confirmed), now, processmanagers.Output{Timers: verify(time.Time{})})

@@ -1,4 +1,5 @@
-// Package reconciling runs what somebody asked for over a whole device or its firewall, and asks again when the job is lost.
+// Package reconciling runs what somebody asked for over a whole device or its firewall, and asks again when the job is
+// lost.
 //
 //	requested ──► job ReconcileDevice or ReconcileFirewall ──► finished, over
 //	no end within 10 min (timer retry), twice ──► the same job again; the run goes on where it was
@@ -91,5 +92,7 @@ func (s State) ask(position uint64, now time.Time) processmanagers.Output {
 	if s.Kind == events.ReconcileFirewall {
 		job = commands.ReconcileFirewall{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
 	}
-	return processmanagers.Output{Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(finishWithin)}}}
+	return processmanagers.Output{
+		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(finishWithin)}},
+	}
 }

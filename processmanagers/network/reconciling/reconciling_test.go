@@ -29,8 +29,17 @@ func TestRun_IsAskedForAgainWhenItsJobIsLost(t *testing.T) {
 		in   processmanagers.Input
 		want processmanagers.Output
 	}{
-		{of(requested), processmanagers.Output{Jobs: []commands.Job{commands.ReconcileFirewall{DeviceID: device, RunID: run, Position: 42}}, Timers: timer}},
-		{late, processmanagers.Output{Jobs: []commands.Job{commands.ReconcileFirewall{DeviceID: device, RunID: run}}, Timers: timer}},
+		{
+			of(requested), processmanagers.Output{
+				Jobs:   []commands.Job{commands.ReconcileFirewall{DeviceID: device, RunID: run, Position: 42}},
+				Timers: timer,
+			},
+		},
+		{
+			late, processmanagers.Output{
+				Jobs: []commands.Job{commands.ReconcileFirewall{DeviceID: device, RunID: run}}, Timers: timer,
+			},
+		},
 		{of(finished), processmanagers.Output{Timers: []processmanagers.Timer{{Name: "retry"}}}},
 	} {
 		got, err := reconciling.Decide(s, step.in, now)
@@ -42,7 +51,9 @@ func TestRun_IsAskedForAgainWhenItsJobIsLost(t *testing.T) {
 	if !reconciling.Process().Ended(s) || reconciling.Process().Key(*of(requested).Event) != run.String() {
 		t.Errorf("state %+v", s)
 	}
-	s = reconciling.Evolve(reconciling.State{}, of(events.ReconcileRequested{RunID: run, DeviceID: device, Kind: events.ReconcileDevice}))
+	s = reconciling.Evolve(reconciling.State{}, of(events.ReconcileRequested{
+		RunID: run, DeviceID: device, Kind: events.ReconcileDevice,
+	}))
 	for range 3 {
 		s = reconciling.Evolve(s, late)
 	}

@@ -1,5 +1,5 @@
-// Package gatewayregistration activates an organization's own shortcode: gets a token and registers the C2B addresses with
-// its own credentials, and tries again when that failed. Source: rules.md 9.
+// Package gatewayregistration activates an organization's own shortcode: gets a token and registers the C2B addresses
+// with its own credentials, and tries again when that failed. Source: rules.md 9.
 //
 //	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
 //	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day
@@ -64,7 +64,8 @@ func key(e events.Envelope) string {
 
 // same tells whether settings reach the provider in the same way as those known.
 func (s State) same(e events.GatewayConfigured) bool {
-	return s.Direct == e.Direct && s.Environment == e.Environment && s.Shortcode == e.Shortcode && s.Credentials == e.CredentialsRef
+	return s.Direct == e.Direct && s.Environment == e.Environment && s.Shortcode == e.Shortcode &&
+		s.Credentials == e.CredentialsRef
 }
 
 // Evolve is the state after an input.
@@ -75,8 +76,8 @@ func Evolve(s State, in processmanagers.Input) State {
 	switch e := in.Event.Event.(type) {
 	case events.GatewayConfigured:
 		s = State{
-			OrgID: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode, Credentials: e.CredentialsRef,
-			Registered: s.Registered && s.same(e),
+			OrgID: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode,
+			Credentials: e.CredentialsRef, Registered: s.Registered && s.same(e),
 		}
 	case events.GatewayRegistered:
 		s.Registered = true
@@ -95,7 +96,8 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		if !s.Direct || s.Registered {
 			return processmanagers.Output{}, nil
 		}
-		return processmanagers.Output{Jobs: []commands.Job{commands.RegisterShortcode{OrgID: s.OrgID, CredentialsRef: s.Credentials}}}, nil
+		return processmanagers.Output{Jobs: []commands.Job{commands.RegisterShortcode{OrgID: s.OrgID,
+			CredentialsRef: s.Credentials}}}, nil
 	case in.Event == nil:
 		return processmanagers.Output{}, nil
 	}
@@ -103,7 +105,11 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	switch e := in.Event.Event.(type) {
 	case events.GatewayConfigured:
 		if e.Direct && !(s.Registered && s.same(e)) {
-			out.Jobs = []commands.Job{commands.RegisterShortcode{OrgID: e.OrgID, CredentialsRef: e.CredentialsRef, Position: in.Event.Position}}
+			out.Jobs = []commands.Job{
+				commands.RegisterShortcode{
+					OrgID: e.OrgID, CredentialsRef: e.CredentialsRef, Position: in.Event.Position,
+				},
+			}
 		}
 	case events.GatewayRegistrationFailed:
 		if e.CredentialsRef == s.Credentials && s.Tries+1 < maxTries {

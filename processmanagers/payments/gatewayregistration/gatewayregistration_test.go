@@ -18,9 +18,13 @@ var (
 	now        = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	org        = id.Must[id.Organization]("0195a000-0000-7000-8000-000000000001")
 	keys       = id.Must[id.Secret]("0195a000-0000-7000-8000-000000000041")
-	configured = events.GatewayConfigured{OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: now}
+	configured = events.GatewayConfigured{
+		OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: now,
+	}
 	registered = events.GatewayRegistered{OrgID: org, Shortcode: "600777", CredentialsRef: keys, At: now}
-	failed     = events.GatewayRegistrationFailed{OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "no", At: now}
+	failed     = events.GatewayRegistrationFailed{
+		OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "no", At: now,
+	}
 )
 
 // of wraps an event.

@@ -1,5 +1,5 @@
-// Package paymentprompt follows one prompt attempt until its end: sends it once, asks again and again what became of it,
-// gives it up after a day, and then frees the account for the next one. Source: rules.md 4, 5.
+// Package paymentprompt follows one prompt attempt until its end: sends it once, asks again and again what became of
+// it, gives it up after a day, and then frees the account for the next one. Source: rules.md 4, 5.
 //
 //	initiated ──► job SubmitPrompt ──► accepted ─┐            ┌─► succeeded │ cancelled │ failed ──► ReleasePrompt
 //	                     │                       ├─ callback ─┤
@@ -34,9 +34,10 @@ var rechecks = []time.Duration{
 	30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour,
 }
 
-// offHandset are the codes with which the provider says that the prompt is no longer on the handset, though the payment stays
-// PENDING (spec.md, Payment status). When the first re-check still says so, the customer may be asked again for the same
-// amount, long before the attempt expires. Should both be paid after all, both are credited: they are two receipts.
+// offHandset are the codes with which the provider says that the prompt is no longer on the handset, though the payment
+// stays PENDING (spec.md, Payment status). When the first re-check still says so, the customer may be asked again for
+// the same amount, long before the attempt expires. Should both be paid after all, both are credited: they are two
+// receipts.
 var offHandset = map[string]bool{"1019": true, "1025": true, "1037": true}
 
 // State is what is known of one attempt.
@@ -55,9 +56,11 @@ func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "paymentprompt",
 		Handles: []string{
-			events.PromptReserved{}.EventType(), events.PaymentInitiated{}.EventType(), events.PromptAccepted{}.EventType(), events.PromptChecked{}.EventType(),
-			events.PromptCheckRequested{}.EventType(), events.PaymentSucceeded{}.EventType(), events.PaymentCancelled{}.EventType(),
-			events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
+			events.PromptReserved{}.EventType(), events.PaymentInitiated{}.EventType(),
+			events.PromptAccepted{}.EventType(), events.PromptChecked{}.EventType(),
+			events.PromptCheckRequested{}.EventType(), events.PaymentSucceeded{}.EventType(),
+			events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(),
+			events.PaymentExpired{}.EventType(),
 		},
 		Key:    key,
 		Decide: Decide,
@@ -110,7 +113,8 @@ func Evolve(s State, in processmanagers.Input) State {
 		return State{PaymentID: e.PaymentID, SubscriberID: e.SubscriberID}
 	case events.PaymentInitiated:
 		return State{
-			PaymentID: e.PaymentID, SubscriberID: e.SubscriberID, StartedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt, Initiated: true,
+			PaymentID: e.PaymentID, SubscriberID: e.SubscriberID, StartedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt,
+			Initiated: true,
 		}
 	case events.PromptAccepted:
 		s.Named = true
@@ -148,7 +152,9 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		case e.Answered && !e.At.Before(s.ExpiresAt):
 			out.Commands = []commands.Command{commands.ExpirePayment{PaymentID: s.PaymentID}}
 		case offHandset[e.Code] && !e.At.Before(s.StartedAt.Add(rechecks[0])):
-			out.Commands = []commands.Command{commands.ReleasePrompt{SubscriberID: s.SubscriberID, PaymentID: s.PaymentID}}
+			out.Commands = []commands.Command{
+				commands.ReleasePrompt{SubscriberID: s.SubscriberID, PaymentID: s.PaymentID},
+			}
 		}
 	case events.PaymentSucceeded:
 		out = release(e.PaymentID, e.SubscriberID)

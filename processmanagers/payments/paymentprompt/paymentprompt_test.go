@@ -22,8 +22,10 @@ var (
 
 // The events of its life.
 var (
-	initiated = events.PaymentInitiated{PaymentID: attempt, SubscriberID: sub, InitiatedAt: start, ExpiresAt: start.Add(24 * time.Hour)}
-	accepted  = events.PromptAccepted{PaymentID: attempt, CheckoutRequestID: "ws_CO_1", At: start}
+	initiated = events.PaymentInitiated{
+		PaymentID: attempt, SubscriberID: sub, InitiatedAt: start, ExpiresAt: start.Add(24 * time.Hour),
+	}
+	accepted = events.PromptAccepted{PaymentID: attempt, CheckoutRequestID: "ws_CO_1", At: start}
 )
 
 // of wraps an event.
@@ -121,15 +123,19 @@ func TestExpiry_OnlyAfterAnAnsweredQuery(t *testing.T) {
 	expire := processmanagers.Output{Commands: []commands.Command{commands.ExpirePayment{PaymentID: attempt}}}
 	named := after(initiated, accepted)
 	expect(t, named, due("expire"), late, processmanagers.Output{Jobs: query(0)})
-	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: late}), late, processmanagers.Output{})
-	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: late.Add(-time.Second)}), late, processmanagers.Output{})
+	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: late}), late,
+		processmanagers.Output{})
+	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true,
+		At: late.Add(-time.Second)}), late, processmanagers.Output{})
 	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: late}), late, expire)
 	expect(t, after(initiated), due("expire"), late, expire)
 }
 
 func TestNoAnswer_SaidAgainByARecheckFreesTheAccount(t *testing.T) {
 	t.Parallel()
-	free := processmanagers.Output{Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}}}
+	free := processmanagers.Output{
+		Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}},
+	}
 	for _, code := range []string{"1019", "1025", "1037"} {
 		first := events.PromptChecked{PaymentID: attempt, Code: code, Answered: true, At: start.Add(29 * time.Second)}
 		expect(t, after(initiated, accepted), of(first), start, processmanagers.Output{})
@@ -140,14 +146,20 @@ func TestNoAnswer_SaidAgainByARecheckFreesTheAccount(t *testing.T) {
 			t.Errorf("%s ends the watching", code)
 		}
 	}
-	expect(t, after(initiated, accepted), of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: start.Add(time.Hour)}), start, processmanagers.Output{})
+	expect(t, after(initiated, accepted),
+		of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: start.Add(time.Hour)}), start,
+		processmanagers.Output{})
 }
 
 func TestEnd_FreesTheAccountAndStopsAsking(t *testing.T) {
 	t.Parallel()
 	for _, end := range []events.Event{
-		events.PaymentSucceeded{PaymentID: attempt, SubscriberID: sub}, events.PaymentCancelled{PaymentID: attempt, SubscriberID: sub},
-		events.PaymentFailed{PaymentID: attempt, SubscriberID: sub}, events.PaymentExpired{PaymentID: attempt, SubscriberID: sub},
+		events.PaymentSucceeded{PaymentID: attempt, SubscriberID: sub}, events.PaymentCancelled{
+			PaymentID: attempt, SubscriberID: sub,
+		},
+		events.PaymentFailed{PaymentID: attempt, SubscriberID: sub}, events.PaymentExpired{
+			PaymentID: attempt, SubscriberID: sub,
+		},
 	} {
 		want := processmanagers.Output{
 			Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}},
@@ -174,8 +186,9 @@ func TestProcess_EveryHandledEventHasItsInstance(t *testing.T) {
 	t.Parallel()
 	p := paymentprompt.Process()
 	for _, e := range []events.Event{
-		events.PromptReserved{PaymentID: attempt}, initiated, accepted, events.PromptChecked{PaymentID: attempt}, events.PromptCheckRequested{PaymentID: attempt},
-		events.PaymentSucceeded{PaymentID: attempt}, events.PaymentCancelled{PaymentID: attempt}, events.PaymentFailed{PaymentID: attempt},
+		events.PromptReserved{PaymentID: attempt}, initiated, accepted, events.PromptChecked{PaymentID: attempt},
+		events.PromptCheckRequested{PaymentID: attempt}, events.PaymentSucceeded{PaymentID: attempt},
+		events.PaymentCancelled{PaymentID: attempt}, events.PaymentFailed{PaymentID: attempt},
 		events.PaymentExpired{PaymentID: attempt},
 	} {
 		if p.Key(*of(e).Event) != attempt.String() {

@@ -47,10 +47,12 @@ func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "receipts",
 		Handles: []string{
-			events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(), events.ReceiptMatched{}.EventType(),
-			events.ReceiptClaimed{}.EventType(), events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
-			events.ReceiptReversed{}.EventType(), events.ReceiptReattributed{}.EventType(), events.PaymentSucceeded{}.EventType(),
-			events.ProvisionalClaimed{}.EventType(), events.ProvisionalSuperseded{}.EventType(),
+			events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(),
+			events.ReceiptMatched{}.EventType(), events.ReceiptClaimed{}.EventType(),
+			events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
+			events.ReceiptReversed{}.EventType(), events.ReceiptReattributed{}.EventType(),
+			events.PaymentSucceeded{}.EventType(), events.ProvisionalClaimed{}.EventType(),
+			events.ProvisionalSuperseded{}.EventType(),
 		},
 		Key:    func(e events.Envelope) string { return receiptOf(e.Event).String() },
 		Decide: Decide,
@@ -88,7 +90,8 @@ func receiptOf(e events.Event) id.Receipt {
 	return id.Receipt{}
 }
 
-// Evolve is the state after an input. A receipt whose money has its place needs no row: later events say all by themselves.
+// Evolve is the state after an input. A receipt whose money has its place needs no row: later events say all by
+// themselves.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.Over = true
@@ -130,8 +133,8 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		return onSighted(e, in.Event.Position), nil
 	case events.PaymentSucceeded:
 		return do(commands.MatchReceipt{
-			ReceiptID: e.ReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, PaymentID: e.PaymentID,
-			By: commands.MatchedByPrompt,
+			ReceiptID: e.ReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID,
+			PaymentID: e.PaymentID, By: commands.MatchedByPrompt,
 		}), nil
 	case events.ProvisionalClaimed:
 		return do(commands.ClaimProvisional{
@@ -139,11 +142,13 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 		}), nil
 	case events.ReceiptClaimed:
 		return do(commands.AbsorbReceipt{
-			ReceiptID: e.ClaimedBy, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID, CarriedBy: e.ReceiptID,
+			ReceiptID: e.ClaimedBy, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID,
+			CarriedBy: e.ReceiptID,
 		}), nil
 	case events.ProvisionalSuperseded:
 		return do(commands.AbsorbReceipt{
-			ReceiptID: e.ProvisionalReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID, CarriedBy: e.ReceiptID,
+			ReceiptID: e.ProvisionalReceiptID, OrgID: e.OrgID, SubscriberID: e.SubscriberID, PaymentID: e.PaymentID,
+			CarriedBy: e.ReceiptID,
 		}), nil
 	default:
 		return onBooked(e), nil
@@ -155,12 +160,14 @@ func onBooked(e events.Event) processmanagers.Output {
 	switch e := e.(type) {
 	case events.ReceiptMatched:
 		return do(commands.CreditReceipt{
-			SubscriberID: e.SubscriberID, OrgID: e.OrgID, ReceiptID: e.ReceiptID, InvoiceID: e.InvoiceID, Number: e.ReceiptNumber,
-			Channel: e.Channel, Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
+			SubscriberID: e.SubscriberID, OrgID: e.OrgID, ReceiptID: e.ReceiptID, InvoiceID: e.InvoiceID,
+			Number: e.ReceiptNumber, Channel: e.Channel, Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
 		})
 	case events.ReceiptAbsorbed:
 		if !e.CreditedTo.IsZero() {
-			return do(commands.WithdrawReceipt{SubscriberID: e.CreditedTo, ReceiptID: e.ReceiptID, Reason: "credited by another receipt"})
+			return do(commands.WithdrawReceipt{
+				SubscriberID: e.CreditedTo, ReceiptID: e.ReceiptID, Reason: "credited by another receipt",
+			})
 		}
 	case events.ReceiptReversed:
 		if !e.SubscriberID.IsZero() {
@@ -184,11 +191,13 @@ func onRecorded(e events.ReceiptRecorded, position uint64) processmanagers.Outpu
 		return processmanagers.Output{}
 	}
 	if e.PaymentID.IsZero() {
-		return processmanagers.Output{Jobs: []commands.Job{commands.FindPayer{ReceiptID: e.ReceiptID, Position: position}}}
+		return processmanagers.Output{
+			Jobs: []commands.Job{commands.FindPayer{ReceiptID: e.ReceiptID, Position: position}},
+		}
 	}
 	out := do(commands.SettlePayment{
-		PaymentID: e.PaymentID, ReceiptID: e.ReceiptID, ReceiptNumber: e.ReceiptNumber, Amount: e.Amount, By: by(e.Sighting),
-		Provisional: e.Provisional,
+		PaymentID: e.PaymentID, ReceiptID: e.ReceiptID, ReceiptNumber: e.ReceiptNumber, Amount: e.Amount,
+		By: by(e.Sighting), Provisional: e.Provisional,
 	})
 	if e.Provisional {
 		out.Timers = []processmanagers.Timer{{Name: timerUnclaimed, At: e.RecordedAt.Add(claimWindow)}}
@@ -225,8 +234,8 @@ func onRefusal(s State, r processmanagers.Refusal) processmanagers.Output {
 	case commands.ClaimProvisional{}.CommandName():
 		if c := s.Claim; c != nil {
 			return do(commands.MatchReceipt{
-				ReceiptID: s.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: c.PaymentID,
-				By: commands.MatchedByPrompt,
+				ReceiptID: s.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
+				PaymentID: c.PaymentID, By: commands.MatchedByPrompt,
 			})
 		}
 	}

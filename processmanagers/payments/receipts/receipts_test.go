@@ -30,18 +30,20 @@ var (
 // Events of receipts.
 var (
 	byCallback = events.ReceiptRecorded{
-		ReceiptID: realMoney, OrgID: org, ReceiptNumber: "SJK4X7Q2P1", Channel: "stk", Amount: amount, PaymentID: attempt,
-		Sighting: "stk_callback", RecordedAt: now,
+		ReceiptID: realMoney, OrgID: org, ReceiptNumber: "SJK4X7Q2P1", Channel: "stk", Amount: amount,
+		PaymentID: attempt, Sighting: "stk_callback", RecordedAt: now,
 	}
 	byPaybill = events.ReceiptRecorded{
-		ReceiptID: realMoney, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b", Amount: amount, Sighting: "c2b_confirmation", RecordedAt: now,
+		ReceiptID: realMoney, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b", Amount: amount, Sighting: "c2b_confirmation",
+		RecordedAt: now,
 	}
 	byQuery = events.ReceiptRecorded{
-		ReceiptID: provisional, OrgID: org, Channel: "stk", Amount: amount, PaymentID: attempt, Provisional: true, Sighting: "query", RecordedAt: now,
+		ReceiptID: provisional, OrgID: org, Channel: "stk", Amount: amount, PaymentID: attempt, Provisional: true,
+		Sighting: "query", RecordedAt: now,
 	}
 	claimed = events.ProvisionalClaimed{
-		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptID: realMoney, ReceiptNumber: "SJK4X7Q2P1",
-		ProvisionalReceiptID: provisional,
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptID: realMoney,
+		ReceiptNumber: "SJK4X7Q2P1", ProvisionalReceiptID: provisional,
 	}
 )
 
@@ -76,7 +78,9 @@ func expect(t *testing.T, s receipts.State, in processmanagers.Input, want proce
 
 // refused is the refusal of a command.
 func refused(c commands.Command, code string) processmanagers.Input {
-	return processmanagers.Input{Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()}}
+	return processmanagers.Input{
+		Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()},
+	}
 }
 
 func TestReceipt_OfAKnownAttemptSettlesIt(t *testing.T) {
@@ -95,8 +99,10 @@ func TestReceipt_OfAnUnknownPayerIsLookedFor(t *testing.T) {
 	t.Parallel()
 	find := processmanagers.Output{Jobs: []commands.Job{commands.FindPayer{ReceiptID: realMoney, Position: 42}}}
 	expect(t, receipts.State{}, of(byPaybill), find)
-	expect(t, after(byPaybill), of(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "stk_callback", CheckoutRequestID: "ws_CO_1"}), find)
-	expect(t, after(byPaybill), of(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "c2b_confirmation"}), processmanagers.Output{})
+	expect(t, after(byPaybill), of(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "stk_callback",
+		CheckoutRequestID: "ws_CO_1"}), find)
+	expect(t, after(byPaybill), of(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "c2b_confirmation"}),
+		processmanagers.Output{})
 }
 
 func TestReceipt_ThatItsAttemptRefusesWaitsInSuspense(t *testing.T) {
@@ -109,11 +115,12 @@ func TestReceipt_ThatItsAttemptRefusesWaitsInSuspense(t *testing.T) {
 func TestCreditOnce_MatchedMoneyGoesToOneAccount(t *testing.T) {
 	t.Parallel()
 	matched := events.ReceiptMatched{
-		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
-		Amount: amount, PaidAt: now,
+		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "SJK4X7Q2P1",
+		Channel: "c2b", Amount: amount, PaidAt: now,
 	}
 	expect(t, after(byPaybill), of(matched), does(commands.CreditReceipt{
-		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, InvoiceID: invoice, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount, PaidAt: now,
+		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, InvoiceID: invoice, Number: "SJK4X7Q2P1", Channel: "c2b",
+		Amount: amount, PaidAt: now,
 	}))
 	if !receipts.Process().Ended(after(byPaybill, matched)) {
 		t.Error("the instance does not end")
@@ -122,7 +129,9 @@ func TestCreditOnce_MatchedMoneyGoesToOneAccount(t *testing.T) {
 
 func TestProvisional_ClaimedMoneyIsNotCreditedAgain(t *testing.T) {
 	t.Parallel()
-	want := does(commands.SettlePayment{PaymentID: attempt, ReceiptID: provisional, Amount: amount, By: "query", Provisional: true})
+	want := does(commands.SettlePayment{
+		PaymentID: attempt, ReceiptID: provisional, Amount: amount, By: "query", Provisional: true,
+	})
 	want.Timers = []processmanagers.Timer{{Name: "unclaimed", At: now.Add(48 * time.Hour)}}
 	expect(t, receipts.State{}, of(byQuery), want)
 	expect(t, after(byPaybill), of(claimed), does(commands.ClaimProvisional{
@@ -130,16 +139,22 @@ func TestProvisional_ClaimedMoneyIsNotCreditedAgain(t *testing.T) {
 	}))
 	expect(t, after(byPaybill, claimed), of(events.ReceiptClaimed{
 		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, ClaimedBy: realMoney,
-	}), does(commands.AbsorbReceipt{ReceiptID: realMoney, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: provisional}))
+	}), does(commands.AbsorbReceipt{
+		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: provisional,
+	}))
 	expect(t, receipts.State{}, of(events.ProvisionalSuperseded{
 		PaymentID: attempt, OrgID: org, SubscriberID: sub, ReceiptID: realMoney, ProvisionalReceiptID: provisional,
-	}), does(commands.AbsorbReceipt{ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: realMoney}))
+	}), does(commands.AbsorbReceipt{
+		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: realMoney,
+	}))
 }
 
 func TestProvisional_ThatWasReversedLeavesTheRealReceiptItsCredit(t *testing.T) {
 	t.Parallel()
 	expect(t, after(byPaybill, claimed), refused(commands.ClaimProvisional{ReceiptID: provisional}, "receipt_reversed"),
-		does(commands.MatchReceipt{ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, PaymentID: attempt, By: "prompt"}))
+		does(commands.MatchReceipt{
+			ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, PaymentID: attempt, By: "prompt",
+		}))
 }
 
 func TestProvisional_UnclaimedForTwoDaysIsAnAlarm(t *testing.T) {
@@ -160,21 +175,24 @@ func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 	t.Parallel()
 	expect(t, receipts.State{}, of(events.ReceiptReversed{ReceiptID: realMoney, SubscriberID: sub, Reason: "fraud"}),
 		does(commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "fraud"}))
-	expect(t, receipts.State{}, of(events.ReceiptReversed{ReceiptID: realMoney, Reason: "fraud"}), processmanagers.Output{})
+	expect(t, receipts.State{}, of(events.ReceiptReversed{ReceiptID: realMoney, Reason: "fraud"}),
+		processmanagers.Output{})
 	expect(t, receipts.State{}, of(events.ReceiptAbsorbed{ReceiptID: realMoney, CreditedTo: sub}),
 		does(commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "credited by another receipt"}))
 	expect(t, receipts.State{}, of(events.ReceiptReattributed{
-		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b", Amount: amount, PaidAt: now,
-		Move: 1, Reason: "typing error",
+		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
+		Amount: amount, PaidAt: now, Move: 1, Reason: "typing error",
 	}), does(
 		commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "typing error"},
 		commands.CreditReceipt{
-			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount, PaidAt: now, Move: 1,
+			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount,
+			PaidAt: now, Move: 1,
 		},
 	))
 }
 
 func TestCash_NeedsNoLookingFor(t *testing.T) {
 	t.Parallel()
-	expect(t, receipts.State{}, of(events.ReceiptRecorded{ReceiptID: realMoney, Channel: "cash"}), processmanagers.Output{})
+	expect(t, receipts.State{}, of(events.ReceiptRecorded{ReceiptID: realMoney, Channel: "cash"}),
+		processmanagers.Output{})
 }

@@ -1,5 +1,5 @@
-// Package renewal keeps subscriptions in step with their money: a paid invoice moves PaidUntil, a withdrawn payment moves
-// it back, the next period falls due by itself.
+// Package renewal keeps subscriptions in step with their money: a paid invoice moves PaidUntil, a withdrawn payment
+// moves it back, the next period falls due by itself.
 //
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ────────────► MakePeriodDue
@@ -29,20 +29,23 @@ type State struct {
 
 // Subscription is what the process knows of one subscription.
 type Subscription struct {
-	Mode      events.BillingMode `json:"mode"`
-	Price     money.Amount       `json:"price"`
-	Gross     money.Amount       `json:"gross,omitzero"` // of its last invoice: with an exclusive tax it is above the price
-	Period    calendar.Period    `json:"period"`
-	Resting   bool               `json:"resting,omitempty"` // paused
-	PaidUntil time.Time          `json:"paidUntil,omitzero"`
-	NextFrom  time.Time          `json:"nextFrom,omitzero"`  // postpaid: start of the period to be due next
-	Open      []id.Invoice       `json:"open,omitempty"`     // due and not paid, each once
-	Reopened  []id.Invoice       `json:"reopened,omitempty"` // of Open: their money was taken back after the service was given
+	Mode  events.BillingMode `json:"mode"`
+	Price money.Amount       `json:"price"`
+	// of its last invoice: with an exclusive tax it is above the price
+	Gross     money.Amount    `json:"gross,omitzero"`
+	Period    calendar.Period `json:"period"`
+	Resting   bool            `json:"resting,omitempty"` // paused
+	PaidUntil time.Time       `json:"paidUntil,omitzero"`
+	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the period to be due next
+	Open      []id.Invoice    `json:"open,omitempty"`    // due and not paid, each once
+	// of Open: their money was taken back after the service was given
+	Reopened []id.Invoice `json:"reopened,omitempty"`
 }
 
 // lead is how long before expiry a prepaid customer gets the next invoice, so that it can be paid in time.
 var lead = map[calendar.Period]time.Duration{
-	calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour, calendar.Month: 72 * time.Hour,
+	calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour,
+	calendar.Month: 72 * time.Hour,
 }
 
 // Process is the registration.
@@ -50,11 +53,12 @@ func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "renewal",
 		Handles: []string{
-			events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(), events.PeriodCancelled{}.EventType(),
-			events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
-			events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(), events.InvoicePaid{}.EventType(),
-			events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(), events.InvoiceCancelled{}.EventType(),
-			events.CreditLeft{}.EventType(), events.InvoiceDrafted{}.EventType(),
+			events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(),
+			events.PeriodCancelled{}.EventType(), events.SubscriptionExtended{}.EventType(),
+			events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
+			events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+			events.InvoicePaid{}.EventType(), events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(),
+			events.InvoiceCancelled{}.EventType(), events.CreditLeft{}.EventType(), events.InvoiceDrafted{}.EventType(),
 		},
 		Key: key, Decide: Decide, Evolve: Evolve,
 	}
@@ -102,7 +106,9 @@ func Evolve(s State, in processmanagers.Input) State {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.SubscriptionCreated:
-		return s.with(e.SubscriptionID, Subscription{Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt})
+		return s.with(e.SubscriptionID, Subscription{
+			Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt,
+		})
 	case events.SubscriptionEnded:
 		left := maps.Clone(s.Subscriptions)
 		delete(left, e.SubscriptionID)
@@ -125,7 +131,8 @@ func Evolve(s State, in processmanagers.Input) State {
 		})
 	case events.PeriodWithdrawn:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.PaidUntil, sub.Open, sub.Reopened = e.PaidUntil, with(sub.Open, e.InvoiceID), with(sub.Reopened, e.InvoiceID)
+			sub.PaidUntil, sub.Open, sub.Reopened = e.PaidUntil, with(sub.Open, e.InvoiceID),
+				with(sub.Reopened, e.InvoiceID)
 		})
 	case events.SubscriptionPaused:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
@@ -191,7 +198,8 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case in.Event != nil:
 		return s.event(in, now), nil
 	}
-	return processmanagers.Output{}, nil // a refused command is one that became pointless meanwhile: an ended subscription
+	// a refused command is one that became pointless meanwhile: an ended subscription
+	return processmanagers.Output{}, nil
 }
 
 // event reacts to a recorded fact.
@@ -203,13 +211,16 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 			return processmanagers.Output{}
 		}
 		return command(commands.ExtendSubscription{
-			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At, PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
+			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At, PeriodFrom: e.PeriodFrom,
+			PeriodTo: e.PeriodTo,
 		})
 	case events.InvoiceReopened:
 		if e.SubscriptionID.IsZero() {
 			return processmanagers.Output{}
 		}
-		return command(commands.WithdrawPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: e.Reason})
+		return command(commands.WithdrawPeriod{
+			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: e.Reason,
+		})
 	case events.InvoiceVoided:
 		for subscription, sub := range s.Subscriptions {
 			if slices.Contains(sub.Open, e.InvoiceID) {
@@ -244,8 +255,8 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	return processmanagers.Output{}
 }
 
-// renewFromCredit makes the period of the subscription that expires first due, when the credit covers it whole: a part of it
-// stays credit (rules.md 14).
+// renewFromCredit makes the period of the subscription that expires first due, when the credit covers it whole: a part
+// of it stays credit (rules.md 14).
 func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanagers.Output {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
@@ -259,7 +270,9 @@ func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanag
 	if best.IsZero() {
 		return processmanagers.Output{}
 	}
-	return command(commands.MakePeriodDue{SubscriptionID: best, InvoiceID: id.Derive[id.Invoice]("period", best.String(), cause.String())})
+	return command(commands.MakePeriodDue{
+		SubscriptionID: best, InvoiceID: id.Derive[id.Invoice]("period", best.String(), cause.String()),
+	})
 }
 
 // byText orders ids, so that a replay decides the same.
@@ -278,7 +291,9 @@ func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 	for subscription := range s.Subscriptions {
 		if t.Name == timer(subscription) {
 			due := t.Due.UTC().Format(time.RFC3339Nano)
-			return command(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("period", subscription.String(), due)})
+			return command(commands.MakePeriodDue{
+				SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("period", subscription.String(), due),
+			})
 		}
 	}
 	return processmanagers.Output{}
@@ -320,14 +335,16 @@ func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
 	sub := s.Subscriptions[e.SubscriptionID]
 	for _, invoice := range sub.Open {
 		if sub.Mode == events.Prepaid && !slices.Contains(sub.Reopened, invoice) {
-			out.Commands = append(out.Commands, commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: invoice, Reason: endedReason})
+			out.Commands = append(out.Commands, commands.VoidInvoice{
+				SubscriberID: e.SubscriberID, InvoiceID: invoice, Reason: endedReason,
+			})
 		}
 	}
 	return out
 }
 
-// drafted voids the invoice of a prepaid period whose subscription ended while it was being drafted: end could not, since
-// there was no invoice yet.
+// drafted voids the invoice of a prepaid period whose subscription ended while it was being drafted: end could not,
+// since there was no invoice yet.
 func (s State) drafted(e events.InvoiceDrafted) processmanagers.Output {
 	_, lives := s.Subscriptions[e.SubscriptionID]
 	if lives || e.SubscriptionID.IsZero() || !e.PeriodFrom.IsZero() {

@@ -111,7 +111,8 @@ func credit(major int64) events.Event {
 func TestPrepaid_NextInvoiceComesALeadTimeBeforeExpiry(t *testing.T) {
 	t.Parallel()
 	for period, lead := range map[calendar.Period]time.Duration{
-		calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour, calendar.Month: 72 * time.Hour,
+		calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour,
+		calendar.Month: 72 * time.Hour,
 	} {
 		s := after(t, created(line, events.Prepaid, 1500, period), due(line, inv1))
 		expect(t, s, of(due(line, inv1)), arms(line, time.Time{})) // nothing while its invoice is open
@@ -132,24 +133,33 @@ func TestTimer_TheSameMomentMakesTheSameInvoiceInEveryZone(t *testing.T) {
 		t.Errorf("a repeat would make another invoice:\n%s", diff)
 	}
 	expect(t, s, rings(line2, until), processmanagers.Output{}) // of a subscription that has ended
-	expect(t, s, processmanagers.Input{Refusal: &processmanagers.Refusal{Code: "subscription_not_found"}}, processmanagers.Output{})
+	expect(t, s, processmanagers.Input{Refusal: &processmanagers.Refusal{Code: "subscription_not_found"}},
+		processmanagers.Output{})
 }
 
 func TestPaid_InvoiceOfAPeriodExtendsAndAManualOneDoesNot(t *testing.T) {
 	t.Parallel()
 	s := after(t, prepaid(line), due(line, inv1))
-	expect(t, s, of(events.InvoicePaid{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, PeriodFrom: start, PeriodTo: until, At: start}),
-		does(commands.ExtendSubscription{SubscriptionID: line, InvoiceID: inv1, PaidAt: start, PeriodFrom: start, PeriodTo: until}))
+	expect(t, s, of(events.InvoicePaid{
+		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, PeriodFrom: start, PeriodTo: until, At: start,
+	}),
+		does(commands.ExtendSubscription{
+			SubscriptionID: line, InvoiceID: inv1, PaidAt: start, PeriodFrom: start, PeriodTo: until,
+		}))
 	expect(t, s, of(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2}), processmanagers.Output{})
 	expect(t, s, of(events.InvoiceReopened{SubscriberID: who, InvoiceID: inv2}), processmanagers.Output{})
-	expect(t, s, of(events.InvoiceReopened{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Reason: "reversed"}),
+	expect(t, s, of(events.InvoiceReopened{
+		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Reason: "reversed",
+	}),
 		does(commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "reversed"}))
 }
 
 func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
 	t.Parallel()
 	renews := func(s id.Subscription) processmanagers.Output {
-		return does(commands.MakePeriodDue{SubscriptionID: s, InvoiceID: id.Derive[id.Invoice]("period", s.String(), cause.String())})
+		return does(commands.MakePeriodDue{
+			SubscriptionID: s, InvoiceID: id.Derive[id.Invoice]("period", s.String(), cause.String()),
+		})
 	}
 	later := []events.Event{prepaid(line), created(line2, events.Prepaid, 1000, calendar.Month),
 		extended(line, inv1, until.AddDate(0, 0, 5)), extended(line2, inv2, until)}
@@ -164,8 +174,10 @@ func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
 	expect(t, s, of(credit(5000)), processmanagers.Output{})
 	expect(t, after(t, created(line, events.Postpaid, 100, calendar.Month)), of(credit(5000)), processmanagers.Output{})
 	expect(t, after(t, created(line, events.Prepaid, 0, calendar.Month)), of(credit(5000)), processmanagers.Output{})
-	expect(t, after(t, prepaid(line)), of(events.CreditLeft{SubscriberID: who, Credit: money.Major(5000, "UGX")}), processmanagers.Output{})
-	expect(t, after(t, prepaid(line), prepaid(line2)), of(credit(5000)), renews(min2(line, line2))) // equal: by id, in every replay
+	expect(t, after(t, prepaid(line)), of(events.CreditLeft{SubscriberID: who, Credit: money.Major(5000, "UGX")}),
+		processmanagers.Output{})
+	// equal: by id, in every replay
+	expect(t, after(t, prepaid(line), prepaid(line2)), of(credit(5000)), renews(min2(line, line2)))
 }
 
 // min2 is the id whose text comes first.
@@ -184,7 +196,8 @@ func TestPostpaid_EveryPeriodIsDueAtItsStart(t *testing.T) {
 	expect(t, after(t, made), of(first), arms(line, until))
 	s := after(t, made, first)
 	expect(t, s, of(extended(line, inv1, until)), arms(line, until)) // paying moves nothing
-	expect(t, s, of(events.PeriodCancelled{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, At: start}), arms(line, until))
+	expect(t, s, of(events.PeriodCancelled{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, At: start}),
+		arms(line, until))
 }
 
 func TestPause_DisarmsAndResumeArmsForTheShiftedEnd(t *testing.T) {
@@ -194,11 +207,13 @@ func TestPause_DisarmsAndResumeArmsForTheShiftedEnd(t *testing.T) {
 	expect(t, s, of(paused), arms(line, time.Time{}))
 	s = renewal.Evolve(s, of(paused))
 	expect(t, s, of(extended(line, inv2, until)), arms(line, time.Time{})) // money that came meanwhile
-	expect(t, s, of(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who, PaidUntil: until.AddDate(0, 0, 9)}), arms(line, until.AddDate(0, 0, 6)))
+	expect(t, s, of(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who,
+		PaidUntil: until.AddDate(0, 0, 9)}), arms(line, until.AddDate(0, 0, 6)))
 
 	post := after(t, created(line, events.Postpaid, 1500, calendar.Month),
 		events.PeriodDue{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, From: start, To: until}, paused)
-	expect(t, post, of(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who, NextFrom: until.AddDate(0, 2, 0)}), arms(line, until.AddDate(0, 2, 0)))
+	expect(t, post, of(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who,
+		NextFrom: until.AddDate(0, 2, 0)}), arms(line, until.AddDate(0, 2, 0)))
 }
 
 func TestVoided_FreesThePeriodAndIsNotMadeAgainAtOnce(t *testing.T) {
@@ -209,7 +224,8 @@ func TestVoided_FreesThePeriodAndIsNotMadeAgainAtOnce(t *testing.T) {
 	}
 	s := after(t, prepaid(line), extended(line, inv2, until), due(line, inv1))
 	expect(t, s, voided, does(commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}))
-	expect(t, s, of(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line}), does(commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}))
+	expect(t, s, of(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line}),
+		does(commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}))
 	expect(t, s, of(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv2}), processmanagers.Output{})
 	expect(t, s, cancelled(until.Add(-time.Hour)), arms(line, time.Time{}))
 	expect(t, s, cancelled(start), arms(line, until.Add(-72*time.Hour))) // long before: the lead time is still to come
@@ -227,7 +243,8 @@ func TestReopened_TheSecondOpenInvoiceStaysKnown(t *testing.T) {
 	s = renewal.Evolve(s, of(extended(line, inv1, until))) // paid again; the renewal's invoice is still open
 	expect(t, s, of(credit(1500)), processmanagers.Output{})
 	expect(t, s, of(extended(line, inv1, until)), arms(line, time.Time{}))
-	expect(t, s, of(extended(line, inv2, until.AddDate(0, 1, 0))), arms(line, until.AddDate(0, 1, 0).Add(-72*time.Hour)))
+	expect(t, s, of(extended(line, inv2, until.AddDate(0, 1, 0))),
+		arms(line, until.AddDate(0, 1, 0).Add(-72*time.Hour)))
 }
 
 func TestEnded_InvoicesOfServiceNeverGivenAreVoided(t *testing.T) {
@@ -239,10 +256,14 @@ func TestEnded_InvoicesOfServiceNeverGivenAreVoided(t *testing.T) {
 	withdrawn := events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: start}
 	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2), withdrawn)
 	expect(t, s, ended, void) // the reopened one was used: it is owed
-	expect(t, after(t, created(line, events.Postpaid, 1500, calendar.Month), due(line, inv1)), ended, arms(line, time.Time{}))
+	expect(t, after(t, created(line, events.Postpaid, 1500, calendar.Month), due(line, inv1)), ended,
+		arms(line, time.Time{}))
 	s = renewal.Evolve(s, ended)
-	for _, in := range []processmanagers.Input{of(credit(5000)), rings(line, until), of(due(line, inv1)), of(extended(line, inv1, until))} {
-		if got, _ := renewal.Decide(s, in, start); len(got.Commands) != 0 || len(got.Timers) > 0 && !got.Timers[0].At.IsZero() {
+	for _, in := range []processmanagers.Input{
+		of(credit(5000)), rings(line, until), of(due(line, inv1)), of(extended(line, inv1, until)),
+	} {
+		if got, _ := renewal.Decide(s, in, start); len(got.Commands) != 0 ||
+			len(got.Timers) > 0 && !got.Timers[0].At.IsZero() {
 			t.Errorf("after the end: %+v", got)
 		}
 	}
@@ -264,7 +285,9 @@ func TestEnded_AnInvoiceDraftedAfterTheEndIsVoided(t *testing.T) {
 	lives := after(t, prepaid(line), due(line, inv1))
 	expect(t, lives, of(draft), processmanagers.Output{})
 	ended := renewal.Evolve(lives, of(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}))
-	expect(t, ended, of(draft), does(commands.VoidInvoice{SubscriberID: who, InvoiceID: inv1, Reason: "subscription ended"}))
+	expect(t, ended, of(draft), does(commands.VoidInvoice{
+		SubscriberID: who, InvoiceID: inv1, Reason: "subscription ended",
+	}))
 	postpaid := draft
 	postpaid.PeriodFrom, postpaid.PeriodTo = start, until
 	expect(t, ended, of(postpaid), processmanagers.Output{}) // its period had begun
@@ -275,10 +298,12 @@ func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 	t.Parallel()
 	p := renewal.Process()
 	list := []events.Event{
-		prepaid(line), due(line, inv1), events.PeriodCancelled{SubscriberID: who}, extended(line, inv1, until), events.PeriodWithdrawn{SubscriberID: who},
-		events.SubscriptionPaused{SubscriberID: who}, events.SubscriptionResumed{SubscriberID: who}, events.SubscriptionEnded{SubscriberID: who},
-		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who}, events.InvoiceVoided{SubscriberID: who},
-		events.InvoiceCancelled{SubscriberID: who}, credit(1), events.InvoiceDrafted{SubscriberID: who},
+		prepaid(line), due(line, inv1), events.PeriodCancelled{SubscriberID: who}, extended(line, inv1, until),
+		events.PeriodWithdrawn{SubscriberID: who}, events.SubscriptionPaused{SubscriberID: who},
+		events.SubscriptionResumed{SubscriberID: who}, events.SubscriptionEnded{SubscriberID: who},
+		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who},
+		events.InvoiceVoided{SubscriberID: who}, events.InvoiceCancelled{SubscriberID: who}, credit(1),
+		events.InvoiceDrafted{SubscriberID: who},
 	}
 	handled := map[string]bool{}
 	for _, name := range p.Handles {

@@ -1,5 +1,5 @@
-// Package projectiontest checks a projection by its rows: events in, a dump of its tables out, compared with a golden file;
-// the same dump when events come one by one, all at once, or twice.
+// Package projectiontest checks a projection by its rows: events in, a dump of its tables out, compared with a golden
+// file; the same dump when events come one by one, all at once, or twice.
 package projectiontest
 
 import (
@@ -50,7 +50,8 @@ func (s *Story) Add(stream string, list ...events.Event) *Story {
 		meta.EventID = id.Derive[id.Event]("story", fmt.Sprint(n))
 		meta.CommandID = id.Derive[id.Command]("story", fmt.Sprint(n))
 		s.list = append(s.list, events.Envelope{
-			ID: meta.EventID, Stream: stream, Revision: s.revision(stream), Position: uint64(n), Type: e.EventType(), Event: e, Meta: meta,
+			ID: meta.EventID, Stream: stream, Revision: s.revision(stream), Position: uint64(n), Type: e.EventType(),
+			Event: e, Meta: meta,
 		})
 		s.meta.At = s.meta.At.Add(time.Minute)
 	}
@@ -70,8 +71,8 @@ func (s *Story) revision(stream string) (next uint64) {
 // Events are the story so far.
 func (s *Story) Events() []events.Envelope { return s.list }
 
-// Check compares the tables that a story gives with testdata/<name>.golden, and with what other ways of applying it give.
-// `go test -update` writes the file. It gives the filled tables, for queries.
+// Check compares the tables that a story gives with testdata/<name>.golden, and with what other ways of applying it
+// give. `go test -update` writes the file. It gives the filled tables, for queries.
 func Check(t *testing.T, p runner.Projection, story *Story) (*postgres.DB, *runner.Scratch) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -109,7 +110,9 @@ func wanted(p runner.Projection, list []events.Envelope) (handled []events.Envel
 }
 
 // fill applies batches of events to new tables.
-func fill(t *testing.T, db *postgres.DB, p runner.Projection, name string, batches ...[]events.Envelope) *runner.Scratch {
+func fill(
+	t *testing.T, db *postgres.DB, p runner.Projection, name string, batches ...[]events.Envelope,
+) *runner.Scratch {
 	t.Helper()
 	s, err := runner.NewScratch(t.Context(), db, p, name)
 	if err != nil {
@@ -156,7 +159,8 @@ func Dump(t testing.TB, db *postgres.DB, schema string) string {
 	}
 	var b strings.Builder
 	for _, table := range tables {
-		rows, _ := db.Owner.Query(ctx, `select row_to_json(t)::text as line from `+pgx.Identifier{schema, table}.Sanitize()+` t order by 1`)
+		rows, _ := db.Owner.Query(ctx,
+			`select row_to_json(t)::text as line from `+pgx.Identifier{schema, table}.Sanitize()+` t order by 1`)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			t.Fatalf("dump %s.%s: %v", schema, table, err)

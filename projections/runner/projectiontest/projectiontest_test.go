@@ -38,7 +38,9 @@ func TestCheck_GoldenOnceTwiceAndSingly(t *testing.T) {
 	org := id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a")
 	plan := id.Must[id.Plan]("00000000-0000-7000-8000-000000000001")
 	story := projectiontest.NewStory(org, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)).
-		Add("plan-1", events.PlanArchived{PlanID: plan, Reason: "old"}, events.PlanArchived{PlanID: plan, Reason: "older"})
+		Add("plan-1", events.PlanArchived{PlanID: plan, Reason: "old"}, events.PlanArchived{
+			PlanID: plan, Reason: "older",
+		})
 	projectiontest.Check(t, retired{}, story)
 	projectiontest.Prepare(t, retired{}, insertSQL, `select reason from {schema}.plans where org_id = $1`)
 }
