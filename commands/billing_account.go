@@ -283,3 +283,18 @@ func checkReason(f *failure.Faults, reason string) {
 	f.Check(reason != "", "reason", "is required")
 	f.Check(utf8.RuneCountInString(reason) <= maxReason, "reason", "must be at most %d characters", maxReason)
 }
+
+// ErrNoAccount is the answer for an account that does not exist, and for another organization's.
+func ErrNoAccount() error {
+	return failure.NewNotFound("account_not_found", "There is no such account.")
+}
+
+// ErrNoInvoice is the answer for an invoice that does not exist, and for another organization's.
+func ErrNoInvoice() error {
+	return failure.NewNotFound("invoice_not_found", "There is no such invoice.")
+}
+
+// ErrNoCreditNote is the answer for a credit note that does not exist, and for another organization's.
+func ErrNoCreditNote() error {
+	return failure.NewNotFound("credit_note_not_found", "There is no such credit note.")
+}

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -52,3 +53,6 @@ type Claim struct {
 	Code    string
 	Message string
 }
+
+// ErrNotFound is the answer for what does not exist and has no word of its own, and for another organization's.
+func ErrNotFound() error { return failure.NewNotFound("not_found", "There is no such thing here.") }

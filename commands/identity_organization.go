@@ -166,3 +166,8 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= 10000, "tax", "rates must be from 0 to 100 percent")
 	}
 }
+
+// ErrNoOrganization is the answer for an organization that does not exist, and for another organization's.
+func ErrNoOrganization() error {
+	return failure.NewNotFound("organization_not_found", "There is no such organization.")
+}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -48,3 +49,8 @@ func (StartSession) Validate() error { return nil }
 
 // Validate has nothing to check: no part of it is typed by anybody.
 func (EndSession) Validate() error { return nil }
+
+// ErrNoSession is the answer for a session that does not exist, and for another organization's.
+func ErrNoSession() error {
+	return failure.NewNotFound("session_not_found", "There is no such session.")
+}

@@ -203,3 +203,8 @@ func checkStaffRole(f *failure.Faults, r events.Role) {
 	f.Check(r == events.RoleAdmin || r == events.RoleSupport || r == events.RoleSubscriber, "role",
 		"must be admin, support or subscriber")
 }
+
+// ErrNoUser is the answer for a user that does not exist, and for another organization's.
+func ErrNoUser() error {
+	return failure.NewNotFound("user_not_found", "There is no such user.")
+}

@@ -274,3 +274,8 @@ func (AcceptReboot) deviceCommand()             {}
 func (ConfirmReboot) deviceCommand()            {}
 func (FailReboot) deviceCommand()               {}
 func (DecommissionDevice) deviceCommand()       {}
+
+// ErrNoDevice is the answer for a device that does not exist, and for another organization's.
+func ErrNoDevice() error {
+	return failure.NewNotFound("device_not_found", "There is no such device.")
+}

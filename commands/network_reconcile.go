@@ -124,3 +124,8 @@ func (StartReconcile) reconcileCommand()   {}
 func (PlanWrites) reconcileCommand()       {}
 func (RecordWrite) reconcileCommand()      {}
 func (FinishReconcile) reconcileCommand()  {}
+
+// ErrNoRun is the answer for a run that does not exist, and for another organization's.
+func ErrNoRun() error {
+	return failure.NewNotFound("run_not_found", "There is no such run.")
+}

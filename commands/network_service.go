@@ -197,3 +197,8 @@ func (ReportTornDown) serviceCommand()       {}
 func (ReportServiceFailure) serviceCommand() {}
 func (ReportDrift) serviceCommand()          {}
 func (ReportRemoved) serviceCommand()        {}
+
+// ErrNoService is the answer for a service that does not exist, and for another organization's.
+func ErrNoService() error {
+	return failure.NewNotFound("service_not_found", "There is no such service.")
+}

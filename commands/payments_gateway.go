@@ -124,3 +124,8 @@ func gatewayOf(o id.Organization) error {
 func (ConfigureGateway) gatewayCommand()        {}
 func (RegisterGateway) gatewayCommand()         {}
 func (FailGatewayRegistration) gatewayCommand() {}
+
+// ErrNoGateway is the answer for a gateway that does not exist, and for another organization's.
+func ErrNoGateway() error {
+	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured.")
+}

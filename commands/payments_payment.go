@@ -251,3 +251,8 @@ func (RecordCheck) paymentCommand()     {}
 func (RecordVerdict) paymentCommand()   {}
 func (SettlePayment) paymentCommand()   {}
 func (ExpirePayment) paymentCommand()   {}
+
+// ErrNoPayment is the answer for a payment that does not exist, and for another organization's.
+func ErrNoPayment() error {
+	return failure.NewNotFound("payment_not_found", "There is no such payment.")
+}

@@ -353,3 +353,8 @@ func (AssignReceipt) receiptCommand()      {}
 func (AttributeReceipt) receiptCommand()   {}
 func (ReverseReceipt) receiptCommand()     {}
 func (ReattributeReceipt) receiptCommand() {}
+
+// ErrNoReceipt is the answer for a receipt that does not exist, and for another organization's.
+func ErrNoReceipt() error {
+	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
+}

@@ -97,3 +97,8 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 	f.Check(t.Rates.Up > 0 && t.Rates.Up <= 100_000_000, "rates.up", "must be from 1 to 100000000 kbit/s")
 	f.Check(t.Rates.Burst >= 0 && t.Rates.Burst <= 100_000_000, "rates.burst", "must be from 0 to 100000000 kbit/s")
 }
+
+// ErrNoPlan is the answer for a plan that does not exist, and for another organization's.
+func ErrNoPlan() error {
+	return failure.NewNotFound("plan_not_found", "There is no such plan.")
+}

@@ -169,3 +169,8 @@ func ValidAccountNumber(text string) bool {
 	}
 	return AccountNumber(seven) == text
 }
+
+// ErrNoSubscriber is the answer for a subscriber that does not exist, and for another organization's.
+func ErrNoSubscriber() error {
+	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
+}

@@ -155,3 +155,8 @@ func (c ResumeSubscription) Validate() error { return requireReason(c.Reason) }
 
 // Validate checks the form.
 func (c EndSubscription) Validate() error { return requireReason(c.Reason) }
+
+// ErrNoSubscription is the answer for a subscription that does not exist, and for another organization's.
+func ErrNoSubscription() error {
+	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 )
 
@@ -25,14 +26,6 @@ type auditEntry struct {
 	Outcome   string      `json:"outcome" enum:"succeeded,refused,failed"`
 	RequestID string      `json:"requestId"`
 	Detail    auditDetail `json:"detail"`
-}
-
-// auditActor is who acted.
-type auditActor struct {
-	ID   *string `json:"id" doc:"null: nobody signed in"`
-	Kind string  `json:"kind" enum:"user,api_key,process,provider,operator,public"`
-	Name *string `json:"name" doc:"null: not a person, or forgotten"`
-	Role *string `json:"role" doc:"at that moment"`
 }
 
 // auditTarget is what was acted on.
@@ -133,21 +126,13 @@ func showAuditEntry(e auditviews.Entry) auditEntry {
 	if d := e.Detail; d != nil {
 		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation,
 			d.Name, d.Before, d.After, d.Found
-		detail.ServiceID, detail.RunID = idOrNil(d.ServiceID), idOrNil(d.RunID)
+		detail.ServiceID, detail.RunID = null.Of(d.ServiceID), null.Of(d.RunID)
 	}
-	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: textOrNull(e.OrgID.String()),
+	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
 		Actor: auditActor{
-			ID: textOrNull(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: textOrNull(e.ActorRole),
+			ID: null.Of(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},
-		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: textOrNull(e.TargetID.String())},
+		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String())},
 		Outcome:   e.Outcome,
 		RequestID: e.RequestID, Detail: detail}
-}
-
-// textOrNull is null for an empty text.
-func textOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 )
@@ -176,7 +177,7 @@ func (s *collected) byStaff(currency money.Currency, names map[id.User]string) [
 	out := make([]staffTotal, 0, len(s.staff))
 	for user, t := range s.staff {
 		out = append(out, staffTotal{
-			UserID: user, Name: textOrNull(names[user]), Total: money.Of(t.minor, currency).Number(), Count: t.count,
+			UserID: user, Name: null.Of(names[user]), Total: money.Of(t.minor, currency).Number(), Count: t.count,
 		})
 	}
 	slices.SortFunc(out, func(a, b staffTotal) int { return cmp.Compare(a.UserID.String(), b.UserID.String()) })

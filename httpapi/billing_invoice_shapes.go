@@ -2,14 +2,13 @@ package httpapi
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
@@ -90,11 +89,11 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 		}
 	}
 	return invoiceResponse{
-		ID: r.ID, Number: emptyAsNull(&r.Number), State: r.State, SubscriberID: r.SubscriberID,
+		ID: r.ID, Number: null.Of(r.Number), State: r.State, SubscriberID: r.SubscriberID,
 		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(), Due: r.Due().Number(),
-		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: emptyAsNull(&r.DueOn),
+		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: null.Of(r.DueOn),
 		Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
-		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: emptyAsNull(&r.Reason),
+		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: null.Of(r.Reason),
 	}
 }
 
@@ -118,15 +117,9 @@ func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoic
 // showCreditNote is a credit note as the API shows it.
 func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
 	return creditNoteResponse{
-		ID: n.ID, Number: emptyAsNull(&n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
+		ID: n.ID, Number: null.Of(n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
 		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt,
 	}
-}
-
-// percent is basis points as a JSON number of percent: 16, 7.5.
-func percent(basisPoints int64) jsonNumber {
-	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
-	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
 // showTaxes is what taxes came to, never null.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
@@ -81,11 +83,6 @@ type creditNoteRequest struct {
 	Reason string  `json:"reason"`
 }
 
-// errNoInvoice is also the answer to another tenant's.
-func errNoInvoice() error {
-	return failure.NewNotFound("invoice_not_found", "There is no such invoice.")
-}
-
 // create drafts the invoice; numbering and issue follow by themselves, and the answer waits for them.
 func (a InvoicesAPI) create(ctx context.Context, c *Call) error {
 	in, err := Decode[invoiceRequest](c)
@@ -121,7 +118,7 @@ func (a InvoicesAPI) draft(ctx context.Context, c *Call, in invoiceRequest) (com
 		return none, err
 	}
 	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
-		return none, errNoSubscriber()
+		return none, commands.ErrNoSubscriber()
 	}
 	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
 	if err != nil {
@@ -181,7 +178,7 @@ func (a InvoicesAPI) list(ctx context.Context, c *Call) error {
 	if filter.Today, err = a.today(ctx, c); err != nil {
 		return err
 	}
-	rows, err := a.Invoices.List(ctx, c.Org.ID, filter, afterOf(page), page.Fetch())
+	rows, err := a.Invoices.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -192,7 +189,7 @@ func (a InvoicesAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one invoice and what became of it.
 func (a InvoicesAPI) get(ctx context.Context, c *Call) error {
-	invoice, err := PathID[id.Invoice](c, "id", "invoice_not_found")
+	invoice, err := PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
 	if err != nil {
 		return err
 	}
@@ -211,20 +208,20 @@ func (a InvoicesAPI) read(ctx context.Context, c *Call, invoice id.Invoice) (inv
 	}
 	row, err := a.Invoices.Get(ctx, c.Org.ID, invoice)
 	if err != nil || row == nil {
-		return invoiceDetailResponse{}, orNotFound(err, errNoInvoice())
+		return invoiceDetailResponse{}, cmp.Or(err, commands.ErrNoInvoice())
 	}
 	return showInvoiceDetail(*row, today), nil
 }
 
 // locate finds whose account an invoice is on. The account itself decides about it.
 func (a InvoicesAPI) locate(ctx context.Context, c *Call) (*billingviews.InvoiceDetail, error) {
-	invoice, err := PathID[id.Invoice](c, "id", "invoice_not_found")
+	invoice, err := PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
 	if err != nil {
 		return nil, err
 	}
 	row, err := a.Invoices.Get(ctx, c.Org.ID, invoice)
 	if err != nil || row == nil {
-		return nil, orNotFound(err, errNoInvoice())
+		return nil, cmp.Or(err, commands.ErrNoInvoice())
 	}
 	return row, nil
 }
@@ -294,7 +291,7 @@ func (a InvoicesAPI) sendNote(ctx context.Context, c *Call, invoice id.Invoice, 
 	if issued {
 		row, err := a.Invoices.Get(ctx, c.Org.ID, invoice)
 		if err != nil || row == nil {
-			return orNotFound(err, errNoInvoice())
+			return cmp.Or(err, commands.ErrNoInvoice())
 		}
 		for _, n := range row.CreditNotes {
 			if n.ID == note {

@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -44,7 +47,7 @@ type statementCause struct {
 
 // list answers with a page of lines.
 func (a StatementAPI) list(ctx context.Context, c *Call) error {
-	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	subscriber, err := PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
 		return err
 	}
@@ -54,9 +57,9 @@ func (a StatementAPI) list(ctx context.Context, c *Call) error {
 	}
 	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
 	if err != nil || known == nil {
-		return orNotFound(err, errNoSubscriber())
+		return cmp.Or(err, commands.ErrNoSubscriber())
 	}
-	rows, err := a.Statement.Lines(ctx, c.Org.ID, subscriber, afterOf(page), page.Fetch())
+	rows, err := a.Statement.Lines(ctx, c.Org.ID, subscriber, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}

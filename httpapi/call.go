@@ -64,10 +64,10 @@ func (c *Call) Param(name string) string { return c.params.ByName(name) }
 func (c *Call) Body() []byte { return c.body }
 
 // PathID reads an id from the path; one that is none is as absent as one that nobody has.
-func PathID[I ~[16]byte](c *Call, name, notFoundCode string) (I, error) {
+func PathID[I ~[16]byte](c *Call, name string, missing func() error) (I, error) {
 	v, err := id.Parse[I](c.Param(name))
 	if err != nil {
-		return v, failure.NewNotFound(notFoundCode, "There is no such thing here.")
+		return v, missing()
 	}
 	return v, nil
 }

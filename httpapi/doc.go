@@ -20,7 +20,7 @@
 //	}
 //
 //	func (a InvoicesAPI) void(ctx context.Context, c *Call) error {
-//		invoice, err := PathID[id.Invoice](c, "id", "invoice_not_found")
+//		invoice, err := PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
 //		if err != nil {
 //			return err
 //		}

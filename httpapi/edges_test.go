@@ -21,9 +21,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// good is a body that create takes.
-const good = `{"name":"a","amount":1}`
-
 func TestOrigin_CookieMutationsMustComeFromThisHost(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, nil, newParcels().routes())
@@ -70,15 +67,6 @@ func TestOrigin_CookieMutationsMustComeFromThisHost(t *testing.T) {
 		Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
 		Header: map[string]string{"Origin": "http://" + apitest.Acme},
 	}, want{403, "bad_origin"})
-}
-
-// keyed is a create under an Idempotency-Key.
-func keyed(key, body string) apitest.Request {
-	return apitest.Request{
-		Method: "POST", Path: "/parcels", As: apitest.Admin, Body: body, Header: map[string]string{
-			"Idempotency-Key": key,
-		},
-	}
 }
 
 func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -21,7 +22,7 @@ func (a AuthAPI) logout(ctx context.Context, c *Call) error {
 	if err := a.end(ctx, c, session, "logout"); err != nil {
 		return err
 	}
-	c.clearCookies()
+	clearCookies(c)
 	return c.Send(200, messageResponse{"You are signed out."})
 }
 
@@ -43,12 +44,12 @@ type meResponse struct {
 func (a AuthAPI) me(ctx context.Context, c *Call) error {
 	user, err := a.Users.ByID(ctx, c.Caller.UserID)
 	if err != nil || user == nil {
-		return orNotFound(err, errSignIn())
+		return cmp.Or(err, errSignIn())
 	}
 	shown := showUser(*user, c.Caller.Role)
 	return c.Send(200, meResponse{
 		ID: shown.ID, Email: shown.Email, Phone: shown.Phone, FirstName: shown.FirstName, LastName: shown.LastName,
-		Role: shown.Role, Status: "active", Org: c.showOrg(), MustChangePassword: c.Caller.MustChangePassword,
+		Role: shown.Role, Status: "active", Org: showOrg(c), MustChangePassword: c.Caller.MustChangePassword,
 	})
 }
 
@@ -84,7 +85,7 @@ func (a AuthAPI) changePassword(ctx context.Context, c *Call) error {
 	}
 	user, err := a.Users.ByID(ctx, c.Caller.UserID)
 	if err != nil || user == nil {
-		return orNotFound(err, errSignIn())
+		return cmp.Or(err, errSignIn())
 	}
 	if err := a.proveAgain(ctx, user.Email, user.ID, in.CurrentPassword); err != nil {
 		return err
@@ -188,7 +189,7 @@ func (a AuthAPI) sessions(ctx context.Context, c *Call) error {
 
 // endSession ends one of the caller's sessions, wherever it was opened.
 func (a AuthAPI) endSession(ctx context.Context, c *Call) error {
-	wanted, err := PathID[id.Session](c, "id", "session_not_found")
+	wanted, err := PathID[id.Session](c, "id", commands.ErrNoSession)
 	if err != nil {
 		return err
 	}
@@ -202,10 +203,10 @@ func (a AuthAPI) endSession(ctx context.Context, c *Call) error {
 				return err
 			}
 			if s.ID == c.Caller.SessionID {
-				c.clearCookies()
+				clearCookies(c)
 			}
 			return c.NoContent()
 		}
 	}
-	return failure.NewNotFound("session_not_found", "There is no such session.")
+	return commands.ErrNoSession()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -103,13 +104,13 @@ type loginResponse struct {
 // showUser is a user with a role.
 func showUser(u identityviews.UserRow, role events.Role) userResponse {
 	return userResponse{
-		ID: u.ID, Email: emptyAsNull(&u.Email), Phone: emptyAsNull(&u.Phone), FirstName: u.FirstName,
+		ID: u.ID, Email: null.Of(u.Email), Phone: null.Of(u.Phone), FirstName: u.FirstName,
 		LastName: u.LastName, Role: role,
 	}
 }
 
 // showOrg is the host's organization, nil on the root host.
-func (c *Call) showOrg() *orgResponse {
+func showOrg(c *Call) *orgResponse {
 	if c.Org.ID.IsZero() {
 		return nil
 	}
@@ -169,9 +170,9 @@ func (a AuthAPI) open(ctx context.Context, c *Call, user identityviews.UserRow, 
 	if err != nil {
 		return err
 	}
-	c.setCookies(access, refresh)
+	setCookies(c, access, refresh)
 	return c.Send(200, loginResponse{
-		User: showUser(user, role), Org: c.showOrg(), MustChangePassword: user.MustChangePassword, AccessToken: access,
+		User: showUser(user, role), Org: showOrg(c), MustChangePassword: user.MustChangePassword, AccessToken: access,
 		RefreshToken: refresh.Reveal(),
 	})
 }
@@ -293,7 +294,7 @@ func (a AuthAPI) refresh(ctx context.Context, c *Call) error {
 	}
 	session, err := a.Refresh.Lookup(ctx, token)
 	if err != nil {
-		c.clearCookies()
+		clearCookies(c)
 		return err
 	}
 	standing, known := a.Directory.Standing(session.UserID, session.OrgID, session.ID)
@@ -308,7 +309,7 @@ func (a AuthAPI) refresh(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	c.setCookies(access, next)
+	setCookies(c, access, next)
 	return c.Send(200, refreshResponse{
 		Message: "The session was renewed.", AccessToken: access, RefreshToken: next.Reveal(),
 	})
@@ -321,7 +322,7 @@ func (a AuthAPI) refuseRefresh(ctx context.Context, c *Call, session vault.Sessi
 			return endErr
 		}
 	}
-	c.clearCookies()
+	clearCookies(c)
 	return err
 }
 

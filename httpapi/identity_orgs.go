@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -107,11 +109,6 @@ func showOrganization(r identityviews.OrganizationRow) organizationResponse {
 	}
 }
 
-// errNoOrganization answers an unknown id.
-func errNoOrganization() error {
-	return failure.NewNotFound("organization_not_found", "There is no such organization.")
-}
-
 // orDefault is the text, or what stands for an absent one.
 func orDefault(text, absent string) string {
 	if text == "" {
@@ -165,7 +162,7 @@ func (a OrganizationsAPI) create(ctx context.Context, c *Call) error {
 		return fmt.Errorf("add administrator: %w", err)
 	}
 	if shown, err := c.WaitVisible(ctx, identityviews.UsersName, added.Position); err != nil || !shown {
-		return orNotFound(err, runner.ErrBehind)
+		return cmp.Or(err, runner.ErrBehind)
 	}
 	done.Position = max(done.Position, added.Position)
 	return a.show(ctx, c, 201, create.OrgID, done)
@@ -218,7 +215,7 @@ func (a OrganizationsAPI) show(ctx context.Context, c *Call, status int, org id.
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (organizationResponse, error) {
 		row, err := a.Organizations.Get(ctx, org)
 		if err != nil || row == nil {
-			return organizationResponse{}, orNotFound(err, errNoOrganization())
+			return organizationResponse{}, cmp.Or(err, commands.ErrNoOrganization())
 		}
 		return showOrganization(*row), nil
 	})
@@ -230,7 +227,7 @@ func (a OrganizationsAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Organizations.List(ctx, afterOf(page), page.Fetch())
+	rows, err := a.Organizations.List(ctx, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -241,13 +238,13 @@ func (a OrganizationsAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one organization.
 func (a OrganizationsAPI) get(ctx context.Context, c *Call) error {
-	org, err := PathID[id.Organization](c, "id", "organization_not_found")
+	org, err := PathID[id.Organization](c, "id", commands.ErrNoOrganization)
 	if err != nil {
 		return err
 	}
 	row, err := a.Organizations.Get(ctx, org)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoOrganization())
+		return cmp.Or(err, commands.ErrNoOrganization())
 	}
 	c.SetRevision(uint64(row.Revision))
 	return c.Send(200, showOrganization(*row))
@@ -255,7 +252,7 @@ func (a OrganizationsAPI) get(ctx context.Context, c *Call) error {
 
 // change renames an organization.
 func (a OrganizationsAPI) change(ctx context.Context, c *Call) error {
-	org, err := PathID[id.Organization](c, "id", "organization_not_found")
+	org, err := PathID[id.Organization](c, "id", commands.ErrNoOrganization)
 	if err != nil {
 		return err
 	}
@@ -292,7 +289,7 @@ func (a OrganizationsAPI) resume(ctx context.Context, c *Call) error {
 func (a OrganizationsAPI) withReason(
 	ctx context.Context, c *Call, command func(id.Organization, string) commands.Command,
 ) error {
-	org, done, err := executeWithReason(ctx, c, a.Bus, "organization_not_found", command)
+	org, done, err := executeWithReason(ctx, c, a.Bus, commands.ErrNoOrganization, command)
 	if err != nil {
 		return err
 	}

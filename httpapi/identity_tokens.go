@@ -89,19 +89,19 @@ func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string
 }
 
 // setCookies hands the browser both tokens (spec.md, Cookies set on login).
-func (c *Call) setCookies(access string, refresh secrets.Text) {
-	c.setCookie(CookieAccess, access, accessLifetime)
-	c.setCookie(CookieRefresh, refresh.Reveal(), refreshLifetime)
+func setCookies(c *Call, access string, refresh secrets.Text) {
+	setCookie(c, CookieAccess, access, accessLifetime)
+	setCookie(c, CookieRefresh, refresh.Reveal(), refreshLifetime)
 }
 
 // clearCookies takes both tokens away.
-func (c *Call) clearCookies() {
-	c.setCookie(CookieAccess, "", -time.Second)
-	c.setCookie(CookieRefresh, "", -time.Second)
+func clearCookies(c *Call) {
+	setCookie(c, CookieAccess, "", -time.Second)
+	setCookie(c, CookieRefresh, "", -time.Second)
 }
 
 // setCookie sets one cookie for the service's domain and everything below it.
-func (c *Call) setCookie(name, value string, lifetime time.Duration) {
+func setCookie(c *Call, name, value string, lifetime time.Duration) {
 	maxAge := int(lifetime / time.Second)
 	http.SetCookie(c.Writer, &http.Cookie{
 		Name: name, Value: value, Domain: "." + c.server.cfg.ServiceDomain, Path: "/", MaxAge: maxAge,

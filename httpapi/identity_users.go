@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -98,13 +100,10 @@ func showMember(r identityviews.MemberRow) memberResponse {
 		status = "invited"
 	}
 	return memberResponse{
-		ID: r.ID, Email: emptyAsNull(&r.Email), Phone: emptyAsNull(&r.Phone), FirstName: r.FirstName,
+		ID: r.ID, Email: null.Of(r.Email), Phone: null.Of(r.Phone), FirstName: r.FirstName,
 		LastName: r.LastName, Role: r.Role, Status: status, CreatedAt: r.MemberSince,
 	}
 }
-
-// errNoUser is also the answer to another tenant's.
-func errNoUser() error { return failure.NewNotFound("user_not_found", "There is no such user.") }
 
 // create adds somebody: as a new user, or with a membership to be accepted when the address has an account already.
 func (a UsersAPI) create(ctx context.Context, c *Call) error {
@@ -231,7 +230,7 @@ func (a UsersAPI) show(ctx context.Context, c *Call, status int, user id.User, d
 	}
 	row, err := a.Users.Member(ctx, c.Org.ID, user)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoUser())
+		return cmp.Or(err, commands.ErrNoUser())
 	}
 	return c.Send(status, showMember(*row))
 }
@@ -252,7 +251,7 @@ func (a UsersAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Users.Members(ctx, c.Org.ID, afterOf(page), page.Fetch())
+	rows, err := a.Users.Members(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -263,20 +262,20 @@ func (a UsersAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one user.
 func (a UsersAPI) get(ctx context.Context, c *Call) error {
-	user, err := PathID[id.User](c, "id", "user_not_found")
+	user, err := PathID[id.User](c, "id", commands.ErrNoUser)
 	if err != nil {
 		return err
 	}
 	row, err := a.Users.Member(ctx, c.Org.ID, user)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoUser())
+		return cmp.Or(err, commands.ErrNoUser())
 	}
 	return c.Send(200, showMember(*row))
 }
 
 // change corrects name, phone or role.
 func (a UsersAPI) change(ctx context.Context, c *Call) error {
-	user, err := PathID[id.User](c, "id", "user_not_found")
+	user, err := PathID[id.User](c, "id", commands.ErrNoUser)
 	if err != nil {
 		return err
 	}
@@ -319,7 +318,7 @@ func (a UsersAPI) change(ctx context.Context, c *Call) error {
 
 // disable ends a user's access to the organization at once, sessions included.
 func (a UsersAPI) disable(ctx context.Context, c *Call) error {
-	user, err := PathID[id.User](c, "id", "user_not_found")
+	user, err := PathID[id.User](c, "id", commands.ErrNoUser)
 	if err != nil {
 		return err
 	}
@@ -358,7 +357,7 @@ func (a UsersAPI) disable(ctx context.Context, c *Call) error {
 
 // enable gives access back.
 func (a UsersAPI) enable(ctx context.Context, c *Call) error {
-	user, err := PathID[id.User](c, "id", "user_not_found")
+	user, err := PathID[id.User](c, "id", commands.ErrNoUser)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
@@ -194,7 +195,7 @@ func (in serviceChange) binding(b events.ServiceBinding) events.ServiceBinding {
 	if in.ParentInterface != nil {
 		b.ParentInterface = *in.ParentInterface
 	}
-	b.VlanID = orNumber(in.VlanID, b.VlanID)
+	b.VlanID = null.Or(in.VlanID, b.VlanID)
 	return b
 }
 
@@ -240,7 +241,7 @@ func (a NetworkAPI) changeService(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	confirmed, err := c.confirmed()
+	confirmed, err := confirmed(c)
 	if err != nil {
 		return err
 	}
@@ -279,10 +280,10 @@ func (a NetworkAPI) changeService(ctx context.Context, c *Call) error {
 }
 
 // confirmed reads the query parameter.
-func (c *Call) confirmed() (bool, error) { return c.flag("confirm") }
+func confirmed(c *Call) (bool, error) { return asked(c, "confirm") }
 
-// flag reads a query parameter that is true or false, which is also what none means.
-func (c *Call) flag(name string) (bool, error) {
+// asked reads a query parameter that is true or false, which is also what none means.
+func asked(c *Call, name string) (bool, error) {
 	f := c.Filters()
 	given := f.Bool(name)
 	return given != nil && *given, f.Err()
@@ -301,7 +302,7 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	confirmed, err := c.confirmed()
+	confirmed, err := confirmed(c)
 	if err != nil {
 		return err
 	}
@@ -319,7 +320,7 @@ func (a NetworkAPI) deleteService(ctx context.Context, c *Call) error {
 		command = commands.ReconcileService{ServiceID: state.ID, RunID: NewID[id.Run](c, "run")}
 	}
 	unreachable := failure.KindOf(err) == failure.Unavailable
-	abandoned, err := c.flag("abandon")
+	abandoned, err := asked(c, "abandon")
 	if err != nil {
 		return err
 	}

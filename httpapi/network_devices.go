@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -155,8 +155,8 @@ func (a NetworkAPI) showDevice(r networkviews.DeviceRow) deviceResponse {
 		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort,
 		APIPort:           r.Details.APIPort,
 		HasAPICredentials: !r.APIRef.IsZero(), TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
-		ManagementAddress: textOrNil(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince,
-		Error: textOrNil(r.UnreachableError),
+		ManagementAddress: null.Of(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince,
+		Error: null.Of(r.UnreachableError),
 		Bootstrap: bootstrapShape{
 			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, UpToDate: r.BootstrapVersion >= a.BootstrapVersion,
 			ReportedAt: r.BootstrapAt,
@@ -168,7 +168,7 @@ func (a NetworkAPI) showDevice(r networkviews.DeviceRow) deviceResponse {
 		out.Transport = &shape
 	}
 	if b := r.Reboot; b != nil {
-		out.Reboot = &rebootShape{Stage: b.Stage, Message: textOrNil(b.Message), At: b.At}
+		out.Reboot = &rebootShape{Stage: b.Stage, Message: null.Of(b.Message), At: b.At}
 		if b.Stage == networkviews.RebootConfirmed {
 			out.Reboot.UptimeSeconds = &b.UptimeSeconds
 		}
@@ -176,18 +176,15 @@ func (a NetworkAPI) showDevice(r networkviews.DeviceRow) deviceResponse {
 	return out
 }
 
-// errNoDevice is also the answer to another tenant's.
-func errNoDevice() error { return failure.NewNotFound("device_not_found", "There is no such device.") }
-
 // device is the router that the path names, of the host's organization, as the log has it.
 func (a NetworkAPI) device(ctx context.Context, c *Call) (id.Device, network.Device, error) {
-	device, err := PathID[id.Device](c, "id", "device_not_found")
+	device, err := PathID[id.Device](c, "id", commands.ErrNoDevice)
 	if err != nil {
 		return device, network.Device{}, err
 	}
 	state, _, err := bus.LoadUnchecked[network.Device](ctx, a.Bus, device)
 	if err == nil && (state.Org != c.Org.ID || state.Decommissioned) {
-		err = errNoDevice()
+		err = commands.ErrNoDevice()
 	}
 	return device, state, err
 }
@@ -198,7 +195,7 @@ func (a NetworkAPI) listDevices(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Devices.List(ctx, c.Org.ID, orZero(page.After), page.Fetch())
+	rows, err := a.Devices.List(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -207,18 +204,9 @@ func (a NetworkAPI) listDevices(ctx context.Context, c *Call) error {
 	}, a.showDevice)
 }
 
-// orZero is the value behind a pointer, zero for nil.
-func orZero[T any](p *T) T {
-	if p == nil {
-		var none T
-		return none
-	}
-	return *p
-}
-
 // getDevice answers with one router.
 func (a NetworkAPI) getDevice(ctx context.Context, c *Call) error {
-	device, err := PathID[id.Device](c, "id", "device_not_found")
+	device, err := PathID[id.Device](c, "id", commands.ErrNoDevice)
 	if err != nil {
 		return err
 	}
@@ -236,7 +224,7 @@ func (a NetworkAPI) readDevice(
 ) (*networkviews.DeviceRow, error) {
 	row, err := a.Devices.Get(ctx, org, device)
 	if err == nil && row == nil {
-		err = errNoDevice()
+		err = commands.ErrNoDevice()
 	}
 	return row, err
 }

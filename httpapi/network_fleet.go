@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
@@ -29,7 +31,7 @@ func (a NetworkAPI) fleet(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Devices.List(ctx, c.Org.ID, orZero(page.After), page.Fetch())
+	rows, err := a.Devices.List(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -53,17 +55,17 @@ func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) 
 	p, polled := polls[r.ID]
 	switch {
 	case r.APIRef.IsZero():
-		out.Error = textOrNil("no API credentials")
+		out.Error = null.Of("no API credentials")
 	case !polled:
-		out.Error = textOrNil("not polled yet")
+		out.Error = null.Of("not polled yet")
 	default:
-		out.Error = textOrNil(p.Error)
+		out.Error = null.Of(p.Error)
 	}
 	if polled {
 		out.PolledAt = &p.At
 	}
 	if polled && p.Reachable && out.Error == nil {
-		out.Reachable, out.BoardName, out.Version = true, textOrNil(p.BoardName), textOrNil(p.Version)
+		out.Reachable, out.BoardName, out.Version = true, null.Of(p.BoardName), null.Of(p.Version)
 		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds, out.ActiveSessions = &p.CPUPercent, &p.MemoryPercent,
 			&p.UptimeSeconds, &p.ActiveSessions
 	}
@@ -115,13 +117,13 @@ type historyShape struct {
 
 // showHistory is an entry as the API shows it.
 func showHistory(r networkviews.HistoryRow) historyShape {
-	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: idOrNil(r.ServiceID),
-		Actor: auditActor{ID: textOrNil(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
+	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: null.Of(r.ServiceID),
+		Actor: auditActor{ID: null.Of(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
 }
 
 // deviceHistory answers with a page of what happened to a router.
 func (a NetworkAPI) deviceHistory(ctx context.Context, c *Call) error {
-	device, err := PathID[id.Device](c, "id", "device_not_found")
+	device, err := PathID[id.Device](c, "id", commands.ErrNoDevice)
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func sendHistory(c *Call, read func(after networkviews.HistoryKey, max int) ([]n
 	if err != nil {
 		return err
 	}
-	rows, err := read(orZero(page.After), page.Fetch())
+	rows, err := read(null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}

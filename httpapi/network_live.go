@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
@@ -75,8 +76,8 @@ func (a NetworkAPI) ping(ctx context.Context, c *Call) error {
 		return err
 	}
 	out := pingResponse{
-		Reachable: p.Reachable, BoardName: textOrNil(p.BoardName), Version: textOrNil(p.Version),
-		Error: textOrNil(p.Error),
+		Reachable: p.Reachable, BoardName: null.Of(p.BoardName), Version: null.Of(p.Version),
+		Error: null.Of(p.Error),
 	}
 	if p.Reachable {
 		out.ResponseMs = &p.ResponseMs
@@ -138,8 +139,8 @@ func (a NetworkAPI) interfaces(ctx context.Context, c *Call) error {
 		shown := interfaceGroup{Name: g.Name, Options: make([]interfaceOption, 0, len(g.Options))}
 		for _, o := range g.Options {
 			shown.Options = append(shown.Options, interfaceOption{
-				Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled, Comment: textOrNil(o.Comment),
-				RxBytes: o.RxBytes, TxBytes: o.TxBytes, Reserved: o.Reserved, Reason: textOrNil(o.Reason),
+				Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled, Comment: null.Of(o.Comment),
+				RxBytes: o.RxBytes, TxBytes: o.TxBytes, Reserved: o.Reserved, Reason: null.Of(o.Reason),
 			})
 		}
 		out.Groups = append(out.Groups, shown)

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
@@ -29,8 +30,8 @@ func (a NetworkAPI) registerDevice(ctx context.Context, c *Call) error {
 	command := commands.RegisterDevice{
 		DeviceID: NewID[id.Device](c, "device"), OrgID: c.Org.ID, Details: events.DeviceDetails{
 			Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
-			CoAPort:           orNumber(in.CoAPort, commands.DefaultCoAPort),
-			APIPort:           orNumber(in.APIPort, commands.DefaultAPIPort),
+			CoAPort:           null.Or(in.CoAPort, commands.DefaultCoAPort),
+			APIPort:           null.Or(in.APIPort, commands.DefaultAPIPort),
 			ManagementAddress: strings.TrimSpace(in.ManagementAddress),
 		},
 		RadiusRef: NewID[id.Secret](c, "device_radius"), TunnelRef: NewID[id.Secret](c, "device_tunnel"),
@@ -103,14 +104,6 @@ func secretShape(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// orNumber is the number given, or a default.
-func orNumber(given *int, other int) int {
-	if given == nil {
-		return other
-	}
-	return *given
-}
-
 // keep stores one secret of a router.
 func (a NetworkAPI) keep(
 	ctx context.Context, org id.Organization, ref id.Secret, kind events.CredentialKind, plain []byte,
@@ -155,7 +148,7 @@ func (in deviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 			*f.to = strings.TrimSpace(*f.given)
 		}
 	}
-	d.CoAPort, d.APIPort = orNumber(in.CoAPort, d.CoAPort), orNumber(in.APIPort, d.APIPort)
+	d.CoAPort, d.APIPort = null.Or(in.CoAPort, d.CoAPort), null.Or(in.APIPort, d.APIPort)
 	return d
 }
 
@@ -178,7 +171,7 @@ func (a NetworkAPI) changeDevice(ctx context.Context, c *Call) error {
 	if details.ManagementAddress == state.Details.ManagementAddress {
 		kept.ManagementAddress = "" // what was allowed once is no fault of this request
 	}
-	if err := a.checkDevice(kept, radius, orZero(in.APIUsername), orZero(in.APIPassword)); err != nil {
+	if err := a.checkDevice(kept, radius, null.Zero(in.APIUsername), null.Zero(in.APIPassword)); err != nil {
 		return err
 	}
 	if err := (commands.CorrectDevice{DeviceID: device, Details: details}).Validate(); err != nil {
@@ -216,7 +209,7 @@ func (a NetworkAPI) replaceCredentials(ctx context.Context, c *Call, device id.D
 	var ref id.Secret
 	if *in.APIUsername != "" {
 		ref = NewID[id.Secret](c, "device_api")
-		if err := a.keepAPI(ctx, c.Org.ID, ref, *in.APIUsername, orZero(in.APIPassword)); err != nil {
+		if err := a.keepAPI(ctx, c.Org.ID, ref, *in.APIUsername, null.Zero(in.APIPassword)); err != nil {
 			return err
 		}
 	}

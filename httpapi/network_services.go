@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
@@ -192,20 +193,15 @@ func newServiceID(c *Call) id.Service {
 	return id.Derive[id.Service]("network_service", NewID[id.Any](c, "service").String())
 }
 
-// errNoService is also the answer to another tenant's.
-func errNoService() error {
-	return failure.NewNotFound("service_not_found", "There is no such service.")
-}
-
 // service is the service that the path names, of the host's organization, as the log has it.
 func (a NetworkAPI) service(ctx context.Context, c *Call) (network.Service, error) {
-	service, err := PathID[id.Service](c, "id", "service_not_found")
+	service, err := PathID[id.Service](c, "id", commands.ErrNoService)
 	if err != nil {
 		return network.Service{}, err
 	}
 	state, _, err := bus.LoadUnchecked[network.Service](ctx, a.Bus, service)
 	if err == nil && (state.Org != c.Org.ID || state.Removed) {
-		err = errNoService()
+		err = commands.ErrNoService()
 	}
 	return state, err
 }
@@ -219,7 +215,7 @@ func (a NetworkAPI) readService(
 		return networkviews.ServiceRow{}, err
 	}
 	if row == nil || row.RemovedAt != nil {
-		return networkviews.ServiceRow{}, errNoService()
+		return networkviews.ServiceRow{}, commands.ErrNoService()
 	}
 	return *row, nil
 }
@@ -234,7 +230,7 @@ func (a NetworkAPI) listServices(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Services.List(ctx, c.Org.ID, device, orZero(page.After), page.Fetch())
+	rows, err := a.Services.List(ctx, c.Org.ID, device, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -245,7 +241,7 @@ func (a NetworkAPI) listServices(ctx context.Context, c *Call) error {
 
 // getService answers with one service.
 func (a NetworkAPI) getService(ctx context.Context, c *Call) error {
-	service, err := PathID[id.Service](c, "id", "service_not_found")
+	service, err := PathID[id.Service](c, "id", commands.ErrNoService)
 	if err != nil {
 		return err
 	}
@@ -259,7 +255,7 @@ func (a NetworkAPI) getService(ctx context.Context, c *Call) error {
 
 // serviceHistory answers with a page of what happened to a service, also after its removal.
 func (a NetworkAPI) serviceHistory(ctx context.Context, c *Call) error {
-	service, err := PathID[id.Service](c, "id", "service_not_found")
+	service, err := PathID[id.Service](c, "id", commands.ErrNoService)
 	if err != nil {
 		return err
 	}
@@ -268,7 +264,7 @@ func (a NetworkAPI) serviceHistory(ctx context.Context, c *Call) error {
 		return err
 	}
 	if row == nil {
-		return errNoService()
+		return commands.ErrNoService()
 	}
 	return sendHistory(c, func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error) {
 		return a.History.OfService(ctx, c.Org.ID, service, after, max)

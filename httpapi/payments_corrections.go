@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
@@ -78,7 +79,7 @@ func (a ReceiptsAPI) reattribute(ctx context.Context, c *Call) error {
 func (a ReceiptsAPI) correct(
 	ctx context.Context, c *Call, subscriber id.Subscriber, reason string, command func(id.Receipt) commands.Command,
 ) error {
-	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
+	receipt, err := PathID[id.Receipt](c, "id", commands.ErrNoReceipt)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (a ReceiptsAPI) correct(
 // leaves tells whether the account that has the money can give it up. Whether there is such a receipt, and whose it is,
 // is for the receipt to say.
 func (a ReceiptsAPI) leaves(ctx context.Context, c *Call) error {
-	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
+	receipt, err := PathID[id.Receipt](c, "id", commands.ErrNoReceipt)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (a ReceiptsAPI) takes(
 	}
 	row, err := a.Receipts.Get(ctx, org, receipt)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoReceipt())
+		return cmp.Or(err, commands.ErrNoReceipt())
 	}
 	if row.Currency != s.Currency {
 		return failure.NewConflict("currency_mismatch", "This account is kept in %s.", s.Currency)
@@ -149,7 +150,7 @@ func (a ReceiptsAPI) takes(
 
 // assign gives unmatched money on a platform shortcode to an organization, whose staff then attribute it.
 func (a ReceiptsAPI) assign(ctx context.Context, c *Call) error {
-	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
+	receipt, err := PathID[id.Receipt](c, "id", commands.ErrNoReceipt)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (a ReceiptsAPI) assign(ctx context.Context, c *Call) error {
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (receiptResponse, error) {
 		row, err := a.Receipts.Any(ctx, receipt)
 		if err != nil || row == nil {
-			return receiptResponse{}, orNotFound(err, errNoReceipt())
+			return receiptResponse{}, cmp.Or(err, commands.ErrNoReceipt())
 		}
 		return showReceipt(*row), nil
 	})

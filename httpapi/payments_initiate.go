@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
@@ -115,7 +117,7 @@ func showInitiated(p commands.InitiatePayment, row *paymentsviews.PaymentRow) in
 	if row != nil {
 		out.Status, out.CheckoutRequestID, out.CustomerMessage = row.Status(), row.CheckoutRequestID,
 			row.CustomerMessage
-		out.ExpiresAt, out.Reason, out.Message = row.ExpiresAt, textOrNil(row.Reason()), textOrNil(row.Message)
+		out.ExpiresAt, out.Reason, out.Message = row.ExpiresAt, null.Of(row.Reason()), null.Of(row.Message)
 	}
 	return out
 }
@@ -129,7 +131,7 @@ func (a PaymentsAPI) promptCommand(ctx context.Context, c *Call, in initiateRequ
 	}
 	subscriber, err := a.subscriber(ctx, c, in.SubscriberID)
 	if err != nil || !within(scope, in.SubscriberID) {
-		return none, orNotFound(err, errNoSubscriber())
+		return none, cmp.Or(err, commands.ErrNoSubscriber())
 	}
 	phone, err := promptPhone(c, subscriber, in.Phone)
 	if err != nil {
@@ -169,7 +171,7 @@ func loadSubscriber(
 		return subscriber, err
 	}
 	if subscriber.Owner != org || subscriber.Forgotten {
-		return subscriber, errNoSubscriber()
+		return subscriber, commands.ErrNoSubscriber()
 	}
 	return subscriber, nil
 }
@@ -280,7 +282,7 @@ func (a PaymentsAPI) query(ctx context.Context, c *Call) error {
 		return !asked.Changed || r.Checks > before.Checks || r.Stage != before.Stage
 	})
 	if err != nil || row == nil {
-		return orNotFound(err, errNoPayment())
+		return cmp.Or(err, commands.ErrNoPayment())
 	}
 	return c.Send(200, showPayment(*row))
 }
@@ -333,7 +335,7 @@ func (a PaymentsAPI) cash(ctx context.Context, c *Call) error {
 	return SendVisible(ctx, c, 201, v, func(ctx context.Context) (paymentResponse, error) {
 		row, err := a.Payments.Get(ctx, c.Org.ID, id.As[id.Payment](receipt))
 		if err != nil || row == nil {
-			return paymentResponse{}, orNotFound(err, errNoPayment())
+			return paymentResponse{}, cmp.Or(err, commands.ErrNoPayment())
 		}
 		return showPayment(*row), nil
 	})

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -101,7 +103,16 @@ func newMoneyKit(t *testing.T, o moneyOptions) *moneyKit {
 	k.bus = bus.New(bus.Config{
 		Store: k.store.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet(),
 	})
-	registerForBilling(k.bus)
+	bus.Register(k.bus, billing.Accounts())
+	bus.Register(k.bus, billing.NumberSeries())
+	bus.Register(k.bus, identity.Organizations())
+	bus.Register(k.bus, subscribers.Subscribers())
+	bus.Register(k.bus, subscribers.Subscriptions())
+	bus.RegisterStored[commands.DraftInvoice](k.bus)
+	bus.RegisterStored[commands.GrantNumber](k.bus)
+	bus.RegisterStored[commands.IssueInvoice](k.bus)
+	bus.RegisterStored[commands.VoidInvoice](k.bus)
+	bus.RegisterStored[commands.IssueCreditNote](k.bus)
 	registerForPayments(k.bus)
 	k.startReading(t)
 	receiver := &late{}
@@ -385,4 +396,64 @@ func (k *moneyKit) credited(t *testing.T, s id.Subscriber) (shillings int64, tim
 		}
 	}
 	return shillings, times
+}
+
+// shows waits until a read model has everything.
+func (k *moneyKit) shows(t *testing.T, names ...string) {
+	t.Helper()
+	head, err := k.store.Store.Head(t.Context())
+	for _, name := range names {
+		if err == nil {
+			err = k.views.WaitFor(t.Context(), name, head)
+		}
+	}
+	if err != nil {
+		t.Fatalf("wait: %v", err)
+	}
+}
+
+// named gives the caller of a token a name in Acme.
+func (k *moneyKit) named(t *testing.T, token, first string) id.User {
+	t.Helper()
+	user := k.Callers[token].UserID
+	k.run(t, commands.RegisterUser{
+		UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
+		LastName: personal.Of("Doe"), OrgID: k.org, Role: events.RoleAdmin,
+	}, k.org)
+	k.shows(t, identityviews.UsersName)
+	return user
+}
+
+// shownPayment is a payment as read.
+type shownPayment struct {
+	ID            string  `json:"id"`
+	Status        string  `json:"status"`
+	Amount        float64 `json:"amount"`
+	Gateway       string  `json:"gateway"`
+	ReceiptID     *string `json:"receiptId"`
+	ReceiptNumber *string `json:"receiptNumber"`
+	Reason        *string `json:"reason"`
+	Attempts      int     `json:"attempts"`
+}
+
+// paybill lets a customer pay on the phone, and waits for what follows.
+func (k *moneyKit) paybill(t *testing.T, shortcode, msisdn, reference string, shillings int64) provider.PaybillResult {
+	t.Helper()
+	r, err := k.sim.Pay(t.Context(), provider.Paybill{ShortCode: shortcode, MSISDN: msisdn, BillRefNumber: reference,
+		Amount: provider.Amount{Amount: money.Major(shillings, money.KES)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.quiet(t)
+	return r
+}
+
+// post acts and expects a status.
+func (k *moneyKit) post(t *testing.T, host, as, path string, body any, status int) apitest.Answer {
+	t.Helper()
+	a := k.Do(t, apitest.Request{Method: "POST", Host: host, Path: path, As: as, Body: body})
+	if a.Status != status {
+		t.Fatalf("%s: want %d, have %d %s", path, status, a.Status, a.Body)
+	}
+	return a
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
@@ -96,32 +98,11 @@ type paymentResponse struct {
 // showPayment is a row as the API shows it.
 func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	return paymentResponse{
-		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: idOrNil(r.InvoiceID), Amount: r.Amount().Number(),
-		Currency: r.Currency, Status: r.Status(), Gateway: r.Gateway, ReceiptID: idOrNil(r.ReceiptID),
-		ReceiptNumber: r.ReceiptNumber, Reason: textOrNil(r.Reason()), Message: textOrNil(r.Message),
+		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: null.Of(r.InvoiceID), Amount: r.Amount().Number(),
+		Currency: r.Currency, Status: r.Status(), Gateway: r.Gateway, ReceiptID: null.Of(r.ReceiptID),
+		ReceiptNumber: r.ReceiptNumber, Reason: null.Of(r.Reason()), Message: null.Of(r.Message),
 		CheckoutRequestID: r.CheckoutRequestID, InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
 	}
-}
-
-// idOrNil is nil for no id, which is null in JSON as the zero id is, and is told so in the OpenAPI document.
-func idOrNil[K any](i id.Of[K]) *id.Of[K] {
-	if i.IsZero() {
-		return nil
-	}
-	return &i
-}
-
-// textOrNil is nil for "".
-func textOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-// errNoPayment is also the answer to another tenant's or customer's.
-func errNoPayment() error {
-	return failure.NewNotFound("payment_not_found", "There is no such payment.")
 }
 
 // mayAsk refuses support: they read (spec.md, Roles and hierarchy), and asking a customer for money is no reading.
@@ -177,12 +158,12 @@ func (a PaymentsAPI) list(ctx context.Context, c *Call) error {
 	}
 	if !subscriber.IsZero() {
 		if !within(scope, subscriber) {
-			return errNoSubscriber()
+			return commands.ErrNoSubscriber()
 		}
 		scope = []id.Subscriber{subscriber}
 	}
 	rows, err := a.Payments.List(ctx, c.Org.ID, paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status},
-		afterOf(page), page.Fetch())
+		null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -193,7 +174,7 @@ func (a PaymentsAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one payment.
 func (a PaymentsAPI) get(ctx context.Context, c *Call) error {
-	payment, err := PathID[id.Payment](c, "id", "payment_not_found")
+	payment, err := PathID[id.Payment](c, "id", commands.ErrNoPayment)
 	if err != nil {
 		return err
 	}
@@ -215,7 +196,7 @@ func (a PaymentsAPI) visible(ctx context.Context, c *Call, payment id.Payment) (
 	case err != nil:
 		return nil, err
 	case row == nil || !within(scope, row.SubscriberID):
-		return nil, errNoPayment()
+		return nil, commands.ErrNoPayment()
 	}
 	return row, nil
 }

@@ -24,18 +24,6 @@ type initiated struct {
 	Reason            string  `json:"reason"`
 }
 
-// shownPayment is a payment as read.
-type shownPayment struct {
-	ID            string  `json:"id"`
-	Status        string  `json:"status"`
-	Amount        float64 `json:"amount"`
-	Gateway       string  `json:"gateway"`
-	ReceiptID     *string `json:"receiptId"`
-	ReceiptNumber *string `json:"receiptNumber"`
-	Reason        *string `json:"reason"`
-	Attempts      int     `json:"attempts"`
-}
-
 // ask posts a request to pay and expects a status.
 func (k *moneyKit) ask(t *testing.T, as string, body map[string]any, status int) apitest.Answer {
 	t.Helper()

@@ -1,13 +1,15 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
@@ -114,19 +116,14 @@ type receiptSuggestions struct {
 // showReceipt is a row as the API shows it.
 func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	return receiptResponse{
-		ID: r.ID, OrgID: idOrNil(r.OrgID), ReceiptNumber: textOrNil(r.ReceiptNumber), Provider: r.Provider,
+		ID: r.ID, OrgID: null.Of(r.OrgID), ReceiptNumber: null.Of(r.ReceiptNumber), Provider: r.Provider,
 		Channel: r.Channel, Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt,
 		Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName}, BillRef: r.BillRef,
-		Shortcode: textOrNil(r.Shortcode), State: r.State, Reason: textOrNil(r.Reason), Disputed: r.Disputed,
-		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: idOrNil(r.SubscriberID),
-		PaymentID: idOrNil(r.PaymentID), MatchedBy: textOrNil(r.MatchedBy), RelatedReceiptID: idOrNil(r.RelatedID),
+		Shortcode: null.Of(r.Shortcode), State: r.State, Reason: null.Of(r.Reason), Disputed: r.Disputed,
+		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
+		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
 		RecordedAt: r.RecordedAt,
 	}
-}
-
-// errNoReceipt is also the answer to another tenant's.
-func errNoReceipt() error {
-	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
 }
 
 // receiptKey is the place of a row in the list.
@@ -148,7 +145,7 @@ func (a ReceiptsAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Receipts.List(ctx, c.Org.ID, filter, afterOf(page), page.Fetch())
+	rows, err := a.Receipts.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -170,7 +167,7 @@ func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Receipts.Unowned(ctx, afterOf(page), page.Fetch())
+	rows, err := a.Receipts.Unowned(ctx, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -180,7 +177,7 @@ func (a ReceiptsAPI) listUnowned(ctx context.Context, c *Call) error {
 
 // get answers with one receipt.
 func (a ReceiptsAPI) get(ctx context.Context, c *Call) error {
-	receipt, err := PathID[id.Receipt](c, "id", "receipt_not_found")
+	receipt, err := PathID[id.Receipt](c, "id", commands.ErrNoReceipt)
 	if err != nil {
 		return err
 	}
@@ -199,7 +196,7 @@ func (a ReceiptsAPI) read(
 	none := receiptDetailResponse{}
 	row, err := a.Receipts.Get(ctx, org, receipt)
 	if err != nil || row == nil {
-		return none, 0, orNotFound(err, errNoReceipt())
+		return none, 0, cmp.Or(err, commands.ErrNoReceipt())
 	}
 	detail, err := a.detail(ctx, org, []paymentsviews.ReceiptRow{*row})
 	if err != nil {

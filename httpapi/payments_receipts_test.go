@@ -9,7 +9,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -50,28 +49,6 @@ func (k *moneyKit) receipt(t *testing.T, receipt string) shownReceipt {
 	var out shownReceipt
 	k.Do(t, apitest.Request{Path: "/receipts/" + receipt, As: apitest.Support}).Into(t, &out)
 	return out
-}
-
-// paybill lets a customer pay on the phone, and waits for what follows.
-func (k *moneyKit) paybill(t *testing.T, shortcode, msisdn, reference string, shillings int64) provider.PaybillResult {
-	t.Helper()
-	r, err := k.sim.Pay(t.Context(), provider.Paybill{ShortCode: shortcode, MSISDN: msisdn, BillRefNumber: reference,
-		Amount: provider.Amount{Amount: money.Major(shillings, money.KES)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.quiet(t)
-	return r
-}
-
-// post acts and expects a status.
-func (k *moneyKit) post(t *testing.T, host, as, path string, body any, status int) apitest.Answer {
-	t.Helper()
-	a := k.Do(t, apitest.Request{Method: "POST", Host: host, Path: path, As: as, Body: body})
-	if a.Status != status {
-		t.Fatalf("%s: want %d, have %d %s", path, status, a.Status, a.Body)
-	}
-	return a
 }
 
 // confirmationBody is a paybill payment as the provider tells it.

@@ -15,10 +15,10 @@ type reasonRequest struct {
 // executeWithReason executes the command that a path's id and the body's reason make; the reason is kept with its
 // events.
 func executeWithReason[I ~[16]byte](
-	ctx context.Context, c *Call, b *bus.Bus, notFoundCode string,
+	ctx context.Context, c *Call, b *bus.Bus, missing func() error,
 	command func(target I, reason string) commands.Command,
 ) (I, bus.Result, error) {
-	target, err := PathID[I](c, "id", notFoundCode)
+	target, err := PathID[I](c, "id", missing)
 	if err != nil {
 		return target, bus.Result{}, err
 	}
@@ -30,4 +30,9 @@ func executeWithReason[I ~[16]byte](
 	meta.Reason = in.Reason
 	done, err := b.Execute(ctx, command(target, in.Reason), meta)
 	return target, done, err
+}
+
+// archiveRequest may say why.
+type archiveRequest struct {
+	Reason string `json:"reason,omitempty"`
 }

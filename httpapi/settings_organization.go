@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -48,7 +49,7 @@ func (a OrganizationSettingsAPI) BillingSettings(
 		return events.BillingSettings{}, err
 	}
 	if state.ID.IsZero() {
-		return events.BillingSettings{}, errNoOrganization()
+		return events.BillingSettings{}, commands.ErrNoOrganization()
 	}
 	return state.Billing, nil
 }
@@ -119,7 +120,7 @@ func showSettings(r identityviews.OrganizationRow) settingsResponse {
 func (a OrganizationSettingsAPI) get(ctx context.Context, c *Call) error {
 	row, err := a.Organizations.Get(ctx, c.Org.ID)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoOrganization())
+		return cmp.Or(err, commands.ErrNoOrganization())
 	}
 	c.SetRevision(uint64(row.Revision))
 	return c.Send(200, showSettings(*row))
@@ -143,7 +144,7 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 	done, err := amend(ctx, c, a.Bus, "organization", c.Org.ID,
 		func(present identity.Organization) (commands.Command, error) {
 			if present.ID.IsZero() {
-				return nil, errNoOrganization()
+				return nil, commands.ErrNoOrganization()
 			}
 			next, err := in.onto(present.Billing)
 			adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
@@ -166,7 +167,7 @@ func (a OrganizationSettingsAPI) put(ctx context.Context, c *Call) error {
 	return SendVisible(ctx, c, 200, v, func(ctx context.Context) (settingsResponse, error) {
 		row, err := a.Organizations.Get(ctx, c.Org.ID)
 		if err != nil || row == nil {
-			return settingsResponse{}, orNotFound(err, errNoOrganization())
+			return settingsResponse{}, cmp.Or(err, commands.ErrNoOrganization())
 		}
 		return showSettings(*row), nil
 	})

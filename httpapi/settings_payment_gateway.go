@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -87,7 +88,7 @@ func (a PaymentGatewayAPI) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	out := gatewayResponse{
 		Mode: modeDirect, Environment: g.Environment, Shortcode: g.Shortcode, ConsumerKey: secrets.Hidden,
 		ConsumerSecret: secrets.Hidden, Passkey: secrets.Hidden, RejectUnknownAccounts: g.RejectUnknownAccounts,
-		Active: g.Active(), Registration: gatewayRegistration{State: "pending", Error: textOrNil(g.Error)},
+		Active: g.Active(), Registration: gatewayRegistration{State: "pending", Error: null.Of(g.Error)},
 	}
 	switch {
 	case g.Registered:

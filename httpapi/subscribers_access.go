@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -41,13 +43,13 @@ type accessService struct {
 
 // access answers why a subscriber is on or off.
 func (a SubscribersAPI) access(ctx context.Context, c *Call) error {
-	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	subscriber, err := PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
 		return err
 	}
 	row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoSubscriber())
+		return cmp.Or(err, commands.ErrNoSubscriber())
 	}
 	list, block, err := a.Subscriptions.OfSubscriber(ctx, c.Org.ID, subscriber)
 	if err != nil {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -83,11 +85,6 @@ type planPatch struct {
 	Rates   *planRates   `json:"rates,omitempty"`
 }
 
-// archiveRequest may say why.
-type archiveRequest struct {
-	Reason string `json:"reason,omitempty"`
-}
-
 // planResponse is a plan as api.md shows it.
 type planResponse struct {
 	ID        id.Plan        `json:"id"`
@@ -113,9 +110,6 @@ func showPlan(r subscribersviews.PlanRow) planResponse {
 		Rates:    planRates(t.Rates), Archived: r.Archived, CreatedAt: r.CreatedAt,
 	}
 }
-
-// errNoPlan is also the answer to another tenant's.
-func errNoPlan() error { return failure.NewNotFound("plan_not_found", "There is no such plan.") }
 
 // create makes a plan in the organization's currency.
 func (a PlansAPI) create(ctx context.Context, c *Call) error {
@@ -153,7 +147,7 @@ func (a PlansAPI) show(ctx context.Context, c *Call, status int, plan id.Plan, d
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (planResponse, error) {
 		row, err := a.Plans.Get(ctx, c.Org.ID, plan)
 		if err != nil || row == nil {
-			return planResponse{}, orNotFound(err, errNoPlan())
+			return planResponse{}, cmp.Or(err, commands.ErrNoPlan())
 		}
 		return showPlan(*row), nil
 	})
@@ -165,7 +159,7 @@ func (a PlansAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Plans.List(ctx, c.Org.ID, afterOf(page), page.Fetch())
+	rows, err := a.Plans.List(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -176,13 +170,13 @@ func (a PlansAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one plan.
 func (a PlansAPI) get(ctx context.Context, c *Call) error {
-	plan, err := PathID[id.Plan](c, "id", "plan_not_found")
+	plan, err := PathID[id.Plan](c, "id", commands.ErrNoPlan)
 	if err != nil {
 		return err
 	}
 	row, err := a.Plans.Get(ctx, c.Org.ID, plan)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoPlan())
+		return cmp.Or(err, commands.ErrNoPlan())
 	}
 	c.SetRevision(uint64(row.Revision))
 	return c.Send(200, showPlan(*row))
@@ -190,7 +184,7 @@ func (a PlansAPI) get(ctx context.Context, c *Call) error {
 
 // change makes the next version; subscriptions keep theirs.
 func (a PlansAPI) change(ctx context.Context, c *Call) error {
-	plan, err := PathID[id.Plan](c, "id", "plan_not_found")
+	plan, err := PathID[id.Plan](c, "id", commands.ErrNoPlan)
 	if err != nil {
 		return err
 	}
@@ -200,7 +194,7 @@ func (a PlansAPI) change(ctx context.Context, c *Call) error {
 	}
 	done, err := amend(ctx, c, a.Bus, "plan", plan, func(present subscribers.Plan) (commands.Command, error) {
 		if present.Owner != c.Org.ID {
-			return nil, errNoPlan()
+			return nil, commands.ErrNoPlan()
 		}
 		terms, err := in.onto(present.Terms)
 		return commands.RevisePlan{PlanID: plan, Terms: terms}, err
@@ -234,7 +228,7 @@ func (p planPatch) onto(t events.PlanTerms) (events.PlanTerms, error) {
 
 // archive keeps new subscriptions off a plan.
 func (a PlansAPI) archive(ctx context.Context, c *Call) error {
-	plan, err := PathID[id.Plan](c, "id", "plan_not_found")
+	plan, err := PathID[id.Plan](c, "id", commands.ErrNoPlan)
 	if err != nil {
 		return err
 	}

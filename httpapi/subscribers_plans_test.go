@@ -10,22 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// planBody is a plan of 1,500.50 for a period.
-func planBody(code, mode, period string) map[string]any {
-	return map[string]any{
-		"code": code, "name": "Home 10", "kind": "pppoe", "price": json.Number("1500.50"), "currency": "KES",
-		"billing": map[string]any{"mode": mode, "period": period}, "rates": map[string]any{"down": 10000, "up": 5000},
-	}
-}
-
-// plan makes a plan at Acme.
-func (k *ispKit) plan(t *testing.T, as, code, mode, period string) string {
-	t.Helper()
-	var p struct{ ID string }
-	k.want(t, 201, "", post(as, "/plans", planBody(code, mode, period))).Into(t, &p)
-	return p.ID
-}
-
 // subscribed is a subscription as the API shows it.
 type subscribed struct {
 	ID, SubscriberID, PlanID, State, Access, Dunning, Reason string

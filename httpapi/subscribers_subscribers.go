@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"math/big"
@@ -16,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -27,11 +29,6 @@ type SubscribersAPI struct {
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Settings      SettingsSource
 	Clock         clock.Clock
-}
-
-// SettingsSource reads an organization's present billing settings from the log.
-type SettingsSource interface {
-	BillingSettings(ctx context.Context, org id.Organization) (events.BillingSettings, error)
 }
 
 // Routes lists the endpoints of subscribers.
@@ -137,19 +134,14 @@ type subscriberResponse struct {
 func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
-		Email: emptyAsNull(r.Email), Address: emptyAsNull(r.Address), Notes: emptyAsNull(r.Notes), Tags: r.Tags,
-		ExternalRef: emptyAsNull(&r.ExternalRef), Status: r.Status, Balance: r.Balance().Number(),
+		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
+		ExternalRef: null.Of(r.ExternalRef), Status: r.Status, Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 	}
 	if r.Latitude != nil && r.Longitude != nil {
 		out.Location = &location{*r.Latitude, *r.Longitude}
 	}
 	return out
-}
-
-// errNoSubscriber is also the answer to another tenant's.
-func errNoSubscriber() error {
-	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
 }
 
 // maxAccountNumberTries bounds the search for a free account number: with a tenth of the numbers taken, ten tries fail
@@ -228,7 +220,7 @@ func (a SubscribersAPI) show(
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriberResponse, error) {
 		row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
 		if err != nil || row == nil {
-			return subscriberResponse{}, orNotFound(err, errNoSubscriber())
+			return subscriberResponse{}, cmp.Or(err, commands.ErrNoSubscriber())
 		}
 		return showSubscriber(*row), nil
 	})
@@ -247,7 +239,7 @@ func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Subscribers.List(ctx, c.Org.ID, filter, afterOf(page), page.Fetch())
+	rows, err := a.Subscribers.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -258,13 +250,13 @@ func (a SubscribersAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one subscriber.
 func (a SubscribersAPI) get(ctx context.Context, c *Call) error {
-	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	subscriber, err := PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
 		return err
 	}
 	row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoSubscriber())
+		return cmp.Or(err, commands.ErrNoSubscriber())
 	}
 	c.SetRevision(uint64(row.Revision))
 	return c.Send(200, showSubscriber(*row))
@@ -272,7 +264,7 @@ func (a SubscribersAPI) get(ctx context.Context, c *Call) error {
 
 // change corrects the details that are given.
 func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
-	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	subscriber, err := PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
 		return err
 	}
@@ -284,7 +276,7 @@ func (a SubscribersAPI) change(ctx context.Context, c *Call) error {
 	done, err := amend(ctx, c, a.Bus, "subscriber", subscriber,
 		func(present subscribers.Subscriber) (commands.Command, error) {
 			if present.Owner != c.Org.ID || present.Forgotten {
-				return nil, errNoSubscriber()
+				return nil, commands.ErrNoSubscriber()
 			}
 			return commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(present.Details)}, nil
 		})
@@ -351,7 +343,7 @@ func (a SubscribersAPI) unblock(ctx context.Context, c *Call) error {
 
 // act executes a command that needs a reason.
 func (a SubscribersAPI) act(ctx context.Context, c *Call, command func(id.Subscriber, string) commands.Command) error {
-	subscriber, done, err := executeWithReason(ctx, c, a.Bus, "subscriber_not_found", command)
+	subscriber, done, err := executeWithReason(ctx, c, a.Bus, commands.ErrNoSubscriber, command)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -114,11 +116,6 @@ func (a SubscriptionsAPI) show(r subscribersviews.SubscriptionRow) subscriptionR
 	}
 }
 
-// errNoSubscription is also the answer to another tenant's.
-func errNoSubscription() error {
-	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
-}
-
 // create gives a subscriber a plan: its terms are copied as they stand in the log.
 func (a SubscriptionsAPI) create(ctx context.Context, c *Call) error {
 	in, err := Decode[subscriptionRequest](c)
@@ -200,14 +197,14 @@ func (a SubscriptionsAPI) command(
 		return none, err
 	}
 	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
-		return none, errNoSubscriber()
+		return none, commands.ErrNoSubscriber()
 	}
 	plan, _, err := bus.LoadUnchecked[subscribers.Plan](ctx, a.Bus, id.Any(in.PlanID))
 	switch {
 	case err != nil:
 		return none, err
 	case plan.Owner != c.Org.ID:
-		return none, errNoPlan()
+		return none, commands.ErrNoPlan()
 	case plan.Archived:
 		return none, failure.NewConflict("plan_archived", "This plan is archived.")
 	}
@@ -231,9 +228,6 @@ func (a SubscriptionsAPI) command(
 		InvoiceID: id.Derive[id.Invoice]("first_period", subscription.String()),
 	}, nil
 }
-
-// maxDaysAhead bounds dates to come: a period that ends in the year 10000 cannot be written down.
-const maxDaysAhead = 5 * 366
 
 // startInstant is the beginning of a day to come; today is now, a past day is refused.
 func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time, error) {
@@ -261,7 +255,7 @@ func (a SubscriptionsAPI) sendVisible(
 	return SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriptionResponse, error) {
 		row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
 		if err != nil || row == nil {
-			return subscriptionResponse{}, orNotFound(err, errNoSubscription())
+			return subscriptionResponse{}, cmp.Or(err, commands.ErrNoSubscription())
 		}
 		return a.show(*row), nil
 	})
@@ -278,7 +272,7 @@ func (a SubscriptionsAPI) list(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, afterOf(page), page.Fetch())
+	rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -289,13 +283,13 @@ func (a SubscriptionsAPI) list(ctx context.Context, c *Call) error {
 
 // get answers with one subscription.
 func (a SubscriptionsAPI) get(ctx context.Context, c *Call) error {
-	subscription, err := PathID[id.Subscription](c, "id", "subscription_not_found")
+	subscription, err := PathID[id.Subscription](c, "id", commands.ErrNoSubscription)
 	if err != nil {
 		return err
 	}
 	row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
 	if err != nil || row == nil {
-		return orNotFound(err, errNoSubscription())
+		return cmp.Or(err, commands.ErrNoSubscription())
 	}
 	c.SetRevision(uint64(row.Revision))
 	return c.Send(200, a.show(*row))
@@ -326,7 +320,7 @@ func (a SubscriptionsAPI) end(ctx context.Context, c *Call) error {
 func (a SubscriptionsAPI) act(
 	ctx context.Context, c *Call, command func(id.Subscription, string) commands.Command,
 ) error {
-	subscription, done, err := executeWithReason(ctx, c, a.Bus, "subscription_not_found", command)
+	subscription, done, err := executeWithReason(ctx, c, a.Bus, commands.ErrNoSubscription, command)
 	if err != nil {
 		return err
 	}

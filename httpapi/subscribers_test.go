@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,31 +12,6 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
-
-// client is a subscriber as the API shows it.
-type client struct {
-	ID, AccountNumber, FirstName, LastName, Phone, Status, Currency string
-	Email, ExternalRef                                              *string
-	Tags                                                            []string
-	Balance, Credit                                                 json.Number
-	Location                                                        *struct{ Latitude, Longitude float64 }
-}
-
-// register adds a subscriber to Acme.
-func (k *ispKit) register(t *testing.T, as string, body map[string]any) client {
-	t.Helper()
-	var c client
-	k.want(t, 201, "", post(as, "/subscribers", body)).Into(t, &c)
-	return c
-}
-
-// amina is a subscriber's body.
-func amina() map[string]any {
-	return map[string]any{
-		"firstName": "Amina", "lastName": "Wanjiru Otieno", "phone": "0712345678", "email": "Amina@Mail.test",
-		"tags": []string{"vip", " vip", "estate 4"}, "location": map[string]any{"latitude": -1.28, "longitude": 36.82},
-	}
-}
 
 // searched lists the first names that a query finds.
 func (k *ispKit) searched(t *testing.T, as, query string) []string {

@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -43,7 +46,7 @@ type timelineCause struct {
 
 // list answers with a page of entries.
 func (a TimelineAPI) list(ctx context.Context, c *Call) error {
-	subscriber, err := PathID[id.Subscriber](c, "id", "subscriber_not_found")
+	subscriber, err := PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
 		return err
 	}
@@ -53,9 +56,9 @@ func (a TimelineAPI) list(ctx context.Context, c *Call) error {
 	}
 	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
 	if err != nil || known == nil {
-		return orNotFound(err, errNoSubscriber())
+		return cmp.Or(err, commands.ErrNoSubscriber())
 	}
-	rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, afterOf(page), page.Fetch())
+	rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, null.Zero(page.After), page.Fetch())
 	if err != nil {
 		return err
 	}
@@ -89,10 +92,10 @@ func timelineUser(r subscribersviews.TimelineRow) id.User {
 // showTimelineEntry is a row as the API shows it.
 func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
 	return timelineEntry{
-		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: textOrNull(r.Reason),
+		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: null.Of(r.Reason),
 		Actor: auditActor{
-			ID: textOrNull(r.ActorID), Kind: r.ActorKind, Role: textOrNull(r.ActorRole),
-			Name: textOrNull(names[timelineUser(r)]),
+			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
+			Name: null.Of(names[timelineUser(r)]),
 		},
 		Cause: timelineCause{Type: r.CauseType, ID: r.CauseID},
 	}

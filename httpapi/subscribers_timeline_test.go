@@ -6,12 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -24,32 +20,6 @@ type shownHappening struct {
 		ID, Role, Name *string
 	}
 	Cause struct{ Type, ID string }
-}
-
-// shows waits until a read model has everything.
-func (k *moneyKit) shows(t *testing.T, names ...string) {
-	t.Helper()
-	head, err := k.store.Store.Head(t.Context())
-	for _, name := range names {
-		if err == nil {
-			err = k.views.WaitFor(t.Context(), name, head)
-		}
-	}
-	if err != nil {
-		t.Fatalf("wait: %v", err)
-	}
-}
-
-// named gives the caller of a token a name in Acme.
-func (k *moneyKit) named(t *testing.T, token, first string) id.User {
-	t.Helper()
-	user := k.Callers[token].UserID
-	k.run(t, commands.RegisterUser{
-		UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
-		LastName: personal.Of("Doe"), OrgID: k.org, Role: events.RoleAdmin,
-	}, k.org)
-	k.shows(t, identityviews.UsersName)
-	return user
 }
 
 // timeline reads a subscriber's timeline to its end.

@@ -7,21 +7,15 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Refusals is the definition of remembered refusals.
 func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent] {
 	return aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent]{
-		Category: commands.RefusalCategory, Missing: errNoRefusal, Evolve: evolveRefusal, Decide: decideRefusal,
+		Category: commands.RefusalCategory, Missing: commands.ErrNotFound, Evolve: evolveRefusal, Decide: decideRefusal,
 		Owner: ownerRefusal,
 	}
-}
-
-// errNoRefusal is the answer for one that does not exist, and for another organization's.
-func errNoRefusal() error {
-	return failure.NewNotFound("not_found", "There is no such thing here.")
 }
 
 // Refusal is one write that did not happen. The zero value is "does not exist".

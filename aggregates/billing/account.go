@@ -10,7 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -18,14 +17,9 @@ import (
 // Accounts is the definition of accounts.
 func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent] {
 	return aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent]{
-		Category: commands.AccountCategory, Missing: errNoAccount, Evolve: evolveAccount, Decide: decideAccount,
+		Category: commands.AccountCategory, Missing: commands.ErrNoAccount, Evolve: evolveAccount, Decide: decideAccount,
 		Owner: ownerAccount, Close: closeAccount,
 	}
-}
-
-// errNoAccount is the answer for one that does not exist, and for another organization's.
-func errNoAccount() error {
-	return failure.NewNotFound("account_not_found", "There is no such account.")
 }
 
 // Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". It is a

@@ -36,7 +36,7 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	inv, found := s.invoice(c.InvoiceID)
 	switch {
 	case !s.Exists():
-		return nil, errNoAccount()
+		return nil, commands.ErrNoAccount()
 	case isArchived(s, c.InvoiceID):
 		return nil, nil
 	case !found:
@@ -73,7 +73,7 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	_, voided := s.Voided[c.InvoiceID]
 	switch {
 	case !s.Exists():
-		return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
+		return nil, commands.ErrNoInvoice()
 	case isArchived(s, c.InvoiceID):
 		return nil, invoiceArchived()
 	case !found && c.Number != "":
@@ -81,7 +81,7 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	case voided:
 		return nil, nil
 	case !found:
-		return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
+		return nil, commands.ErrNoInvoice()
 	case inv.Seq > 0 && c.Number != "":
 		return nil, nil // it was issued after all
 	case inv.Noted.Positive():
@@ -112,7 +112,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case isArchived(s, c.InvoiceID) && !known:
 		return nil, invoiceArchived()
 	case !found && !known:
-		return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
+		return nil, commands.ErrNoInvoice()
 	case drafted || known:
 		return nil, nil
 	case inv.Seq == 0:
@@ -141,11 +141,11 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	_, known := s.Receipts[c.CreditNoteID]
 	switch {
 	case !s.Exists():
-		return nil, errNoAccount()
+		return nil, commands.ErrNoAccount()
 	case known || isArchived(s, c.CreditNoteID):
 		return nil, nil
 	case !drafted:
-		return nil, failure.NewNotFound("credit_note_not_found", "There is no such credit note.")
+		return nil, commands.ErrNoCreditNote()
 	}
 	b := booking{s: s, now: now}
 	b.record(events.CreditNoteIssued{

@@ -168,7 +168,7 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 	}
 	if !c.InvoiceID.IsZero() {
 		if !s.knows(c.InvoiceID) {
-			return nil, failure.NewNotFound("invoice_not_found", "There is no such invoice.")
+			return nil, commands.ErrNoInvoice()
 		}
 		if inv, open := s.Invoices[c.InvoiceID]; !open || inv.Seq == 0 {
 			return nil, failure.NewConflict("invoice_not_payable", "Nothing is due on the invoice.")

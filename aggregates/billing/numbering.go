@@ -8,21 +8,15 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // NumberSeries is the definition of number series.
 func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent] {
 	return aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent]{
-		Category: commands.NumberingCategory, Missing: errNoNumbering, Evolve: evolveNumbering, Decide: decideNumbering,
+		Category: commands.NumberingCategory, Missing: commands.ErrNotFound, Evolve: evolveNumbering, Decide: decideNumbering,
 		Owner: ownerNumbering, Close: closeNumbering,
 	}
-}
-
-// errNoNumbering is the answer for one that does not exist, and for another organization's.
-func errNoNumbering() error {
-	return failure.NewNotFound("not_found", "There is no such thing here.")
 }
 
 // rememberedDocuments is how many documents back a repeated request finds the number it was granted. A request is

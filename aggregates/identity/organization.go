@@ -16,14 +16,9 @@ import (
 // Organizations is the definition of organizations, the tenants.
 func Organizations() aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent] {
 	return aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent]{
-		Category: commands.OrganizationCategory, Missing: errNoOrganization, Evolve: evolveOrganization,
+		Category: commands.OrganizationCategory, Missing: commands.ErrNoOrganization, Evolve: evolveOrganization,
 		Decide: decideOrganization, Owner: ownerOrganization, Claims: claimsOrganization,
 	}
-}
-
-// errNoOrganization is the answer for one that does not exist, and for another organization's.
-func errNoOrganization() error {
-	return failure.NewNotFound("organization_not_found", "There is no such organization.")
 }
 
 // Organization is the state of a tenant. The zero value is "does not exist".
@@ -85,7 +80,7 @@ func decideOrganization(
 		return decideCreateOrganization(s, create, now)
 	}
 	if s.ID.IsZero() {
-		return nil, errNoOrganization()
+		return nil, commands.ErrNoOrganization()
 	}
 	switch c := c.(type) {
 	case commands.CreateOrganization:

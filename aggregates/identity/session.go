@@ -13,14 +13,9 @@ import (
 // Sessions is the definition of sessions.
 func Sessions() aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent] {
 	return aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent]{
-		Category: commands.SessionCategory, Missing: errNoSession, Evolve: evolveSession, Decide: decideSession,
+		Category: commands.SessionCategory, Missing: commands.ErrNoSession, Evolve: evolveSession, Decide: decideSession,
 		Owner: ownerSession,
 	}
-}
-
-// errNoSession is the answer for one that does not exist, and for another organization's.
-func errNoSession() error {
-	return failure.NewNotFound("session_not_found", "There is no such session.")
 }
 
 // Session is one sign-in. The zero value is "does not exist".
@@ -57,7 +52,7 @@ func decideSession(s Session, c commands.SessionCommand, now time.Time) ([]event
 		}}, nil
 	case commands.EndSession:
 		if s.ID.IsZero() || s.User != c.UserID {
-			return nil, errNoSession()
+			return nil, commands.ErrNoSession()
 		}
 		if s.Ended {
 			return nil, nil

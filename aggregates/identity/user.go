@@ -15,14 +15,9 @@ import (
 // Users is the definition of users.
 func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent] {
 	return aggregates.Definition[User, commands.UserCommand, events.UserEvent]{
-		Category: commands.UserCategory, Missing: errNoUser, Evolve: evolveUser, Decide: decideUser, Owner: ownerUser,
+		Category: commands.UserCategory, Missing: commands.ErrNoUser, Evolve: evolveUser, Decide: decideUser, Owner: ownerUser,
 		Claims: claimsUser,
 	}
-}
-
-// errNoUser is the answer for one that does not exist, and for another organization's.
-func errNoUser() error {
-	return failure.NewNotFound("user_not_found", "There is no such user in this organization.")
 }
 
 // User is a person who can sign in. The zero value is "does not exist".
@@ -121,7 +116,7 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		return decideRegisterUser(s, register, now)
 	}
 	if s.ID.IsZero() || s.Forgotten {
-		return nil, errNoUser()
+		return nil, commands.ErrNoUser()
 	}
 	switch c := c.(type) {
 	case commands.RegisterUser:
@@ -130,7 +125,7 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	case commands.AcceptMembership:
 		m, ok := s.Memberships[c.OrgID]
 		if !ok || m.Disabled {
-			return nil, errNoUser()
+			return nil, commands.ErrNoUser()
 		}
 		if !m.Pending {
 			return nil, nil
@@ -143,7 +138,7 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	case commands.EnableMember:
 		m, ok := s.Memberships[c.OrgID]
 		if !ok {
-			return nil, errNoUser()
+			return nil, commands.ErrNoUser()
 		}
 		if !m.Disabled {
 			return nil, nil
@@ -193,7 +188,7 @@ type details struct{ phone, first, last personal.Text }
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
-		return nil, errNoUser()
+		return nil, commands.ErrNoUser()
 	}
 	from := details{s.Phone, s.FirstName, s.LastName}
 	if m.Pending {
@@ -246,7 +241,7 @@ func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, 
 	m, ok := s.Memberships[c.OrgID]
 	switch {
 	case !ok:
-		return nil, errNoUser()
+		return nil, commands.ErrNoUser()
 	case m.Disabled:
 		return nil, nil
 	case c.By == s.ID:

@@ -16,14 +16,9 @@ import (
 // AddressPlans is the definition of the address plans of organizations.
 func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent] {
 	return aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent]{
-		Category: commands.AddressingCategory, Missing: errNoAddressing, Evolve: evolveAddressing,
+		Category: commands.AddressingCategory, Missing: commands.ErrNotFound, Evolve: evolveAddressing,
 		Decide: decideAddressing, Owner: ownerAddressing, Close: closeAddressing,
 	}
-}
-
-// errNoAddressing is the answer for one that does not exist, and for another organization's.
-func errNoAddressing() error {
-	return failure.NewNotFound("not_found", "There is no such thing here.")
 }
 
 // subnetBits is the size of a subnet that nobody chose: a gateway and 253 customers.

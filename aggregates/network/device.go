@@ -17,15 +17,10 @@ import (
 // Devices is the definition of routers.
 func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent] {
 	return aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent]{
-		Category: commands.DeviceCategory, Missing: errNoDevice, Evolve: evolveDevice, Decide: decideDevice,
+		Category: commands.DeviceCategory, Missing: commands.ErrNoDevice, Evolve: evolveDevice, Decide: decideDevice,
 		Owner: ownerDevice, Gone: func(s Device) bool { return s.Decommissioned }, Claims: claimsDevice,
 		Close: closeDevice,
 	}
-}
-
-// errNoDevice is the answer for one that does not exist, and for another organization's.
-func errNoDevice() error {
-	return failure.NewNotFound("device_not_found", "There is no such device.")
 }
 
 // rebootLimit is when a reboot that nobody brought to an end stops being in the way of the next.
@@ -165,7 +160,7 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 	}
 	_, last := c.(commands.DecommissionDevice)
 	if s.ID.IsZero() || s.Decommissioned && !last {
-		return nil, errNoDevice()
+		return nil, commands.ErrNoDevice()
 	}
 	switch c := c.(type) {
 	case commands.RegisterDevice:

@@ -15,14 +15,9 @@ import (
 // Runs is the definition of runs of writes to a router.
 func Runs() aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent] {
 	return aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent]{
-		Category: commands.ReconcileCategory, Missing: errNoRun, Evolve: evolveRun, Decide: decideRun, Owner: ownerRun,
+		Category: commands.ReconcileCategory, Missing: commands.ErrNoRun, Evolve: evolveRun, Decide: decideRun, Owner: ownerRun,
 		Close: closeRun,
 	}
-}
-
-// errNoRun is the answer for one that does not exist, and for another organization's.
-func errNoRun() error {
-	return failure.NewNotFound("run_not_found", "There is no such run.")
 }
 
 // Run is one run of writes to one router. The zero value is "does not exist".
@@ -120,7 +115,7 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch {
 	case !s.Started:
-		return nil, errNoRun()
+		return nil, commands.ErrNoRun()
 	case s.Finished:
 		return nil, failure.NewConflict("run_finished", "This run has ended.")
 	}

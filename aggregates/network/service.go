@@ -14,14 +14,9 @@ import (
 // Services is the definition of services on routers.
 func Services() aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent] {
 	return aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent]{
-		Category: commands.ServiceCategory, Missing: errNoService, Evolve: evolveService, Decide: decideService,
+		Category: commands.ServiceCategory, Missing: commands.ErrNoService, Evolve: evolveService, Decide: decideService,
 		Owner: ownerService, Gone: func(s Service) bool { return s.Removed }, Close: closeService,
 	}
-}
-
-// errNoService is the answer for one that does not exist, and for another organization's.
-func errNoService() error {
-	return failure.NewNotFound("service_not_found", "There is no such service.")
 }
 
 // Standing is what the outside sees of a service. Source: spec.md, Network service.
@@ -122,7 +117,7 @@ func decideService(s Service, c commands.ServiceCommand, now time.Time) ([]event
 	}
 	_, removed := c.(commands.ReportRemoved)
 	if s.ID.IsZero() || s.Removed && !removed {
-		return nil, errNoService()
+		return nil, commands.ErrNoService()
 	}
 	switch c := c.(type) {
 	case commands.RequestService:

@@ -6,21 +6,15 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Gateways is the definition of payment gateway settings.
 func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent]{
-		Category: commands.GatewayCategory, Missing: errNoGateway, Evolve: evolveGateway, Decide: decideGateway,
+		Category: commands.GatewayCategory, Missing: commands.ErrNoGateway, Evolve: evolveGateway, Decide: decideGateway,
 		Owner: ownerGateway, Claims: claimsGateway,
 	}
-}
-
-// errNoGateway is the answer for one that does not exist, and for another organization's.
-func errNoGateway() error {
-	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured.")
 }
 
 // Gateway is how one organization takes mobile money. The zero value is "centralized, never configured".
@@ -114,7 +108,7 @@ func decideRegisterGateway(s Gateway, c commands.RegisterGateway, now time.Time)
 
 // gatewayNotFound says that nothing was ever configured.
 func gatewayNotFound() error {
-	return errNoGateway()
+	return commands.ErrNoGateway()
 }
 
 // decideFailRegistration notes why the shortcode is not active, unless the settings were changed meanwhile.

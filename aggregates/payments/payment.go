@@ -15,14 +15,9 @@ import (
 // Payments is the definition of payment attempts.
 func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent] {
 	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
-		Category: commands.PaymentCategory, Missing: errNoPayment, Evolve: evolvePayment, Decide: decidePayment,
+		Category: commands.PaymentCategory, Missing: commands.ErrNoPayment, Evolve: evolvePayment, Decide: decidePayment,
 		Owner: ownerPayment,
 	}
-}
-
-// errNoPayment is the answer for one that does not exist, and for another organization's.
-func errNoPayment() error {
-	return failure.NewNotFound("payment_not_found", "There is no such payment.")
 }
 
 // Stage is how far a prompt attempt has come. Source: facts/billing.md, Life cycles.
@@ -104,7 +99,7 @@ func decidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]event
 		return decideInitiatePayment(s, initiate, now)
 	}
 	if s.Stage == StageNone {
-		return nil, errNoPayment()
+		return nil, commands.ErrNoPayment()
 	}
 	switch c := c.(type) {
 	case commands.InitiatePayment:

@@ -15,14 +15,9 @@ import (
 // Receipts is the definition of receipts.
 func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
 	return aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
-		Category: commands.ReceiptCategory, Missing: errNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt,
+		Category: commands.ReceiptCategory, Missing: commands.ErrNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt,
 		Owner: ownerReceipt,
 	}
-}
-
-// errNoReceipt is the answer for one that does not exist, and for another organization's.
-func errNoReceipt() error {
-	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
 }
 
 // Standing is where a receipt's money is.
@@ -131,7 +126,7 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 	default: // needs a receipt: below, where every command is listed
 	}
 	if s.Standing == StandingNone {
-		return nil, errNoReceipt()
+		return nil, commands.ErrNoReceipt()
 	}
 	switch c := c.(type) {
 	case commands.RecordReceipt, commands.RecordCash:

@@ -69,7 +69,7 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
-		return nil, errNoReceipt()
+		return nil, commands.ErrNoReceipt()
 	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && !s.Disputed:
 		return nil, nil
 	case s.Standing == StandingMatched && s.Subscriber != c.SubscriberID:
@@ -98,7 +98,7 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 	case StandingNone, StandingRecorded, StandingHeld, StandingMatched:
 	}
 	if s.Org != c.OrgID {
-		return nil, errNoReceipt()
+		return nil, commands.ErrNoReceipt()
 	}
 	return []events.ReceiptEvent{events.ReceiptReversed{
 		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, Amount: s.Amount, Reason: c.Reason, At: now,
@@ -109,7 +109,7 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
-		return nil, errNoReceipt()
+		return nil, commands.ErrNoReceipt()
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	case s.Standing != StandingMatched:

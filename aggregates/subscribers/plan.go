@@ -13,14 +13,9 @@ import (
 // Plans is the definition of plans.
 func Plans() aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent] {
 	return aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent]{
-		Category: commands.PlanCategory, Missing: errNoPlan, Evolve: evolvePlan, Decide: decidePlan, Owner: ownerPlan,
+		Category: commands.PlanCategory, Missing: commands.ErrNoPlan, Evolve: evolvePlan, Decide: decidePlan, Owner: ownerPlan,
 		Claims: claimsPlan,
 	}
-}
-
-// errNoPlan is the answer for one that does not exist, and for another organization's.
-func errNoPlan() error {
-	return failure.NewNotFound("plan_not_found", "There is no such plan.")
 }
 
 // Plan is what an organization sells. The zero value is "does not exist".
@@ -72,7 +67,7 @@ func decidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent
 			Terms: create.Terms}}, nil
 	}
 	if s.ID.IsZero() {
-		return nil, errNoPlan()
+		return nil, commands.ErrNoPlan()
 	}
 	switch c := c.(type) {
 	case commands.CreatePlan:

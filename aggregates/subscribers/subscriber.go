@@ -16,15 +16,10 @@ import (
 // Subscribers is the definition of subscribers.
 func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
 	return aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
-		Category: commands.SubscriberCategory, Missing: errNoSubscriber, Evolve: evolveSubscriber,
+		Category: commands.SubscriberCategory, Missing: commands.ErrNoSubscriber, Evolve: evolveSubscriber,
 		Decide: decideSubscriber, Owner: ownerSubscriber, Gone: func(s Subscriber) bool { return s.Forgotten },
 		Claims: claimsSubscriber,
 	}
-}
-
-// errNoSubscriber is the answer for one that does not exist, and for another organization's.
-func errNoSubscriber() error {
-	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
 }
 
 // Subscriber is a customer. The zero value is "does not exist".
@@ -81,7 +76,7 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 		return decideRegister(s, register, now)
 	}
 	if s.ID.IsZero() || s.Forgotten {
-		return nil, errNoSubscriber()
+		return nil, commands.ErrNoSubscriber()
 	}
 	switch c := c.(type) {
 	case commands.RegisterSubscriber:

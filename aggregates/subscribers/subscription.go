@@ -8,7 +8,6 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
@@ -16,14 +15,9 @@ import (
 // Subscriptions is the definition of subscriptions.
 func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
 	return aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
-		Category: commands.SubscriptionCategory, Missing: errNoSubscription, Evolve: evolveSubscription,
+		Category: commands.SubscriptionCategory, Missing: commands.ErrNoSubscription, Evolve: evolveSubscription,
 		Decide: decideSubscription, Owner: ownerSubscription, Claims: claimsSubscription, Close: closeSubscription,
 	}
-}
-
-// errNoSubscription is the answer for one that does not exist, and for another organization's.
-func errNoSubscription() error {
-	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
 }
 
 // SubscriptionState is where a subscription stands. Source: facts/billing.md, Life cycles.

@@ -18,7 +18,7 @@ func decideSubscription(
 		return decideCreate(s, create, now)
 	}
 	if s.ID.IsZero() {
-		return nil, errNoSubscription()
+		return nil, commands.ErrNoSubscription()
 	}
 	switch c := c.(type) {
 	case commands.CreateSubscription:

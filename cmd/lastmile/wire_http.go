@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
@@ -150,20 +150,12 @@ func (a *App) breakerStates() []httpapi.BreakerState {
 	out := make([]httpapi.BreakerState, len(states))
 	for i, s := range states {
 		out[i] = httpapi.BreakerState{Target: s.Target, Kind: s.Kind, State: string(s.State), Failures: s.Failures,
-			OpenedAt: timeOrNil(s.OpenedAt), RetryAt: timeOrNil(s.RetryAt), OrgID: a.breakerOwner(s)}
+			OpenedAt: null.Time(s.OpenedAt), RetryAt: null.Time(s.RetryAt), OrgID: a.breakerOwner(s)}
 		if s.LastError != "" {
 			out[i].LastError = &s.LastError
 		}
 	}
 	return out
-}
-
-// timeOrNil is nil for the zero time.
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 // noteBreaker logs a change of an outside system's condition.

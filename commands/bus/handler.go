@@ -163,7 +163,7 @@ func (h *handler[S, C, E]) checkOwner(state S, cmd C, meta commands.Meta, now ti
 	if _, err := h.def.Decide(none, cmd, now); failure.KindOf(err) == failure.NotFound {
 		return err
 	}
-	return failure.NewNotFound("not_found", "There is no such thing here.")
+	return commands.ErrNotFound()
 }
 
 // checkFounder refuses that an organization makes something for another one.
