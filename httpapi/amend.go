@@ -13,10 +13,10 @@ import (
 // amendTries bounds how often a change is made again because another one came first.
 const amendTries = 4
 
-// amend executes a command that replaces something whole by what the request changes of it. The command holds for the
+// Amend executes a command that replaces something whole by what the request changes of it. The command holds for the
 // revision that it was made from; when somebody else changes the thing meanwhile it is made again, so that two requests
 // about different fields both count. With If-Match the caller's revision decides, once.
-func amend[S any, I ~[16]byte](
+func Amend[S any, I ~[16]byte](
 	ctx context.Context, c *Call, b *bus.Bus, category string, target I,
 	change func(present S) (commands.Command, error),
 ) (bus.Result, error) {
@@ -45,9 +45,9 @@ func amend[S any, I ~[16]byte](
 	}
 }
 
-// nulls names the fields that a body gives as null: in a PATCH that takes the value away (RFC 7396), where Decode sees
+// Nulls names the fields that a body gives as null: in a PATCH that takes the value away (RFC 7396), where Decode sees
 // no difference to a field that is not given.
-func (c *Call) nulls() map[string]bool {
+func (c *Call) Nulls() map[string]bool {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(c.body, &fields) // Decode has told what is wrong with it
 	out := map[string]bool{}
@@ -59,8 +59,8 @@ func (c *Call) nulls() map[string]bool {
 	return out
 }
 
-// emptied is the text of a patch, an empty one when the field is given as null.
-func emptied(text *string, null bool) *string {
+// Emptied is the text of a patch, an empty one when the field is given as null.
+func Emptied(text *string, null bool) *string {
 	if null {
 		return new(string)
 	}

@@ -13,10 +13,11 @@ import (
 // BenchmarkServer measures what the conventions cost: sign-in, tenant, limit, headers, metrics, log and envelope,
 // against a bare handler that writes the same page.
 func BenchmarkServer(b *testing.B) {
-	k := apitest.New(b, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 1 << 30} }, newParcels().routes())
-	rows := make([]rowResponse, 25)
+	k := apitest.New(b, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 1 << 30} },
+		apitest.NewParcels().Routes())
+	rows := make([]apitest.RowResponse, 25)
 	bare := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		text, _ := json.Marshal(httpapi.Envelope[rowResponse]{Data: rows, HasMore: true})
+		text, _ := json.Marshal(httpapi.Envelope[apitest.RowResponse]{Data: rows, HasMore: true})
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(text)
 	})

@@ -33,8 +33,8 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, error)
 }
 
-// errSignIn is the one answer to a missing, foreign or wrong token.
-func errSignIn() error {
+// ErrSignIn is the one answer to a missing, foreign or wrong token.
+func ErrSignIn() error {
 	return failure.NewUnauthenticated("unauthenticated", "Please sign in.")
 }
 
@@ -63,7 +63,7 @@ func accessToken(r *http.Request) string {
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	token := accessToken(c.Request)
 	if token == "" {
-		return errSignIn()
+		return ErrSignIn()
 	}
 	caller, err := s.cfg.Authenticator.Authenticate(ctx, token)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	}
 	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin ||
 		!platform && caller.OrgID != c.Org.ID {
-		return errSignIn() // rules.md 15
+		return ErrSignIn() // rules.md 15
 	}
 	c.Caller = caller
 	if err := s.limit(ctx, "user:"+caller.UserID.String(), s.cfg.Limits.User); err != nil {

@@ -23,57 +23,68 @@ import (
 
 func TestOrigin_CookieMutationsMustComeFromThisHost(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
 	for name, tc := range map[string]struct {
 		header map[string]string
-		w      want
+		w      apitest.Want
 	}{
-		"no browser":              {nil, want{201, ""}},
-		"own page":                {map[string]string{"Origin": "http://" + apitest.Acme}, want{201, ""}},
-		"own page, default port":  {map[string]string{"Origin": "http://" + apitest.Acme + ":80"}, want{201, ""}},
-		"other scheme, same host": {map[string]string{"Origin": "https://" + apitest.Acme}, want{201, ""}},
-		"sibling tenant":          {map[string]string{"Origin": "http://" + apitest.Other}, want{403, "bad_origin"}},
+		"no browser":              {nil, apitest.Is(201, "")},
+		"own page":                {map[string]string{"Origin": "http://" + apitest.Acme}, apitest.Is(201, "")},
+		"own page, default port":  {map[string]string{"Origin": "http://" + apitest.Acme + ":80"}, apitest.Is(201, "")},
+		"other scheme, same host": {map[string]string{"Origin": "https://" + apitest.Acme}, apitest.Is(201, "")},
+		"sibling tenant": {
+			map[string]string{"Origin": "http://" + apitest.Other}, apitest.Is(403, "bad_origin"),
+		},
 		"sibling tenant, same site, own fetch header": {
 			map[string]string{"Origin": "http://" + apitest.Other, "Sec-Fetch-Site": "same-origin"},
-			want{403, "bad_origin"},
+			apitest.Is(403, "bad_origin"),
 		},
-		"root host":       {map[string]string{"Origin": "http://" + apitest.Domain}, want{403, "bad_origin"}},
-		"other port":      {map[string]string{"Origin": "http://" + apitest.Acme + ":8080"}, want{403, "bad_origin"}},
-		"null":            {map[string]string{"Origin": "null"}, want{403, "bad_origin"}},
-		"empty":           {map[string]string{"Origin": ""}, want{403, "bad_origin"}},
-		"other protocol":  {map[string]string{"Origin": "ftp://" + apitest.Acme}, want{403, "bad_origin"}},
-		"fetch, own":      {map[string]string{"Sec-Fetch-Site": "same-origin"}, want{201, ""}},
-		"fetch, typed":    {map[string]string{"Sec-Fetch-Site": "none"}, want{201, ""}},
-		"fetch, sibling":  {map[string]string{"Sec-Fetch-Site": "same-site"}, want{403, "bad_origin"}},
-		"fetch, stranger": {map[string]string{"Sec-Fetch-Site": "cross-site"}, want{403, "bad_origin"}},
-		"a form":          {map[string]string{"Content-Type": "text/plain"}, want{403, "bad_origin"}},
+		"root host": {map[string]string{"Origin": "http://" + apitest.Domain}, apitest.Is(403, "bad_origin")},
+		"other port": {
+			map[string]string{"Origin": "http://" + apitest.Acme + ":8080"}, apitest.Is(403, "bad_origin"),
+		},
+		"null":            {map[string]string{"Origin": "null"}, apitest.Is(403, "bad_origin")},
+		"empty":           {map[string]string{"Origin": ""}, apitest.Is(403, "bad_origin")},
+		"other protocol":  {map[string]string{"Origin": "ftp://" + apitest.Acme}, apitest.Is(403, "bad_origin")},
+		"fetch, own":      {map[string]string{"Sec-Fetch-Site": "same-origin"}, apitest.Is(201, "")},
+		"fetch, typed":    {map[string]string{"Sec-Fetch-Site": "none"}, apitest.Is(201, "")},
+		"fetch, sibling":  {map[string]string{"Sec-Fetch-Site": "same-site"}, apitest.Is(403, "bad_origin")},
+		"fetch, stranger": {map[string]string{"Sec-Fetch-Site": "cross-site"}, apitest.Is(403, "bad_origin")},
+		"a form":          {map[string]string{"Content-Type": "text/plain"}, apitest.Is(403, "bad_origin")},
 	} {
-		sends(t, k, name, apitest.Request{Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
-			Header: tc.header}, tc.w)
+		apitest.Sends(t, k, name, apitest.Request{
+			Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: apitest.Good,
+			Header: tc.header,
+		}, tc.w)
 	}
 	bad := map[string]string{"Origin": "http://" + apitest.Other}
-	sends(t, k, "bearer", apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Cookie: apitest.Admin,
-		Body: good, Header: bad}, want{201, ""})
-	sends(t, k, "reading", apitest.Request{Path: "/parcels", Cookie: apitest.Admin, Header: bad}, want{200, ""})
-	sends(t, k, "public with a cookie",
+	apitest.Sends(t, k, "bearer", apitest.Request{
+		Method: "POST", Path: "/parcels", As: apitest.Admin, Cookie: apitest.Admin,
+		Body: apitest.Good, Header: bad,
+	}, apitest.Is(201, ""))
+	apitest.Sends(t, k, "reading", apitest.Request{Path: "/parcels", Cookie: apitest.Admin, Header: bad},
+		apitest.Is(200, ""))
+	apitest.Sends(t, k, "public with a cookie",
 		apitest.Request{Method: "POST", Path: "/auth/knock", Cookie: apitest.Admin, Header: bad},
-		want{403, "bad_origin"})
-	sends(t, k, "callback", apitest.Request{Method: "POST", Path: "/webhooks/parcels/t", Cookie: apitest.Admin,
-		Header: bad}, want{200, ""})
-	sends(t, k, "without a body", apitest.Request{Method: "DELETE", Path: aParcel, Cookie: apitest.Admin},
-		want{204, ""})
-	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, newParcels().routes())
-	sends(t, production, "plain page in production", apitest.Request{
-		Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: good,
+		apitest.Is(403, "bad_origin"))
+	apitest.Sends(t, k, "callback", apitest.Request{Method: "POST", Path: "/webhooks/parcels/t", Cookie: apitest.Admin,
+		Header: bad}, apitest.Is(200, ""))
+	apitest.Sends(t, k, "without a body", apitest.Request{
+		Method: "DELETE", Path: apitest.AParcel, Cookie: apitest.Admin,
+	},
+		apitest.Is(204, ""))
+	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, apitest.NewParcels().Routes())
+	apitest.Sends(t, production, "plain page in production", apitest.Request{
+		Method: "POST", Path: "/parcels", Cookie: apitest.Admin, Body: apitest.Good,
 		Header: map[string]string{"Origin": "http://" + apitest.Acme},
-	}, want{403, "bad_origin"})
+	}, apitest.Is(403, "bad_origin"))
 }
 
 func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
 	t.Parallel()
-	p := newParcels()
-	k := apitest.New(t, nil, p.routes())
-	first, second := k.Do(t, keyed("k1", good)), k.Do(t, keyed("k1", good))
+	p := apitest.NewParcels()
+	k := apitest.New(t, nil, p.Routes())
+	first, second := k.Do(t, apitest.Keyed("k1", apitest.Good)), k.Do(t, apitest.Keyed("k1", apitest.Good))
 	if first.Status != 201 || first.Header.Get("Idempotency-Replayed") != "" {
 		t.Fatalf("first: %d %v", first.Status, first.Header)
 	}
@@ -82,72 +93,74 @@ func TestIdempotency_FirstAnswerIsReplayedByteForByte(t *testing.T) {
 		second.Header.Get("ETag") != `"3"` || second.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
 		t.Errorf("second: %d %v %s", second.Status, second.Header, second.Body)
 	}
-	if n := len(p.made); n != 1 {
+	if n := len(p.Made); n != 1 {
 		t.Errorf("acted %d times", n)
 	}
-	sends(t, k, "other body", keyed("k1", `{"name":"b","amount":1}`), want{422, "idempotency_key_reused"})
-	otherHost := keyed("k1", good)
+	apitest.Sends(t, k, "other body", apitest.Keyed("k1", `{"name":"b","amount":1}`),
+		apitest.Is(422, "idempotency_key_reused"))
+	otherHost := apitest.Keyed("k1", apitest.Good)
 	otherHost.As, otherHost.Host = apitest.Super, apitest.Other
 	if got := k.Do(t, otherHost); got.Header.Get("Idempotency-Replayed") != "" {
 		t.Error("replayed across hosts")
 	}
 	k.Clock.Advance(25 * time.Hour)
-	if got := k.Do(t, keyed("k1", `{"name":"b","amount":1}`)); got.Status != 201 ||
+	if got := k.Do(t, apitest.Keyed("k1", `{"name":"b","amount":1}`)); got.Status != 201 ||
 		got.Header.Get("Idempotency-Replayed") != "" {
 		t.Errorf("after a day: %d %s", got.Status, got.Body)
 	}
 	for _, key := range []string{"a b", "é", strings.Repeat("k", 256), ""} {
-		sends(t, k, "key "+key, keyed(key, good), want{400, "bad_idempotency_key"})
+		apitest.Sends(t, k, "key "+key, apitest.Keyed(key, apitest.Good), apitest.Is(400, "bad_idempotency_key"))
 	}
-	if got := k.Do(t, keyed(strings.Repeat("k", 255), good)); got.Status != 201 {
+	if got := k.Do(t, apitest.Keyed(strings.Repeat("k", 255), apitest.Good)); got.Status != 201 {
 		t.Errorf("a key of 255: %d", got.Status)
 	}
 }
 
 func TestIdempotency_FailedRequestActsAgainUnderTheSameCommand(t *testing.T) {
 	t.Parallel()
-	p := newParcels()
-	p.refuse = failure.NewConflict("parcel_locked", "Locked.")
-	k := apitest.New(t, nil, p.routes())
-	sends(t, k, "refused", keyed("k", good), want{409, "parcel_locked"})
-	p.refuse = nil
-	if got := k.Do(t, keyed("k", good)); got.Status != 201 || got.Header.Get("Idempotency-Replayed") != "" {
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	k := apitest.New(t, nil, p.Routes())
+	apitest.Sends(t, k, "refused", apitest.Keyed("k", apitest.Good), apitest.Is(409, "parcel_locked"))
+	p.Refuse = nil
+	if got := k.Do(t, apitest.Keyed("k", apitest.Good)); got.Status != 201 ||
+		got.Header.Get("Idempotency-Replayed") != "" {
 		t.Fatalf("second try: %d %v", got.Status, got.Header)
 	}
-	if a, b := <-p.made, <-p.made; a != b {
+	if a, b := <-p.Made, <-p.Made; a != b {
 		t.Errorf("command ids %s and %s", a, b)
 	}
 }
 
 func TestIdempotency_RunningIsConflict(t *testing.T) {
 	t.Parallel()
-	p := newParcels()
-	p.gate = make(chan struct{})
-	k := apitest.New(t, nil, p.routes())
+	p := apitest.NewParcels()
+	p.Gate = make(chan struct{})
+	k := apitest.New(t, nil, p.Routes())
 	first := make(chan apitest.Answer)
-	go func() { first <- k.Do(t, keyed("k", good)) }()
-	<-p.made // it runs now
-	sends(t, k, "meanwhile", keyed("k", good), want{409, "idempotency_key_running"})
-	close(p.gate)
+	go func() { first <- k.Do(t, apitest.Keyed("k", apitest.Good)) }()
+	<-p.Made // it runs now
+	apitest.Sends(t, k, "meanwhile", apitest.Keyed("k", apitest.Good), apitest.Is(409, "idempotency_key_running"))
+	close(p.Gate)
 	if got := <-first; got.Status != 201 {
 		t.Errorf("first: %d %s", got.Status, got.Body)
 	}
-	if got := k.Do(t, keyed("k", good)); got.Header.Get("Idempotency-Replayed") != "true" {
+	if got := k.Do(t, apitest.Keyed("k", apitest.Good)); got.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("afterwards: %d %v", got.Status, got.Header)
 	}
 }
 
 func TestIdempotency_IdsOfWhatIsMadeFollowTheKey(t *testing.T) {
 	t.Parallel()
-	p := newParcels()
-	p.refuse = failure.NewConflict("parcel_locked", "Locked.")
-	k := apitest.New(t, nil, p.routes())
-	var with, again, without, other parcelResponse
-	p.refuse = nil
-	k.Do(t, keyed("k", good)).Into(t, &with)
-	k.Do(t, keyed("k", good)).Into(t, &again)
-	k.Do(t, keyed("other", good)).Into(t, &other)
-	k.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: good}).Into(t, &without)
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	k := apitest.New(t, nil, p.Routes())
+	var with, again, without, other apitest.ParcelResponse
+	p.Refuse = nil
+	k.Do(t, apitest.Keyed("k", apitest.Good)).Into(t, &with)
+	k.Do(t, apitest.Keyed("k", apitest.Good)).Into(t, &again)
+	k.Do(t, apitest.Keyed("other", apitest.Good)).Into(t, &other)
+	k.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: apitest.Good}).Into(t, &without)
 	if with.ID != again.ID || with.ID == other.ID || with.ID == without.ID || with.CommandID == without.CommandID {
 		t.Errorf("ids %s %s %s %s", with.ID, again.ID, other.ID, without.ID)
 	}
@@ -155,7 +168,7 @@ func TestIdempotency_IdsOfWhatIsMadeFollowTheKey(t *testing.T) {
 
 func TestIdempotency_IgnoredForSignInAndCallbacks(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
 	for _, path := range []string{"/auth/knock", "/webhooks/parcels/t"} {
 		for range 2 {
 			got := k.Do(t, apitest.Request{
@@ -171,35 +184,35 @@ func TestIdempotency_IgnoredForSignInAndCallbacks(t *testing.T) {
 func TestLimits_EachScopeHasItsOwn(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 3, Login: 2, Webhook: 1} },
-		newParcels().routes())
+		apitest.NewParcels().Routes())
 	for name, tc := range map[string]struct {
 		r   apitest.Request
 		max int
-		w   want
+		w   apitest.Want
 	}{
-		"user":    {apitest.Request{Path: "/parcels", As: apitest.Admin}, 3, want{200, ""}},
-		"login":   {apitest.Request{Method: "POST", Path: "/auth/knock"}, 2, want{200, ""}},
-		"webhook": {apitest.Request{Method: "POST", Path: "/webhooks/parcels/t"}, 1, want{200, ""}},
+		"user":    {apitest.Request{Path: "/parcels", As: apitest.Admin}, 3, apitest.Is(200, "")},
+		"login":   {apitest.Request{Method: "POST", Path: "/auth/knock"}, 2, apitest.Is(200, "")},
+		"webhook": {apitest.Request{Method: "POST", Path: "/webhooks/parcels/t"}, 1, apitest.Is(200, "")},
 	} {
 		for range tc.max {
-			sends(t, k, name, tc.r, tc.w)
+			apitest.Sends(t, k, name, tc.r, tc.w)
 		}
-		got := sends(t, k, name+" over", tc.r, want{429, "rate_limited"})
+		got := apitest.Sends(t, k, name+" over", tc.r, apitest.Is(429, "rate_limited"))
 		if after := got.Header.Get("Retry-After"); after == "" || after == "0" {
 			t.Errorf("%s: Retry-After is %q", name, after)
 		}
 	}
-	sends(t, k, "another user", apitest.Request{Path: "/parcels", As: apitest.Support}, want{200, ""})
+	apitest.Sends(t, k, "another user", apitest.Request{Path: "/parcels", As: apitest.Support}, apitest.Is(200, ""))
 	k.Clock.Advance(2 * time.Minute)
-	sends(t, k, "later", apitest.Request{Path: "/parcels", As: apitest.Admin}, want{200, ""})
+	apitest.Sends(t, k, "later", apitest.Request{Path: "/parcels", As: apitest.Admin}, apitest.Is(200, ""))
 }
 
 // page is the list's envelope.
-type page = httpapi.Envelope[rowResponse]
+type page = httpapi.Envelope[apitest.RowResponse]
 
 func TestLists_EveryRowOnceToTheEnd(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
 	for _, limit := range []int{1, 7, 25, 49, 50, 51, 100} {
 		var seen []int
 		path := fmt.Sprintf("/parcels?limit=%d&kind=box", limit)
@@ -231,33 +244,35 @@ func TestLists_EveryRowOnceToTheEnd(t *testing.T) {
 
 func TestLists_LimitAndCursorAreChecked(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
 	var first page
 	k.Do(t, apitest.Request{Path: "/parcels?kind=box", As: apitest.Admin}).Into(t, &first)
 	cursor := *first.NextCursor
 	flipped := []byte(cursor)
 	flipped[len(flipped)/2] ^= 1
-	for query, w := range map[string]want{
-		"limit=0": {422, "invalid_input"}, "limit=101": {422, "invalid_input"}, "limit=-1": {422, "invalid_input"},
-		"limit=x": {422, "invalid_input"}, "limit=": {422, "invalid_input"}, "limit=1&limit=2": {422, "invalid_input"},
-		"limit=1.5": {422, "invalid_input"}, "limit=99999999999999999999": {422, "invalid_input"},
-		"limit=%zz": {422, "invalid_input"}, "limit=1": {200, ""}, "limit=100": {200, ""},
-		"cursor=x": {400, "bad_cursor"}, "cursor=" + strings.Repeat("A", 5000): {400, "bad_cursor"},
-		"kind=box&cursor=" + cursor: {200, ""}, "kind=box&limit=3&cursor=" + cursor: {200, ""},
-		"kind=box&cursor=" + string(flipped): {400, "bad_cursor"}, "kind=letter&cursor=" + cursor: {400, "bad_cursor"},
-		"cursor=" + cursor: {400, "bad_cursor"},
+	for query, w := range map[string]apitest.Want{
+		"limit=0": apitest.Is(422, "invalid_input"), "limit=101": apitest.Is(422, "invalid_input"),
+		"limit=-1": apitest.Is(422, "invalid_input"), "limit=x": apitest.Is(422, "invalid_input"),
+		"limit=": apitest.Is(422, "invalid_input"), "limit=1&limit=2": apitest.Is(422, "invalid_input"),
+		"limit=1.5": apitest.Is(422, "invalid_input"), "limit=99999999999999999999": apitest.Is(422, "invalid_input"),
+		"limit=%zz": apitest.Is(422, "invalid_input"), "limit=1": apitest.Is(200, ""), "limit=100": apitest.Is(200, ""),
+		"cursor=x": apitest.Is(400, "bad_cursor"), "cursor=" + strings.Repeat("A", 5000): apitest.Is(400, "bad_cursor"),
+		"kind=box&cursor=" + cursor: apitest.Is(200, ""), "kind=box&limit=3&cursor=" + cursor: apitest.Is(200, ""),
+		"kind=box&cursor=" + string(flipped): apitest.Is(400, "bad_cursor"),
+		"kind=letter&cursor=" + cursor:       apitest.Is(400, "bad_cursor"),
+		"cursor=" + cursor:                   apitest.Is(400, "bad_cursor"),
 	} {
-		sends(t, k, query, apitest.Request{Path: "/parcels?" + query, As: apitest.Admin}, w)
+		apitest.Sends(t, k, query, apitest.Request{Path: "/parcels?" + query, As: apitest.Admin}, w)
 	}
-	sends(t, k, "another tenant's cursor", apitest.Request{
+	apitest.Sends(t, k, "another tenant's cursor", apitest.Request{
 		Path: "/parcels?kind=box&cursor=" + cursor, As: apitest.OtherAdmin, Host: apitest.Other,
 	},
-		want{400, "bad_cursor"})
+		apitest.Is(400, "bad_cursor"))
 }
 
 func TestHeaders_SecurityAndRequestID(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
 	for _, path := range []string{"/parcels", "/nothing", "/breaks/panic"} {
 		got := k.Do(t, apitest.Request{Path: path, As: apitest.Admin})
 		for name, value := range map[string]string{
@@ -283,7 +298,7 @@ func TestHeaders_SecurityAndRequestID(t *testing.T) {
 			t.Errorf("request id %q became %q", given, got)
 		}
 	}
-	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, newParcels().routes())
+	production := apitest.New(t, func(cfg *httpapi.Config) { cfg.Production = true }, apitest.NewParcels().Routes())
 	if got := production.Do(t, apitest.Request{Path: "/parcels"}); got.Header.Get("Strict-Transport-Security") == "" {
 		t.Error("no HSTS in production")
 	}
@@ -306,18 +321,18 @@ func TestClientAddress_ForwardedOnlyByTrustedProxies(t *testing.T) {
 		"without the header":      {"127.0.0.0/8", "", "127.0.0.1"},
 		"mapped IPv4 is the same": {"127.0.0.0/8", "::ffff:198.51.100.7", "198.51.100.7"},
 	} {
-		p := newParcels()
+		p := apitest.NewParcels()
 		k := apitest.New(t, func(cfg *httpapi.Config) {
 			for _, network := range strings.FieldsFunc(tc.trusted, func(r rune) bool { return r == ',' }) {
 				cfg.TrustedProxies = append(cfg.TrustedProxies, netip.MustParsePrefix(network))
 			}
-		}, p.routes())
+		}, p.Routes())
 		r := apitest.Request{Method: "POST", Path: "/auth/knock", Header: map[string]string{}}
 		if tc.forwarded != "" {
 			r.Header["X-Forwarded-For"] = tc.forwarded
 		}
 		k.Do(t, r)
-		if meta := <-p.seen; meta.IP != tc.want {
+		if meta := <-p.Seen; meta.IP != tc.want {
 			t.Errorf("%s: address %q, want %q", name, meta.IP, tc.want)
 		}
 	}
@@ -325,7 +340,7 @@ func TestClientAddress_ForwardedOnlyByTrustedProxies(t *testing.T) {
 
 func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
 	k.Do(t, apitest.Request{
 		Method: "POST", Path: "/webhooks/parcels/hidden-token?q=hidden-query", Body: `"hidden-body"`,
 		Header: map[string]string{"X-Secret": "hidden-header", "X-Request-Id": "visible-id"},
@@ -352,7 +367,7 @@ func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
 
 func TestOpenAPI_IsTheRoutersTable(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes(), system(nil).Routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes(), system(nil).Routes())
 	for host, kind := range map[string]httpapi.Hosts{
 		apitest.Acme: httpapi.OnOrganization, apitest.Domain: httpapi.OnRoot,
 	} {
@@ -402,7 +417,7 @@ func TestTable_MistakesAreRefused(t *testing.T) {
 	route := func(change func(*httpapi.Route)) httpapi.Route {
 		r := httpapi.Route{
 			Method: "GET", Path: "/x", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Summary: "x",
-			Handle: ok,
+			Handle: apitest.Ok,
 		}
 		change(&r)
 		return r
@@ -477,6 +492,6 @@ func refuses(context.Context) error {
 
 func TestSweep_EveryRouteRefusesBadRequests(t *testing.T) {
 	t.Parallel()
-	k := apitest.New(t, nil, newParcels().routes(), system(nil).Routes())
+	k := apitest.New(t, nil, apitest.NewParcels().Routes(), system(nil).Routes())
 	k.Sweep(t, map[string]bool{"POST /webhooks/parcels/:token": true})
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// asFailureError is errors.As for a failure.
-func asFailureError(err error, into **failure.Error) bool { return errors.As(err, into) }
+// AsFailureError is errors.As for a failure.
+func AsFailureError(err error, into **failure.Error) bool { return errors.As(err, into) }
 
-// under puts a path before the field of each fault.
-func under(path string, err error) error {
+// Under puts a path before the field of each fault.
+func Under(path string, err error) error {
 	var f *failure.Error
 	if !errors.As(err, &f) {
 		return err
@@ -23,8 +23,8 @@ func under(path string, err error) error {
 	return moved.Err()
 }
 
-// joinFaults is one failure with the faults of several, the first of each field; an error of another kind wins.
-func joinFaults(errs ...error) error {
+// JoinFaults is one failure with the faults of several, the first of each field; an error of another kind wins.
+func JoinFaults(errs ...error) error {
 	var all failure.Faults
 	told := map[string]bool{}
 	for _, err := range errs {

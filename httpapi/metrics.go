@@ -1,15 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -46,6 +43,12 @@ func newHTTPMetrics(to prometheus.Registerer) (*httpMetrics, error) {
 type gauges struct {
 	desc   *prometheus.Desc
 	values func(emit func(value float64, labels ...string))
+}
+
+// NewGauges makes a collector whose values are read at each scrape; values calls emit once for each series, with its
+// labels in the order of desc.
+func NewGauges(desc *prometheus.Desc, values func(emit func(value float64, labels ...string))) prometheus.Collector {
+	return gauges{desc, values}
 }
 
 // Describe is prometheus.Collector's.
@@ -91,29 +94,6 @@ func BreakerMetrics(states func() []BreakerState) prometheus.Collector {
 				value := map[string]float64{"open": 1, "half_open": 0.5}[b.State]
 				emit(value, b.Kind, b.Target)
 			}
-		},
-	}
-}
-
-// attentionTimeout bounds the count of receipts at each scrape.
-const attentionTimeout = 2 * time.Second
-
-// ReceiptMetrics shows money that waits for a person: the alarms of rules.md 1 and 2. A count that fails is left out of
-// the scrape, which a rule for absent series notices.
-func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, error)) prometheus.Collector {
-	return gauges{
-		prometheus.NewDesc("lastmile_receipts_attention",
-			"Receipts that wait for a person: in suspense, disputed, or unclaimed for 48 hours.", []string{"why"}, nil),
-		func(emit func(float64, ...string)) {
-			ctx, cancel := context.WithTimeout(context.Background(), attentionTimeout)
-			defer cancel()
-			a, err := count(ctx)
-			if err != nil {
-				return
-			}
-			emit(float64(a.Suspense), "suspense")
-			emit(float64(a.Disputed), "disputed")
-			emit(float64(a.Unclaimed), "unclaimed")
 		},
 	}
 }

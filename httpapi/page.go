@@ -46,7 +46,7 @@ func PageOf[K any](c *Call) (Page[K], error) {
 	if text := f.Text("limit"); text != "" || len(f.values["limit"]) > 0 {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxPage {
-			f.faults.Add("limit", "must be a whole number from 1 to %d", maxPage)
+			f.Add("limit", "must be a whole number from 1 to %d", maxPage)
 		}
 		p.Limit = n
 	}

@@ -18,7 +18,7 @@ const maxFilter = 200
 // Filters reads query parameters and collects their faults; ask Err at the end.
 type Filters struct {
 	values url.Values
-	faults failure.Faults
+	Faults failure.Faults
 }
 
 // Filters begins reading the call's query parameters.
@@ -26,24 +26,32 @@ func (c *Call) Filters() *Filters {
 	f := &Filters{}
 	var err error
 	if f.values, err = url.ParseQuery(c.Request.URL.RawQuery); err != nil {
-		f.faults.Add("query", "is not well formed")
+		f.Faults.Add("query", "is not well formed")
 	}
 	return f
 }
 
+// Check notes a fault of a parameter unless ok.
+func (f *Filters) Check(ok bool, name, text string, args ...any) {
+	f.Faults.Check(ok, name, text, args...)
+}
+
+// Add notes a fault of a parameter.
+func (f *Filters) Add(name, text string, args ...any) { f.Faults.Add(name, text, args...) }
+
 // Err is Invalid with all faults, nil without.
-func (f *Filters) Err() error { return f.faults.Err() }
+func (f *Filters) Err() error { return f.Faults.Err() }
 
 // Text is a parameter, "" when absent.
 func (f *Filters) Text(name string) string {
 	text := strings.TrimSpace(f.values.Get(name))
 	switch {
 	case len(f.values[name]) > 1:
-		f.faults.Add(name, "is given twice")
+		f.Faults.Add(name, "is given twice")
 	case len(text) > maxFilter:
-		f.faults.Add(name, "is longer than %d bytes", maxFilter)
+		f.Faults.Add(name, "is longer than %d bytes", maxFilter)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		f.faults.Add(name, "is not a valid text")
+		f.Faults.Add(name, "is not a valid text")
 	default:
 		return text
 	}
@@ -54,7 +62,7 @@ func (f *Filters) Text(name string) string {
 func (f *Filters) OneOf(name string, words ...string) string {
 	text := f.Text(name)
 	if text != "" && !slices.Contains(words, text) {
-		f.faults.Add(name, "must be one of %s", strings.Join(words, ", "))
+		f.Faults.Add(name, "must be one of %s", strings.Join(words, ", "))
 		return ""
 	}
 	return text
@@ -78,7 +86,7 @@ func (f *Filters) Date(name string) calendar.Date {
 	}
 	date, err := calendar.ParseDate(text)
 	if err != nil {
-		f.faults.Add(name, "must be a date, YYYY-MM-DD")
+		f.Faults.Add(name, "must be a date, YYYY-MM-DD")
 	}
 	return date
 }
@@ -94,7 +102,7 @@ func (f *Filters) Instant(name string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		f.faults.Add(name, "must be a time in RFC 3339, or a date")
+		f.Faults.Add(name, "must be a time in RFC 3339, or a date")
 	}
 	return at.UTC()
 }
@@ -108,7 +116,7 @@ func FilterID[I ~[16]byte](f *Filters, name string) I {
 	}
 	v, err := id.Parse[I](text)
 	if err != nil {
-		f.faults.Add(name, "must be an id")
+		f.Faults.Add(name, "must be an id")
 	}
 	return v
 }

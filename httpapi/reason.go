@@ -7,14 +7,14 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 )
 
-// reasonRequest is the body of actions that somebody will have to explain.
-type reasonRequest struct {
+// ReasonRequest is the body of actions that somebody will have to explain.
+type ReasonRequest struct {
 	Reason string `json:"reason"`
 }
 
-// executeWithReason executes the command that a path's id and the body's reason make; the reason is kept with its
+// ExecuteWithReason executes the command that a path's id and the body's reason make; the reason is kept with its
 // events.
-func executeWithReason[I ~[16]byte](
+func ExecuteWithReason[I ~[16]byte](
 	ctx context.Context, c *Call, b *bus.Bus, missing func() error,
 	command func(target I, reason string) commands.Command,
 ) (I, bus.Result, error) {
@@ -22,7 +22,7 @@ func executeWithReason[I ~[16]byte](
 	if err != nil {
 		return target, bus.Result{}, err
 	}
-	in, err := Decode[reasonRequest](c)
+	in, err := Decode[ReasonRequest](c)
 	if err != nil {
 		return target, bus.Result{}, err
 	}
@@ -32,7 +32,7 @@ func executeWithReason[I ~[16]byte](
 	return target, done, err
 }
 
-// archiveRequest may say why.
-type archiveRequest struct {
+// OptionalReasonRequest may say why.
+type OptionalReasonRequest struct {
 	Reason string `json:"reason,omitempty"`
 }

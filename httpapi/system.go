@@ -60,8 +60,8 @@ type checkResult struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// listOf is a list that always comes whole.
-type listOf[T any] struct {
+// ListOf is a list that always comes whole.
+type ListOf[T any] struct {
 	Data []T `json:"data"`
 }
 
@@ -100,12 +100,12 @@ func (a SystemAPI) Routes() []Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin,
-			Summary: "Progress of the read models", Response: listOf[projectionResponse]{}, Handle: a.projections,
+			Summary: "Progress of the read models", Response: ListOf[projectionResponse]{}, Handle: a.projections,
 		},
 		{
 			Method: http.MethodGet, Path: "/platform/breakers", Hosts: OnBoth, Access: AccessAdmin,
 			Summary:  "Breakers of outside systems: on the root host all, on an organization's host those of its own devices",
-			Response: listOf[BreakerState]{}, Handle: a.breakers,
+			Response: ListOf[BreakerState]{}, Handle: a.breakers,
 		},
 	}
 }
@@ -159,7 +159,7 @@ func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
 
 // projections shows every read model.
 func (a SystemAPI) projections(_ context.Context, c *Call) error {
-	out := listOf[projectionResponse]{Data: []projectionResponse{}}
+	out := ListOf[projectionResponse]{Data: []projectionResponse{}}
 	for _, s := range a.Projections() {
 		row := projectionResponse{
 			Name: s.Name, Version: s.Version, Generation: s.Generation, State: string(s.State), Position: s.Position,
@@ -191,7 +191,7 @@ func lag(s runner.Status) uint64 {
 
 // breakers shows the outside systems that the caller may know of.
 func (a SystemAPI) breakers(_ context.Context, c *Call) error {
-	out := listOf[BreakerState]{Data: []BreakerState{}}
+	out := ListOf[BreakerState]{Data: []BreakerState{}}
 	for _, b := range a.Breakers() {
 		if c.hostKind == OnRoot || b.OrgID != "" && b.OrgID == c.Org.ID.String() {
 			out.Data = append(out.Data, b)

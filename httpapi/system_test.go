@@ -80,9 +80,8 @@ func TestSystem_ShowsProjectionsAndBreakersByHost(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	sends(t, k, "support", apitest.Request{Path: "/system/projections", As: apitest.Support}, want{
-		403, "role_required",
-	})
+	apitest.Sends(t, k, "support", apitest.Request{Path: "/system/projections", As: apitest.Support},
+		apitest.Is(403, "role_required"))
 }
 
 func TestMetrics_ShowLagAndBreakers(t *testing.T) {

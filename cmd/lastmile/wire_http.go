@@ -6,6 +6,11 @@ import (
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/audit"
+	"github.com/lastmile-isp/lastmile/httpapi/billing"
+	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/httpapi/payments"
+	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -32,18 +37,18 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	areas = append(areas, routers...)
-	return append(areas, httpapi.AuditAPI{Log: auditviews.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()),
+	return append(areas, auditapi.Log{Log: auditviews.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()),
 		nil
 }
 
 // tokens issues and proves access tokens.
-func (a *App) tokens() httpapi.Tokens {
-	return httpapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
+func (a *App) tokens() identityapi.Tokens {
+	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
 }
 
 // settings reads an organization's settings from the log.
-func (a *App) settings() httpapi.OrganizationSettingsAPI {
-	return httpapi.OrganizationSettingsAPI{
+func (a *App) settings() identityapi.Settings {
+	return identityapi.Settings{
 		Bus: a.engines.bus, Organizations: identityviews.OrganizationsQuery{Views: a.engines.views},
 		DirectoryShows: a.engines.shows,
 	}
@@ -54,15 +59,15 @@ func (a *App) identityRoutes() [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
 	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.AuthAPI{
+		identityapi.Auth{
 			Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Head: a.storage.store.Head,
 			Tokens: a.tokens(), Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens,
 		}.Routes(),
-		httpapi.OrganizationsAPI{
+		identityapi.Organizations{
 			Bus: e.bus, Organizations: identityviews.OrganizationsQuery{Views: e.views}, Users: users,
 			DirectoryShows: e.shows, Passwords: v.Passwords,
 		}.Routes(),
-		httpapi.UsersAPI{
+		identityapi.Users{
 			Bus: e.bus, Users: users, DirectoryShows: e.shows, Passwords: v.Passwords, Refresh: v.RefreshTokens,
 		}.Routes(),
 		a.settings().Routes(),
@@ -76,23 +81,23 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 	owned := subscribersviews.SubscriptionsQuery{Views: e.views}
 	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.SubscribersAPI{
+		subscribersapi.Subscribers{
 			Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock,
 		}.Routes(),
-		httpapi.PlansAPI{
+		subscribersapi.Plans{
 			Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views}, Settings: a.settings(),
 		}.Routes(),
-		httpapi.SubscriptionsAPI{
+		subscribersapi.Subscriptions{
 			Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock,
 		}.Routes(),
-		httpapi.InvoicesAPI{
+		billingapi.Invoices{
 			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock,
 		}.Routes(),
-		httpapi.StatementAPI{Statement: billingviews.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
-		httpapi.TimelineAPI{
+		billingapi.Statements{Statement: billingviews.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
+		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people, Users: users,
 		}.Routes(),
-		httpapi.CollectionsAPI{
+		billingapi.Collections{
 			Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(),
 			Clock: a.clock,
 		}.Routes(),
@@ -102,7 +107,7 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 // serve makes the server and opens the door to it. A program without the role api shows its metrics too.
 func (a *App) serve(areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
-		httpapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
+		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
 		a.metrics.MustRegister(c)
 	}
@@ -124,7 +129,7 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 			User: a.cfg.RateLimitUser, Login: a.cfg.RateLimitLogin, Webhook: a.cfg.RateLimitWebhook,
 		},
 
-		Organizations: httpapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
+		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
 		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
 		Refusals: httpapi.BusRefusals{Bus: a.engines.bus}, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
 	}, areas...)

@@ -9,6 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/audit"
+	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/network"
@@ -50,15 +52,15 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	a.routers.Store(workers)
 	a.rounds = networkjobs.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
 	views := a.engines.views
-	api := httpapi.NetworkAPI{
+	api := networkapi.API{
 		Bus: a.engines.bus, Devices: networkviews.DevicesQuery{Views: views},
 		Services: networkviews.ServicesQuery{Views: views}, History: networkviews.HistoryQuery{Views: views},
 		Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
 		Forget:              func(device id.Device) { a.forgetRouter(gateway, polls, device) },
 		ManagementAddresses: !a.cfg.Production(), BootstrapVersion: networkjobs.BootstrapVersion, Clock: a.clock,
 	}
-	return [][]httpapi.Route{api.Routes(), httpapi.BootstrapAPI{Reports: workers}.Routes(),
-		httpapi.OutboxAPI{Messages: outbox.Query{Views: views}}.Routes()}, nil
+	return [][]httpapi.Route{api.Routes(), networkapi.Bootstrap{Reports: workers}.Routes(),
+		auditapi.Outbox{Messages: outbox.Query{Views: views}}.Routes()}, nil
 }
 
 // startRounds begins polls and drift checks, once jobs can be enqueued.
@@ -105,9 +107,9 @@ func (a *App) scriptSettings() networkjobs.ScriptSettings {
 	}
 	switch own := a.ownURL(); {
 	case a.cfg.Production():
-		s.ReportURL = "https://" + a.cfg.ServiceDomain + httpapi.BootstrapPath
+		s.ReportURL = "https://" + a.cfg.ServiceDomain + networkapi.BootstrapPath
 	case own != "":
-		s.ReportURL = own + httpapi.BootstrapPath
+		s.ReportURL = own + networkapi.BootstrapPath
 	}
 	return s
 }

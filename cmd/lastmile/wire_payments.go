@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -55,7 +56,7 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		Workers: workers, Inbox: inbox, Allowed: a.cfg.PaymentAllowedIPs,
 		TrustBare: a.cfg.GatewayMode == gatewayTest || a.cfg.PaymentEnv == string(mobilemoney.Sandbox),
 	}
-	return append(a.paymentRoutes(access), httpapi.MobileMoneyWebhooks{Receiver: receiver}.Routes()), nil
+	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes()), nil
 }
 
 // paymentAccess is the way to the provider in both of its environments. An address of our own stands for either.
@@ -87,22 +88,22 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 // paymentRoutes are the endpoints of payments, receipts and gateway settings.
 func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	e := a.engines
-	platform := httpapi.PlatformGateway{
+	platform := paymentsapi.PlatformGateway{
 		Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive,
 	}
-	books := httpapi.Books{Statement: billingviews.StatementQuery{Views: e.views}}
+	books := paymentsapi.Books{Statement: billingviews.StatementQuery{Views: e.views}}
 	gateways := paymentsviews.GatewaysQuery{Views: e.views}
 	return [][]httpapi.Route{
-		httpapi.PaymentsAPI{
+		paymentsapi.Payments{
 			Bus: e.bus, Payments: paymentsviews.PaymentsQuery{Views: e.views}, Gateways: gateways,
 			Limiter: a.storage.vault.Limits, Books: books, PromptLimit: a.cfg.RateLimitPrompt,
 			Ready: providerReady(access), Platform: platform, Clock: a.clock,
 		}.Routes(),
-		httpapi.ReceiptsAPI{
+		paymentsapi.Receipts{
 			Bus: e.bus, Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Matching: paymentsviews.MatchingQuery{Views: e.views}, Books: books,
 		}.Routes(),
-		httpapi.PaymentGatewayAPI{
+		paymentsapi.Gateway{
 			Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform,
 		}.Routes(),
 	}

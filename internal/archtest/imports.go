@@ -16,7 +16,7 @@ var leaves = []string{
 var kits = []string{
 	"internal/archtest", "internal/decidertest", "internal/storetest", "internal/benchtest",
 	"internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...", "eventstore/feed/feedtest",
-	"projections/runner/projectiontest", "httpapi/apitest",
+	"projections/runner/projectiontest", "httpapi/apitest/...",
 }
 
 // Third-party modules that some rules name.
@@ -116,13 +116,22 @@ var layers = []layer{
 		},
 	},
 	{folders: []string{"gateways/..."}, own: []string{"internal/...", "gateways/breaker"}, never: kits},
-	// A handler that fills a command from present state (bus.LoadOwned) names the state's type, so aggregates are in
-	// its list.
-	{
-		folders: []string{"httpapi/...", "radius/..."}, never: kits,
+	{ // the core of the HTTP face knows no area
+		folders: []string{"httpapi"}, never: kits,
+		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/runner"},
+	},
+	{ // an area's endpoints stand on the core and on use cases, not on one another
+		folders: []string{"httpapi/*", "radius/..."}, never: kits,
 		own: []string{
-			"internal/...", "events", "commands", "commands/bus", "projections/...", "aggregates/*",
-			"aggregates/network/routerplan",
+			"internal/...", "events", "commands", "commands/bus", "projections/...", "usecases/*", "httpapi",
+			"aggregates/*", "aggregates/network/routerplan",
+		},
+	},
+	{ // several commands and reads made one, without HTTP
+		folders: []string{"usecases", "usecases/*"}, never: kits,
+		own: []string{
+			"internal/...", "events", "commands", "commands/bus", "aggregates/*", "aggregates/network/routerplan",
+			"projections/...", "usecases",
 		},
 	},
 	{folders: []string{"simulators/..."}, own: []string{"internal/...", "simulators/..."}, never: kits},
@@ -163,7 +172,7 @@ func forbidden(s *source, l layer, name string) string {
 		return "nothing imports cmd"
 	case s.test:
 		return ""
-	case isOwn && strings.HasPrefix(own, "simulators/") && !matchesAny([]string{"cmd/...", "simulators/..."}, s.dir):
+	case isOwn && strings.HasPrefix(own, "simulators/") && !matchesAny(with(kits, "cmd/...", "simulators/..."), s.dir):
 		return "simulators are for tests and cmd"
 	case isOwn && (own == s.dir || matchesAny(l.own, own) && !matchesAny(l.never, own)):
 		return ""

@@ -1,0 +1,305 @@
+package isptest
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/audit"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// The people of an ispKit, all with this password. Root is the platform's; the others work for Acme, but Olga for
+// Other.
+const (
+	RightPassword = "correct horse"
+	RootEmail     = "root@platform.test"
+	AdminEmail    = "ada@acme.test"
+	SupportEmail  = "sue@acme.test"
+	ClientEmail   = "cleo@acme.test"
+	OlgaEmail     = "olga@other.test"
+)
+
+// Kit is the platform without money: log, bus, directory, read models, vault, and the endpoints of identity and
+// subscribers, with two organizations and their people. Time is moved by hand.
+type Kit struct {
+	head func(context.Context) (uint64, error)
+	*apitest.Kit
+	Clock *clock.Manual
+	Bus   *bus.Bus
+	views *runner.Views
+	shows *runner.Memory
+	Vault *vault.Vault
+	Key   []byte
+	Db    *postgres.DB
+	Feed  *feed.Feed
+	Acme  id.Organization
+	Other id.Organization
+	Users map[string]id.User // by e-mail
+}
+
+// WaitFor is httpapi.Visibility's.
+func (k *Kit) WaitFor(ctx context.Context, projection string, position uint64) error {
+	return k.views.WaitFor(ctx, projection, position)
+}
+
+// New starts it.
+func New(t *testing.T) *Kit {
+	t.Helper()
+	store := storetest.New(t)
+	k := &Kit{
+		Db: store.DB, Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
+		Key: bytes.Repeat([]byte{9}, 32), Users: map[string]id.User{},
+	}
+	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
+	if err == nil {
+		k.Vault, err = vault.Open(t.Context(), vault.Config{
+			DB: store.DB, Keyring: ring, Clock: k.Clock, Argon2: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
+		})
+	}
+	if err != nil {
+		t.Fatalf("open vault: %v", err)
+	}
+	k.Bus = bus.New(bus.Config{Store: store.Store, Claims: k.Vault.ClaimKey, Clock: k.Clock, Logger: storetest.Quiet()})
+	registerISP(k.Bus)
+	k.head = store.Store.Head
+	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
+	k.Feed = f
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	shows := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: k.Clock})
+	shows.Register(identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
+		subscribersviews.Plans{}, subscribersviews.Subscriptions{})
+	if err := shows.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(shows.Stop)
+	k.views = shows.Views()
+	k.serve(t, f)
+	k.populate(t)
+	return k
+}
+
+// registerISP adds the aggregates of both areas, and of refusals.
+func registerISP(b *bus.Bus) {
+	bus.Register(b, identity.Organizations())
+	bus.Register(b, identity.Users())
+	bus.Register(b, identity.Sessions())
+	bus.Register(b, subscribers.Subscribers())
+	bus.Register(b, subscribers.Plans())
+	bus.Register(b, subscribers.Subscriptions())
+	bus.Register(b, audit.Refusals())
+}
+
+// serve starts the directory and the server.
+func (k *Kit) serve(t *testing.T, f *feed.Feed) {
+	t.Helper()
+	directory := identityviews.NewDirectory()
+	k.shows = runner.NewMemory(directory, f, storetest.Quiet())
+	if err := k.shows.Start(t.Context()); err != nil {
+		t.Fatalf("start directory: %v", err)
+	}
+	t.Cleanup(k.shows.Stop)
+	users, people, owned := identityviews.UsersQuery{Views: k.views}, subscribersviews.SubscribersQuery{Views: k.views},
+		subscribersviews.SubscriptionsQuery{Views: k.views}
+	orgs := identityviews.OrganizationsQuery{Views: k.views}
+	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Clock: k.Clock}
+	settings := identityapi.Settings{Bus: k.Bus, Organizations: orgs, DirectoryShows: k.shows}
+	k.Kit = apitest.New(t, func(c *httpapi.Config) {
+		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{Directory: directory},
+			tokens, k
+		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Bus}
+	},
+		identityapi.Auth{
+			Bus: k.Bus, Users: users, Directory: directory, DirectoryShows: k.shows, Head: k.head, Tokens: tokens,
+			Passwords: k.Vault.Passwords, Lockouts: k.Vault.Lockouts, Refresh: k.Vault.RefreshTokens,
+		}.Routes(),
+		identityapi.Organizations{
+			Bus: k.Bus, Organizations: orgs, Users: users, DirectoryShows: k.shows, Passwords: k.Vault.Passwords,
+		}.Routes(),
+		identityapi.Users{
+			Bus: k.Bus, Users: users, DirectoryShows: k.shows, Passwords: k.Vault.Passwords,
+			Refresh: k.Vault.RefreshTokens,
+		}.Routes(),
+		settings.Routes(),
+		subscribersapi.Subscribers{
+			Bus: k.Bus, Subscribers: people, Subscriptions: owned, Settings: settings, Clock: k.Clock,
+		}.Routes(),
+		subscribersapi.Plans{
+			Bus: k.Bus, Plans: subscribersviews.PlansQuery{Views: k.views}, Settings: settings,
+		}.Routes(),
+		subscribersapi.Subscriptions{
+			Bus: k.Bus, Subscriptions: owned, Settings: settings, Secrets: k.Vault.Secrets, Clock: k.Clock,
+		}.Routes(),
+	)
+}
+
+// populate makes the organizations and the people.
+func (k *Kit) populate(t *testing.T) {
+	t.Helper()
+	for _, slug := range []string{"acme", "other"} {
+		org := id.New[id.Organization]()
+		k.Run(t, commands.CreateOrganization{
+			OrgID: org, Slug: slug, Name: "The " + slug, Billing: events.BillingSettings{
+				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: strings.ToUpper(slug),
+				Tax: events.TaxRule{
+					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+				},
+			},
+		})
+		if slug == "acme" {
+			k.Acme = org
+		} else {
+			k.Other = org
+		}
+	}
+	k.person(t, RootEmail, id.Organization{}, "")
+	k.person(t, AdminEmail, k.Acme, events.RoleAdmin)
+	k.person(t, SupportEmail, k.Acme, events.RoleSupport)
+	k.person(t, ClientEmail, k.Acme, events.RoleSubscriber)
+	k.Settle(t, k.person(t, OlgaEmail, k.Other, events.RoleAdmin))
+}
+
+// person registers somebody with the right password, as a super_admin without an organization.
+func (k *Kit) person(t *testing.T, email string, org id.Organization, role events.Role) uint64 {
+	t.Helper()
+	user := id.New[id.User]()
+	k.Users[email] = user
+	if err := k.Vault.Passwords.Set(t.Context(), user, RightPassword); err != nil {
+		t.Fatalf("set password: %v", err)
+	}
+	return k.Run(t, commands.RegisterUser{
+		UserID: user, Email: personal.Of(email), FirstName: personal.Of(strings.ToUpper(email[:3])),
+		SuperAdmin: org.IsZero(), OrgID: org, Role: role,
+	}).Position
+}
+
+// Run executes a command of the platform itself.
+func (k *Kit) Run(t *testing.T, c commands.Command) bus.Result {
+	t.Helper()
+	done, err := k.Bus.Execute(t.Context(), c, commands.Meta{
+		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorOperator},
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", c.CommandName(), err)
+	}
+	return done
+}
+
+// Settle waits until everything shows a position.
+func (k *Kit) Settle(t *testing.T, position uint64) {
+	t.Helper()
+	if err := k.shows.WaitFor(t.Context(), position); err != nil {
+		t.Fatalf("directory: %v", err)
+	}
+	for _, name := range []string{
+		identityviews.OrganizationsName, identityviews.UsersName, subscribersviews.SubscribersName,
+		subscribersviews.SubscriptionsName,
+	} {
+		if err := k.views.WaitFor(t.Context(), name, position); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+// SignedIn is what a login gives.
+type SignedIn struct {
+	User struct {
+		ID        string
+		Email     string
+		FirstName string
+		LastName  string
+		Phone     *string
+		Role      string
+	}
+	Org                *struct{ ID, Slug, Name string }
+	MustChangePassword bool
+	AccessToken        string
+	RefreshToken       string
+}
+
+// Login asks to sign in.
+func (k *Kit) Login(t *testing.T, host, email, password string) apitest.Answer {
+	t.Helper()
+	return k.Do(t, apitest.Request{
+		Method: "POST", Host: host, Path: "/auth/login", Body: map[string]string{"email": email, "password": password},
+	})
+}
+
+// SignIn signs in with the right password.
+func (k *Kit) SignIn(t *testing.T, host, email string) SignedIn {
+	t.Helper()
+	a := k.Login(t, host, email, RightPassword)
+	if a.Status != 200 {
+		t.Fatalf("sign in %s at %s: %d %s", email, host, a.Status, a.Body)
+	}
+	var in SignedIn
+	a.Into(t, &in)
+	return in
+}
+
+// Admin is the access token of Acme's administrator.
+func (k *Kit) Admin(t *testing.T) string { return k.SignIn(t, apitest.Acme, AdminEmail).AccessToken }
+
+// Want sends a request and checks status and failure code.
+func (k *Kit) Want(t *testing.T, status int, code string, r apitest.Request) apitest.Answer {
+	t.Helper()
+	a := k.Do(t, r)
+	if a.Status != status || status >= 400 && a.Code() != code { // a plan has a code too
+		t.Fatalf("%s %s at %s: %d %s, want %d %q", r.Method, r.Path, r.Host, a.Status, a.Body, status, code)
+	}
+	return a
+}
+
+// Post is a POST at Acme.
+func Post(as, path string, body any) apitest.Request {
+	return apitest.Request{Method: "POST", Path: path, As: as, Body: body}
+}
+
+// Get is a GET at Acme.
+func Get(as, path string) apitest.Request { return apitest.Request{Path: path, As: as} }
+
+// Patch is a PATCH at Acme.
+func Patch(as, path string, body any) apitest.Request {
+	return apitest.Request{Method: "PATCH", Path: path, As: as, Body: body}
+}
+
+// At is the request at another host.
+func At(host string, r apitest.Request) apitest.Request {
+	r.Host = host
+	return r
+}
+
+// Cookies are those that an answer sets, by name.
+func Cookies(a apitest.Answer) map[string]*http.Cookie {
+	set := map[string]*http.Cookie{}
+	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+		set[c.Name] = c
+	}
+	return set
+}

@@ -1,0 +1,463 @@
+package moneytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/billing"
+	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/httpapi/payments"
+	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// The shared paybill and its credentials.
+const (
+	PlatformShortcode = "600100"
+	aminaPhone        = "+254712345678"
+	moneyPatience     = 20 * time.Second
+)
+
+// Kit is the whole of payments behind a server, with a provider on the other side: log, bus, processes, jobs,
+// inbox, read models, endpoints. The vault and the jobs run by the machine's clock, business by one that is moved by
+// hand.
+type Kit struct {
+	*apitest.Kit
+	Store    *storetest.Kit
+	Clock    *clock.Manual
+	Bus      *bus.Bus
+	Views    *runner.Views
+	Procs    *processrunner.Runner
+	jobs     *jobrunner.Runner
+	inbox    *paymentsjobs.Inbox
+	Vault    *vault.Vault
+	breakers *breaker.Set
+	Sim      *provider.Simulator
+	Org      id.Organization
+	Amina    id.Subscriber
+	Brian    id.Subscriber // of the other organization
+	Chege    id.Subscriber // Amina's neighbour
+}
+
+// Options are what tests choose.
+type Options struct {
+	Live    bool           // bare addresses prove nothing
+	Allowed []netip.Prefix // the provider's addresses
+	Limit   int            // callbacks a minute
+}
+
+// late is a receiver that is made after the server whose address it needs.
+type late struct{ paymentsjobs.Receiver }
+
+// New starts it with a subscriber in each of two organizations.
+func New(t *testing.T, o Options) *Kit {
+	t.Helper()
+	k := &Kit{
+		Store: storetest.New(t), Clock: clock.NewManual(time.Now()), Sim: provider.New(provider.Config{Seed: 7}),
+		Amina: id.New[id.Subscriber](), Brian: id.New[id.Subscriber](), Chege: id.New[id.Subscriber](),
+	}
+	if err := k.Sim.Start(context.Background()); err != nil {
+		t.Fatalf("start provider: %v", err)
+	}
+	t.Cleanup(func() { _ = k.Sim.Stop(context.Background()) })
+	ring, err := secrets.New(bytes.Repeat([]byte{9}, secrets.KeySize))
+	if err == nil {
+		k.Vault, err = vault.Open(t.Context(), vault.Config{DB: k.Store.DB, Keyring: ring, Clock: clock.System()})
+	}
+	if err != nil {
+		t.Fatalf("open vault: %v", err)
+	}
+	k.Bus = bus.New(bus.Config{
+		Store: k.Store.Store, Claims: storetest.ClaimKey, Clock: k.Clock, Logger: storetest.Quiet(),
+	})
+	bus.Register(k.Bus, billing.Accounts())
+	bus.Register(k.Bus, billing.NumberSeries())
+	bus.Register(k.Bus, identity.Organizations())
+	bus.Register(k.Bus, subscribers.Subscribers())
+	bus.Register(k.Bus, subscribers.Subscriptions())
+	bus.RegisterStored[commands.DraftInvoice](k.Bus)
+	bus.RegisterStored[commands.GrantNumber](k.Bus)
+	bus.RegisterStored[commands.IssueInvoice](k.Bus)
+	bus.RegisterStored[commands.VoidInvoice](k.Bus)
+	bus.RegisterStored[commands.IssueCreditNote](k.Bus)
+	registerForPayments(k.Bus)
+	k.startReading(t)
+	receiver := &late{}
+	access := k.access(t)
+	k.serve(t, o, receiver, access)
+	workers := paymentsjobs.New(paymentsjobs.Config{
+		Bus: k.Bus, Views: k.Views, Inbox: k.Vault.Inbox, Access: access, Clock: k.Clock, Logger: storetest.Quiet(),
+		Addresses: paymentsjobs.Addresses{
+			Prompt: k.URL() + "/webhooks/mobile-money/stk", Tokens: k.Vault.CallbackSecrets,
+		},
+	})
+	k.inbox = paymentsjobs.NewInbox(workers)
+	receiver.Receiver = paymentsjobs.Receiver{Workers: workers, Inbox: k.inbox, Allowed: o.Allowed, TrustBare: !o.Live}
+	k.startWorking(t, workers)
+	if err := workers.RegisterPlatform(t.Context(), commands.RegisterPlatform{}, jobs.Cause{}); err != nil {
+		t.Fatalf("register the platform's paybill: %v", err)
+	}
+	k.populateMoney(t)
+	return k
+}
+
+// registerForPayments adds what payments take part in.
+func registerForPayments(b *bus.Bus) {
+	bus.Register(b, payments.Payments())
+	bus.Register(b, payments.Receipts())
+	bus.Register(b, payments.Gateways())
+	bus.Register(b, identity.Users())
+	bus.RegisterStored[commands.ExpirePayment](b)
+	bus.RegisterStored[commands.SettlePayment](b)
+	bus.RegisterStored[commands.MatchReceipt](b)
+	bus.RegisterStored[commands.HoldReceipt](b)
+	bus.RegisterStored[commands.AbsorbReceipt](b)
+	bus.RegisterStored[commands.ClaimProvisional](b)
+	bus.RegisterStored[commands.MarkUnclaimed](b)
+	bus.RegisterStored[commands.CreditReceipt](b)
+	bus.RegisterStored[commands.WithdrawReceipt](b)
+	bus.RegisterStored[commands.ReleasePrompt](b)
+}
+
+// startReading fills the read models.
+func (k *Kit) startReading(t *testing.T) {
+	t.Helper()
+	f := feed.New(feed.FromStore(k.Store.Store), storetest.Quiet())
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	shows := runner.New(runner.Config{Feed: f, DB: k.Store.DB, Clock: k.Clock})
+	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
+		paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{},
+		subscribersviews.Subscribers{},
+		subscribersviews.Timeline{}, identityviews.Users{})
+	if err := shows.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(shows.Stop)
+	k.Views = shows.Views()
+	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Store.DB})
+	k.Procs = processrunner.New(processrunner.Config{
+		Feed: f, DB: k.Store.DB, Clock: k.Clock, Decode: k.Bus.DecodeStored, Jobs: k.jobs,
+		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
+			_, err := k.Bus.Execute(ctx, cmd, meta)
+			return err
+		},
+	})
+}
+
+// access reaches the simulator with the platform's credentials.
+func (k *Kit) access(t *testing.T) paymentsjobs.Access {
+	t.Helper()
+	k.breakers = breaker.New(breaker.Config{Clock: k.Clock})
+	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
+		BaseURL: k.Sim.URL(), Test: true, Guard: k.breakers, Clock: k.Clock,
+	})
+	if err != nil {
+		t.Fatalf("provider endpoint: %v", err)
+	}
+	client := mobilemoney.New(endpoint, paymentsjobs.Tokens{
+		Vault: k.Vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet(),
+	})
+	return paymentsjobs.Access{
+		Platform: mobilemoney.Credentials{
+			ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: PlatformShortcode, Passkey: "pass",
+		},
+		Environment: commands.EnvironmentSandbox, Secrets: k.Vault.Secrets,
+		Providers: map[string]paymentsjobs.Provider{
+			commands.EnvironmentSandbox: client, commands.EnvironmentProduction: client,
+		},
+	}
+}
+
+// serve starts the endpoints.
+func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs.Access) {
+	t.Helper()
+	platform := paymentsapi.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
+	books := paymentsapi.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
+	pays := paymentsapi.Payments{
+		Books: books, Bus: k.Bus, Payments: paymentsviews.PaymentsQuery{Views: k.Views},
+		Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
+		Limiter:  k.Vault.Limits, PromptLimit: 3, Ready: access.Ready, Platform: platform, Clock: k.Clock,
+		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
+			return []id.Subscriber{k.Amina}, nil
+		},
+	}
+	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility, c.Limits.Webhook = k.Views, o.Limit },
+		pays.Routes(),
+		paymentsapi.Receipts{
+			Bus: k.Bus, Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
+			Matching: paymentsviews.MatchingQuery{Views: k.Views}, Books: books,
+		}.Routes(),
+		paymentsapi.Gateway{
+			Bus: k.Bus, Gateways: paymentsviews.GatewaysQuery{Views: k.Views}, Secrets: k.Vault.Secrets,
+			Platform: platform,
+		}.Routes(),
+		subscribersapi.Timeline{
+			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},
+			Subscribers: subscribersviews.SubscribersQuery{Views: k.Views},
+			Users:       identityviews.UsersQuery{Views: k.Views},
+		}.Routes(),
+		billingapi.Collections{
+			Collections: billingviews.CollectionsQuery{Views: k.Views}, Users: identityviews.UsersQuery{Views: k.Views},
+			Settings: identityapi.Settings{Bus: k.Bus}, Clock: k.Clock,
+		}.Routes(),
+		paymentsapi.Webhooks{Receiver: receiver}.Routes())
+}
+
+// startWorking starts jobs, inbox and processes.
+func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
+	t.Helper()
+	workers.Register(k.jobs)
+	if err := k.jobs.Start(t.Context()); err != nil {
+		t.Fatalf("start jobs: %v", err)
+	}
+	t.Cleanup(k.jobs.Stop)
+	if err := k.inbox.Start(t.Context()); err != nil {
+		t.Fatalf("start inbox: %v", err)
+	}
+	t.Cleanup(k.inbox.Stop)
+	processrunner.Register(k.Procs, invoicing.Process())
+	processrunner.Register(k.Procs, invoicing.DocumentProcess())
+	processrunner.Register(k.Procs, paymentprompt.Process())
+	processrunner.Register(k.Procs, receipts.Process())
+	processrunner.Register(k.Procs, gatewayregistration.Process())
+	if err := k.Procs.Start(t.Context()); err != nil {
+		t.Fatalf("start processes: %v", err)
+	}
+	t.Cleanup(k.Procs.Stop)
+}
+
+// Run executes a command of the platform itself.
+func (k *Kit) Run(t *testing.T, c commands.Command, org id.Organization) bus.Result {
+	t.Helper()
+	done, err := k.Bus.Execute(t.Context(), c, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorOperator},
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", c.CommandName(), err)
+	}
+	return done
+}
+
+// populateMoney makes the organizations with a subscriber each.
+func (k *Kit) populateMoney(t *testing.T) {
+	t.Helper()
+	k.Org = k.Orgs["acme"].ID
+	for n, who := range []struct {
+		slug, phone string
+		id          id.Subscriber
+	}{{"acme", aminaPhone, k.Amina}, {"other", "+254722000001", k.Brian}} {
+		org := k.Orgs[who.slug].ID
+		k.Run(t, commands.CreateOrganization{
+			OrgID: org, Slug: who.slug, Name: "The " + who.slug, Billing: events.BillingSettings{
+				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
+				Tax: events.TaxRule{
+					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
+				},
+			},
+		}, id.Organization{})
+		k.Run(t, commands.RegisterSubscriber{
+			SubscriberID: who.id, OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
+			Currency: money.KES, Details: events.SubscriberDetails{
+				FirstName: personal.Of("Somebody"), Phone: personal.Of(who.phone),
+			},
+		}, org)
+	}
+}
+
+// Neighbour registers Chege, a second subscriber of Amina's organization.
+func (k *Kit) Neighbour(t *testing.T) {
+	t.Helper()
+	k.Run(t, commands.RegisterSubscriber{
+		SubscriberID: k.Chege, OrgID: k.Org, AccountNumber: commands.AccountNumber(1_000_009),
+		Currency: money.KES, Details: events.SubscriberDetails{
+			FirstName: personal.Of("Chege"), Phone: personal.Of("+254744000000"),
+		},
+	}, k.Org)
+}
+
+// Until looks again and again at something that cannot be waited for, with a deadline.
+func (k *Kit) Until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(moneyPatience)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not in time", what)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Quiet waits until nothing is on its way: no callback, no stored command, no job that is due, no event unread.
+func (k *Kit) Quiet(t *testing.T) {
+	t.Helper()
+	if err := k.Sim.Idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ns := k.Store.DB.Namespace
+	busy := `select (select count(*) from ` + ns.Schema("vault") + `.callbacks where done_at is null)
+		+ (select count(*) from ` + ns.Schema("processes") + `.commands)
+		+ (select count(*) from ` + ns.Schema("river") +
+		`.river_job where state in ('available', 'running', 'retryable'))`
+	calm := 0
+	k.Until(t, "everything is done", func() bool {
+		var n int
+		if err := k.Store.DB.Owner.QueryRow(t.Context(), busy).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		head, err := k.Store.Store.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range k.Procs.Status() {
+			if s.Position < head || s.Error != "" {
+				n++
+			}
+		}
+		for _, name := range []string{
+			paymentsviews.PaymentsName, paymentsviews.ReceiptsName, paymentsviews.GatewaysName,
+			paymentsviews.MatchingName,
+		} {
+			if k.Views.Position(name) < head {
+				n++
+			}
+		}
+		if n > 0 {
+			calm = 0
+		} else {
+			calm++
+		}
+		return calm >= 2
+	})
+}
+
+// Account is Amina's money, from the log.
+func (k *Kit) Account(t *testing.T, s id.Subscriber) billing.Account {
+	t.Helper()
+	a, _, err := bus.LoadUnchecked[billing.Account](t.Context(), k.Bus, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Credited is what was put on an account and not taken back, in shillings, and how often.
+func (k *Kit) Credited(t *testing.T, s id.Subscriber) (shillings int64, times int) {
+	t.Helper()
+	list, err := k.Store.Store.Read(t.Context(), commands.AccountCategory+"-"+s.String(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		switch v := e.Event.(type) {
+		case events.ReceiptCredited:
+			shillings, times = shillings+v.Amount.Minor/100, times+1
+		case events.ReceiptWithdrawn:
+			shillings -= v.Amount.Minor / 100
+		}
+	}
+	return shillings, times
+}
+
+// Shows waits until a read model has everything.
+func (k *Kit) Shows(t *testing.T, names ...string) {
+	t.Helper()
+	head, err := k.Store.Store.Head(t.Context())
+	for _, name := range names {
+		if err == nil {
+			err = k.Views.WaitFor(t.Context(), name, head)
+		}
+	}
+	if err != nil {
+		t.Fatalf("wait: %v", err)
+	}
+}
+
+// Named gives the caller of a token a name in Acme.
+func (k *Kit) Named(t *testing.T, token, first string) id.User {
+	t.Helper()
+	user := k.Callers[token].UserID
+	k.Run(t, commands.RegisterUser{
+		UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
+		LastName: personal.Of("Doe"), OrgID: k.Org, Role: events.RoleAdmin,
+	}, k.Org)
+	k.Shows(t, identityviews.UsersName)
+	return user
+}
+
+// ShownPayment is a payment as read.
+type ShownPayment struct {
+	ID            string  `json:"id"`
+	Status        string  `json:"status"`
+	Amount        float64 `json:"amount"`
+	Gateway       string  `json:"gateway"`
+	ReceiptID     *string `json:"receiptId"`
+	ReceiptNumber *string `json:"receiptNumber"`
+	Reason        *string `json:"reason"`
+	Attempts      int     `json:"attempts"`
+}
+
+// Paybill lets a customer pay on the phone, and waits for what follows.
+func (k *Kit) Paybill(t *testing.T, shortcode, msisdn, reference string, shillings int64) provider.PaybillResult {
+	t.Helper()
+	r, err := k.Sim.Pay(t.Context(), provider.Paybill{ShortCode: shortcode, MSISDN: msisdn, BillRefNumber: reference,
+		Amount: provider.Amount{Amount: money.Major(shillings, money.KES)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Quiet(t)
+	return r
+}
+
+// Post acts and expects a status.
+func (k *Kit) Post(t *testing.T, host, as, path string, body any, status int) apitest.Answer {
+	t.Helper()
+	a := k.Do(t, apitest.Request{Method: "POST", Host: host, Path: path, As: as, Body: body})
+	if a.Status != status {
+		t.Fatalf("%s: want %d, have %d %s", path, status, a.Status, a.Body)
+	}
+	return a
+}

@@ -1,0 +1,139 @@
+package auditapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/audit"
+)
+
+// Log serves the audit log.
+type Log struct{ Log auditviews.LogQuery }
+
+// auditEntry is one line of the audit log (api.md, Audit and tooling).
+type auditEntry struct {
+	ID        id.Any        `json:"id"`
+	At        time.Time     `json:"at"`
+	OrgID     *string       `json:"orgId" doc:"null: the platform's own"`
+	Actor     httpapi.Actor `json:"actor"`
+	IP        *string       `json:"ip" doc:"null: none, or the person was forgotten"`
+	Action    string        `json:"action" doc:"command, such as billing.VoidInvoice; of a refused write the method and route"`
+	Target    auditTarget   `json:"target"`
+	Outcome   string        `json:"outcome" enum:"succeeded,refused,failed"`
+	RequestID string        `json:"requestId"`
+	Detail    auditDetail   `json:"detail"`
+}
+
+// auditTarget is what was acted on.
+type auditTarget struct {
+	Type string  `json:"type"`
+	ID   *string `json:"id"`
+}
+
+// auditDetail is what was recorded.
+type auditDetail struct {
+	Events        []string `json:"events" doc:"types of the events that were recorded"`
+	CorrelationID string   `json:"correlationId" doc:"the same in all entries that follow from one request"`
+	Reason        string   `json:"reason,omitempty"`
+	Code          string   `json:"code,omitempty" doc:"of the failure, when the write did not happen"`
+	Status        int      `json:"status,omitempty" doc:"of the failure, when the write did not happen"`
+
+	// Of a write to a router.
+	Path      string            `json:"path,omitempty" doc:"menu of the router that was written"`
+	Operation string            `json:"operation,omitempty" enum:"add,set,remove,move"`
+	Name      string            `json:"name,omitempty" doc:"of the resource on the router"`
+	Before    map[string]string `json:"before,omitempty" doc:"what changed, as it was; all of it when removed"`
+	After     map[string]string `json:"after,omitempty"`
+	Found     bool              `json:"found,omitempty" doc:"the answer was lost, the router was found to have it"`
+	ServiceID *id.Service       `json:"serviceId,omitempty"`
+	RunID     *id.Run           `json:"runId,omitempty"`
+}
+
+// Routes lists the endpoints.
+func (a Log) Routes() []httpapi.Route {
+	query := []httpapi.Param{{Name: "actor", Type: "string", Doc: "id of the user, or name of the process"},
+		{Name: "action", Type: "string"},
+		{Name: "target", Type: "string", Doc: "type, id, or type:id"},
+		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning in UTC"},
+		{Name: "to", Type: "date-time", Doc: "before"}}
+	route := httpapi.Route{
+		Method: http.MethodGet, Path: "/audit-log", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+		Query: query, Row: auditEntry{}, Summary: "Who did what, when, from where and with what outcome, newest first",
+		Handle: a.list,
+	}
+	platform := route
+	platform.Hosts, platform.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin
+	return []httpapi.Route{route, platform}
+}
+
+// list answers with the host's entries; on the root host with all.
+func (a Log) list(ctx context.Context, c *httpapi.Call) error {
+	page, err := httpapi.PageOf[auditviews.Key](c)
+	if err != nil {
+		return err
+	}
+	f := c.Filters()
+	filter := auditviews.Filter{
+		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to"),
+	}
+	filter.TargetType, filter.TargetID = auditTargetFilter(f)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	var rows []auditviews.Entry
+	if c.Org.ID.IsZero() {
+		rows, err = a.Log.OfAll(ctx, filter, page.After, page.Fetch())
+	} else {
+		rows, err = a.Log.OfOrganization(ctx, c.Org.ID, filter, page.After, page.Fetch())
+	}
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows,
+		func(e auditviews.Entry) auditviews.Key { return auditviews.Key{Position: e.Position, ID: e.ID} },
+		showAuditEntry)
+}
+
+// auditTargetFilter reads the target: a type, an id, or both.
+func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
+	text := f.Text("target")
+	if text == "" {
+		return "", target
+	}
+	if only, err := id.Parse[id.Any](text); err == nil {
+		return "", only
+	}
+	kind, rest, both := strings.Cut(text, ":")
+	if !both {
+		return kind, target
+	}
+	target, err := id.Parse[id.Any](rest)
+	if err != nil {
+		f.Add("target", "must be a type, an id, or type:id")
+	}
+	return kind, target
+}
+
+// showAuditEntry is an entry as the API shows it.
+func showAuditEntry(e auditviews.Entry) auditEntry {
+	detail := auditDetail{
+		Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status,
+	}
+	if d := e.Detail; d != nil {
+		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation,
+			d.Name, d.Before, d.After, d.Found
+		detail.ServiceID, detail.RunID = null.Of(d.ServiceID), null.Of(d.RunID)
+	}
+	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
+		Actor: httpapi.Actor{
+			ID: null.Of(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: null.Of(e.ActorRole),
+		},
+		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String())},
+		Outcome:   e.Outcome,
+		RequestID: e.RequestID, Detail: detail}
+}

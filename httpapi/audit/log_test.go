@@ -1,0 +1,219 @@
+package auditapi_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/audit"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/audit"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/projections/audit"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// auditStage is a server whose refusals reach the audit log through a real log and projection.
+type auditStage struct {
+	*apitest.Kit
+	store *storetest.Kit
+	views *runner.Views
+}
+
+// newAuditStage starts everything; the area's endpoints come along.
+func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
+	t.Helper()
+	store := storetest.New(t)
+	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	r := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: clock.System(), Logger: storetest.Quiet()})
+	r.Register(auditviews.Log{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start projections: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	b := bus.New(bus.Config{
+		Store: store.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet(),
+	})
+	bus.Register(b, audit.Refusals())
+	s := &auditStage{store: store, views: r.Views()}
+	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: b} },
+		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: r.Views()}}.Routes())
+	return s
+}
+
+// line is an entry as the API shows it.
+type line struct {
+	ID    string
+	At    time.Time
+	Actor struct{ ID, Kind, Name, Role *string }
+	IP    *string
+	Action, Outcome,
+	RequestID string
+	Target struct {
+		Type string
+		ID   *string
+	}
+	Detail struct {
+		Events []string
+		Code   string
+		Status int
+	}
+}
+
+// log reads a page of the audit log, brought up to date.
+func (s *auditStage) log(t *testing.T, r apitest.Request) httpapi.Envelope[line] {
+	t.Helper()
+	head, err := s.store.Store.Head(t.Context())
+	if err == nil {
+		err = s.views.WaitFor(t.Context(), auditviews.LogName, head)
+	}
+	if err != nil {
+		t.Fatalf("wait for the audit log: %v", err)
+	}
+	var out httpapi.Envelope[line]
+	got := s.Do(t, r)
+	if got.Status != 200 {
+		t.Fatalf("%s: %d %s", r.Path, got.Status, got.Body)
+	}
+	got.Into(t, &out)
+	return out
+}
+
+func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
+	t.Parallel()
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	s := newAuditStage(t, p)
+	post := apitest.Request{
+		Method: "POST", Path: "/parcels", As: apitest.Admin, Body: apitest.Good, Header: map[string]string{
+			"X-Request-Id": "the-request",
+		},
+	}
+	s.Do(t, post)                                                                            // 409
+	s.Do(t, apitest.Request{Method: "DELETE", Path: apitest.AParcel, As: apitest.Support})   // 403
+	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: "{"}) // 400: a mistake of form
+	s.Do(t, apitest.Request{Path: apitest.AParcel, As: apitest.Admin})                       // reading
+	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", Body: apitest.Good})           // nobody
+	got := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Support})
+	if len(got.Data) != 2 {
+		t.Fatalf("the log has %+v", got.Data)
+	}
+	denied, refused := got.Data[0], got.Data[1]
+	if denied.Action != "DELETE /parcels/:id" || denied.Detail.Status != 403 || denied.Detail.Code != "role_required" ||
+		denied.Outcome != "refused" ||
+		denied.Target.Type != "parcels" || denied.Target.ID == nil ||
+		!strings.HasSuffix(apitest.AParcel, *denied.Target.ID) ||
+		*denied.Actor.Role != "support" {
+		t.Errorf("denied: %+v", denied)
+	}
+	if refused.RequestID != "the-request" || refused.Detail.Code != "parcel_locked" || *refused.IP != "127.0.0.1" ||
+		*refused.Actor.Kind != "user" ||
+		*refused.Actor.ID != s.Callers[apitest.Admin].UserID.String() ||
+		!slices.Equal(refused.Detail.Events, []string{"audit.RequestRefused.v1"}) {
+		t.Errorf("refused: %+v", refused)
+	}
+	if other := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.OtherAdmin,
+		Host: apitest.Other}); len(other.Data) != 0 {
+		t.Errorf("another tenant sees %+v", other.Data)
+	}
+	if all := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Super,
+		Host: apitest.Domain}); len(all.Data) != 2 {
+		t.Errorf("the platform sees %+v", all.Data)
+	}
+}
+
+func TestAuditLog_RetriedRefusalIsEachShown(t *testing.T) {
+	t.Parallel()
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	s := newAuditStage(t, p)
+	for range 2 {
+		apitest.Sends(t, s.Kit, "refused", apitest.Keyed("k", apitest.Good), apitest.Is(409, "parcel_locked"))
+	}
+	if got := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Admin}); len(got.Data) != 2 {
+		t.Errorf("the log has %+v", got.Data)
+	}
+}
+
+func TestAuditLog_FiltersPagesAndRights(t *testing.T) {
+	t.Parallel()
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	s := newAuditStage(t, p)
+	for range 5 {
+		s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: apitest.Good})
+	}
+	s.Do(t, apitest.Request{Method: "DELETE", Path: apitest.AParcel, As: apitest.Support})
+	parcel := strings.TrimPrefix(apitest.AParcel, "/parcels/")
+	for query, n := range map[string]int{
+		"": 6, "actor=" + s.Callers[apitest.Support].UserID.String(): 1, "action=POST%20/parcels": 5,
+		"target=parcels": 6, "target=parcels:" + parcel: 1, "target=" + parcel: 1, "target=invoices": 0,
+		"from=2100-01-01": 0, "to=2020-01-01T00:00:00Z": 0,
+	} {
+		if got := s.log(t, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin}); len(got.Data) != n {
+			t.Errorf("%q: %d entries, want %d", query, len(got.Data), n)
+		}
+	}
+	seen, next := map[string]bool{}, ""
+	for range 10 {
+		got := s.log(t, apitest.Request{Path: "/audit-log?limit=2" + next, As: apitest.Admin})
+		for _, l := range got.Data {
+			seen[l.ID] = true
+		}
+		if !got.HasMore {
+			break
+		}
+		next = "&cursor=" + *got.NextCursor
+	}
+	if len(seen) != 6 {
+		t.Errorf("paged through %d entries", len(seen))
+	}
+	for query, w := range map[string]apitest.Want{
+		"from=yesterday": apitest.Is(422, "invalid_input"), "target=x:y": apitest.Is(422, "invalid_input"),
+		"cursor=x": apitest.Is(400, "bad_cursor"), "limit=0": apitest.Is(422, "invalid_input"),
+		"actor=%00": apitest.Is(422, "invalid_input"),
+	} {
+		apitest.Sends(t, s.Kit, query, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin}, w)
+	}
+	apitest.Sends(t, s.Kit, "subscriber", apitest.Request{Path: "/audit-log", As: apitest.Subscriber},
+		apitest.Is(403, "role_required"))
+	apitest.Sends(t, s.Kit, "admin on root", apitest.Request{
+		Path: "/audit-log", As: apitest.Admin, Host: apitest.Domain,
+	},
+		apitest.Is(401, "unauthenticated"))
+}
+
+func TestAuditLog_RefusalThatCannotBeRecordedIsAnsweredAllTheSame(t *testing.T) {
+	t.Parallel()
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	k := apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = brokenRefusals{} }, p.Routes())
+	apitest.Sends(t, k, "refused", apitest.Request{
+		Method: "POST", Path: "/parcels", As: apitest.Admin, Body: apitest.Good,
+	},
+		apitest.Is(409, "parcel_locked"))
+	if !strings.Contains(k.Log.String(), "refusal not recorded") {
+		t.Error("nothing in the log")
+	}
+}
+
+// brokenRefusals fails to record.
+type brokenRefusals struct{}
+
+// Note is httpapi.Refusals'.
+func (brokenRefusals) Note(context.Context, httpapi.Refusal, commands.Meta) error {
+	return fmt.Errorf("no log")
+}

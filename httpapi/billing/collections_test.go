@@ -1,0 +1,178 @@
+package billingapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+)
+
+// shownChannel and shownStaff are parts of a report as read.
+type (
+	shownChannel struct {
+		Channel string
+		Total   json.Number
+		Count   int64
+	}
+	shownStaff struct {
+		UserID string
+		Name   *string
+		Total  json.Number
+		Count  int64
+	}
+	shownDay struct {
+		Date     string
+		Total    json.Number
+		Channels []shownChannel
+		Staff    []shownStaff
+	}
+	shownCollections struct {
+		From, To, Currency string
+		Total              json.Number
+		Days               []shownDay
+		Channels           []shownChannel
+		Staff              []shownStaff
+	}
+)
+
+// collections reads the report.
+func (k *moneyKit) collections(t *testing.T, query string) (out shownCollections) {
+	t.Helper()
+	k.Shows(t, billingviews.CollectionsName)
+	a := k.Do(t, apitest.Request{Path: "/reports/collections" + query, As: apitest.Support})
+	if a.Status != http.StatusOK {
+		t.Fatalf("report %s: %d %s", query, a.Status, a.Body)
+	}
+	a.Into(t, &out)
+	return out
+}
+
+// localToday is the organization's day.
+func (k *moneyKit) localToday(t *testing.T) calendar.Date {
+	t.Helper()
+	zone, err := time.LoadLocation("Africa/Nairobi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calendar.On(k.Clock.Now(), zone)
+}
+
+// statementCredits is the sum of the credits of subscribers' statements.
+func (k *moneyKit) statementCredits(t *testing.T, who ...id.Subscriber) (minor int64) {
+	t.Helper()
+	k.Shows(t, billingviews.StatementName)
+	for _, s := range who {
+		lines, err := billingviews.StatementQuery{Views: k.Views}.Lines(t.Context(), k.Org, s,
+			billingviews.StatementKey{}, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines {
+			minor += l.CreditMinor
+		}
+	}
+	return minor
+}
+
+// cash takes money by hand and gives the receipt's id.
+func (k *moneyKit) cash(t *testing.T, who id.Subscriber, amount float64, reference string) string {
+	t.Helper()
+	var p moneytest.ShownPayment
+	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": who, "amount": amount, "reference": reference}, 201).Into(t, &p)
+	return *p.ReceiptID
+}
+
+func TestCollections_SumUpWhatStatementsCredit(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	jane := k.Named(t, apitest.Admin, "Jane")
+	k.Neighbour(t)
+	first := k.localToday(t)
+	wrong := k.cash(t, k.Amina, 100.5, "Book 1")
+	// read after write, without a wait
+	today := k.Do(t, apitest.Request{Path: "/reports/collections", As: apitest.Support})
+	if today.Status != 200 || len(today.Body) == 0 {
+		t.Fatalf("report: %d %s", today.Status, today.Body)
+	}
+	var at shownCollections
+	if today.Into(t, &at); at.Total != "100.50" || at.From != first.String() || at.To != first.String() {
+		t.Errorf("right after the payment: %+v", at)
+	}
+	k.cash(t, k.Chege, 50, "Book 2")
+	k.Paybill(t, moneytest.PlatformShortcode, "254733000000", commands.AccountNumber(1_000_000), 20)
+	k.Clock.Advance(24 * time.Hour)
+	second := k.localToday(t)
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+wrong+"/reverse", map[string]any{"reason": "not paid"}, 200)
+	moved := k.cash(t, k.Amina, 7, "Book 3")
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+moved+"/reattribute",
+		map[string]any{"subscriberId": k.Chege, "reason": "hers"}, 200)
+	k.Quiet(t)
+	name := "Jane Doe"
+	hands := func(total json.Number, count int64) []shownStaff {
+		return []shownStaff{{UserID: jane.String(), Name: &name, Total: total, Count: count}}
+	}
+	want := shownCollections{From: first.String(), To: second.String(), Currency: "KES", Total: "77.00",
+		Days: []shownDay{
+			{
+				Date: first.String(), Total: "170.50",
+				Channels: []shownChannel{{"c2b", "20.00", 1}, {"cash", "150.50", 2}}, Staff: hands("150.50", 2),
+			},
+			{
+				Date: second.String(), Total: "-93.50", Channels: []shownChannel{{"cash", "-93.50", 0}},
+				Staff: hands("-93.50", 0),
+			},
+		},
+		Channels: []shownChannel{{"c2b", "20.00", 1}, {"cash", "57.00", 2}}, Staff: hands("57.00", 2)}
+	got := k.collections(t, fmt.Sprintf("?from=%s&to=%s", first, second))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+	if sum := k.statementCredits(t, k.Amina, k.Chege); got.Total != json.Number(fmt.Sprintf("%.2f", float64(sum)/100)) {
+		t.Errorf("the report says %s, statements credit %d", got.Total, sum)
+	}
+	if one := k.collections(t, "?to="+first.String()); len(one.Days) != 1 || one.From != first.String() ||
+		one.Total != "170.50" {
+		t.Errorf("the first day alone is %+v", one)
+	}
+	if other := k.Do(t, apitest.Request{Path: "/reports/collections?from=" + first.String(), Host: apitest.Other,
+		As: apitest.OtherAdmin}); other.Status != 200 {
+		t.Errorf("another tenant: %d", other.Status)
+	} else if other.Into(t, &at); at.Total != "0.00" || len(at.Days) != 2 || len(at.Channels)+len(at.Staff) != 0 {
+		t.Errorf("another tenant sees %+v", at)
+	}
+}
+
+func TestCollections_DaysMustMakeSense(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	for query, w := range map[string]apitest.Want{
+		"from=yesterday": apitest.Is(422, "invalid_input"), "from=2026-02-30": apitest.Is(422, "invalid_input"),
+		"from=2026-03-02&to=2026-03-01": apitest.Is(422, "invalid_input"),
+		"from=2024-01-01&to=2024-12-31": apitest.Is(200, ""),
+		"from=2023-01-01&to=2024-01-02": apitest.Is(422, "invalid_input"),
+		"from=0001-01-01":               apitest.Is(422, "invalid_input"), "to=9999-12-31": apitest.Is(200, ""),
+		"from=2026-03-01&from=2026-03-01": apitest.Is(422, "invalid_input"),
+		"from=9999-12-31":                 apitest.Is(422, "invalid_input"),
+	} {
+		apitest.Sends(t, k.Kit.Kit, query, apitest.Request{Path: "/reports/collections?" + query, As: apitest.Support},
+			w)
+	}
+	empty := k.Do(t, apitest.Request{Path: "/reports/collections", As: apitest.Support})
+	var raw struct {
+		Days []struct{ Channels, Staff []any }
+	}
+	if empty.Into(t, &raw); len(raw.Days) != 1 || raw.Days[0].Channels == nil || raw.Days[0].Staff == nil {
+		t.Errorf("a day without money is %s", empty.Body)
+	}
+}

@@ -1,0 +1,133 @@
+package billingapi
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+)
+
+// invoiceResponse is an invoice as api.md shows it. Amounts are major units.
+type invoiceResponse struct {
+	ID             id.Invoice            `json:"id"`
+	Number         *string               `json:"number"` // null for a draft
+	State          string                `json:"state"`
+	SubscriberID   id.Subscriber         `json:"subscriberId"`
+	SubscriptionID id.Subscription       `json:"subscriptionId"` // null for a manual invoice
+	Total          httpapi.Number        `json:"total"`
+	Paid           httpapi.Number        `json:"paid"`
+	Due            httpapi.Number        `json:"due"`
+	Currency       money.Currency        `json:"currency"`
+	CreatedAt      time.Time             `json:"createdAt"`
+	IssuedAt       *time.Time            `json:"issuedAt"`
+	DueDate        *string               `json:"dueDate"` // YYYY-MM-DD of the organization
+	Overdue        bool                  `json:"overdue"`
+	PeriodFrom     *time.Time            `json:"periodFrom"` // null when it begins with the payment
+	PeriodTo       *time.Time            `json:"periodTo"`
+	Lines          []invoiceLineResponse `json:"lines"`
+	Taxes          []taxResponse         `json:"taxes"`
+	VoidedAt       *time.Time            `json:"voidedAt"`
+	VoidReason     *string               `json:"voidReason"`
+}
+
+// invoiceDetailResponse is an invoice with what became of it.
+type invoiceDetailResponse struct {
+	invoiceResponse
+	Allocations []allocationResponse `json:"allocations"`
+	CreditNotes []creditNoteResponse `json:"creditNotes"`
+}
+
+// invoiceLineResponse is one charge: net and taxes sum to gross.
+type invoiceLineResponse struct {
+	Description string         `json:"description"`
+	Quantity    httpapi.Number `json:"quantity"`
+	UnitPrice   httpapi.Number `json:"unitPrice"`
+	Net         httpapi.Number `json:"net"`
+	Taxes       []taxResponse  `json:"taxes"`
+	Gross       httpapi.Number `json:"gross"`
+}
+
+// taxResponse is what one tax came to.
+type taxResponse struct {
+	Name   string         `json:"name"`
+	Rate   httpapi.Number `json:"rate"` // percent
+	Amount httpapi.Number `json:"amount"`
+}
+
+// allocationResponse is money that pays an invoice.
+type allocationResponse struct {
+	ReceiptID id.Receipt     `json:"receiptId"` // a credit note's id for a credit note
+	Amount    httpapi.Number `json:"amount"`
+	At        time.Time      `json:"at"`
+}
+
+// creditNoteResponse is a part of an invoice given back.
+type creditNoteResponse struct {
+	ID        id.Receipt     `json:"id"`
+	Number    *string        `json:"number"` // null for a draft
+	State     string         `json:"state"`
+	InvoiceID id.Invoice     `json:"invoiceId"`
+	Amount    httpapi.Number `json:"amount"`
+	Currency  money.Currency `json:"currency"`
+	Reason    string         `json:"reason"`
+	CreatedAt time.Time      `json:"createdAt"`
+	IssuedAt  *time.Time     `json:"issuedAt"`
+}
+
+// showInvoice is a row as the API shows it.
+func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse {
+	lines := make([]invoiceLineResponse, len(r.Lines))
+	for i, l := range r.Lines {
+		lines[i] = invoiceLineResponse{
+			Description: l.Description, Quantity: json.Number(l.Quantity), UnitPrice: l.UnitPrice.Number(),
+			Net: l.Net.Number(), Taxes: showTaxes(l.Taxes), Gross: l.Gross.Number(),
+		}
+	}
+	return invoiceResponse{
+		ID: r.ID, Number: null.Of(r.Number), State: r.State, SubscriberID: r.SubscriberID,
+		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(), Due: r.Due().Number(),
+		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: null.Of(r.DueOn),
+		Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
+		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: null.Of(r.Reason),
+	}
+}
+
+// showInvoiceDetail is an invoice with what became of it.
+func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
+	out := invoiceDetailResponse{
+		invoiceResponse: showInvoice(d.InvoiceRow, today), Allocations: make([]allocationResponse, len(d.Allocations)),
+		CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
+	}
+	for i, a := range d.Allocations {
+		out.Allocations[i] = allocationResponse{
+			ReceiptID: a.SourceID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At,
+		}
+	}
+	for i, n := range d.CreditNotes {
+		out.CreditNotes[i] = showCreditNote(n)
+	}
+	return out
+}
+
+// showCreditNote is a credit note as the API shows it.
+func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
+	return creditNoteResponse{
+		ID: n.ID, Number: null.Of(n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
+		Currency: n.Currency, Reason: n.Reason, CreatedAt: n.DraftedAt, IssuedAt: n.IssuedAt,
+	}
+}
+
+// showTaxes is what taxes came to, never null.
+func showTaxes(taxes []events.TaxCharge) []taxResponse {
+	out := make([]taxResponse, len(taxes))
+	for i, t := range taxes {
+		out[i] = taxResponse{Name: t.Name, Rate: httpapi.Percent(t.BasisPoints), Amount: t.Amount.Number()}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package billingapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// Statements serves /subscribers/:id/statement.
+type Statements struct {
+	Statement   billingviews.StatementQuery
+	Subscribers subscribersviews.SubscribersQuery
+}
+
+// Routes lists the endpoints of statements.
+func (a Statements) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: "GET", Path: "/subscribers/:id/statement", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSupport, Summary: "Every line of a subscriber's account, newest first",
+			Row: statementLine{}, Handle: a.list,
+		},
+	}
+}
+
+// statementLine is one line as api.md shows it. Debit is a charge, credit a payment; each is negative when taken back.
+type statementLine struct {
+	At          time.Time      `json:"at"`
+	Kind        string         `json:"kind"`
+	Description string         `json:"description"`
+	Debit       httpapi.Number `json:"debit"`
+	Credit      httpapi.Number `json:"credit"`
+	Balance     httpapi.Number `json:"balance"` // owed after this line
+	Currency    money.Currency `json:"currency"`
+	Cause       statementCause `json:"cause"`
+}
+
+// statementCause is what a line is about.
+type statementCause struct {
+	Type string `json:"type" enum:"invoice,receipt,credit_note"`
+	ID   id.Any `json:"id"`
+}
+
+// list answers with a page of lines.
+func (a Statements) list(ctx context.Context, c *httpapi.Call) error {
+	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
+	if err != nil {
+		return err
+	}
+	page, err := httpapi.PageOf[billingviews.StatementKey](c)
+	if err != nil {
+		return err
+	}
+	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+	if err != nil || known == nil {
+		return cmp.Or(err, commands.ErrNoSubscriber())
+	}
+	rows, err := a.Statement.Lines(ctx, c.Org.ID, subscriber, null.Zero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows, func(r billingviews.StatementRow) billingviews.StatementKey {
+		return billingviews.StatementKey{Position: r.Position}
+	}, showStatementLine)
+}
+
+// showStatementLine is a row as the API shows it.
+func showStatementLine(r billingviews.StatementRow) statementLine {
+	return statementLine{
+		At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),
+		Balance: r.Balance().Number(), Currency: r.Currency, Cause: statementCause{Type: r.CauseType, ID: r.CauseID},
+	}
+}

@@ -1,0 +1,122 @@
+package identityapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+)
+
+// Lifetimes. Source: spec.md, Limits.
+const (
+	accessLifetime  = 15 * time.Minute
+	refreshLifetime = 7 * 24 * time.Hour
+)
+
+// Names that tie our tokens to us.
+const (
+	tokenIssuer   = "lastmile"
+	tokenAudience = "lastmile-api"
+)
+
+// claims are spec.md's claims of an access token, with the session it belongs to.
+type claims struct {
+	Role      events.Role     `json:"role"`
+	OrgID     id.Organization `json:"orgId"` // null for a platform session
+	SessionID id.Session      `json:"sid"`
+	jwt.RegisteredClaims
+}
+
+// Tokens issues access tokens and proves them. Safe for concurrent use.
+type Tokens struct {
+	Key       []byte // at least 32 bytes; the same on every replica
+	Directory *identityviews.Directory
+	Clock     clock.Clock
+}
+
+// Issue makes an access token of a session.
+func (t Tokens) Issue(user id.User, org id.Organization, role events.Role, session id.Session) (string, error) {
+	now := t.Clock.Now()
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		Role: role, OrgID: org, SessionID: session,
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: tokenIssuer, Audience: jwt.ClaimStrings{tokenAudience}, Subject: user.String(),
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(accessLifetime)),
+		},
+	}).SignedString(t.Key)
+}
+
+// Authenticate proves a token and asks the directory what its user may do at this moment (rules.md 15): the role is the
+// present one, whatever the token says.
+func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
+	var c claims
+	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.Key, nil },
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(tokenIssuer),
+		jwt.WithAudience(tokenAudience),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(t.Clock.Now))
+	if err != nil {
+		return httpapi.Caller{}, httpapi.ErrSignIn()
+	}
+	user, err := id.Parse[id.User](c.Subject)
+	if err != nil || c.SessionID.IsZero() {
+		return httpapi.Caller{}, httpapi.ErrSignIn()
+	}
+	standing, known := t.Directory.Standing(user, c.OrgID, c.SessionID)
+	if !known {
+		return httpapi.Caller{}, httpapi.ErrSignIn()
+	}
+	return httpapi.Caller{
+		Kind: events.ActorUser, UserID: user, OrgID: c.OrgID, Role: standing.Role, SessionID: c.SessionID,
+		MustChangePassword: standing.MustChangePassword,
+	}, nil
+}
+
+// OrganizationDirectory finds tenants for the server.
+type OrganizationDirectory struct{ Directory *identityviews.Directory }
+
+// OrganizationBySlug finds a tenant by the first label of its host.
+func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string) (httpapi.Organization, bool, error) {
+	t, found := d.Directory.BySlug(slug)
+	return httpapi.Organization{ID: t.ID, Slug: t.Slug, Name: t.Name, Suspended: t.Suspended}, found, nil
+}
+
+// setCookies hands the browser both tokens (spec.md, Cookies set on login).
+func setCookies(c *httpapi.Call, access string, refresh secrets.Text) {
+	setCookie(c, httpapi.CookieAccess, access, accessLifetime)
+	setCookie(c, httpapi.CookieRefresh, refresh.Reveal(), refreshLifetime)
+}
+
+// clearCookies takes both tokens away.
+func clearCookies(c *httpapi.Call) {
+	setCookie(c, httpapi.CookieAccess, "", -time.Second)
+	setCookie(c, httpapi.CookieRefresh, "", -time.Second)
+}
+
+// setCookie sets one cookie for the service's domain and everything below it.
+func setCookie(c *httpapi.Call, name, value string, lifetime time.Duration) {
+	maxAge := int(lifetime / time.Second)
+	http.SetCookie(c.Writer, &http.Cookie{
+		Name: name, Value: value, Domain: "." + c.ServiceDomain(), Path: "/", MaxAge: maxAge,
+		HttpOnly: true, Secure: c.Production(), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// errShortKey says that tokens could be forged.
+var errShortKey = errors.New("the signing key of access tokens needs at least 32 bytes")
+
+// Check tells whether the key is strong enough.
+func (t Tokens) Check() error {
+	if len(t.Key) < 32 {
+		return errShortKey
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package networkapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// fleetRow is a router as it was polled last (api.md; spec.md, Fleet monitoring).
+type fleetRow struct {
+	DeviceID       id.Device  `json:"deviceId"`
+	Name           string     `json:"name"`
+	Reachable      bool       `json:"reachable"`
+	Error          *string    `json:"error"`
+	BoardName      *string    `json:"boardName"`
+	Version        *string    `json:"version"`
+	CPUPercent     *int       `json:"cpuPercent"`
+	MemoryPercent  *int       `json:"memoryPercent"`
+	UptimeSeconds  *int64     `json:"uptimeSeconds"`
+	ActiveSessions *int       `json:"activeSessions"`
+	PolledAt       *time.Time `json:"polledAt"`
+}
+
+// fleet answers with a page of routers and what they said last.
+func (a API) fleet(ctx context.Context, c *httpapi.Call) error {
+	page, err := httpapi.PageOf[networkviews.DeviceKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Devices.List(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	ids := make([]id.Device, 0, len(rows))
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	polls, err := a.Fleet.Latest(ctx, c.Org.ID, ids)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows, func(r networkviews.DeviceRow) networkviews.DeviceKey {
+		return networkviews.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
+	},
+		func(r networkviews.DeviceRow) fleetRow { return showFleet(r, polls) })
+}
+
+// showFleet is a router with its last poll.
+func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) fleetRow {
+	out := fleetRow{DeviceID: r.ID, Name: r.Details.Name}
+	p, polled := polls[r.ID]
+	switch {
+	case r.APIRef.IsZero():
+		out.Error = null.Of("no API credentials")
+	case !polled:
+		out.Error = null.Of("not polled yet")
+	default:
+		out.Error = null.Of(p.Error)
+	}
+	if polled {
+		out.PolledAt = &p.At
+	}
+	if polled && p.Reachable && out.Error == nil {
+		out.Reachable, out.BoardName, out.Version = true, null.Of(p.BoardName), null.Of(p.Version)
+		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds, out.ActiveSessions = &p.CPUPercent, &p.MemoryPercent,
+			&p.UptimeSeconds, &p.ActiveSessions
+	}
+	return out
+}
+
+// pollShape is one poll, for a sparkline.
+type pollShape struct {
+	At             time.Time `json:"at"`
+	Reachable      bool      `json:"reachable"`
+	CPUPercent     int       `json:"cpuPercent"`
+	MemoryPercent  int       `json:"memoryPercent"`
+	ActiveSessions int       `json:"activeSessions"`
+	ResponseMs     int64     `json:"responseMs"`
+}
+
+// pollWindow is how far back the polls of one answer go.
+const pollWindow = 24 * time.Hour
+
+// polls answers with the polls of the last day.
+func (a API) polls(ctx context.Context, c *httpapi.Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Fleet.History(ctx, c.Org.ID, device, a.Clock.Now().Add(-pollWindow))
+	if err != nil {
+		return err
+	}
+	out := httpapi.ListOf[pollShape]{Data: make([]pollShape, 0, len(rows))}
+	for _, p := range rows {
+		out.Data = append(out.Data, pollShape{
+			At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
+			ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs,
+		})
+	}
+	return c.Send(200, out)
+}
+
+// historyShape is one thing that happened.
+type historyShape struct {
+	At        time.Time     `json:"at"`
+	Kind      string        `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, drift_cleared, written, ..."`
+	Summary   string        `json:"summary"`
+	ServiceID *id.Service   `json:"serviceId"`
+	Actor     httpapi.Actor `json:"actor"`
+	Detail    any           `json:"detail" doc:"the event as it was recorded"`
+}
+
+// showHistory is an entry as the API shows it.
+func showHistory(r networkviews.HistoryRow) historyShape {
+	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: null.Of(r.ServiceID),
+		Actor: httpapi.Actor{ID: null.Of(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
+}
+
+// deviceHistory answers with a page of what happened to a router.
+func (a API) deviceHistory(ctx context.Context, c *httpapi.Call) error {
+	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
+	if err != nil {
+		return err
+	}
+	if _, err := a.readDevice(ctx, c.Org.ID, device); err != nil {
+		return err
+	}
+	return sendHistory(c, func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error) {
+		return a.History.OfDevice(ctx, c.Org.ID, device, after, max)
+	})
+}
+
+// sendHistory answers with a page of a timeline.
+func sendHistory(
+	c *httpapi.Call, read func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error),
+) error {
+	page, err := httpapi.PageOf[networkviews.HistoryKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := read(null.Zero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows, func(r networkviews.HistoryRow) networkviews.HistoryKey {
+		return networkviews.HistoryKey{Position: r.Position}
+	}, showHistory)
+}

@@ -1,0 +1,248 @@
+package networkapi
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// liveRoutes are what a router is asked at this moment, and what it said before.
+func (a API) liveRoutes() []httpapi.Route {
+	const of = "/nas/devices/:id"
+	return []httpapi.Route{
+		{
+			Method: "POST", Path: of + "/ping", Summary: "Ask a router whether it answers, and how fast",
+			Response: pingResponse{}, Handle: a.ping,
+		},
+		{
+			Method: "GET", Path: of + "/bootstrap-script", Summary: "The script to paste into the router",
+			Produces: "text/plain; charset=utf-8", Handle: a.bootstrapScript,
+		},
+		{
+			Method: "GET", Path: of + "/interfaces", Summary: "Interfaces as choices for a service, read now",
+			Response: interfacesResponse{}, Handle: a.interfaces,
+		},
+		{
+			Method: "GET", Path: of + "/sessions", Summary: "Customers online, read now",
+			Response: httpapi.ListOf[sessionShape]{}, Handle: live(a, a.Routers.Sessions, showSession),
+		},
+		{
+			Method: "GET", Path: of + "/leases", Summary: "DHCP leases, read now",
+			Response: httpapi.ListOf[leaseShape]{}, Handle: live(a, a.Routers.Leases, showLease),
+		},
+		{
+			Method: "GET", Path: of + "/queues", Summary: "Simple queues, read now",
+			Response: httpapi.ListOf[queueShape]{}, Handle: live(a, a.Routers.Queues, showQueue),
+		},
+		{
+			Method: "GET", Path: of + "/resource", Summary: "Load of a router, read now", Response: resourceShape{},
+			Handle: a.resource,
+		},
+		{
+			Method: "GET", Path: of + "/history", Summary: "What happened to a router and its services, newest first",
+			Row: historyShape{}, Handle: a.deviceHistory,
+		},
+		{
+			Method: "GET", Path: of + "/polls", Summary: "What a router said when it was polled, oldest first",
+			Response: httpapi.ListOf[pollShape]{}, Handle: a.polls,
+		},
+		{
+			Method: "GET", Path: "/nas/fleet", Summary: "All routers as they were polled last", Row: fleetRow{},
+			Handle: a.fleet,
+		},
+	}
+}
+
+// pingResponse tells whether a router answers.
+type pingResponse struct {
+	Reachable  bool    `json:"reachable"`
+	ResponseMs *int64  `json:"responseMs"`
+	BoardName  *string `json:"boardName"`
+	Version    *string `json:"version"`
+	Error      *string `json:"error"`
+}
+
+// ping asks the router. No answer is an answer here: 200 with reachable false.
+func (a API) ping(ctx context.Context, c *httpapi.Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	p, err := a.Routers.Ping(ctx, device)
+	if err != nil {
+		return err
+	}
+	out := pingResponse{
+		Reachable: p.Reachable, BoardName: null.Of(p.BoardName), Version: null.Of(p.Version),
+		Error: null.Of(p.Error),
+	}
+	if p.Reachable {
+		out.ResponseMs = &p.ResponseMs
+	}
+	return c.Send(200, out)
+}
+
+// bootstrapScript answers with the script, which holds the router's own credentials.
+func (a API) bootstrapScript(ctx context.Context, c *httpapi.Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	script, err := a.Routers.BootstrapScript(ctx, device, c.Meta())
+	if err != nil {
+		return err
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	c.SendBytes(200, "text/plain; charset=utf-8", []byte(script))
+	return nil
+}
+
+// interfacesResponse is the picker of a service's place (api.md).
+type interfacesResponse struct {
+	Groups []interfaceGroup `json:"groups"`
+}
+
+// interfaceGroup is one heading of the picker.
+type interfaceGroup struct {
+	Name    string            `json:"name" enum:"Bridges,Ethernet,SFP,VLAN"`
+	Options []interfaceOption `json:"options"`
+}
+
+// interfaceOption is one interface.
+type interfaceOption struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Running  bool    `json:"running"`
+	Disabled bool    `json:"disabled"`
+	Comment  *string `json:"comment"`
+	RxBytes  int64   `json:"rxBytes"`
+	TxBytes  int64   `json:"txBytes"`
+	Reserved bool    `json:"reserved"`
+	Reason   *string `json:"reason" doc:"why it is reserved"`
+}
+
+// interfaces answers with the picker.
+func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	groups, err := a.Routers.Interfaces(ctx, device)
+	if err != nil {
+		return err
+	}
+	out := interfacesResponse{Groups: make([]interfaceGroup, 0, len(groups))}
+	for _, g := range groups {
+		shown := interfaceGroup{Name: g.Name, Options: make([]interfaceOption, 0, len(g.Options))}
+		for _, o := range g.Options {
+			shown.Options = append(shown.Options, interfaceOption{
+				Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled, Comment: null.Of(o.Comment),
+				RxBytes: o.RxBytes, TxBytes: o.TxBytes, Reserved: o.Reserved, Reason: null.Of(o.Reason),
+			})
+		}
+		out.Groups = append(out.Groups, shown)
+	}
+	return c.Send(200, out)
+}
+
+// live is a handler that asks the router for a list.
+func live[R, T any](
+	a API, read func(context.Context, id.Device) ([]R, error), show func(R) T,
+) func(context.Context, *httpapi.Call) error {
+	return func(ctx context.Context, c *httpapi.Call) error {
+		device, _, err := a.device(ctx, c)
+		if err != nil {
+			return err
+		}
+		rows, err := read(ctx, device)
+		if err != nil {
+			return err
+		}
+		out := httpapi.ListOf[T]{Data: make([]T, 0, len(rows))}
+		for _, r := range rows {
+			out.Data = append(out.Data, show(r))
+		}
+		return c.Send(200, out)
+	}
+}
+
+// sessionShape is one customer online.
+type sessionShape struct {
+	Kind          string `json:"kind" enum:"ppp,hotspot"`
+	User          string `json:"user"`
+	Service       string `json:"service" doc:"pppoe and the like; of a hotspot its server"`
+	CallerID      string `json:"callerId"`
+	Address       string `json:"address"`
+	UptimeSeconds int64  `json:"uptimeSeconds"`
+	Encoding      string `json:"encoding"`
+	Radius        bool   `json:"radius"`
+}
+
+// showSession is a session as the API shows it.
+func showSession(s networkviews.LiveSession) sessionShape { return sessionShape(s) }
+
+// leaseShape is one DHCP lease.
+type leaseShape struct {
+	Address      string `json:"address"`
+	MACAddress   string `json:"macAddress"`
+	HostName     string `json:"hostName"`
+	Status       string `json:"status"`
+	Server       string `json:"server"`
+	ExpiresAfter string `json:"expiresAfter" doc:"as the router writes it; empty for static ones"`
+	Dynamic      bool   `json:"dynamic"`
+}
+
+// showLease is a lease as the API shows it.
+func showLease(l networkviews.LiveLease) leaseShape { return leaseShape(l) }
+
+// queueShape is one simple queue.
+type queueShape struct {
+	Name       string `json:"name"`
+	Target     string `json:"target"`
+	MaxLimit   string `json:"maxLimit" doc:"upload/download in bits a second"`
+	BurstLimit string `json:"burstLimit"`
+	Dynamic    bool   `json:"dynamic"`
+	Disabled   bool   `json:"disabled"`
+}
+
+// showQueue is a queue as the API shows it.
+func showQueue(q networkviews.LiveQueue) queueShape { return queueShape(q) }
+
+// resourceShape is a router's load.
+type resourceShape struct {
+	BoardName     string `json:"boardName"`
+	Version       string `json:"version"`
+	Architecture  string `json:"architecture"`
+	CPUPercent    int    `json:"cpuPercent"`
+	MemoryPercent int    `json:"memoryPercent"`
+	TotalMemory   int64  `json:"totalMemory" doc:"bytes"`
+	FreeMemory    int64  `json:"freeMemory" doc:"bytes"`
+	UptimeSeconds int64  `json:"uptimeSeconds"`
+}
+
+// resource answers with the load.
+func (a API) resource(ctx context.Context, c *httpapi.Call) error {
+	device, _, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	r, err := a.Routers.Resource(ctx, device)
+	if err != nil {
+		return err
+	}
+	return c.Send(200, resourceShape(r))
+}
+
+// errUnreachable is a router that did not answer.
+func errUnreachable(message string) error {
+	return failure.NewUnavailable("device_unreachable", message, 0, nil)
+}
+
+// errRefused is a router that answered no, in its own words.
+func errRefused(words string) error {
+	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: words}
+}

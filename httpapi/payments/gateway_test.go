@@ -1,0 +1,145 @@
+package paymentsapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// shownGateway is the settings as read.
+type shownGateway struct {
+	Mode           string `json:"mode"`
+	Shortcode      string `json:"shortcode"`
+	ConsumerSecret string `json:"consumerSecret"`
+	Passkey        string `json:"passkey"`
+	Active         bool   `json:"active"`
+	Registration   struct {
+		State string `json:"state"`
+		Error string `json:"error"`
+	} `json:"registration"`
+}
+
+// gateway reads the settings.
+func (k *moneyKit) gateway(t *testing.T) shownGateway {
+	t.Helper()
+	var out shownGateway
+	k.Do(t, apitest.Request{Path: "/settings/payment-gateway", As: apitest.Admin}).Into(t, &out)
+	return out
+}
+
+// configure writes the settings and expects a status.
+func (k *moneyKit) configure(t *testing.T, host, as string, body map[string]any, status int) apitest.Answer {
+	t.Helper()
+	a := k.Do(t, apitest.Request{
+		Method: http.MethodPut, Host: host, Path: "/settings/payment-gateway", As: as, Body: body,
+	})
+	if a.Status != status {
+		t.Fatalf("configure: want %d, have %d %s", status, a.Status, a.Body)
+	}
+	k.Quiet(t)
+	return a
+}
+
+// direct is a body of direct mode.
+func direct(shortcode, secret string) map[string]any {
+	return map[string]any{"mode": "direct", "environment": "sandbox", "shortcode": shortcode, "consumerKey": "acme-key",
+		"consumerSecret": secret, "passkey": "acme-pass"}
+}
+
+func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	if g := k.gateway(t); g.Mode != "centralized" || g.Shortcode != moneytest.PlatformShortcode || !g.Active {
+		t.Errorf("at first: %+v", g)
+	}
+	for key, secret := range map[string]string{"platform": "secret", "acme-key": "right"} {
+		if err := k.Sim.AddCredentials(key, secret, "", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.configure(t, apitest.Acme, apitest.Support, direct("600777", "right"), 403)
+	k.configure(t, apitest.Acme, apitest.Admin, direct(moneytest.PlatformShortcode, "right"), 409)
+	k.configure(t, apitest.Acme, apitest.Admin, map[string]any{"mode": "direct", "shortcode": "600777"}, 422)
+	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "wrong"), 200)
+	if g := k.gateway(t); g.Active || g.Registration.State != "failed" || g.Registration.Error == "" {
+		t.Fatalf("with wrong credentials: %+v", g)
+	}
+	a := k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
+	if strings.Contains(string(a.Body), "right") || strings.Contains(string(a.Body), "acme-pass") {
+		t.Error("a secret is read back")
+	}
+	if g := k.gateway(t); !g.Active || g.Registration.State != "registered" || g.Passkey != "********" {
+		t.Fatalf("with right credentials: %+v", g)
+	}
+	if code := k.configure(t, apitest.Other, apitest.OtherAdmin, direct("600777", "right"),
+		409).Code(); code != "shortcode_taken" {
+		t.Errorf("another organization: %s", code)
+	}
+	k.behave(t, "pay", provider.Faults{C2BAlso: true})
+	k.prompt(t, 80)
+	k.Quiet(t)
+	k.expectCredited(t, 80, 1)
+	if got := k.Sim.Prompts()[0].ShortCode; got != "600777" {
+		t.Errorf("prompt on %s", got)
+	}
+}
+
+func TestPaymentGateway_HiddenSecretsStayAndUnknownAccountsAreItsOwnSuspense(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
+	r := k.Paybill(t, "600777", "254733000000", "nobody", 60)
+	if r.State != "completed" {
+		t.Fatalf("paybill %+v", r)
+	}
+	list := k.receipts(t, apitest.Acme, apitest.Support, "?state=suspense")
+	if len(list) != 1 || list[0].ID != commands.ReceiptID(r.ReceiptNumber).String() {
+		t.Fatalf("suspense %+v", list)
+	}
+	if list := k.receipts(t, apitest.Domain, apitest.Super, ""); len(list) != 0 {
+		t.Errorf("the platform's inbox has %+v", list)
+	}
+	keep := direct("600777", "********")
+	keep["consumerKey"], keep["passkey"], keep["rejectUnknownAccounts"] = "********", "********", true
+	k.configure(t, apitest.Acme, apitest.Admin, keep, 200)
+	if g := k.gateway(t); !g.Active {
+		t.Fatalf("a changed flag ended the registration: %+v", g)
+	}
+	if r := k.Paybill(t, "600777", "254733000000", "nobody", 60); r.State != "rejected" || r.ResultCode != "C2B00012" {
+		t.Errorf("unknown account: %+v", r)
+	}
+	if r := k.Paybill(t, "600777", "254733000000", commands.AccountNumber(1_000_000), 60); r.State != "completed" {
+		t.Errorf("known account: %+v", r)
+	}
+	k.expectCredited(t, 60, 1)
+}
+
+func TestValidation_AnswersWithTheProvidersCodes(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	for name, c := range map[string]struct{ body, want string }{
+		"good": {
+			confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, "anything", "10"), `"ResultCode":"0"`,
+		},
+		"unknown shortcode": {
+			confirmationBody("SJK4X7Q2P1", "999999", "anything", "10"), `"ResultCode":"C2B00015"`,
+		},
+		"no amount": {
+			confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, "anything", "0"), `"ResultCode":"C2B00013"`,
+		},
+		"amount that is no number": {
+			confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, "anything", "ten"), `"ResultCode":"C2B00013"`,
+		},
+	} {
+		a := k.Post(t, apitest.Unknown, "", bareValidation, c.body, 200)
+		if !strings.Contains(string(a.Body), c.want) {
+			t.Errorf("%s: %s", name, a.Body)
+		}
+	}
+	k.expectCredited(t, 0, 0)
+}

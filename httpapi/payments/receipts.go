@@ -1,0 +1,265 @@
+package paymentsapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+)
+
+// Receipts serves /receipts.
+type Receipts struct {
+	Bus      *bus.Bus
+	Receipts paymentsviews.ReceiptsQuery
+	Matching paymentsviews.MatchingQuery
+	Books    Books
+}
+
+// Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host
+// (rules.md 9).
+func (a Receipts) Routes() []httpapi.Route {
+	state := httpapi.Param{
+		Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates,
+		Doc: "suspense is the inbox of money that nobody could be found for",
+	}
+	return []httpapi.Route{
+		{
+			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "List receipts", Row: receiptDetailResponse{},
+			Query: []httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/receipts", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
+			Summary: "List money of no organization", Row: receiptDetailResponse{},
+			Query: []httpapi.Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned,
+		},
+		{
+			Method: "GET", Path: "/receipts/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "Read a receipt", Response: receiptDetailResponse{}, Handle: a.get,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/attribute", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Give money in suspense to a subscriber", Request: attributeRequest{},
+			Response: receiptDetailResponse{}, Handle: a.attribute,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/reverse", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Take a payment back", Request: httpapi.ReasonRequest{}, Response: receiptDetailResponse{},
+			Handle: a.reverse,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/reattribute", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Summary: "Move a payment to another subscriber", Request: reattributeRequest{},
+			Response: receiptDetailResponse{}, Handle: a.reattribute,
+		},
+		{
+			Method: "POST", Path: "/receipts/:id/assign", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
+			Summary: "Give unmatched money to an organization", Request: assignRequest{}, Response: receiptResponse{},
+			Handle: a.assign,
+		},
+	}
+}
+
+// receiptPayer is who paid, as far as told.
+type receiptPayer struct {
+	Phone *string `json:"phone" doc:"may be masked"`
+	Name  *string `json:"name"`
+}
+
+// receiptResponse is what the receipt itself says.
+type receiptResponse struct {
+	ID               id.Receipt       `json:"id"`
+	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
+	ReceiptNumber    *string          `json:"receiptNumber" doc:"null while the provider has not told it"`
+	Provider         string           `json:"provider"`
+	Channel          string           `json:"channel" enum:"stk,c2b,cash,bill_manager"`
+	Amount           httpapi.Number   `json:"amount"`
+	Currency         money.Currency   `json:"currency"`
+	PaidAt           time.Time        `json:"paidAt"`
+	Payer            receiptPayer     `json:"payer"`
+	BillRef          *string          `json:"billRef"`
+	Shortcode        *string          `json:"shortcode"`
+	State            string           `json:"state"`
+	Reason           *string          `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
+	Disputed         bool             `json:"disputed" doc:"two reports contradict each other"`
+	Provisional      bool             `json:"provisional" doc:"known by a status query only"`
+	Unclaimed        bool             `json:"unclaimed" doc:"provisional for more than 48 hours: an alarm"`
+	SubscriberID     *id.Subscriber   `json:"subscriberId"`
+	PaymentID        *id.Payment      `json:"paymentId"`
+	MatchedBy        *string          `json:"matchedBy"`
+	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of a provisional receipt and its real one"`
+	RecordedAt       time.Time        `json:"recordedAt"`
+}
+
+// receiptDetailResponse is a receipt with all that is known about it.
+type receiptDetailResponse struct {
+	receiptResponse
+	Sightings   []paymentsviews.Sighting `json:"sightings"`
+	Allocations []receiptAllocation      `json:"allocations"`
+	Suggestions []receiptSuggestions     `json:"suggestions"`
+}
+
+// receiptAllocation is what the receipt pays.
+type receiptAllocation struct {
+	InvoiceID id.Invoice     `json:"invoiceId"`
+	Amount    httpapi.Number `json:"amount"`
+}
+
+// receiptSuggestions is a subscriber who may be meant.
+type receiptSuggestions struct {
+	SubscriberID  id.Subscriber `json:"subscriberId"`
+	AccountNumber string        `json:"accountNumber"`
+	By            string        `json:"by" doc:"what comes near: phone, account_number, ..."`
+}
+
+// showReceipt is a row as the API shows it.
+func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
+	return receiptResponse{
+		ID: r.ID, OrgID: null.Of(r.OrgID), ReceiptNumber: null.Of(r.ReceiptNumber), Provider: r.Provider,
+		Channel: r.Channel, Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt,
+		Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName}, BillRef: r.BillRef,
+		Shortcode: null.Of(r.Shortcode), State: r.State, Reason: null.Of(r.Reason), Disputed: r.Disputed,
+		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
+		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
+		RecordedAt: r.RecordedAt,
+	}
+}
+
+// receiptKey is the place of a row in the list.
+func receiptKey(r paymentsviews.ReceiptRow) paymentsviews.ReceiptKey {
+	return paymentsviews.ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID}
+}
+
+// list answers with a page of the organization's receipts.
+func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := paymentsviews.ReceiptFilter{State: f.OneOf("state", paymentsviews.ReceiptStates...)}
+	if s := httpapi.FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
+		filter.SubscriberIDs = []id.Subscriber{s}
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := httpapi.PageOf[paymentsviews.ReceiptKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Receipts.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	details, err := a.detail(ctx, c.Org.ID, rows)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows, receiptKey, details)
+}
+
+// listUnowned answers with a page of money that belongs to no organization.
+func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	f.OneOf("state", "suspense")
+	if err := f.Err(); err != nil {
+		return err
+	}
+	page, err := httpapi.PageOf[paymentsviews.ReceiptKey](c)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Receipts.Unowned(ctx, null.Zero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows, receiptKey,
+		func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
+}
+
+// get answers with one receipt.
+func (a Receipts) get(ctx context.Context, c *httpapi.Call) error {
+	receipt, err := httpapi.PathID[id.Receipt](c, "id", commands.ErrNoReceipt)
+	if err != nil {
+		return err
+	}
+	out, revision, err := a.read(ctx, c.Org.ID, receipt)
+	if err != nil {
+		return err
+	}
+	c.SetRevision(revision)
+	return c.Send(200, out)
+}
+
+// read puts one receipt together.
+func (a Receipts) read(
+	ctx context.Context, org id.Organization, receipt id.Receipt,
+) (receiptDetailResponse, uint64, error) {
+	none := receiptDetailResponse{}
+	row, err := a.Receipts.Get(ctx, org, receipt)
+	if err != nil || row == nil {
+		return none, 0, cmp.Or(err, commands.ErrNoReceipt())
+	}
+	detail, err := a.detail(ctx, org, []paymentsviews.ReceiptRow{*row})
+	if err != nil {
+		return none, 0, err
+	}
+	return detail(*row), uint64(row.Revision), nil //nolint:gosec // revisions are not negative
+}
+
+// detail reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person
+// has to choose.
+func (a Receipts) detail(
+	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
+) (func(paymentsviews.ReceiptRow) receiptDetailResponse, error) {
+	var ids []id.Receipt
+	var open []paymentsviews.Reference
+	place := map[id.Receipt]int{} // of a receipt's suggestions
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+		if r.State == "suspense" {
+			place[r.ID] = len(open)
+			open = append(open, r.Reference())
+		}
+	}
+	pays, err := a.Receipts.Allocations(ctx, org, ids)
+	if err != nil {
+		return nil, err
+	}
+	near, err := a.Matching.Suggest(ctx, open...)
+	if err != nil {
+		return nil, err
+	}
+	return func(r paymentsviews.ReceiptRow) receiptDetailResponse {
+		var meant []paymentsviews.Payer
+		if i, found := place[r.ID]; found {
+			meant = near[i]
+		}
+		return showDetail(r, pays[r.ID], meant)
+	}, nil
+}
+
+// showDetail is a receipt with what belongs to it.
+func showDetail(
+	r paymentsviews.ReceiptRow, pays []paymentsviews.AllocationRow, near []paymentsviews.Payer,
+) receiptDetailResponse {
+	out := receiptDetailResponse{
+		receiptResponse: showReceipt(r), Sightings: r.Sightings, Allocations: []receiptAllocation{},
+		Suggestions: []receiptSuggestions{},
+	}
+	for _, p := range pays {
+		out.Allocations = append(out.Allocations, receiptAllocation{
+			InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, r.Currency).Number(),
+		})
+	}
+	for _, p := range near {
+		out.Suggestions = append(out.Suggestions, receiptSuggestions{
+			SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By,
+		})
+	}
+	return out
+}

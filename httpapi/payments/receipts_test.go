@@ -1,0 +1,379 @@
+package paymentsapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/simulators/provider"
+)
+
+// shownReceipt is a receipt as read.
+type shownReceipt struct {
+	ID           string  `json:"id"`
+	OrgID        *string `json:"orgId"`
+	State        string  `json:"state"`
+	Amount       float64 `json:"amount"`
+	Disputed     bool    `json:"disputed"`
+	SubscriberID *string `json:"subscriberId"`
+	MatchedBy    *string `json:"matchedBy"`
+	Sightings    []struct {
+		Kind     string `json:"kind"`
+		Verified bool   `json:"verified"`
+	} `json:"sightings"`
+	Suggestions []struct {
+		SubscriberID string `json:"subscriberId"`
+	} `json:"suggestions"`
+}
+
+// receipts lists what a host shows.
+func (k *moneyKit) receipts(t *testing.T, host, as, query string) []shownReceipt {
+	t.Helper()
+	var page struct{ Data []shownReceipt }
+	a := k.Do(t, apitest.Request{Host: host, Path: "/receipts" + query, As: as})
+	if a.Status != http.StatusOK {
+		t.Fatalf("list: %d %s", a.Status, a.Body)
+	}
+	a.Into(t, &page)
+	return page.Data
+}
+
+// receipt reads one.
+func (k *moneyKit) receipt(t *testing.T, receipt string) shownReceipt {
+	t.Helper()
+	var out shownReceipt
+	k.Do(t, apitest.Request{Path: "/receipts/" + receipt, As: apitest.Support}).Into(t, &out)
+	return out
+}
+
+// confirmationBody is a paybill payment as the provider tells it.
+func confirmationBody(number, shortcode, reference string, amount string) string {
+	return fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":%q,"TransTime":"20260302120000","TransAmount":%q,"BusinessShortCode":%q,
+		"BillRefNumber":%q,"MSISDN":"2547*****126","FirstName":"JANE"}`, number, amount, shortcode, reference)
+}
+
+// bare addresses of the provider's callbacks.
+const (
+	bareConfirmation = "/webhooks/mobile-money/c2b/confirmation"
+	bareValidation   = "/webhooks/mobile-money/c2b/validation"
+	barePrompt       = "/webhooks/mobile-money/stk"
+)
+
+func TestPaybill_IsMatchedInTheOrderOfTheRules(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	stranger := "254733000000"
+	for reference, by := range map[string]string{
+		commands.AccountNumber(1_000_000):             "account_number",
+		" " + commands.AccountNumber(1_000_000) + " ": "account_number",
+		"isp0 " + commands.AccountNumber(1_000_000):   "prefixed_account",
+		"0712345678": "phone",
+	} {
+		before, times := k.Credited(t, k.Amina)
+		r := k.Paybill(t, moneytest.PlatformShortcode, stranger, reference, 10)
+		k.expectCredited(t, before+10, times+1)
+		shown := k.receipt(t, commands.ReceiptID(r.ReceiptNumber).String())
+		if shown.MatchedBy == nil || *shown.MatchedBy != by || len(shown.Sightings) != 1 ||
+			!shown.Sightings[0].Verified {
+			t.Errorf("%q: %+v", reference, shown)
+		}
+	}
+	before, times := k.Credited(t, k.Amina)
+	k.Paybill(t, moneytest.PlatformShortcode, "254712345678", "no idea", 10) // by the payer's own phone
+	k.expectCredited(t, before+10, times+1)
+	if sum, _ := k.Credited(t, k.Brian); sum != 0 {
+		t.Errorf("another organization's subscriber got %d", sum)
+	}
+}
+
+func TestSharedPaybill_UnmatchedMoneyIsSeenByThePlatformOnlyUntilAssigned(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	r := k.Paybill(t, moneytest.PlatformShortcode, "254733000000", "10000", 250)
+	id := commands.ReceiptID(r.ReceiptNumber).String()
+	if list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense"); len(list) != 0 {
+		t.Fatalf("an organization sees %+v", list)
+	}
+	if a := k.Do(t, apitest.Request{Path: "/receipts/" + id, As: apitest.Admin}); a.Status != http.StatusNotFound {
+		t.Errorf("read: %d", a.Status)
+	}
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.Amina}, 404)
+	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 1 || list[0].ID != id {
+		t.Fatalf("the platform sees %+v", list)
+	}
+	k.Post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.Amina}, 422)
+	k.Post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.Org}, 200)
+	k.Post(t, apitest.Domain, apitest.Super, "/receipts/"+id+"/assign", map[string]any{"orgId": k.Orgs["other"].ID},
+		409)
+	shown := k.receipt(t, id)
+	if shown.State != "suspense" || len(shown.Suggestions) == 0 ||
+		shown.Suggestions[0].SubscriberID != k.Amina.String() {
+		t.Errorf("assigned: %+v", shown)
+	}
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.Brian}, 404)
+	k.Post(t, apitest.Acme, apitest.Support, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.Amina}, 403)
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/attribute", map[string]any{"subscriberId": k.Amina}, 200)
+	k.Quiet(t)
+	k.expectCredited(t, 250, 1)
+}
+
+func TestMistakes_ReversedAndReattributedMoneyLeavesTheAccount(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
+	id := commands.ReceiptID(r.ReceiptNumber).String()
+	k.expectCredited(t, 400, 1)
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{}, 400)
+	k.Post(t, apitest.Other, apitest.OtherAdmin, "/receipts/"+id+"/reverse", map[string]any{"reason": "mine"}, 404)
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute",
+		map[string]any{"subscriberId": k.Brian, "reason": "x"}, 404)
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{"reason": "paid by mistake"}, 200)
+	k.Quiet(t)
+	k.expectCredited(t, 0, 1)
+	if shown := k.receipt(t, id); shown.State != "reversed" {
+		t.Errorf("receipt %+v", shown)
+	}
+}
+
+func TestMistakes_ReattributedThereAndBack(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.Neighbour(t)
+	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
+	id := commands.ReceiptID(r.ReceiptNumber).String()
+	move := func(to any) {
+		t.Helper()
+		k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute",
+			map[string]any{"subscriberId": to, "reason": "typing error"}, 200)
+		k.Quiet(t)
+	}
+	move(k.Chege)
+	k.expectCredited(t, 0, 1)
+	if sum, _ := k.Credited(t, k.Chege); sum != 400 {
+		t.Errorf("the neighbour has %d", sum)
+	}
+	move(k.Amina)
+	k.expectCredited(t, 400, 2)
+	if sum, _ := k.Credited(t, k.Chege); sum != 0 {
+		t.Errorf("the neighbour still has %d", sum)
+	}
+}
+
+func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	body := func(reference string) map[string]any {
+		return map[string]any{"subscriberId": k.Amina, "amount": 120.5, "reference": reference}
+	}
+	var p moneytest.ShownPayment
+	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"), 201).Into(t, &p)
+	if p.Status != "SUCCESS" || p.Gateway != "cash" || p.ReceiptID == nil {
+		t.Errorf("payment %+v", p)
+	}
+	if code := k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"),
+		409).Code(); code != "reference_used" {
+		t.Errorf("repeat: %s", code)
+	}
+	if code := k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("SJK4X7Q2P1"),
+		409).Code(); code != "looks_like_mobile_money" {
+		t.Errorf("receipt: %s", code)
+	}
+	k.Post(t, apitest.Acme, apitest.Support, "/payments/cash", body("Book 18"), 403)
+	k.Quiet(t)
+	if sum, n := k.Account(t, k.Amina).Credited,
+		len(k.receipts(t, apitest.Acme, apitest.Support, "?state=matched")); sum != 1 || n != 1 {
+		t.Errorf("%d credited, %d shown", sum, n)
+	}
+}
+
+func TestDisputedReceipt_IsAnAlarmInTheSuspenseInbox(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	account := commands.AccountNumber(1_000_000)
+	k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, account, "100.00"), 200)
+	k.Quiet(t)
+	k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, account, "99999.00"), 200)
+	k.Quiet(t)
+	k.expectCredited(t, 100, 1)
+	list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense")
+	if len(list) != 1 || !list[0].Disputed || list[0].Amount != 100 {
+		t.Fatalf("suspense %+v", list)
+	}
+}
+
+func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{Live: true})
+	k.behave(t, "silent", provider.Faults{})
+	p := k.prompt(t, 1500)
+	k.Quiet(t)
+	forged := `{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + *p.CheckoutRequestID +
+		`","ResultCode":0,"ResultDesc":"ok",
+		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500},{"Name":"MpesaReceiptNumber","Value":"SJK4X7Q2P9"}]}}}}`
+	for _, path := range []string{barePrompt, barePrompt + "/" + strings.Repeat("x", 43)} {
+		k.Post(t, apitest.Unknown, "", path, forged, 200)
+	}
+	k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P8", moneytest.PlatformShortcode, commands.AccountNumber(1_000_000), "5000"), 200)
+	k.Quiet(t)
+	k.expectCredited(t, 0, 0)
+	shown := k.payment(t, p.PaymentID)
+	if shown.Status != "PENDING" || shown.Attempts == 0 {
+		t.Errorf("payment %+v: want it asked about", shown)
+	}
+	var kept int
+	err := k.Store.DB.Owner.QueryRow(t.Context(),
+		`select count(*) from `+k.Store.DB.Namespace.Schema("vault")+`.callbacks where not verified`).Scan(&kept)
+	if err != nil || kept != 3 {
+		t.Errorf("%d kept, %v", kept, err)
+	}
+	// at the secret addresses
+	k.Paybill(t, moneytest.PlatformShortcode, "254733000000", commands.AccountNumber(1_000_000), 90)
+	k.behave(t, "pay", provider.Faults{})
+	k.prompt(t, 10)
+	k.Quiet(t)
+	k.expectCredited(t, 100, 2)
+}
+
+func TestConfirmation_OnAShortcodeOfNobodyHereIsNobodysMoney(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{Live: true, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	account := commands.AccountNumber(1_000_000)
+	k.Post(t, apitest.Unknown, "", bareConfirmation, confirmationBody("SJK4X7Q2P7", "111111", account, "777"), 200)
+	k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P6", moneytest.PlatformShortcode, account, "10"),
+		200)
+	k.Quiet(t)
+	k.expectCredited(t, 10, 1)
+	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 0 {
+		t.Errorf("the platform sees %+v", list)
+	}
+}
+
+func TestMoney_IsInTheBooksWhenItsWriteIsAnswered(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	statement := billingviews.StatementQuery{Views: k.Views}
+	balance := func() int64 {
+		t.Helper()
+		rows, err := statement.Balances(t.Context(), k.Org, k.Amina)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			return 0
+		}
+		return rows[0].BalanceMinor
+	}
+	for n := range 5 {
+		before := balance()
+		body := map[string]any{"subscriberId": k.Amina, "amount": 5, "reference": fmt.Sprintf("book %d", n)}
+		k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body, 201)
+		if have := balance(); have != before-500 {
+			t.Errorf("balance %d after 5 shillings in cash on %d", have, before)
+		}
+	}
+	receipt := commands.CashReceiptID(k.Org, "book 1").String()
+	before := balance()
+	var shown shownReceipt
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+receipt+"/reverse", map[string]any{"reason": "miscounted"},
+		200).Into(t, &shown)
+	if have := balance(); have != before+500 || shown.State != "reversed" {
+		t.Errorf("balance %d after a reversal on %d, receipt %+v", have, before, shown)
+	}
+}
+
+func TestSupport_ReadsPaymentsAndAsksForNone(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.behave(t, "pay", provider.Faults{})
+	p := k.prompt(t, 10)
+	k.Post(t, apitest.Acme, apitest.Support, "/payments/initiate", map[string]any{"subscriberId": k.Amina, "amount": 7},
+		403)
+	k.Post(t, apitest.Acme, apitest.Support, "/payments/query", map[string]any{"paymentId": p.PaymentID}, 403)
+	if a := k.Do(t, apitest.Request{Path: "/payments/" + p.PaymentID, As: apitest.Support}); a.Status != http.StatusOK {
+		t.Errorf("support reads: %d", a.Status)
+	}
+	k.Quiet(t)
+	k.expectCredited(t, 10, 1)
+}
+
+func TestWebhook_DisallowedSourceIs403(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{
+		Live: true, Allowed: []netip.Prefix{netip.MustParsePrefix("196.201.214.0/24")},
+	})
+	if code := k.Post(t, apitest.Unknown, "", barePrompt, `{}`, 403).Code(); code != "source_not_allowed" {
+		t.Error(code)
+	}
+}
+
+func TestWebhook_OverTheLimitIsStoredThenRefused(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{Limit: 1})
+	account := commands.AccountNumber(1_000_000)
+	k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, account, "100"),
+		200)
+	a := k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P2", moneytest.PlatformShortcode, account, "100"), 429)
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	k.Quiet(t)
+	k.expectCredited(t, 200, 2)
+}
+
+func TestWebhook_MalformedBytesAre400ButKept(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.Post(t, apitest.Unknown, "", barePrompt, `{"Body":`, 400)
+	a := k.Post(t, apitest.Unknown, "", barePrompt, `{"unexpected":true}`, 200)
+	if !strings.Contains(string(a.Body), `"ResultCode":0,"ResultDesc":"Accepted"`) {
+		t.Errorf("answer %s", a.Body)
+	}
+	k.Quiet(t)
+	var kept int
+	err := k.Store.DB.Owner.QueryRow(t.Context(),
+		`select count(*) from `+k.Store.DB.Namespace.Schema("vault")+`.callbacks`).Scan(&kept)
+	if err != nil || kept != 2 {
+		t.Errorf("%d kept, %v", kept, err)
+	}
+}
+
+func TestBillManager_TellsOfTheSameMoneyAsThePaybill(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	account := commands.AccountNumber(1_000_000)
+	told := fmt.Sprintf(`{"transactionId":"SJK4X7Q2P5","paidAmount":"75","msisdn":254733000000,"dateCreated":"2026-03-02","accountReference":%q,"shortCode":%s}`,
+		account, moneytest.PlatformShortcode)
+	a := k.Post(t, apitest.Unknown, "", "/webhooks/billmanager/payment", told, 200)
+	if !strings.Contains(string(a.Body), `"rescode":"200"`) {
+		t.Errorf("answer %s", a.Body)
+	}
+	k.Quiet(t)
+	k.Post(t, apitest.Unknown, "", bareConfirmation,
+		confirmationBody("SJK4X7Q2P5", moneytest.PlatformShortcode, account, "75.00"), 200)
+	k.Quiet(t)
+	k.expectCredited(t, 75, 1)
+	if r := k.receipt(t, commands.ReceiptID("SJK4X7Q2P5").String()); len(r.Sightings) != 2 || r.Disputed {
+		t.Errorf("receipt %+v", r)
+	}
+}
+
+func TestLogs_NeverHoldACallbackToken(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.Post(t, apitest.Unknown, "", barePrompt+"/this-is-a-secret-token", `{}`, 200)
+	if strings.Contains(k.Log.String(), "this-is-a-secret-token") {
+		t.Error("the log holds a token")
+	}
+}

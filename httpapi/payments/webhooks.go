@@ -1,0 +1,77 @@
+package paymentsapi
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+)
+
+// CallbackReceiver takes the provider's callbacks in: stored before it answers, verified or not (rules.md 1, 3, 8).
+type CallbackReceiver interface {
+	// Receive stores a callback of a kind that came at the address of a token ("" for the bare one), and gives the
+	// answer. admit counts it against the rate limit of its shortcode. Fails: source_not_allowed, malformed_callback,
+	// rate_limited.
+	Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error) (any, error)
+}
+
+// Webhooks serves the addresses that the payment provider calls. They are the same on every host: whose
+// money it is follows from token and shortcode, never from the host (rules.md 9).
+type Webhooks struct{ Receiver CallbackReceiver }
+
+// callbackBodyLimit bounds a callback's body. Real ones are under 2 KiB.
+const callbackBodyLimit = 64 << 10
+
+// callbackAnswer is what the provider wants to hear.
+type callbackAnswer struct {
+	ResultCode int
+	ResultDesc string
+}
+
+// validationAnswer tells the provider whether a payment may go through.
+type validationAnswer struct {
+	ResultCode        string `doc:"0, or C2B00011 to C2B00016"`
+	ResultDesc        string
+	ThirdPartyTransID string `json:",omitempty"`
+}
+
+// billManagerAnswer is what the bill manager wants to hear.
+type billManagerAnswer struct {
+	Message string `json:"resmsg"`
+	Code    string `json:"rescode"`
+}
+
+// Routes lists the addresses: spec.md's bare ones, and those with a secret.
+func (a Webhooks) Routes() []httpapi.Route {
+	var routes []httpapi.Route
+	add := func(path, kind, summary string, response any) {
+		for _, p := range []string{path, path + "/:token"} {
+			routes = append(routes, httpapi.Route{
+				Method: "POST", Path: p, Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic, Summary: summary,
+				BodyLimit: callbackBodyLimit, Response: response, Handle: a.receive(kind),
+			})
+		}
+	}
+	add("/webhooks/mobile-money/stk", "stk", "Result of a payment prompt", callbackAnswer{})
+	add("/webhooks/mobile-money/c2b/validation", "c2b_validation", "May this paybill payment go through?",
+		validationAnswer{})
+	add("/webhooks/mobile-money/c2b/confirmation", "c2b_confirmation", "A paybill payment went through",
+		callbackAnswer{})
+	return append(routes, httpapi.Route{
+		Method: "POST", Path: "/webhooks/billmanager/payment", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
+		Summary: "A payment reported by the bill manager", BodyLimit: callbackBodyLimit, Response: billManagerAnswer{},
+		Handle: a.receive("billmanager_payment"),
+	})
+}
+
+// receive keeps a callback and answers at once.
+func (a Webhooks) receive(kind string) func(context.Context, *httpapi.Call) error {
+	return func(ctx context.Context, c *httpapi.Call) error {
+		answer, err := a.Receiver.Receive(ctx, kind, c.Param("token"), c.IP, c.Body(), func(shortcode string) error {
+			return c.CountWebhook(ctx, shortcode, kind)
+		})
+		if err != nil {
+			return err
+		}
+		return c.Send(200, answer)
+	}
+}

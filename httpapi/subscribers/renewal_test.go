@@ -1,0 +1,164 @@
+package subscribersapi_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
+	"github.com/lastmile-isp/lastmile/processmanagers/runner"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
+)
+
+// withMoney adds accounts, invoicing and renewal to the kit. It gives the way to let time come: timers look at the
+// clock.
+func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
+	t.Helper()
+	bus.Register(k.Bus, billing.Accounts())
+	bus.Register(k.Bus, billing.NumberSeries())
+	bus.RegisterStored[commands.DraftInvoice](k.Bus)
+	bus.RegisterStored[commands.GrantNumber](k.Bus)
+	bus.RegisterStored[commands.IssueInvoice](k.Bus)
+	bus.RegisterStored[commands.VoidInvoice](k.Bus)
+	bus.RegisterStored[commands.MakePeriodDue](k.Bus)
+	bus.RegisterStored[commands.ExtendSubscription](k.Bus)
+	bus.RegisterStored[commands.WithdrawPeriod](k.Bus)
+	bus.RegisterStored[commands.CancelPeriod](k.Bus)
+	p := processrunner.New(processrunner.Config{Feed: k.Feed, DB: k.Db, Clock: k.Clock, Decode: k.Bus.DecodeStored,
+		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
+			_, err := k.Bus.Execute(ctx, cmd, meta)
+			return err
+		}})
+	processrunner.Register(p, invoicing.Process())
+	processrunner.Register(p, invoicing.DocumentProcess())
+	processrunner.Register(p, renewal.Process())
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatalf("start processes: %v", err)
+	}
+	t.Cleanup(p.Stop)
+	return func(to time.Time) {
+		k.Clock.Set(to)
+		p.Wake()
+	}
+}
+
+// credited lets money come in for a subscriber.
+func (k *ispKit) credited(t *testing.T, subscriber string, minor int64) id.Receipt {
+	t.Helper()
+	receipt := id.New[id.Receipt]()
+	k.Run(t, commands.CreditReceipt{SubscriberID: id.Must[id.Subscriber](subscriber), OrgID: k.Acme, ReceiptID: receipt,
+		Number: "R" + receipt.String()[:8], Channel: "c2b", Amount: money.Of(minor, money.KES), PaidAt: k.Clock.Now()})
+	return receipt
+}
+
+// eventually waits until the log says what is wanted of a subscription and its subscriber's account.
+func (k *ispKit) eventually(
+	t *testing.T, subscription, what string, holds func(s subscribers.Subscription, a billing.Account) bool,
+) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, k.Bus, id.Must[id.Subscription](subscription))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _, err := bus.LoadUnchecked[billing.Account](ctx, k.Bus, s.SubscriberID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds(s, a) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("never %s: %+v", what, s)
+		case <-tick.C:
+		}
+	}
+}
+
+// paidUntil is a condition on the end of what is paid.
+func paidUntil(want time.Time) func(subscribers.Subscription, billing.Account) bool {
+	return func(s subscribers.Subscription, _ billing.Account) bool { return s.PaidUntil.Equal(want) }
+}
+
+// openInvoices is a condition on the number of open invoices.
+func openInvoices(n int) func(subscribers.Subscription, billing.Account) bool {
+	return func(s subscribers.Subscription, _ billing.Account) bool { return len(s.Open) == n }
+}
+
+func TestRenewal_APrepaidYearOfMoneyAndTime(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	travel := k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil) // 1,500.50
+	start := k.Clock.Now()
+	end := func(months int) time.Time { return start.AddDate(0, months, 0) }
+	k.credited(t, c.ID, 150050)
+	k.eventually(t, s.ID, "paid", paidUntil(end(1)))
+	travel(end(1).Add(-73 * time.Hour))
+	k.credited(t, c.ID, 150000) // not enough by half a shilling
+	travel(end(1).Add(-72 * time.Hour))
+	k.eventually(t, s.ID, "invoiced again", openInvoices(1))
+	k.credited(t, c.ID, 50+2*150050) // the rest, and two months
+	k.eventually(t, s.ID, "paid before its end", paidUntil(end(2)))
+	travel(end(2).Add(-72 * time.Hour)) // the lead time comes: credit renews by itself
+	k.eventually(t, s.ID, "renewed from credit", paidUntil(end(3)))
+	travel(end(3).Add(-72 * time.Hour))
+	k.eventually(t, s.ID, "renewed from credit again", paidUntil(end(4)))
+	travel(end(4).Add(-72 * time.Hour))
+	k.eventually(t, s.ID, "invoiced", openInvoices(1))
+	late := end(4).AddDate(0, 0, 9)
+	travel(late)
+	k.credited(t, c.ID, 150050)
+	k.eventually(t, s.ID, "paid after its end", paidUntil(late.AddDate(0, 1, 0)))
+	k.eventually(t, s.ID, "settled", func(s subscribers.Subscription, a billing.Account) bool {
+		return len(s.Open) == 0 && len(s.Paid) == 5 && len(a.Settled) == 5 && s.State == subscribers.Active
+	})
+}
+
+func TestRenewal_ReversedMoneyTakesThePeriodAndNewMoneyGivesIt(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil)
+	start := k.Clock.Now()
+	receipt := k.credited(t, c.ID, 150050)
+	k.eventually(t, s.ID, "paid", paidUntil(start.AddDate(0, 1, 0)))
+	k.Run(t, commands.WithdrawReceipt{
+		SubscriberID: id.Must[id.Subscriber](c.ID), ReceiptID: receipt, Reason: "reversed",
+	})
+	k.eventually(t, s.ID, "withdrawn", paidUntil(start))
+	k.Clock.Advance(24 * time.Hour)
+	k.credited(t, c.ID, 150050)
+	k.eventually(t, s.ID, "paid again", paidUntil(start.AddDate(0, 1, 1)))
+}
+
+func TestRenewal_EndingVoidsTheInvoiceOfServiceNeverGiven(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil)
+	k.eventually(t, s.ID, "invoiced", func(_ subscribers.Subscription, a billing.Account) bool {
+		return len(a.Invoices) == 1 && a.Invoices[id.Must[id.Invoice](*s.OpenInvoiceID)].Seq > 0
+	})
+	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
+	k.eventually(t, s.ID, "voided",
+		func(_ subscribers.Subscription, a billing.Account) bool { return len(a.Voided) == 1 })
+}

@@ -1,0 +1,103 @@
+package subscribersapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// Timeline serves /subscribers/:id/timeline.
+type Timeline struct {
+	Timeline    subscribersviews.TimelineQuery
+	Subscribers subscribersviews.SubscribersQuery
+	Users       identityviews.UsersQuery
+}
+
+// Routes lists the endpoints of timelines.
+func (a Timeline) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{Method: "GET", Path: "/subscribers/:id/timeline", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "Everything that happened to a subscriber, newest first", Row: timelineEntry{}, Handle: a.list},
+	}
+}
+
+// timelineEntry is one fact as api.md shows it.
+type timelineEntry struct {
+	At      time.Time     `json:"at"`
+	Type    string        `json:"type" doc:"such as billing.InvoiceIssued"`
+	Summary string        `json:"summary" doc:"a sentence without personal data"`
+	Actor   httpapi.Actor `json:"actor"`
+	Reason  *string       `json:"reason" doc:"null: none, or the subscriber was forgotten"`
+	Cause   timelineCause `json:"cause"`
+}
+
+// timelineCause is what an entry is about.
+type timelineCause struct {
+	Type string `json:"type" enum:"subscriber,subscription,invoice,credit_note,payment,receipt"`
+	ID   id.Any `json:"id"`
+}
+
+// list answers with a page of entries.
+func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
+	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
+	if err != nil {
+		return err
+	}
+	page, err := httpapi.PageOf[subscribersviews.TimelineKey](c)
+	if err != nil {
+		return err
+	}
+	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+	if err != nil || known == nil {
+		return cmp.Or(err, commands.ErrNoSubscriber())
+	}
+	rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, null.Zero(page.After), page.Fetch())
+	if err != nil {
+		return err
+	}
+	var users []id.User
+	for _, r := range rows {
+		if user := timelineUser(r); !user.IsZero() {
+			users = append(users, user)
+		}
+	}
+	names, err := a.Users.Names(ctx, c.Org.ID, users)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendPage(c, page, rows, func(r subscribersviews.TimelineRow) subscribersviews.TimelineKey {
+		return subscribersviews.TimelineKey{Position: r.Position}
+	}, func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, names) })
+}
+
+// timelineUser is the user who acted, zero when it was something else.
+func timelineUser(r subscribersviews.TimelineRow) id.User {
+	if r.ActorKind != string(events.ActorUser) {
+		return id.User{}
+	}
+	user, err := id.Parse[id.User](r.ActorID)
+	if err != nil {
+		return id.User{}
+	}
+	return user
+}
+
+// showTimelineEntry is a row as the API shows it.
+func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
+	return timelineEntry{
+		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: null.Of(r.Reason),
+		Actor: httpapi.Actor{
+			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
+			Name: null.Of(names[timelineUser(r)]),
+		},
+		Cause: timelineCause{Type: r.CauseType, ID: r.CauseID},
+	}
+}

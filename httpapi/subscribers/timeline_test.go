@@ -1,0 +1,139 @@
+package subscribersapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// shownHappening is an entry of a timeline as read.
+type shownHappening struct {
+	Type, Summary string
+	Reason        *string
+	Actor         struct {
+		Kind           string
+		ID, Role, Name *string
+	}
+	Cause struct{ Type, ID string }
+}
+
+// timeline reads a subscriber's timeline to its end.
+func (k *moneyKit) timeline(t *testing.T, who id.Subscriber, limit string) (all []shownHappening) {
+	t.Helper()
+	k.Shows(t, subscribersviews.TimelineName, subscribersviews.SubscribersName)
+	for cursor := ""; ; {
+		var page struct {
+			Data       []shownHappening
+			NextCursor *string
+			HasMore    bool
+		}
+		a := k.Do(t, apitest.Request{
+			Path: "/subscribers/" + who.String() + "/timeline?limit=" + limit + cursor, As: apitest.Support,
+		})
+		if a.Status != http.StatusOK {
+			t.Fatalf("timeline: %d %s", a.Status, a.Body)
+		}
+		a.Into(t, &page)
+		all = append(all, page.Data...)
+		if !page.HasMore {
+			return all
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+}
+
+func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	jane := k.Named(t, apitest.Admin, "Jane")
+	var p moneytest.ShownPayment
+	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": k.Amina, "amount": 100, "reference": "Secret-Book 1"}, 201).Into(t, &p)
+	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+*p.ReceiptID+"/reverse",
+		map[string]any{"reason": "paid by mistake"}, 200)
+	k.Quiet(t)
+	all := k.timeline(t, k.Amina, "100")
+	var types []string
+	for _, h := range all {
+		types = append(types, h.Type)
+	}
+	for _, want := range []string{
+		"subscribers.SubscriberRegistered", "payments.ReceiptMatched", "billing.ReceiptCredited",
+		"payments.ReceiptReversed", "billing.ReceiptWithdrawn",
+	} {
+		if !slices.Contains(types, want) {
+			t.Errorf("%s is not among %v", want, types)
+		}
+	}
+	reversed := all[slices.Index(types, "payments.ReceiptReversed")]
+	if reversed.Summary != "A payment of KES 100.00 was reversed." || reversed.Reason == nil ||
+		*reversed.Reason != "paid by mistake" ||
+		reversed.Actor.Kind != "user" || *reversed.Actor.ID != jane.String() || *reversed.Actor.Role != "admin" ||
+		reversed.Actor.Name == nil ||
+		*reversed.Actor.Name != "Jane Doe" || reversed.Cause.Type != "receipt" || reversed.Cause.ID != *p.ReceiptID {
+		t.Errorf("the reversal is %+v", reversed)
+	}
+	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.Actor.Kind != "operator" ||
+		first.Actor.Name != nil {
+		t.Errorf("oldest %+v", first)
+	}
+	paged := k.timeline(t, k.Amina, "2")
+	if len(paged) != len(all) {
+		t.Errorf("pages have %d entries, all at once %d", len(paged), len(all))
+	}
+	for i := range paged {
+		if paged[i].Type != all[i].Type {
+			t.Errorf("entry %d of pages is %s, want %s", i, paged[i].Type, all[i].Type)
+		}
+	}
+	body := string(k.Do(t, apitest.Request{Path: "/subscribers/" + k.Amina.String() + "/timeline?limit=100",
+		As: apitest.Support}).Body)
+	for _, word := range []string{"Somebody", "254712345678", "Secret-Book", "127.0.0.1"} {
+		if strings.Contains(body, word) {
+			t.Errorf("%q is in the timeline", word)
+		}
+	}
+}
+
+func TestTimelineAndCollections_RolesTenantsAndHosts(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.Shows(t, subscribersviews.SubscribersName, subscribersviews.TimelineName)
+	timeline := "/subscribers/" + k.Amina.String() + "/timeline"
+	for _, path := range []string{timeline, "/reports/collections"} {
+		for name, c := range map[string]struct {
+			request apitest.Request
+			want    apitest.Want
+		}{
+			"support":      {apitest.Request{Path: path, As: apitest.Support}, apitest.Is(200, "")},
+			"a subscriber": {apitest.Request{Path: path, As: apitest.Subscriber}, apitest.Is(403, "role_required")},
+			"nobody":       {apitest.Request{Path: path}, apitest.Is(401, "unauthenticated")},
+			"the root host": {
+				apitest.Request{Path: path, Host: apitest.Domain, As: apitest.Super}, apitest.Is(404, "not_found"),
+			},
+			"another tenant": {
+				apitest.Request{Path: path, Host: apitest.Acme, As: apitest.OtherAdmin},
+				apitest.Is(401, "unauthenticated"),
+			},
+		} {
+			apitest.Sends(t, k.Kit.Kit, name+" "+path, c.request, c.want)
+		}
+	}
+	none := apitest.Is(404, "subscriber_not_found")
+	apitest.Sends(t, k.Kit.Kit, "foreign", apitest.Request{Path: timeline, Host: apitest.Other, As: apitest.OtherAdmin},
+		none)
+	apitest.Sends(t, k.Kit.Kit, "unknown", apitest.Request{
+		Path: "/subscribers/" + id.New[id.Subscriber]().String() + "/timeline",
+		As:   apitest.Support,
+	}, none)
+	apitest.Sends(t, k.Kit.Kit, "nonsense",
+		apitest.Request{Path: "/subscribers/nonsense/timeline", As: apitest.Support}, none)
+	apitest.Sends(t, k.Kit.Kit, "cursor", apitest.Request{Path: timeline + "?cursor=x", As: apitest.Support},
+		apitest.Is(400, "bad_cursor"))
+}
