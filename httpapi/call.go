@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // contentJSON is the type of every answer with a body, unless a handler sets another.
@@ -98,24 +99,8 @@ func (c *Call) Meta() commands.Meta {
 		ExpectedRevision: c.expected}
 }
 
-// MetaFor is Meta for a further command of the same request, told apart by a word: ids of events derive from the
-// command's.
-func (c *Call) MetaFor(step string) commands.Meta {
-	m := c.Meta()
-	m.CorrelationID = m.CommandID.String()
-	m.CommandID = id.Derive[id.Command]("step", m.CommandID.String(), step)
-	m.ExpectedRevision = nil
-	return m
-}
-
-// NewID makes the id of something that this request creates: derived from the Idempotency-Key when there is one, so
-// that a retry after a lost answer meets what the first try made (rules.md 22).
-func NewID[I ~[16]byte](c *Call, kind string) I {
-	if !c.keyed {
-		return id.New[I]()
-	}
-	return id.Derive[I]("made", kind, c.command.String())
-}
+// Asked is what the request asks of a use case.
+func (c *Call) Asked() usecases.Asked { return usecases.Asked{Meta: c.Meta(), Keyed: c.keyed} }
 
 // Send answers with a JSON body.
 func (c *Call) Send(status int, body any) error {

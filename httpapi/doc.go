@@ -38,8 +38,8 @@
 //
 // Rules of request structs: a field is required unless its json tag says omitempty or omitzero; optional values whose
 // absence matters are pointers. An `enum:"a,b"` tag bounds a text; `doc:"..."` describes a field in OpenAPI. Amounts in
-// are of type Amount, amounts out are money.Amount.Number(). Ids of what a command makes come from NewID, so that a
-// retry with the same Idempotency-Key meets the same stream. A handler that executes several commands takes MetaFor for
+// are of type Amount, amounts out are money.Amount.Number(). Ids of what a command makes come from usecases.NewID, so that a
+// retry with the same Idempotency-Key meets the same stream. A handler that executes several commands takes Asked().Step for
 // the others.
 //
 // Package apitest runs an area's routes on a real listener, and sweeps a whole table with bad requests.

@@ -46,7 +46,7 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 	defer cancel()
-	meta := c.MetaFor("refusal " + c.RequestID)
+	meta := c.Asked().Step("refusal " + c.RequestID)
 	if err := s.cfg.Refusals.Note(ctx, refusal, meta); err != nil {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "refusal not recorded", slog.String("request_id", c.RequestID),
 			slog.String("error", err.Error()))

@@ -149,14 +149,19 @@ func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, er
 			b.cfg.Logger.Warn("command lost too many races", "command", x.cmd.CommandName(), "command_id",
 				x.meta.CommandID.String(),
 				"stream", x.cmd.Target().Stream())
-			return Result{}, failure.NewConflict("concurrent_change",
-				"This was changed by somebody else at the same time. Please try again.")
+			return Result{}, ErrConcurrentChange()
 		}
 		pause := conflictPause<<lost + rand.N(conflictPause<<lost)
 		if err := sleep(ctx, pause); err != nil {
 			return Result{}, err
 		}
 	}
+}
+
+// ErrConcurrentChange is the answer to a command that lost too many races.
+func ErrConcurrentChange() error {
+	return failure.NewConflict("concurrent_change",
+		"This was changed by somebody else at the same time. Please try again.")
 }
 
 // stale is a failed If-Match.

@@ -127,8 +127,7 @@ func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, meta event
 		}
 		return err
 	}
-	return failure.NewConflict("concurrent_change",
-		"This was changed by somebody else at the same time. Please try again.")
+	return ErrConcurrentChange()
 }
 
 // note remembers a claim as taken by the execution.

@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // parcelRequest has a field of each kind that endpoints take.
@@ -147,7 +148,7 @@ func (p *Parcels) create(_ context.Context, c *httpapi.Call) error {
 	meta := c.Meta()
 	c.SetRevision(3)
 	return c.Send(201, ParcelResponse{
-		ID: httpapi.NewID[id.Invoice](c, "parcel").String(), Name: in.Name, Amount: amount.Number(),
+		ID: usecases.NewID[id.Invoice](c.Asked(), "parcel").String(), Name: in.Name, Amount: amount.Number(),
 		CommandID: meta.CommandID.String(), Actor: meta.Actor, Org: meta.OrgID.String(), IP: meta.IP,
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // daysToPay is how long after today a manual invoice falls due when nobody says.
@@ -150,7 +151,7 @@ func (a Invoices) draft(ctx context.Context, c *httpapi.Call, in invoiceRequest)
 		return none, err
 	}
 	return commands.DraftInvoice{
-		SubscriberID: in.SubscriberID, OrgID: c.Org.ID, InvoiceID: httpapi.NewID[id.Invoice](c, "invoice"),
+		SubscriberID: in.SubscriberID, OrgID: c.Org.ID, InvoiceID: usecases.NewID[id.Invoice](c.Asked(), "invoice"),
 		Lines: lines, Tax: settings.Tax, Currency: settings.Currency, Prefix: settings.InvoicePrefix, DueOn: due,
 	}, nil
 }
@@ -277,7 +278,7 @@ func (a Invoices) creditNote(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	note := httpapi.NewID[id.Receipt](c, "credit_note")
+	note := usecases.NewID[id.Receipt](c.Asked(), "credit_note")
 	meta := c.Meta()
 	meta.Reason = in.Reason
 	if _, err := a.Bus.Execute(ctx, commands.DraftCreditNote{

@@ -94,7 +94,7 @@ func (a Auth) changePassword(ctx context.Context, c *httpapi.Call) error {
 	if err := a.Passwords.Set(ctx, user.ID, in.NewPassword); err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, commands.RecordPasswordChange{UserID: user.ID}, c.MetaFor("password"))
+	done, err := a.Bus.Execute(ctx, commands.RecordPasswordChange{UserID: user.ID}, c.Asked().Step("password"))
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 // open starts a session in a role and answers with its tokens.
 func (a Auth) open(ctx context.Context, c *httpapi.Call, user identityviews.UserRow, role events.Role) error {
 	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: c.Org.ID}
-	meta := c.MetaFor("session")
+	meta := c.Asked().Step("session")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
 	start := commands.StartSession{
 		SessionID: session.ID, UserID: user.ID, OrgID: c.Org.ID, Role: role, Method: "password",
@@ -254,7 +254,7 @@ func (a Auth) mayEnter(
 	if member.Status != "pending" {
 		return member.Role, nil
 	}
-	meta := c.MetaFor("accept")
+	meta := c.Asked().Step("accept")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
 	_, err := a.Bus.Execute(ctx, commands.AcceptMembership{UserID: user.ID, OrgID: c.Org.ID}, meta)
 	if failure.KindOf(err) == failure.NotFound { // it was disabled a moment ago
@@ -341,7 +341,7 @@ func endSession(
 	if err := refresh.RevokeSession(ctx, session.ID); err != nil {
 		return err
 	}
-	meta := c.MetaFor("end " + session.ID.String())
+	meta := c.Asked().Step("end " + session.ID.String())
 	meta.OrgID = session.OrgID
 	meta.Reason = reason
 	if meta.Actor.Kind == events.ActorPublic {

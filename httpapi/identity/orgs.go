@@ -20,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Organizations serves /orgs on the root host.
@@ -138,7 +139,7 @@ func (a Organizations) create(ctx context.Context, c *httpapi.Call) error {
 	}
 	country := orDefault(in.Country, "KE")
 	create := commands.CreateOrganization{
-		OrgID: httpapi.NewID[id.Organization](c, "organization"), Slug: in.Slug, Name: strings.TrimSpace(in.Name),
+		OrgID: usecases.NewID[id.Organization](c.Asked(), "organization"), Slug: in.Slug, Name: strings.TrimSpace(in.Name),
 		Billing: events.BillingSettings{
 			Timezone: orDefault(in.Timezone, "Africa/Nairobi"), Currency: money.Currency(orDefault(in.Currency, "KES")),
 			Country: country, InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: kenyanTax(country),

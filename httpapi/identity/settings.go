@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Settings serves /settings/organization.
@@ -144,7 +145,7 @@ func (a Settings) put(ctx context.Context, c *httpapi.Call) error {
 		rename.Name = strings.TrimSpace(*in.Name)
 		badName = rename.Validate()
 	}
-	done, err := httpapi.Amend(ctx, c, a.Bus, "organization", c.Org.ID,
+	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), c.Org.ID,
 		func(present identity.Organization) (commands.Command, error) {
 			if present.ID.IsZero() {
 				return nil, commands.ErrNoOrganization()
@@ -157,7 +158,7 @@ func (a Settings) put(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	if in.Name != nil {
-		renamed, err := a.Bus.Execute(ctx, rename, c.MetaFor("rename"))
+		renamed, err := a.Bus.Execute(ctx, rename, c.Asked().Step("rename"))
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Users serves /users: the staff of an organization.
@@ -134,7 +135,7 @@ func (a Users) create(ctx context.Context, c *httpapi.Call) error {
 // newUserID makes the id of a user. It tells nothing: one that shows when it was made would tell an organization that
 // the person was known before (rules.md 16).
 func newUserID(c *httpapi.Call, kind string) id.User {
-	return id.Derive[id.User]("user", httpapi.NewID[id.Any](c, kind).String())
+	return id.Derive[id.User]("user", usecases.NewID[id.Any](c.Asked(), kind).String())
 }
 
 // addUser registers a user with a temporary password, or grants a membership to the one who has the e-mail address.
@@ -145,7 +146,7 @@ func addUser(
 	if err := checkNewUser(r, password); err != nil {
 		return id.User{}, bus.Result{}, err
 	}
-	meta := c.MetaFor("user")
+	meta := c.Asked().Step("user")
 	meta.OrgID = r.OrgID
 	known, err := users.ByEmail(ctx, r.Email.Reveal())
 	if err != nil {

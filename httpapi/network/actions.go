@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // errOfService is the newest error of a service as an answer, nil without one.
@@ -35,7 +36,7 @@ func (a API) reconcileService(ctx context.Context, c *httpapi.Call) error {
 		}
 	}
 	done, err := a.Bus.Execute(ctx, commands.ReconcileService{
-		ServiceID: state.ID, RunID: httpapi.NewID[id.Run](c, "run"),
+		ServiceID: state.ID, RunID: usecases.NewID[id.Run](c.Asked(), "run"),
 	},
 		c.Meta())
 	if err != nil {
@@ -70,7 +71,7 @@ func (a API) reconcile(kind events.ReconcileKind) func(context.Context, *httpapi
 		if err != nil {
 			return err
 		}
-		run := httpapi.NewID[id.Run](c, "run")
+		run := usecases.NewID[id.Run](c.Asked(), "run")
 		if _, err := a.Bus.Execute(ctx,
 			commands.RequestReconcile{RunID: run, OrgID: c.Org.ID, DeviceID: device, Kind: kind},
 			c.Meta()); err != nil {
@@ -116,7 +117,7 @@ func (a API) reboot(ctx context.Context, c *httpapi.Call) error {
 	if _, err := a.Routers.Resource(ctx, device); err != nil {
 		return err
 	}
-	run := httpapi.NewID[id.Run](c, "run")
+	run := usecases.NewID[id.Run](c.Asked(), "run")
 	if _, err := a.Bus.Execute(ctx, commands.RequestReboot{DeviceID: device, RunID: run}, c.Meta()); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // How long requests wait for a router. A new or changed service is shown as it stands after a short while; who asks for
@@ -93,7 +94,7 @@ func checkServiceForm(
 func (a API) allocate(
 	ctx context.Context, c *httpapi.Call, command commands.AllocateAddresses,
 ) (events.ServiceAddressing, error) {
-	if _, err := a.Bus.Execute(ctx, command, c.MetaFor("allocate")); err != nil {
+	if _, err := a.Bus.Execute(ctx, command, c.Asked().Step("allocate")); err != nil {
 		return events.ServiceAddressing{}, err
 	}
 	plan, _, err := bus.LoadUnchecked[network.Addressing](ctx, a.Bus, c.Org.ID)
@@ -138,7 +139,7 @@ func (a API) settle(ctx context.Context, c *httpapi.Call, r *networkviews.Servic
 			OrgID: r.OrgID, ServiceID: r.ID, Binding: r.Binding, Subnet: r.Addressing.Subnet,
 		}
 	}
-	_, _ = a.Bus.Execute(ctx, command, c.MetaFor("settle"))
+	_, _ = a.Bus.Execute(ctx, command, c.Asked().Step("settle"))
 }
 
 // outcome waits until work that was asked for at a position is reported; nil when it is not in time.
@@ -318,7 +319,7 @@ func (a API) deleteService(ctx context.Context, c *httpapi.Call) error {
 		ServiceID: state.ID, Confirmed: confirmed, AffectedSessions: sessions,
 	}
 	if state.Removing() { // asked for again: it goes on at once
-		command = commands.ReconcileService{ServiceID: state.ID, RunID: httpapi.NewID[id.Run](c, "run")}
+		command = commands.ReconcileService{ServiceID: state.ID, RunID: usecases.NewID[id.Run](c.Asked(), "run")}
 	}
 	unreachable := failure.KindOf(err) == failure.Unavailable
 	abandoned, err := asked(c, "abandon")
@@ -328,7 +329,7 @@ func (a API) deleteService(ctx context.Context, c *httpapi.Call) error {
 	done, err := a.Bus.Execute(ctx, command, c.Meta())
 	if err == nil && abandoned && confirmed && unreachable {
 		done, err = a.Bus.Execute(ctx, commands.ReportRemoved{ServiceID: state.ID, Abandoned: true},
-			c.MetaFor("abandon"))
+			c.Asked().Step("abandon"))
 	}
 	if err != nil {
 		return err

@@ -250,7 +250,7 @@ func (a API) deleteDevice(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	if _, err := a.Bus.Execute(ctx, commands.CloseAddressingDevice{OrgID: c.Org.ID, DeviceID: device},
-		c.MetaFor("close")); err != nil {
+		c.Asked().Step("close")); err != nil {
 		return err
 	}
 	done, err := a.Bus.Execute(ctx, commands.DecommissionDevice{DeviceID: device}, c.Meta())

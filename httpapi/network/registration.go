@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // tunnelTries bounds how many addresses are tried before giving up: the plan is then as good as full.
@@ -29,14 +30,14 @@ func (a API) registerDevice(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	command := commands.RegisterDevice{
-		DeviceID: httpapi.NewID[id.Device](c, "device"), OrgID: c.Org.ID, Details: events.DeviceDetails{
+		DeviceID: usecases.NewID[id.Device](c.Asked(), "device"), OrgID: c.Org.ID, Details: events.DeviceDetails{
 			Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
 			CoAPort:           null.Or(in.CoAPort, commands.DefaultCoAPort),
 			APIPort:           null.Or(in.APIPort, commands.DefaultAPIPort),
 			ManagementAddress: strings.TrimSpace(in.ManagementAddress),
 		},
-		RadiusRef: httpapi.NewID[id.Secret](c, "device_radius"),
-		TunnelRef: httpapi.NewID[id.Secret](c, "device_tunnel"),
+		RadiusRef: usecases.NewID[id.Secret](c.Asked(), "device_radius"),
+		TunnelRef: usecases.NewID[id.Secret](c.Asked(), "device_tunnel"),
 	}
 	command.TunnelUser = "nas-" + strings.ReplaceAll(command.DeviceID.String(), "-", "")
 	command.TunnelAddress = network.TunnelCandidate(command.DeviceID, 0)
@@ -47,7 +48,7 @@ func (a API) registerDevice(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	if in.APIUsername != "" {
-		command.APIRef = httpapi.NewID[id.Secret](c, "device_api")
+		command.APIRef = usecases.NewID[id.Secret](c.Asked(), "device_api")
 		if err := a.keepAPI(ctx, c.Org.ID, command.APIRef, in.APIUsername, in.APIPassword); err != nil {
 			return err
 		}
@@ -182,7 +183,7 @@ func (a API) changeDevice(ctx context.Context, c *httpapi.Call) error {
 	if err := a.replaceCredentials(ctx, c, device, in); err != nil {
 		return err
 	}
-	done, err := httpapi.Amend(ctx, c, a.Bus, commands.DeviceCategory, device,
+	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), device,
 		func(present network.Device) (commands.Command, error) {
 			return commands.CorrectDevice{DeviceID: device, Details: in.details(present.Details)}, nil
 		})
@@ -195,13 +196,13 @@ func (a API) changeDevice(ctx context.Context, c *httpapi.Call) error {
 // replaceCredentials keeps new secrets under references of their own, then adopts them.
 func (a API) replaceCredentials(ctx context.Context, c *httpapi.Call, device id.Device, in deviceChange) error {
 	if in.RadiusSecret != nil {
-		ref := httpapi.NewID[id.Secret](c, "device_radius")
+		ref := usecases.NewID[id.Secret](c.Asked(), "device_radius")
 		if err := a.keep(ctx, c.Org.ID, ref, events.CredentialRadius, []byte(in.RadiusSecret.Reveal())); err != nil {
 			return err
 		}
 		if _, err := a.Bus.Execute(ctx,
 			commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: ref},
-			c.MetaFor("radius")); err != nil {
+			c.Asked().Step("radius")); err != nil {
 			return err
 		}
 	}
@@ -210,12 +211,12 @@ func (a API) replaceCredentials(ctx context.Context, c *httpapi.Call, device id.
 	}
 	var ref id.Secret
 	if *in.APIUsername != "" {
-		ref = httpapi.NewID[id.Secret](c, "device_api")
+		ref = usecases.NewID[id.Secret](c.Asked(), "device_api")
 		if err := a.keepAPI(ctx, c.Org.ID, ref, *in.APIUsername, null.Zero(in.APIPassword)); err != nil {
 			return err
 		}
 	}
 	_, err := a.Bus.Execute(ctx, commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialAPI,
-		Ref: ref}, c.MetaFor("api"))
+		Ref: ref}, c.Asked().Step("api"))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // confirmParam is how a disruptive change is confirmed.
@@ -191,7 +192,7 @@ func slugOf(service id.Service) string { return service.String()[:8] }
 // newServiceID makes an id whose first 8 hex digits are unlike those of any other: new ids begin with the time, and
 // names on a router are made of these digits.
 func newServiceID(c *httpapi.Call) id.Service {
-	return id.Derive[id.Service]("network_service", httpapi.NewID[id.Any](c, "service").String())
+	return id.Derive[id.Service]("network_service", usecases.NewID[id.Any](c.Asked(), "service").String())
 }
 
 // service is the service that the path names, of the host's organization, as the log has it.

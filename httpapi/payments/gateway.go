@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Gateway serves /settings/payment-gateway.
@@ -185,7 +186,7 @@ func (a Gateway) keep(ctx context.Context, c *httpapi.Call, in gatewayRequest) (
 	if err != nil {
 		return none, fmt.Errorf("write payment credentials: %w", err)
 	}
-	ref := httpapi.NewID[id.Secret](c, "payment_credentials")
+	ref := usecases.NewID[id.Secret](c.Asked(), "payment_credentials")
 	return ref, a.Secrets.Put(ctx, vault.Secret{Ref: ref, OrgID: c.Org.ID, Purpose: commands.GatewayCredentialsPurpose},
 		plain)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Limits of prompts. Source: rules.md 5.
@@ -91,7 +92,7 @@ func (a Payments) reserve(ctx context.Context, c *httpapi.Call, command commands
 		return err // a retry of a request that went through, and whose answer was lost
 	}
 	// Not the id that a first try of this request had: a reservation that was given back since has to be made again.
-	meta := c.MetaFor("reserve " + id.New[id.Request]().String())
+	meta := c.Asked().Step("reserve " + id.New[id.Request]().String())
 	reserved, err := a.Bus.Execute(ctx, commands.ReservePrompt{
 		SubscriberID: command.SubscriberID, OrgID: c.Org.ID, PaymentID: command.PaymentID, InvoiceID: command.InvoiceID,
 		Amount: command.Amount,
@@ -103,7 +104,7 @@ func (a Payments) reserve(ctx context.Context, c *httpapi.Call, command commands
 	if over == nil {
 		return nil
 	}
-	meta = c.MetaFor("release " + meta.CommandID.String())
+	meta = c.Asked().Step("release " + meta.CommandID.String())
 	_, err = a.Bus.Execute(ctx, commands.ReleasePrompt{SubscriberID: command.SubscriberID,
 		PaymentID: command.PaymentID}, meta)
 	return errors.Join(over, err)
@@ -150,7 +151,7 @@ func (a Payments) promptCommand(
 		return none, err
 	}
 	command := commands.InitiatePayment{
-		PaymentID: httpapi.NewID[id.Payment](c, "payment"), OrgID: c.Org.ID, SubscriberID: in.SubscriberID,
+		PaymentID: usecases.NewID[id.Payment](c.Asked(), "payment"), OrgID: c.Org.ID, SubscriberID: in.SubscriberID,
 		InvoiceID: in.InvoiceID, Amount: amount.CeilMajor(), Phone: personal.Of(phone),
 		AccountReference: accountReference(),
 	}

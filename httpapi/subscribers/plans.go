@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Plans serves /plans.
@@ -128,7 +129,7 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	faults.Check(in.Currency == "" || in.Currency == string(settings.Currency), "currency",
 		"must be the organization's, %s", settings.Currency)
 	command := commands.CreatePlan{
-		PlanID: httpapi.NewID[id.Plan](c, "plan"), OrgID: c.Org.ID, Code: in.Code, Terms: events.PlanTerms{
+		PlanID: usecases.NewID[id.Plan](c.Asked(), "plan"), OrgID: c.Org.ID, Code: in.Code, Terms: events.PlanTerms{
 			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
 			Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
 			Rates: events.Rates(in.Rates),
@@ -195,7 +196,7 @@ func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := httpapi.Amend(ctx, c, a.Bus, "plan", plan, func(present subscribers.Plan) (commands.Command, error) {
+	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), plan, func(present subscribers.Plan) (commands.Command, error) {
 		if present.Owner != c.Org.ID {
 			return nil, commands.ErrNoPlan()
 		}

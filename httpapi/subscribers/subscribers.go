@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Subscribers serves /subscribers.
@@ -162,7 +163,7 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	command := commands.RegisterSubscriber{
-		SubscriberID: httpapi.NewID[id.Subscriber](c, "subscriber"), OrgID: c.Org.ID, Currency: settings.Currency,
+		SubscriberID: usecases.NewID[id.Subscriber](c.Asked(), "subscriber"), OrgID: c.Org.ID, Currency: settings.Currency,
 		Details: events.SubscriberDetails{
 			FirstName: personal.Of(strings.TrimSpace(in.FirstName)),
 			LastName:  personal.Of(strings.TrimSpace(in.LastName)),
@@ -276,7 +277,7 @@ func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	in = in.cleared(c.Nulls())
-	done, err := httpapi.Amend(ctx, c, a.Bus, "subscriber", subscriber,
+	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), subscriber,
 		func(present subscribers.Subscriber) (commands.Command, error) {
 			if present.Owner != c.Org.ID || present.Forgotten {
 				return nil, commands.ErrNoSubscriber()

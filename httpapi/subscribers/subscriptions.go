@@ -1,7 +1,6 @@
 package subscribersapi
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,11 +18,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Subscriptions serves /subscriptions.
@@ -143,7 +142,7 @@ func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 		}
 		return err
 	}
-	return a.sendVisible(ctx, c, 201, command.SubscriptionID, done)
+	return httpapi.SendOne(ctx, c, 201, a.one(), command.SubscriptionID, done)
 }
 
 // maxNetworkPassword is what RADIUS can carry. Source: RFC 2865 5.2.
@@ -224,7 +223,7 @@ func (a Subscriptions) command(
 	if username == "" {
 		username = subscriber.AccountNumber
 	}
-	subscription := httpapi.NewID[id.Subscription](c, "subscription")
+	subscription := usecases.NewID[id.Subscription](c.Asked(), "subscription")
 	return commands.CreateSubscription{
 		SubscriptionID: subscription, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, PlanID: in.PlanID,
 		PlanVersion: plan.Version, Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts,
@@ -251,18 +250,12 @@ func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time,
 	return day.Start(zone), nil
 }
 
-// sendVisible answers with the subscription once the read side has the write.
-func (a Subscriptions) sendVisible(
-	ctx context.Context, c *httpapi.Call, status int, subscription id.Subscription, done bus.Result,
-) error {
-	v := httpapi.Visible{Projection: subscribersviews.SubscriptionsName, ID: subscription.String(), Result: done}
-	return httpapi.SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriptionResponse, error) {
-		row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
-		if err != nil || row == nil {
-			return subscriptionResponse{}, cmp.Or(err, commands.ErrNoSubscription())
-		}
-		return a.show(*row), nil
-	})
+// one is a subscription as it is read and shown.
+func (a Subscriptions) one() httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse] {
+	return httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse]{
+		Model: subscribersviews.SubscriptionsName, Missing: commands.ErrNoSubscription, Read: a.Subscriptions.Get,
+		Show: a.show, Revision: func(r subscribersviews.SubscriptionRow) int64 { return r.Revision },
+	}
 }
 
 // list answers with a page of subscriptions.
@@ -272,31 +265,16 @@ func (a Subscriptions) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[subscribersviews.SubscriptionKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r subscribersviews.SubscriptionRow) subscribersviews.SubscriptionKey {
-		return subscribersviews.SubscriptionKey{CreatedAt: r.CreatedAt, ID: r.ID}
-	}, a.show)
+	return httpapi.SendList(ctx, c, a.show, func(
+		ctx context.Context, after subscribersviews.SubscriptionKey, max int,
+	) ([]subscribersviews.SubscriptionRow, error) {
+		return a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, after, max)
+	})
 }
 
 // get answers with one subscription.
 func (a Subscriptions) get(ctx context.Context, c *httpapi.Call) error {
-	subscription, err := httpapi.PathID[id.Subscription](c, "id", commands.ErrNoSubscription)
-	if err != nil {
-		return err
-	}
-	row, err := a.Subscriptions.Get(ctx, c.Org.ID, subscription)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoSubscription())
-	}
-	c.SetRevision(uint64(row.Revision))
-	return c.Send(200, a.show(*row))
+	return httpapi.ReadOne(ctx, c, a.one())
 }
 
 // pause rests service and billing.
@@ -328,5 +306,5 @@ func (a Subscriptions) act(
 	if err != nil {
 		return err
 	}
-	return a.sendVisible(ctx, c, 200, subscription, done)
+	return httpapi.SendOne(ctx, c, 200, a.one(), subscription, done)
 }

@@ -118,12 +118,13 @@ var layers = []layer{
 	{folders: []string{"gateways/..."}, own: []string{"internal/...", "gateways/breaker"}, never: kits},
 	{ // the core of the HTTP face knows no area
 		folders: []string{"httpapi"}, never: kits,
-		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/runner"},
+		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/runner", "usecases"},
 	},
 	{ // an area's endpoints stand on the core and on use cases, not on one another
 		folders: []string{"httpapi/*", "radius/..."}, never: kits,
 		own: []string{
-			"internal/...", "events", "commands", "commands/bus", "projections/...", "usecases/*", "httpapi",
+			"internal/...", "events", "commands", "commands/bus", "projections/...", "usecases", "usecases/*",
+			"httpapi",
 			"aggregates/*", "aggregates/network/routerplan",
 		},
 	},

@@ -55,6 +55,9 @@ type Key struct {
 	ID       id.Any `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r Entry) Key() Key { return Key{Position: r.Position, ID: r.ID} }
+
 // Filter narrows the log; zero fields do not.
 type Filter struct {
 	Actor      string

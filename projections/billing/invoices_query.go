@@ -92,6 +92,9 @@ type InvoiceKey struct {
 	ID        id.Invoice `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r InvoiceRow) Key() InvoiceKey { return InvoiceKey{DraftedAt: r.DraftedAt, ID: r.ID} }
+
 // InvoiceFilter narrows a list; empty fields do not.
 type InvoiceFilter struct {
 	SubscriberID id.Subscriber

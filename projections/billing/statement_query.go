@@ -41,6 +41,9 @@ type StatementKey struct {
 	Position int64 `json:"p"`
 }
 
+// Key is where the row stands in the list.
+func (r StatementRow) Key() StatementKey { return StatementKey{Position: r.Position} }
+
 // StatementQuery reads statements and balances.
 type StatementQuery struct{ Views *runner.Views }
 

@@ -32,6 +32,11 @@ type OrganizationKey struct {
 	ID        id.Organization `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r OrganizationRow) Key() OrganizationKey {
+	return OrganizationKey{CreatedAt: r.CreatedAt, ID: r.ID}
+}
+
 // organizationColumns are the columns that a row's struct takes.
 const organizationColumns = `org_id, slug, name, billing, suspended, created_at, revision`
 

@@ -44,6 +44,9 @@ type MemberKey struct {
 	ID          id.User   `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r MemberRow) Key() MemberKey { return MemberKey{MemberSince: r.MemberSince, ID: r.ID} }
+
 // UsersQuery reads users.
 type UsersQuery struct{ Views *runner.Views }
 

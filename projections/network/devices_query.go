@@ -48,6 +48,9 @@ type DeviceKey struct {
 	ID        id.Device `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r DeviceRow) Key() DeviceKey { return DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID} }
+
 // DevicesQuery reads routers.
 type DevicesQuery struct{ Views *runner.Views }
 

@@ -181,6 +181,9 @@ type HistoryKey struct {
 	Position int64 `json:"p"`
 }
 
+// Key is where the row stands in the list.
+func (r HistoryRow) Key() HistoryKey { return HistoryKey{Position: r.Position} }
+
 // HistoryQuery reads timelines.
 type HistoryQuery struct{ Views *runner.Views }
 

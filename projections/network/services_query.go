@@ -57,6 +57,9 @@ type ServiceKey struct {
 	ID        id.Service `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r ServiceRow) Key() ServiceKey { return ServiceKey{CreatedAt: r.CreatedAt, ID: r.ID} }
+
 // ServicesQuery reads services.
 type ServicesQuery struct{ Views *runner.Views }
 

@@ -144,6 +144,9 @@ type Key struct {
 	Ordinal  int   `json:"o"`
 }
 
+// Key is where the row stands in the list.
+func (r Row) Key() Key { return Key{Position: r.Position, Ordinal: r.Ordinal} }
+
 // After gives up to max messages of an organization behind a place, oldest first.
 func (q Query) After(ctx context.Context, org id.Organization, after Key, max int) ([]Row, error) {
 	var rows []Row

@@ -113,6 +113,9 @@ type PaymentKey struct {
 	ID          id.Payment `json:"p"`
 }
 
+// Key is where the row stands in the list.
+func (r PaymentRow) Key() PaymentKey { return PaymentKey{InitiatedAt: r.InitiatedAt, ID: r.ID} }
+
 // PaymentFilter narrows a list; empty fields do not.
 type PaymentFilter struct {
 	SubscriberIDs []id.Subscriber

@@ -75,6 +75,9 @@ type ReceiptKey struct {
 	ID         id.Receipt `json:"r"`
 }
 
+// Key is where the row stands in the list.
+func (r ReceiptRow) Key() ReceiptKey { return ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID} }
+
 // ReceiptFilter narrows a list; empty fields do not.
 type ReceiptFilter struct {
 	State         string

@@ -86,6 +86,9 @@ type PlanKey struct {
 	ID        id.Plan   `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r PlanRow) Key() PlanKey { return PlanKey{CreatedAt: r.CreatedAt, ID: r.ID} }
+
 // PlansQuery reads plans.
 type PlansQuery struct{ Views *runner.Views }
 

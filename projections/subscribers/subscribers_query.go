@@ -48,6 +48,9 @@ type SubscriberKey struct {
 	ID        id.Subscriber `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r SubscriberRow) Key() SubscriberKey { return SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID} }
+
 // SubscriberFilter narrows a list; empty fields do not.
 type SubscriberFilter struct {
 	Search string // words, each the beginning of a name, phone, e-mail or account number

@@ -59,6 +59,11 @@ type SubscriptionKey struct {
 	ID        id.Subscription `json:"i"`
 }
 
+// Key is where the row stands in the list.
+func (r SubscriptionRow) Key() SubscriptionKey {
+	return SubscriptionKey{CreatedAt: r.CreatedAt, ID: r.ID}
+}
+
 // SubscriptionsQuery reads subscriptions.
 type SubscriptionsQuery struct{ Views *runner.Views }
 

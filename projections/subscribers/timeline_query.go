@@ -31,6 +31,9 @@ type TimelineKey struct {
 	Position int64 `json:"p"`
 }
 
+// Key is where the row stands in the list.
+func (r TimelineRow) Key() TimelineKey { return TimelineKey{Position: r.Position} }
+
 // TimelineQuery reads timelines.
 type TimelineQuery struct{ Views *runner.Views }
 

@@ -1,0 +1,61 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// One is a kind of resource: how one of it is read and shown. I is its id, R the row as it is read, T as the API shows it.
+type One[I ~[16]byte, R, T any] struct {
+	Model   string       // the read model that Read reads
+	Missing func() error // absent, or another organization's
+	// Read gives the organization's row, nil when there is none.
+	Read func(ctx context.Context, org id.Organization, i I) (*R, error)
+	Show func(R) T
+	// Revision is the row's place in the stream that decides about it, shown as ETag; nil = the resource has none.
+	Revision func(R) int64
+}
+
+// ReadOne answers with the resource that the path's id names.
+func ReadOne[I ~[16]byte, R, T any](ctx context.Context, c *Call, o One[I, R, T]) error {
+	i, err := PathID[I](c, "id", o.Missing)
+	if err != nil {
+		return err
+	}
+	row, err := o.Find(ctx, c, i)
+	if err != nil {
+		return err
+	}
+	if o.Revision != nil {
+		c.SetRevision(uint64(o.Revision(row))) //nolint:gosec // revisions are not negative
+	}
+	return c.Send(200, o.Show(row))
+}
+
+// Find is the row of an id; absent is the Missing failure.
+func (o One[I, R, T]) Find(ctx context.Context, c *Call, i I) (R, error) {
+	row, err := o.Read(ctx, c.Org.ID, i)
+	if err != nil || row == nil {
+		var none R
+		return none, cmp.Or(err, o.Missing())
+	}
+	return *row, nil
+}
+
+// SendOne answers a write with the resource as the read side shows it then.
+func SendOne[I ~[16]byte, R, T any](
+	ctx context.Context, c *Call, status int, o One[I, R, T], i I, done bus.Result,
+) error {
+	v := Visible{Projection: o.Model, ID: id.Any(i).String(), Result: done}
+	return SendVisible(ctx, c, status, v, func(ctx context.Context) (T, error) {
+		row, err := o.Find(ctx, c, i)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return o.Show(row), nil
+	})
+}
