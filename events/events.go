@@ -3,6 +3,7 @@
 package events
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,10 +35,21 @@ type Envelope struct {
 	Meta     Metadata
 }
 
+// Category is the kind of aggregate that the event is of: "account". Which aggregate it is stands in the metadata: the
+// rest of the stream's name is its id in the first period only.
+func (e Envelope) Category() string {
+	category, _, _ := strings.Cut(e.Stream, "-")
+	return category
+}
+
 // Metadata is the who, when, from where and why of an event. Times are UTC.
 type Metadata struct {
-	EventID       id.Event        `json:"eventId"`
-	CommandID     id.Command      `json:"commandId"`
+	EventID   id.Event   `json:"eventId"`
+	CommandID id.Command `json:"commandId"`
+	// AggregateID is the id of the aggregate that the event is of, the same in all periods of its stream. For a claim
+	// it is the claim's own key; who has the value stands in the payload. Events that were recorded before this field
+	// existed are given it when they are read. It is null only where nothing that was recorded tells it.
+	AggregateID   id.Any          `json:"aggregateId"`
 	Action        string          `json:"action"` // name of the command
 	OrgID         id.Organization `json:"orgId"`  // null: the platform's own
 	Actor         Actor           `json:"actor"`

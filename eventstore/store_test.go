@@ -99,6 +99,7 @@ func TestRead_GoesOverPagesAndGivesMetadata(t *testing.T) {
 	list[1].Meta.IP, list[1].Meta.Actor = personal.Of("203.0.113.7"), events.Actor{
 		Kind: events.ActorUser, ID: id.New[id.User]().String(),
 	}
+	list[1].Meta.AggregateID = id.New[id.Any]()
 	if _, err := store.Append(t.Context(), name, eventstore.NoStream, list); err != nil {
 		t.Fatal(err)
 	}

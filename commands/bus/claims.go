@@ -205,9 +205,12 @@ func (b *Bus) release(ctx context.Context, over []ending, x *execution, meta eve
 	}
 }
 
-// claimDrafts gives the events of a claim's stream ids of the command and the place they go to.
+// claimDrafts gives the events of a claim's stream ids of the command and the place they go to. Their aggregate is the
+// claim itself, whose id is its key: a value may go from owner to owner, and its history is one. Owners are in the
+// payloads.
 func claimDrafts(facts []events.Event, meta events.Metadata, c heldClaim, after eventstore.Expected) []eventstore.New {
 	out := make([]eventstore.New, len(facts))
+	meta.AggregateID = id.Any(c.key)
 	for i, f := range facts {
 		meta.EventID = id.Derive[id.Event]("claim", meta.CommandID.String(), c.key.String(),
 			strconv.FormatInt(int64(after), 10), strconv.Itoa(i))

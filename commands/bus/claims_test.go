@@ -150,5 +150,8 @@ func TestClaims_StreamsHoldNoValue(t *testing.T) {
 	if got := list[0]; got.Event != events.Event(want) || got.Meta.CommandID != m.CommandID || got.Meta.OrgID != w.org {
 		t.Errorf("claim event %+v", got)
 	}
+	if got := list[0].Meta.AggregateID.UUID(); got != storetest.ClaimKey("name", "n") {
+		t.Errorf("claim event is of %s, want the claim's own key", got)
+	}
 	var _ commands.Command = c
 }

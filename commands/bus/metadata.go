@@ -37,9 +37,9 @@ func actsForPlatform(a events.Actor) bool {
 // belongs to that organization.
 func (x *execution) metadata(owner id.Organization, now time.Time) events.Metadata {
 	m := events.Metadata{
-		CommandID: x.meta.CommandID, Action: x.cmd.CommandName(), OrgID: x.meta.OrgID, Actor: x.meta.Actor,
-		IP: personal.Of(x.meta.IP), RequestID: x.meta.RequestID, CorrelationID: x.meta.CorrelationID,
-		CausationID: x.meta.CausationID, Reason: x.meta.Reason, At: now,
+		CommandID: x.meta.CommandID, AggregateID: x.cmd.Target().ID, Action: x.cmd.CommandName(),
+		OrgID: x.meta.OrgID, Actor: x.meta.Actor, IP: personal.Of(x.meta.IP), RequestID: x.meta.RequestID,
+		CorrelationID: x.meta.CorrelationID, CausationID: x.meta.CausationID, Reason: x.meta.Reason, At: now,
 	}
 	if m.OrgID.IsZero() {
 		m.OrgID = owner

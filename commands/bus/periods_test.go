@@ -47,6 +47,11 @@ func TestPeriods_AFullStreamIsClosedIntoTheNext(t *testing.T) {
 			last.Meta.OrgID != w.org {
 			t.Errorf("%s ends with %+v", stream, last)
 		}
+		for _, e := range list {
+			if e.Meta.AggregateID != id.Any(c) {
+				t.Errorf("%s revision %d is of %s, want %s", stream, e.Revision, e.Meta.AggregateID, c)
+			}
+		}
 	}
 }
 

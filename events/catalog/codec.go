@@ -237,6 +237,10 @@ func (c *Codec) parse(r Recorded) (draft, error) {
 	if err := json.Unmarshal(r.Metadata, &d.envelope.Meta); err != nil {
 		return draft{}, fmt.Errorf("metadata: %w", err)
 	}
+	if meta := &d.envelope.Meta; meta.AggregateID.IsZero() {
+		//nolint:forcetypeassert // the registry has events only
+		meta.AggregateID = aggregateOf(d.payload.Interface().(events.Event), r.Stream)
+	}
 	if p, ok := d.payload.Interface().(events.AboutPerson); ok {
 		d.person, d.subject = true, p.PersonalSubject()
 	}

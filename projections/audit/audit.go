@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -29,7 +28,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version is raised when tables or Apply change.
-func (Log) Version() int { return 2 }
+func (Log) Version() int { return 3 }
 
 // Handles is every event.
 func (Log) Handles() []string { return nil }
@@ -73,15 +72,13 @@ const (
 
 // Apply queues the statements for one event. Bookkeeping of the bus (claims, ends of periods) is nobody's act.
 func (Log) Apply(w *runner.Writes, e events.Envelope) error {
-	category, _, _ := strings.Cut(e.Stream, "-")
+	category := e.Category()
 	if category == "claim" || e.Meta.Action == "bus.ClosePeriod" {
 		return nil
 	}
-	target, err := targetOf(e)
-	if err != nil {
-		return err
+	row := entry{
+		action: e.Meta.Action, targetType: category, targetID: e.Meta.AggregateID, outcome: Succeeded,
 	}
-	row := entry{action: e.Meta.Action, targetType: category, targetID: target, outcome: Succeeded}
 	switch v := e.Event.(type) {
 	case events.RequestRefused:
 		row = refusal(v)
@@ -173,26 +170,6 @@ func refusal(e events.RequestRefused) entry {
 		out.outcome = Failed
 	}
 	return out
-}
-
-// ownerField names the field with the aggregate's id in events whose stream may be a later period of it (rules.md 34).
-var ownerField = map[string]string{"account": "SubscriberID", "numbering": "SeriesID", "subscription": "SubscriptionID"}
-
-// targetOf is the aggregate's id.
-func targetOf(e events.Envelope) (id.Any, error) {
-	category, text, _ := strings.Cut(e.Stream, "-")
-	if name, periods := ownerField[category]; periods {
-		if field := reflect.ValueOf(e.Event).FieldByName(name); field.IsValid() &&
-			field.Type().ConvertibleTo(reflect.TypeFor[id.Any]()) {
-			//nolint:forcetypeassert // just converted
-			return field.Convert(reflect.TypeFor[id.Any]()).Interface().(id.Any), nil
-		}
-	}
-	target, err := id.Parse[id.Any](text)
-	if err != nil {
-		return target, fmt.Errorf("audit stream %s: %w", e.Stream, err)
-	}
-	return target, nil
 }
 
 // fullName is a person's name, nil when there is none any more.

@@ -1,0 +1,336 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/projections/audit"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Limits of the lives below: periods of four events, the closing one included, and more than two periods full.
+const (
+	lifePeriod   = 4
+	lifeCommands = 11
+)
+
+// life gives the n-th command to one aggregate, from 0. Each command changes something.
+type life func(n int) commands.Command
+
+// lives are the lives of one aggregate of each category whose streams are closed into periods.
+func lives(org id.Organization) []life {
+	return []life{
+		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
+		subscriptionLife(org),
+	}
+}
+
+// deviceLife is a router that is lost and found again.
+func deviceLife(org id.Organization) life {
+	device := id.New[id.Device]()
+	return func(n int) commands.Command {
+		switch {
+		case n == 0:
+			return commands.RegisterDevice{
+				DeviceID: device, OrgID: org, TunnelAddress: "10.99.0.9", TunnelUser: "nas-tower",
+				Details: events.DeviceDetails{
+					Name: "tower", IPAddress: "203.0.113.1", CoAPort: commands.DefaultCoAPort,
+					APIPort: commands.DefaultAPIPort,
+				},
+				RadiusRef: id.New[id.Secret](), TunnelRef: id.New[id.Secret](),
+			}
+		case n%2 == 1:
+			return commands.MarkDeviceUnreachable{DeviceID: device, Error: "no answer"}
+		}
+		return commands.MarkDeviceRecovered{DeviceID: device}
+	}
+}
+
+// serviceLife is a service that is applied over and over.
+func serviceLife(org id.Organization) life {
+	service := id.New[id.Service]()
+	return func(n int) commands.Command {
+		if n > 0 {
+			return commands.ReconcileService{ServiceID: service, RunID: id.New[id.Run]()}
+		}
+		return commands.RequestService{
+			ServiceID: service, OrgID: org, DeviceID: id.New[id.Device](),
+			Binding: events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether4"},
+			Addressing: events.ServiceAddressing{
+				Subnet: "10.50.0.0/24", Gateway: "10.50.0.1", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.254",
+			},
+		}
+	}
+}
+
+// planLife is an address plan that is closed for one router after the other.
+func planLife(org id.Organization) life {
+	return func(int) commands.Command {
+		return commands.CloseAddressingDevice{OrgID: org, DeviceID: id.New[id.Device]()}
+	}
+}
+
+// runLife is a run of writes that is planned anew again and again.
+func runLife(org id.Organization) life {
+	run := id.New[id.Run]()
+	return func(n int) commands.Command {
+		if n > 0 {
+			return commands.PlanWrites{RunID: run, Steps: []events.RouterStep{
+				{Path: "ip/pool", Operation: commands.OperationAdd, Name: fmt.Sprint("pool", n)},
+			}}
+		}
+		return commands.StartReconcile{
+			RunID: run, OrgID: org, DeviceID: id.New[id.Device](), Kind: events.ReconcileDevice,
+		}
+	}
+}
+
+// accountLife is a customer who is asked for money and never pays.
+func accountLife(org id.Organization) life {
+	subscriber, payment := id.New[id.Subscriber](), id.New[id.Payment]()
+	return func(n int) commands.Command {
+		if n%2 == 1 {
+			return commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: payment}
+		}
+		payment = id.New[id.Payment]()
+		return commands.ReservePrompt{
+			SubscriberID: subscriber, OrgID: org, PaymentID: payment, Amount: money.Major(100, money.KES),
+		}
+	}
+}
+
+// seriesLife is a series that grants one number after the other.
+func seriesLife(org id.Organization) life {
+	return func(int) commands.Command {
+		return commands.GrantNumber{
+			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
+			Document: commands.InvoiceDocument, DocumentID: id.New[id.Any](), SubscriberID: id.New[id.Subscriber](),
+			Prefix: "ACME",
+		}
+	}
+}
+
+// subscriptionLife is a paid subscription that rests and goes on.
+func subscriptionLife(org id.Organization) life {
+	subscription, invoice := id.New[id.Subscription](), id.New[id.Invoice]()
+	return func(n int) commands.Command {
+		switch {
+		case n == 0:
+			return commands.CreateSubscription{
+				SubscriptionID: subscription, OrgID: org, SubscriberID: id.New[id.Subscriber](),
+				PlanID: id.New[id.Plan](), PlanVersion: 1, Timezone: "Africa/Nairobi", InvoiceID: invoice,
+				Terms: events.PlanTerms{
+					Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: events.Prepaid,
+					Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 5_000},
+				},
+				Username: personal.Of("amina"), PasswordRef: id.New[id.Secret](),
+			}
+		case n == 1:
+			return commands.ExtendSubscription{
+				SubscriptionID: subscription, InvoiceID: invoice, PaidAt: clock.System().Now(),
+			}
+		case n%2 == 0:
+			return commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}
+		}
+		return commands.ResumeSubscription{SubscriptionID: subscription, Reason: "back"}
+	}
+}
+
+// closeField finds definitions with periods in the sources of the areas.
+var closeField = regexp.MustCompile(`\bClose:\s+\w`)
+
+// closingDefinitions counts the definitions of the areas that have Close.
+func closingDefinitions(t *testing.T) (count int) {
+	t.Helper()
+	files, err := filepath.Glob("../../aggregates/*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sources of aggregates: %v", err)
+	}
+	for _, name := range files {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			count += len(closeField.FindAll(body, -1))
+		}
+	}
+	return count
+}
+
+// written is an event as it stands in the log, not as the codec completes it.
+type written struct {
+	Stream   string
+	Type     string
+	Metadata []byte
+}
+
+// aggregate is what the metadata says that the event is of; zero when it says nothing.
+func (w written) aggregate(t *testing.T) id.Any {
+	t.Helper()
+	var meta struct {
+		AggregateID id.Any `json:"aggregateId"`
+	}
+	if err := json.Unmarshal(w.Metadata, &meta); err != nil {
+		t.Fatalf("metadata of %s: %v", w.Type, err)
+	}
+	return meta.AggregateID
+}
+
+// logged is the log of a store, past the client and its codec, without the node's own streams.
+func logged(t *testing.T, kit *storetest.Kit) (list []written) {
+	t.Helper()
+	table := pgx.Identifier{kit.DB.Namespace.Schema("log"), "events"}.Sanitize()
+	rows, _ := kit.DB.Owner.Query(t.Context(), `select stream, type, metadata from `+table+`
+		where stream not like '$%' order by position`)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[written])
+	if err != nil {
+		t.Fatalf("read the log: %v", err)
+	}
+	return list
+}
+
+// live lets the aggregates of an organization have their lives, on the program's own registration. It gives who they
+// are.
+func live(t *testing.T, kit *storetest.Kit, org id.Organization) (targets []commands.Target) {
+	t.Helper()
+	b := bus.New(bus.Config{
+		Store: kit.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet(),
+		PeriodLength: lifePeriod,
+	})
+	registerSubscribers(b)
+	registerBilling(b)
+	registerNetwork(b)
+	actor := events.Actor{
+		Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin),
+	}
+	for _, next := range lives(org) {
+		for n := range lifeCommands {
+			c := next(n)
+			meta := commands.Meta{CommandID: id.New[id.Command](), OrgID: org, Actor: actor, IP: "203.0.113.9"}
+			if r, err := b.Execute(t.Context(), c, meta); err != nil || !r.Changed {
+				t.Fatalf("%s as command %d: %+v, %v", c.CommandName(), n, r, err)
+			}
+			if n == 0 {
+				targets = append(targets, c.Target())
+			}
+		}
+	}
+	return targets
+}
+
+// TestAggregateID_IsInTheMetadataOfEveryPeriod fills two periods and more of an aggregate of each category that closes
+// them, and reads what was written.
+func TestAggregateID_IsInTheMetadataOfEveryPeriod(t *testing.T) {
+	t.Parallel()
+	kit, org := storetest.New(t), id.New[id.Organization]()
+	targets := live(t, kit, org)
+	if want := closingDefinitions(t); len(targets) != want {
+		t.Errorf("%d categories are tested, and %d definitions have Close: give each a life", len(targets), want)
+	}
+	streams := map[string][]written{}
+	for _, w := range logged(t, kit) {
+		streams[w.Stream] = append(streams[w.Stream], w)
+	}
+	for _, target := range targets {
+		closed := 0
+		for k := 0; ; k++ {
+			name := periodOf(target, k)
+			list, there := streams[name]
+			if !there {
+				break
+			}
+			delete(streams, name)
+			for _, w := range list {
+				if got := w.aggregate(t); got != target.ID {
+					t.Errorf("%s in period %d of %s is of %s", w.Type, k, target.Stream(), got)
+				}
+			}
+			if strings.Contains(list[len(list)-1].Type, "PeriodClosed.") {
+				closed++
+			}
+		}
+		if closed < 2 {
+			t.Errorf("%s closed %d periods, want 2 or more", target.Stream(), closed)
+		}
+	}
+	if len(streams) == 0 {
+		t.Error("no claim was taken")
+	}
+	for stream, list := range streams { // claims alone are left
+		for _, w := range list {
+			if got := w.aggregate(t); stream != "claim-"+got.String() {
+				t.Errorf("%s of %s is of %s", w.Type, stream, got)
+			}
+		}
+	}
+}
+
+// periodOf is the name of the stream of a period, from 0, as the bus derives it.
+func periodOf(target commands.Target, k int) string {
+	if k == 0 {
+		return target.Stream()
+	}
+	return target.Category + "-" + uuid.NewSHA1(target.ID.UUID(), []byte(strconv.Itoa(k))).String()
+}
+
+// TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod reads the audit log of each aggregate by its id, and the history
+// of the router.
+func TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod(t *testing.T) {
+	t.Parallel()
+	kit, org := storetest.New(t), id.New[id.Organization]()
+	targets := live(t, kit, org)
+	f := feed.New(feed.FromStore(kit.Store), storetest.Quiet())
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	r := runner.New(runner.Config{Feed: f, DB: kit.DB, Clock: clock.System(), Logger: storetest.Quiet()})
+	r.Register(auditviews.Log{}, networkviews.History{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	head, err := kit.Store.Head(t.Context())
+	for _, name := range []string{auditviews.LogName, networkviews.HistoryName} {
+		if err == nil {
+			err = r.Views().WaitFor(t.Context(), name, head)
+		}
+	}
+	if err != nil {
+		t.Fatalf("wait for the read models: %v", err)
+	}
+	for _, target := range targets {
+		rows, err := auditviews.LogQuery{Views: r.Views()}.OfOrganization(t.Context(), org,
+			auditviews.Filter{TargetType: target.Category, TargetID: target.ID}, nil, 100)
+		if err != nil || len(rows) != lifeCommands {
+			t.Errorf("the audit log has %d entries of %s, want %d; %v", len(rows), target.Stream(), lifeCommands, err)
+		}
+	}
+	device := id.As[id.Device](targets[0].ID)
+	rows, err := networkviews.HistoryQuery{Views: r.Views()}.OfDevice(t.Context(), org, device,
+		networkviews.HistoryKey{}, 100)
+	if err != nil || len(rows) != lifeCommands-1 { // its registration is no part of its history
+		t.Errorf("the router's history has %d entries, want %d; %v", len(rows), lifeCommands-1, err)
+	}
+}
