@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -51,21 +53,27 @@ const (
 
 // SQL of Apply.
 const (
-	entrySQL = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id, actor_user, actor_role, ip,
-		action, target_type, target_id, outcome, request_id, correlation_id, reason, code, status, events)
-		values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+	entrySQL = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
+		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
+		status, events)
+		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, @ip, @action,
+		@target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status, @events)
 		on conflict (id) do update set last_position = excluded.last_position, events = e.events || excluded.events
 		where e.last_position < excluded.last_position`
-	routerSQL = `insert into {schema}.entries (id, position, last_position, org_id, at, actor_kind, actor_id, actor_user, actor_role, ip,
-		action, target_type, target_id, outcome, request_id, correlation_id, reason, code, status, events, detail)
-		values ($1, $2, $2, $3, $4, $5, $6, $7, $8, coalesce($9, (select o.ip from {schema}.entries o
-			where o.correlation_id = $15 and o.ip is not null and o.actor_user is not distinct from $7 order by o.position limit 1)),
-			$10, $11, $12, $13, $14, $15, $16, '', 0, $17, $18) on conflict (id) do nothing`
-	actorSQL = `insert into {schema}.actors (org_id, user_id, name) select $1, user_id, name from {schema}.people where user_id = $2
-		on conflict do nothing`
+	routerSQL = `insert into {schema}.entries (id, position, last_position, org_id, at, actor_kind, actor_id,
+		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
+		status, events, detail)
+		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role,
+		coalesce(@ip, (select o.ip from {schema}.entries o where o.correlation_id = @correlation_id and o.ip is not null
+			and o.actor_user is not distinct from @actor_user order by o.position limit 1)),
+		@action, @target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status, @events,
+		@detail) on conflict (id) do nothing`
+	actorSQL = `insert into {schema}.actors (org_id, user_id, name)
+		select $1, user_id, name from {schema}.people where user_id = $2 on conflict do nothing`
 	memberSQL = `insert into {schema}.actors (org_id, user_id, name) values ($1, $2, $3)
 		on conflict (org_id, user_id) do update set name = excluded.name`
-	personSQL      = `insert into {schema}.people (user_id, name) values ($1, $2) on conflict (user_id) do update set name = excluded.name`
+	personSQL = `insert into {schema}.people (user_id, name) values ($1, $2)
+		on conflict (user_id) do update set name = excluded.name`
 	renameSQL      = `update {schema}.actors set name = $2 where user_id = $1`
 	forgetPlaceSQL = `update {schema}.entries set ip = null where actor_user = $1 and ip is not null`
 )
@@ -77,31 +85,19 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		return nil
 	}
 	row := entry{
+		id:     id.Derive[id.Any]("audit", e.Meta.CommandID.String(), e.Stream),
 		action: e.Meta.Action, targetType: category, targetID: e.Meta.AggregateID, outcome: Succeeded,
 	}
 	switch v := e.Event.(type) {
 	case events.RequestRefused:
-		row = refusal(v)
+		row.refused(v)
 	case events.RouterWritten:
 		return writeRouter(w, e, v)
 	}
-	write(w, e, row)
+	w.Exec(entrySQL, row.arguments(e, e.Meta.Actor))
+	keepActor(w, e.Meta.OrgID, e.Meta.Actor)
 	learnNames(w, e.Event)
 	return nil
-}
-
-// write queues the entry and keeps the name of who acted.
-func write(w *runner.Writes, e events.Envelope, row entry) {
-	m := e.Meta
-	user := actingUser(m.Actor)
-	w.Exec(entrySQL, id.Derive[id.Any]("audit", m.CommandID.String(), e.Stream), int64(e.Position), m.OrgID, m.At,
-		string(m.Actor.Kind), m.Actor.ID,
-		user, m.Actor.Role, plain(m.IP), row.action, row.targetType, row.targetID, row.outcome, m.RequestID,
-		m.CorrelationID, m.Reason, row.code,
-		row.status, []string{e.Type})
-	if !user.IsZero() && !m.OrgID.IsZero() {
-		w.Exec(actorSQL, m.OrgID, user)
-	}
 }
 
 // writeRouter queues the entry of one write to a router: one for each, however many a command recorded. Who asked
@@ -114,20 +110,26 @@ func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) er
 	if err != nil {
 		return fmt.Errorf("audit a router's write: %w", err)
 	}
-	m, actor := e.Meta, v.By
+	actor := v.By
 	if actor.Kind == "" {
-		actor = m.Actor
+		actor = e.Meta.Actor
 	}
-	user := actingUser(actor)
-	//nolint:gosec // fits
-	w.Exec(routerSQL, id.Derive[id.Any]("audit", e.ID.String()), int64(e.Position), m.OrgID, m.At, string(actor.Kind),
-		actor.ID, user, actor.Role,
-		plain(m.IP), RouterWriteAction, "device", v.DeviceID, Succeeded, m.RequestID, m.CorrelationID, m.Reason,
-		[]string{e.Type}, string(detail))
-	if !user.IsZero() && !m.OrgID.IsZero() {
-		w.Exec(actorSQL, m.OrgID, user)
+	row := entry{
+		id: id.Derive[id.Any]("audit", e.ID.String()), action: RouterWriteAction, targetType: "device",
+		targetID: id.Any(v.DeviceID), outcome: Succeeded,
 	}
+	args := row.arguments(e, actor)
+	args["detail"] = string(detail)
+	w.Exec(routerSQL, args)
+	keepActor(w, e.Meta.OrgID, actor)
 	return nil
+}
+
+// keepActor queues that the organization knows the name of a user who acted in it.
+func keepActor(w *runner.Writes, org id.Organization, actor events.Actor) {
+	if user := actingUser(actor); !user.IsZero() && !org.IsZero() {
+		w.Exec(actorSQL, org, user)
+	}
 }
 
 // learnNames keeps the names of people who can sign in: the platform's, and the one that each organization knows.
@@ -152,24 +154,34 @@ func learnNames(w *runner.Writes, e events.Event) {
 
 // entry is what an event says beyond its metadata.
 type entry struct {
+	id         id.Any
 	action     string
 	targetType string
 	targetID   id.Any
 	outcome    string
-	code       string
-	status     int
+	code       string // of a refusal
+	status     int    // of a refusal, else 0
 }
 
-// refusal is the entry of a write that did not happen: its action is the request, its target what the path named.
-func refusal(e events.RequestRefused) entry {
-	out := entry{
-		action: e.Method + " " + e.Route, targetID: e.TargetID, outcome: Refused, code: e.Code, status: e.Status,
-	}
-	out.targetType, _, _ = strings.Cut(strings.TrimPrefix(e.Route, "/"), "/")
+// refused makes it the entry of a write that did not happen: its action is the request, its target what the path named.
+func (r *entry) refused(e events.RequestRefused) {
+	r.action, r.targetID, r.outcome, r.code, r.status = e.Method+" "+e.Route, e.TargetID, Refused, e.Code, e.Status
+	r.targetType, _, _ = strings.Cut(strings.TrimPrefix(e.Route, "/"), "/")
 	if e.Status >= http.StatusInternalServerError {
-		out.outcome = Failed
+		r.outcome = Failed
 	}
-	return out
+}
+
+// arguments are those of entrySQL. The actor is not always that of the metadata: a job writes for somebody who asked.
+func (r *entry) arguments(e events.Envelope, actor events.Actor) pgx.NamedArgs {
+	m := e.Meta
+	return pgx.NamedArgs{
+		"id": r.id, "position": int64(e.Position), "org": m.OrgID, "at": m.At, //nolint:gosec // positions fit
+		"actor_kind": string(actor.Kind), "actor_id": actor.ID, "actor_user": actingUser(actor),
+		"actor_role": actor.Role, "ip": plain(m.IP), "action": r.action, "target_type": r.targetType,
+		"target_id": r.targetID, "outcome": r.outcome, "request_id": m.RequestID, "correlation_id": m.CorrelationID,
+		"reason": m.Reason, "code": r.code, "status": r.status, "events": []string{e.Type},
+	}
 }
 
 // fullName is a person's name, nil when there is none any more.

@@ -3,7 +3,6 @@ package auditviews
 import (
 	"context"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,15 +72,16 @@ type LogQuery struct{ Views *runner.Views }
 
 // SQL of the lists: of one organization, under its policy, and of everything. The conditions of the filter follow.
 const (
-	columns = `e.id, e.position, e.org_id, e.at, e.actor_kind, e.actor_id, e.actor_role, a.name as actor_name, e.ip, e.action,
-		e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status, e.events, e.detail`
+	columns = `e.id, e.position, e.org_id, e.at, e.actor_kind, e.actor_id, e.actor_role, a.name as actor_name, e.ip,
+		e.action, e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status,
+		e.events, e.detail`
 	tenantSQL = `select ` + columns + ` from {schema}.entries e
 		left join {schema}.actors a on a.org_id = e.org_id and a.user_id = e.actor_user
-		where (e.position, e.id) < ($1, $2)`
+		where (e.position, e.id) < (@position, @id)`
 	platformSQL = `select ` + columns + ` from {schema}.entries e
 		left join {schema}.people a on a.user_id = e.actor_user
-		where (e.position, e.id) < ($1, $2)`
-	newestFirst = ` order by e.position desc, e.id desc limit $3`
+		where (e.position, e.id) < (@position, @id)`
+	newestFirst = ` order by e.position desc, e.id desc limit @max`
 )
 
 // OfOrganization gives up to max entries of an organization after a key (nil: from the newest), newest first.
@@ -89,9 +89,9 @@ func (q LogQuery) OfOrganization(
 	ctx context.Context, org id.Organization, f Filter, after *Key, max int,
 ) ([]Entry, error) {
 	var rows []Entry
-	sql, args := f.narrow(tenantSQL, after, max, condition{"e.org_id = ", org})
+	sql, args := f.narrow(tenantSQL, after, max, condition{"e.org_id = ", "org", org})
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[Entry], q.Views.SQL(LogName, sql), args...)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[Entry], q.Views.SQL(LogName, sql), args)
 	})
 	return rows, err
 }
@@ -101,38 +101,39 @@ func (q LogQuery) OfAll(ctx context.Context, f Filter, after *Key, max int) ([]E
 	var rows []Entry
 	sql, args := f.narrow(platformSQL, after, max)
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[Entry], q.Views.SQL(LogName, sql), args...)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[Entry], q.Views.SQL(LogName, sql), args)
 	})
 	return rows, err
 }
 
-// condition compares a column with a value.
+// condition compares a column with the argument of a name.
 type condition struct {
 	text  string
+	name  string
 	value any
 }
 
 // narrow completes a list with the conditions that are wanted: each combination is a statement of its own, so that the
 // planner sees which index serves it.
-func (f Filter) narrow(sql string, after *Key, max int, with ...condition) (string, []any) {
+func (f Filter) narrow(sql string, after *Key, max int, with ...condition) (string, pgx.NamedArgs) {
 	if after == nil {
 		after = &Key{Position: math.MaxInt64}
 	}
-	add := func(wanted bool, text string, value any) {
+	add := func(wanted bool, c condition) {
 		if wanted {
-			with = append(with, condition{text, value})
+			with = append(with, c)
 		}
 	}
-	add(f.Actor != "", "e.actor_id = ", f.Actor)
-	add(f.Action != "", "e.action = ", f.Action)
-	add(f.TargetType != "", "e.target_type = ", f.TargetType)
-	add(!f.TargetID.IsZero(), "e.target_id = ", f.TargetID)
-	add(!f.From.IsZero(), "e.at >= ", f.From)
-	add(!f.To.IsZero(), "e.at < ", f.To)
-	args := []any{after.Position, after.ID.UUID(), max}
+	add(f.Actor != "", condition{"e.actor_id = ", "actor", f.Actor})
+	add(f.Action != "", condition{"e.action = ", "action", f.Action})
+	add(f.TargetType != "", condition{"e.target_type = ", "target_type", f.TargetType})
+	add(!f.TargetID.IsZero(), condition{"e.target_id = ", "target_id", f.TargetID})
+	add(!f.From.IsZero(), condition{"e.at >= ", "from", f.From})
+	add(!f.To.IsZero(), condition{"e.at < ", "to", f.To})
+	args := pgx.NamedArgs{"position": after.Position, "id": after.ID.UUID(), "max": max}
 	for _, c := range with {
-		args = append(args, c.value)
-		sql += " and " + c.text + "$" + strconv.Itoa(len(args))
+		args[c.name] = c.value
+		sql += " and " + c.text + "@" + c.name
 	}
 	return sql + newestFirst, args
 }

@@ -53,9 +53,15 @@ func (History) Handles() []string {
 	}
 }
 
-// insertEntrySQL makes a row.
-const insertEntrySQL = `insert into {schema}.entries (position, org_id, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id)
-	values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (position) do nothing`
+// SQL of Apply.
+const (
+	insertEntrySQL = `insert into {schema}.entries (position, org_id, device_id, service_id, at, kind, summary, detail,
+			actor_kind, actor_id)
+		values (@position, @org, @device, @service, @at, @kind, @summary, @detail, @actor_kind, @actor_id)
+		on conflict (position) do nothing`
+	insertRunSQL = `insert into {schema}.runs (run_id, org_id, device_id, kind, outcome, writes, message, at)
+		values (@run, @org, @device, @kind, @outcome, @writes, @message, @at) on conflict (run_id) do nothing`
+)
 
 // Apply queues the statement for one event.
 func (History) Apply(w *runner.Writes, e events.Envelope) error {
@@ -64,18 +70,21 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 		return nil
 	}
 	if v, finished := e.Event.(events.ReconcileFinished); finished {
-		w.Exec(`insert into {schema}.runs (run_id, org_id, device_id, kind, outcome, writes, message, at) values ($1, $2, $3, $4, $5, $6, $7, $8)
-			on conflict (run_id) do nothing`, v.RunID, v.OrgID, v.DeviceID, string(v.Kind), string(v.Outcome), v.Writes,
-			v.Message, v.At)
+		w.Exec(insertRunSQL, pgx.NamedArgs{
+			"run": v.RunID, "org": v.OrgID, "device": v.DeviceID, "kind": string(v.Kind),
+			"outcome": string(v.Outcome), "writes": v.Writes, "message": v.Message, "at": v.At,
+		})
 	}
 	kind, summary := tell(e.Event)
 	actor := e.Meta.Actor
 	if v, written := e.Event.(events.RouterWritten); written && v.By.Kind != "" {
 		actor = v.By
 	}
-	//nolint:gosec // fits
-	w.Exec(insertEntrySQL, int64(e.Position), e.Meta.OrgID, device, service, e.Meta.At, kind, summary, asJSON(e.Event),
-		string(actor.Kind), actor.ID)
+	w.Exec(insertEntrySQL, pgx.NamedArgs{
+		"position": int64(e.Position), "org": e.Meta.OrgID, //nolint:gosec // positions fit
+		"device": device, "service": service, "at": e.Meta.At, "kind": kind, "summary": summary,
+		"detail": asJSON(e.Event), "actor_kind": string(actor.Kind), "actor_id": actor.ID,
+	})
 	return nil
 }
 
@@ -188,8 +197,8 @@ func (r HistoryRow) Key() HistoryKey { return HistoryKey{Position: r.Position} }
 type HistoryQuery struct{ Views *runner.Views }
 
 // historySelect reads entries; the condition on the subject follows.
-const historySelect = `select position, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id from {schema}.entries
-	where org_id = $1 and position < $2 and `
+const historySelect = `select position, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id
+	from {schema}.entries where org_id = $1 and position < $2 and `
 
 // OfService gives up to max entries of a service after a key, newest first.
 func (q HistoryQuery) OfService(

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -58,11 +60,12 @@ func (Timeline) Handles() []string {
 // SQL of Apply. An event that the provider or a process caused may carry no organization: the subscriber's first row
 // has it.
 const (
-	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind, actor_id, actor_role,
-			reason, cause_type, cause_id)
-		select $1::uuid, $2::bigint, o.org_id, $4, $5, $6, $7, $8, $9, $10, $11, $12
-		from (select coalesce($3::uuid, (select org_id from {schema}.timeline where subscriber_id = $1::uuid
-			and position < $2::bigint order by position limit 1)) as org_id) o
+	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind,
+			actor_id, actor_role, reason, cause_type, cause_id)
+		select @subscriber::uuid, @position::bigint, o.org_id, @at, @type, @summary, @actor_kind, @actor_id,
+			@actor_role, @reason, @cause_type, @cause
+		from (select coalesce(@org::uuid, (select org_id from {schema}.timeline where subscriber_id = @subscriber::uuid
+			and position < @position::bigint order by position limit 1)) as org_id) o
 		where o.org_id is not null on conflict (subscriber_id, position) do nothing`
 	// What moved between two subscribers has the same reason with both.
 	forgetReasonsSQL = `update {schema}.timeline set reason = '' where reason <> '' and position <= $2
@@ -97,10 +100,12 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 	if h.reason == "" {
 		h.reason = m.Reason
 	}
-	//nolint:gosec // positions fit
-	w.Exec(happenedSQL, h.subscriber, int64(e.Position), m.OrgID, m.At, unversioned(e.Type), h.summary,
-		string(m.Actor.Kind), m.Actor.ID,
-		m.Actor.Role, h.reason, h.causeType, h.cause)
+	w.Exec(happenedSQL, pgx.NamedArgs{
+		"subscriber": h.subscriber, "position": int64(e.Position), //nolint:gosec // positions fit
+		"org": m.OrgID, "at": m.At, "type": unversioned(e.Type), "summary": h.summary, "reason": h.reason,
+		"actor_kind": string(m.Actor.Kind), "actor_id": m.Actor.ID, "actor_role": m.Actor.Role,
+		"cause_type": h.causeType, "cause": h.cause,
+	})
 }
 
 // unversioned is an event type without its version: "billing.InvoiceIssued".

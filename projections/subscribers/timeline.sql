@@ -1,5 +1,5 @@
--- One row for each fact about a subscriber. Nothing in it is personal: no name, phone, address, username or reference that
--- somebody typed as theirs. A reason is free text of the staff, so it goes when the subscriber is forgotten, also
+-- One row for each fact about a subscriber. Nothing in it is personal: no name, phone, address, username or reference
+-- that somebody typed as theirs. A reason is free text of the staff, so it goes when the subscriber is forgotten, also
 -- from the other side of money that moved.
 create table {schema}.timeline (
   subscriber_id uuid not null,

@@ -39,7 +39,8 @@ type TimelineQuery struct{ Views *runner.Views }
 
 // timelineSQL is the list; 0 is the key before all.
 const timelineSQL = `select position, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type, cause_id
-	from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2) order by position desc limit $3`
+	from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
+	order by position desc limit $3`
 
 // List gives up to max rows of a subscriber after a key, newest first.
 func (q TimelineQuery) List(
