@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,144 +16,13 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
-	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
-
-// Limits of the lives below: periods of four events, the closing one included, and more than two periods full.
-const (
-	lifePeriod   = 4
-	lifeCommands = 11
-)
-
-// life gives the n-th command to one aggregate, from 0. Each command changes something.
-type life func(n int) commands.Command
-
-// lives are the lives of one aggregate of each category whose streams are closed into periods.
-func lives(org id.Organization) []life {
-	return []life{
-		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
-		subscriptionLife(org),
-	}
-}
-
-// deviceLife is a router that is lost and found again.
-func deviceLife(org id.Organization) life {
-	device := id.New[id.Device]()
-	return func(n int) commands.Command {
-		switch {
-		case n == 0:
-			return commands.RegisterDevice{
-				DeviceID: device, OrgID: org, TunnelAddress: "10.99.0.9", TunnelUser: "nas-tower",
-				Details: events.DeviceDetails{
-					Name: "tower", IPAddress: "203.0.113.1", CoAPort: commands.DefaultCoAPort,
-					APIPort: commands.DefaultAPIPort,
-				},
-				RadiusRef: id.New[id.Secret](), TunnelRef: id.New[id.Secret](),
-			}
-		case n%2 == 1:
-			return commands.MarkDeviceUnreachable{DeviceID: device, Error: "no answer"}
-		}
-		return commands.MarkDeviceRecovered{DeviceID: device}
-	}
-}
-
-// serviceLife is a service that is applied over and over.
-func serviceLife(org id.Organization) life {
-	service := id.New[id.Service]()
-	return func(n int) commands.Command {
-		if n > 0 {
-			return commands.ReconcileService{ServiceID: service, RunID: id.New[id.Run]()}
-		}
-		return commands.RequestService{
-			ServiceID: service, OrgID: org, DeviceID: id.New[id.Device](),
-			Binding: events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether4"},
-			Addressing: events.ServiceAddressing{
-				Subnet: "10.50.0.0/24", Gateway: "10.50.0.1", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.254",
-			},
-		}
-	}
-}
-
-// planLife is an address plan that is closed for one router after the other.
-func planLife(org id.Organization) life {
-	return func(int) commands.Command {
-		return commands.CloseAddressingDevice{OrgID: org, DeviceID: id.New[id.Device]()}
-	}
-}
-
-// runLife is a run of writes that is planned anew again and again.
-func runLife(org id.Organization) life {
-	run := id.New[id.Run]()
-	return func(n int) commands.Command {
-		if n > 0 {
-			return commands.PlanWrites{RunID: run, Steps: []events.RouterStep{
-				{Path: "ip/pool", Operation: commands.OperationAdd, Name: fmt.Sprint("pool", n)},
-			}}
-		}
-		return commands.StartReconcile{
-			RunID: run, OrgID: org, DeviceID: id.New[id.Device](), Kind: events.ReconcileDevice,
-		}
-	}
-}
-
-// accountLife is a customer who is asked for money and never pays.
-func accountLife(org id.Organization) life {
-	subscriber, payment := id.New[id.Subscriber](), id.New[id.Payment]()
-	return func(n int) commands.Command {
-		if n%2 == 1 {
-			return commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: payment}
-		}
-		payment = id.New[id.Payment]()
-		return commands.ReservePrompt{
-			SubscriberID: subscriber, OrgID: org, PaymentID: payment, Amount: money.Major(100, money.KES),
-		}
-	}
-}
-
-// seriesLife is a series that grants one number after the other.
-func seriesLife(org id.Organization) life {
-	return func(int) commands.Command {
-		return commands.GrantNumber{
-			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
-			Document: commands.InvoiceDocument, DocumentID: id.New[id.Any](), SubscriberID: id.New[id.Subscriber](),
-			Prefix: "ACME",
-		}
-	}
-}
-
-// subscriptionLife is a paid subscription that rests and goes on.
-func subscriptionLife(org id.Organization) life {
-	subscription, invoice := id.New[id.Subscription](), id.New[id.Invoice]()
-	return func(n int) commands.Command {
-		switch {
-		case n == 0:
-			return commands.CreateSubscription{
-				SubscriptionID: subscription, OrgID: org, SubscriberID: id.New[id.Subscriber](),
-				PlanID: id.New[id.Plan](), PlanVersion: 1, Timezone: "Africa/Nairobi", InvoiceID: invoice,
-				Terms: events.PlanTerms{
-					Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: events.Prepaid,
-					Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 5_000},
-				},
-				Username: personal.Of("amina"), PasswordRef: id.New[id.Secret](),
-			}
-		case n == 1:
-			return commands.ExtendSubscription{
-				SubscriptionID: subscription, InvoiceID: invoice, PaidAt: clock.System().Now(),
-			}
-		case n%2 == 0:
-			return commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}
-		}
-		return commands.ResumeSubscription{SubscriptionID: subscription, Reason: "back"}
-	}
-}
 
 // closeField finds definitions with periods in the sources of the areas.
 var closeField = regexp.MustCompile(`\bClose:\s+\w`)
