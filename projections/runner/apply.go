@@ -70,7 +70,7 @@ const checkpointSQL = `update {schema}.projection_versions set position = $4, er
 func (r *Runner) applyAll(
 	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, singly bool,
 ) (bad int, err error) {
-	w := &Writes{schema: g.Schema, batch: &pgx.Batch{}, texts: g.texts}
+	w := &Writes{schema: g.Schema, batch: &pgx.Batch{}, known: g.known}
 	if g.Generation != 0 {
 		//nolint:gosec // positions fit
 		w.batch.Queue(r.sql(checkpointSQL), g.Name, g.Generation, int64(g.saved), int64(upTo))
@@ -93,7 +93,7 @@ type refused struct{ error }
 // Unwrap gives what Apply said.
 func (r *refused) Unwrap() error { return r.error }
 
-// applyOne calls Apply; a panic is its error.
+// applyOne calls Apply; a panic is its error, and so is a statement that could not be queued.
 func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -103,7 +103,10 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 	if u, ok := e.Event.(feed.Undecodable); ok {
 		return u.Cause
 	}
-	return p.Apply(w, *e)
+	if err := p.Apply(w, *e); err != nil {
+		return err
+	}
+	return w.err
 }
 
 // send runs a batch in one transaction. Tables that nobody reads yet need not be on disk at each commit: the switch is.

@@ -37,9 +37,9 @@ func (plans) DDL() string {
 // Apply upserts.
 func (plans) Apply(w *runner.Writes, e events.Envelope) error {
 	p, _ := e.Event.(events.PlanArchived)
-	w.Exec(`insert into {schema}.plans (org_id, id, reason, at) values ($1, $2, $3, $4)
-		on conflict (id) do update set reason = excluded.reason, at = excluded.at`, e.Meta.OrgID, p.PlanID, p.Reason,
-		e.Meta.At)
+	w.Exec(`insert into {schema}.plans (org_id, id, reason, at) values (@org, @id, @reason, @at)
+		on conflict (id) do update set reason = excluded.reason, at = excluded.at`,
+		pgx.NamedArgs{"org": e.Meta.OrgID, "id": p.PlanID, "reason": p.Reason, "at": e.Meta.At})
 	return nil
 }
 

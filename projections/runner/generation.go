@@ -32,8 +32,8 @@ type generation struct {
 	Position   uint64 // considered up to here; may be ahead of what is stored when nothing wanted came
 	Error      string
 
-	saved uint64            // position as stored
-	texts map[string]string // see Writes
+	saved uint64     // position as stored
+	known statements // see Writes
 }
 
 // generationsSQL lists the sets of tables of all projections.
@@ -60,7 +60,7 @@ func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, err
 		return nil, fmt.Errorf("load projection versions: %w", err)
 	}
 	for _, g := range found {
-		g.saved, g.texts = g.Position, map[string]string{}
+		g.saved, g.known = g.Position, statements{}
 	}
 	return found, nil
 }
@@ -95,7 +95,7 @@ returning generation, schema`
 
 // create makes a new set of tables.
 func (r *Runner) create(ctx context.Context, p Projection, state string) (*generation, error) {
-	g := &generation{Name: p.Name(), Version: p.Version(), State: state, texts: map[string]string{}}
+	g := &generation{Name: p.Name(), Version: p.Version(), State: state, known: statements{}}
 	err := pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		prefix := r.schemaPrefix(p.Name()) + "g"
 		if err := tx.QueryRow(ctx, r.sql(createSQL), g.Name, g.Version, prefix, state).Scan(&g.Generation,

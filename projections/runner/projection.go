@@ -4,6 +4,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -37,15 +38,18 @@ type Projection interface {
 type Writes struct {
 	schema string
 	batch  *pgx.Batch
-	texts  map[string]string // statements with the schema put in, kept by the generation
+	known  statements // kept by the generation
+	err    error      // the first statement that could not be queued: fails the event
 }
 
-// Exec queues a statement. {schema} in it stands for the schema being filled.
+// Exec queues a statement. {schema} in it stands for the schema being filled. The text is a constant, since each one is
+// parsed once and kept. Its arguments are values for $1, $2, ..., or one pgx.NamedArgs with exactly the names that the
+// text has as @name: a name too few or too many fails the event.
 func (w *Writes) Exec(sql string, args ...any) {
-	text, ok := w.texts[sql]
-	if !ok {
-		text = strings.ReplaceAll(sql, schemaMark, w.schema)
-		w.texts[sql] = text
+	text, args, err := w.known.ready(sql, w.schema, args)
+	if err != nil {
+		w.err = cmp.Or(w.err, err)
+		return
 	}
 	for i, arg := range args {
 		args[i] = plain(arg)

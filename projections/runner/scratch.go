@@ -24,7 +24,7 @@ func NewScratch(ctx context.Context, db *postgres.DB, p Projection, name string)
 	r := &Runner{cfg: Config{DB: db}}
 	s := &Scratch{r: r, p: p, g: &generation{
 		Name: p.Name(), Version: p.Version(), Schema: r.schemaPrefix(p.Name()) + name, State: genBuilding,
-		texts: map[string]string{},
+		known: statements{},
 	}}
 	if err := s.Drop(ctx); err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package runner_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -80,5 +82,44 @@ func TestWrites_ATextWithNULStopsNothing(t *testing.T) {
 		"],\"document\":[" + a + "]}\n"
 	if diff := cmp.Diff(want, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// namesIn writes with named arguments, and forgets one for an organization.
+type namesIn struct{ sales }
+
+// DDL has two columns.
+func (namesIn) DDL() string {
+	return `create table {schema}.sales (org_id uuid, many text[], note text)`
+}
+
+// Apply converts what has a name as it converts what has a position.
+func (namesIn) Apply(w *runner.Writes, e events.Envelope) error {
+	args := pgx.NamedArgs{"org": e.Meta.OrgID, "many": []string{"a\x00b"}, "note": "c"}
+	if e.Meta.OrgID == orgB {
+		delete(args, "note")
+	}
+	w.Exec(`insert into {schema}.sales values (@org, @many, @note)`, args)
+	return nil
+}
+
+func TestWrites_TakeArgumentsByName(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	scratch, err := runner.NewScratch(t.Context(), db, namesIn{}, "names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := projectiontest.NewStory(orgA, noon).Add("sale-1", sold{}, sold{})
+	if err := scratch.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	row := `{"org_id":"` + orgA.String() + `","many":["a` + "\uFFFD" + `b"],"note":"c"}` + "\n"
+	if diff := cmp.Diff("== sales (2)\n"+row+row, projectiontest.Dump(t, db, scratch.Schema())); diff != "" {
+		t.Error(diff)
+	}
+	forgotten := projectiontest.NewStory(orgB, noon).Add("sale-2", sold{})
+	if err := scratch.Apply(t.Context(), forgotten.Events()); err == nil || !strings.Contains(err.Error(), "note") {
+		t.Errorf("a forgotten argument: %v", err)
 	}
 }

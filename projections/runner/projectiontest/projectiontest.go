@@ -170,7 +170,8 @@ func Dump(t testing.TB, db *postgres.DB, schema string) string {
 	return b.String()
 }
 
-// Prepare has PostgreSQL check every statement against the projection's tables. {schema} stands for them.
+// Prepare has PostgreSQL check every statement against the projection's tables. {schema} stands for them; arguments may
+// have names.
 func Prepare(t *testing.T, p runner.Projection, statements ...string) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -184,7 +185,11 @@ func Prepare(t *testing.T, p runner.Projection, statements ...string) {
 	}
 	defer conn.Release()
 	for _, sql := range statements {
-		if _, err := conn.Conn().Prepare(t.Context(), "", s.SQL(sql)); err != nil {
+		text, _, err := pgx.NamedArgs{}.RewriteQuery(t.Context(), conn.Conn(), s.SQL(sql), nil)
+		if err != nil {
+			t.Errorf("names of arguments: %v\n%s", err, sql)
+		}
+		if _, err := conn.Conn().Prepare(t.Context(), "", text); err != nil {
 			t.Errorf("prepare: %v\n%s", err, sql)
 		}
 	}
