@@ -3,6 +3,8 @@ package billingviews
 import (
 	_ "embed"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -40,14 +42,26 @@ func (Collections) Handles() []string {
 
 // SQL of Apply. What is taken off came by the channel and the hands of the credit that it undoes.
 const (
-	takerSQL     = `insert into {schema}.cash_takers (receipt_id, org_id, user_id) values ($1, $2, $3) on conflict (receipt_id) do nothing`
-	collectedSQL = `insert into {schema}.collections (position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
-		values ($1, $2, $3, $4, $5, $6, (select user_id from {schema}.cash_takers where receipt_id = $4), $7, 1) on conflict (position) do nothing`
-	takenOffSQL = `insert into {schema}.collections (position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
-		select $1::bigint, $2::uuid, $3::timestamptz, $4::uuid, $5::uuid, coalesce(c.channel, ''), c.taken_by, $6::bigint, -1
-		from (select) one left join lateral (select channel, taken_by from {schema}.collections
-			where receipt_id = $4::uuid and position < $1::bigint and receipts > 0 order by position desc limit 1) c on true
-		on conflict (position) do nothing`
+	takerSQL = `
+insert into {schema}.cash_takers (receipt_id, org_id, user_id) values ($1, $2, $3) on conflict (receipt_id) do nothing`
+	collectedSQL = `
+insert into {schema}.collections
+	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
+values
+	(@position, @org, @at, @receipt, @subscriber, @channel,
+	(select user_id from {schema}.cash_takers where receipt_id = @receipt), @amount, 1)
+on conflict (position) do nothing`
+	takenOffSQL = `
+insert into {schema}.collections
+	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
+select @position::bigint, @org::uuid, @at::timestamptz, @receipt::uuid, @subscriber::uuid, coalesce(c.channel, ''),
+	c.taken_by, @amount::bigint, -1
+from (select) one left join lateral (
+	select channel, taken_by from {schema}.collections
+	where receipt_id = @receipt::uuid and position < @position::bigint and receipts > 0
+	order by position desc limit 1
+) c on true
+on conflict (position) do nothing`
 )
 
 // Apply queues the statements for one event.
@@ -59,9 +73,15 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 			w.Exec(takerSQL, v.ReceiptID, v.OrgID, user)
 		}
 	case events.ReceiptCredited:
-		w.Exec(collectedSQL, position, v.OrgID, e.Meta.At, v.ReceiptID, v.SubscriberID, v.Channel, v.Amount.Minor)
+		w.Exec(collectedSQL, pgx.NamedArgs{
+			"position": position, "org": v.OrgID, "at": e.Meta.At, "receipt": v.ReceiptID, "subscriber": v.SubscriberID,
+			"channel": v.Channel, "amount": v.Amount.Minor,
+		})
 	case events.ReceiptWithdrawn:
-		w.Exec(takenOffSQL, position, v.OrgID, e.Meta.At, v.ReceiptID, v.SubscriberID, v.Amount.Neg().Minor)
+		w.Exec(takenOffSQL, pgx.NamedArgs{
+			"position": position, "org": v.OrgID, "at": e.Meta.At, "receipt": v.ReceiptID, "subscriber": v.SubscriberID,
+			"amount": v.Amount.Neg().Minor,
+		})
 	}
 	return nil
 }

@@ -24,9 +24,12 @@ type CollectionsRow struct {
 type CollectionsQuery struct{ Views *runner.Views }
 
 // collectedByDaySQL sorts by the beginnings of days, given: the database needs to know no zones.
-const collectedByDaySQL = `select width_bucket(at, $2::timestamptz[]) - 1 as day, channel, taken_by, sum(amount_minor)::bigint as total_minor,
-		sum(receipts)::bigint as count
-	from {schema}.collections where org_id = $1 and at >= ($2::timestamptz[])[1] and at < $3 group by 1, 2, 3 order by 1, 2, 3`
+const collectedByDaySQL = `
+select width_bucket(at, $2::timestamptz[]) - 1 as day, channel, taken_by,
+	sum(amount_minor)::bigint as total_minor, sum(receipts)::bigint as count
+from {schema}.collections
+where org_id = $1 and at >= ($2::timestamptz[])[1] and at < $3
+group by 1, 2, 3 order by 1, 2, 3`
 
 // ByDay sums an organization's money from the first of the days, each told by its first instant, until before an
 // instant.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -43,27 +45,44 @@ func (Invoices) Handles() []string {
 
 // Statements of Apply. Each sets what the event says, whole, so that repeating one changes nothing.
 const (
-	draftSQL = `insert into {schema}.invoices (invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor,
-			due_on, period_from, period_to, lines, taxes, drafted_at)
-		values ($1, $2, $3, $4, 'draft', $5, $6, $7::date, $8, $9, $10, $11, $12) on conflict (invoice_id) do nothing`
-	issueSQL = `update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
-			state = case when total_minor = 0 then 'paid' else 'issued' end
-		where invoice_id = $1`
+	draftSQL = `
+insert into {schema}.invoices
+	(invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor, due_on, period_from, period_to,
+	lines, taxes, drafted_at)
+values
+	(@invoice, @org, @subscriber, @subscription, 'draft', @currency, @total, @due_on::date, @period_from, @period_to,
+	@lines, @taxes, @drafted_at)
+on conflict (invoice_id) do nothing`
+	issueSQL = `
+update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
+	state = case when total_minor = 0 then 'paid' else 'issued' end
+where invoice_id = $1`
 	// A number may be voided of which the draft is unknown: it is a document all the same.
-	voidSQL = `insert into {schema}.invoices as i (invoice_id, org_id, subscriber_id, number, state, currency, total_minor, lines, taxes,
-			reason, drafted_at, voided_at)
-		values ($1, $2, $3, $4, 'voided', $5, $6, '[]', '[]', $7, $8, $8)
-		on conflict (invoice_id) do update set state = 'voided', due_minor = 0, paid_minor = 0, reason = excluded.reason,
-			number = coalesce(nullif(excluded.number, ''), i.number), voided_at = coalesce(i.voided_at, excluded.voided_at)`
-	dueSQL = `update {schema}.invoices set due_minor = $2, paid_minor = total_minor - $2,
-			state = case when $2 = 0 then 'paid' when $2 < total_minor then 'partially_paid' else 'issued' end
-		where invoice_id = $1`
-	allocateSQL = `insert into {schema}.allocations (invoice_id, source_id, position, org_id, amount_minor, at)
-		select $1, $2, $3, org_id, $4, $5 from {schema}.invoices where invoice_id = $1 on conflict do nothing`
+	voidSQL = `
+insert into {schema}.invoices as i
+	(invoice_id, org_id, subscriber_id, number, state, currency, total_minor, lines, taxes, reason, drafted_at, voided_at)
+values
+	(@invoice, @org, @subscriber, @number, 'voided', @currency, @total, '[]', '[]', @reason, @at, @at)
+on conflict (invoice_id) do update set
+	state = 'voided', due_minor = 0, paid_minor = 0, reason = excluded.reason,
+	number = coalesce(nullif(excluded.number, ''), i.number), voided_at = coalesce(i.voided_at, excluded.voided_at)`
+	dueSQL = `
+update {schema}.invoices set due_minor = $2, paid_minor = total_minor - $2,
+	state = case when $2 = 0 then 'paid' when $2 < total_minor then 'partially_paid' else 'issued' end
+where invoice_id = $1`
+	allocateSQL = `
+insert into {schema}.allocations (invoice_id, source_id, position, org_id, amount_minor, at)
+select $1, $2, $3, org_id, $4, $5 from {schema}.invoices where invoice_id = $1
+on conflict do nothing`
 	withdrawSQL = `delete from {schema}.allocations where invoice_id = $1 and source_id = $2 and position < $3`
-	noteSQL     = `insert into {schema}.credit_notes (credit_note_id, org_id, invoice_id, subscriber_id, state, currency, amount_minor, reason, drafted_at)
-		values ($1, $2, $3, $4, 'draft', $5, $6, $7, $8) on conflict (credit_note_id) do nothing`
-	issueNoteSQL = `update {schema}.credit_notes set state = 'issued', number = $2, issued_at = $3 where credit_note_id = $1`
+	noteSQL     = `
+insert into {schema}.credit_notes
+	(credit_note_id, org_id, invoice_id, subscriber_id, state, currency, amount_minor, reason, drafted_at)
+values
+	(@note, @org, @invoice, @subscriber, 'draft', @currency, @amount, @reason, @drafted_at)
+on conflict (credit_note_id) do nothing`
+	issueNoteSQL = `
+update {schema}.credit_notes set state = 'issued', number = $2, issued_at = $3 where credit_note_id = $1`
 )
 
 // Apply queues the statements for one event.
@@ -74,8 +93,10 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.InvoiceIssued:
 		w.Exec(issueSQL, v.InvoiceID, v.Number, v.IssuedAt)
 	case events.InvoiceVoided:
-		w.Exec(voidSQL, v.InvoiceID, e.Meta.OrgID, v.SubscriberID, v.Number, string(v.Total.Currency), v.Total.Minor,
-			v.Reason, v.At)
+		w.Exec(voidSQL, pgx.NamedArgs{
+			"invoice": v.InvoiceID, "org": e.Meta.OrgID, "subscriber": v.SubscriberID, "number": v.Number,
+			"currency": string(v.Total.Currency), "total": v.Total.Minor, "reason": v.Reason, "at": v.At,
+		})
 	case events.InvoiceAllocated:
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
 		w.Exec(allocateSQL, v.InvoiceID, v.ReceiptID, int64(e.Position), v.Amount.Minor, v.At)
@@ -83,8 +104,11 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
 		w.Exec(withdrawSQL, v.InvoiceID, v.ReceiptID, int64(e.Position))
 	case events.CreditNoteDrafted:
-		w.Exec(noteSQL, v.CreditNoteID, v.OrgID, v.InvoiceID, v.SubscriberID, string(v.Amount.Currency), v.Amount.Minor,
-			v.Reason, v.DraftedAt)
+		w.Exec(noteSQL, pgx.NamedArgs{
+			"note": v.CreditNoteID, "org": v.OrgID, "invoice": v.InvoiceID, "subscriber": v.SubscriberID,
+			"currency": string(v.Amount.Currency), "amount": v.Amount.Minor, "reason": v.Reason,
+			"drafted_at": v.DraftedAt,
+		})
 	case events.CreditNoteIssued:
 		w.Exec(issueNoteSQL, v.CreditNoteID, v.Number, v.IssuedAt)
 	}
@@ -103,8 +127,11 @@ func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
 			return fmt.Errorf("marshal taxes: %w", err)
 		}
 	}
-	w.Exec(draftSQL, v.InvoiceID, v.OrgID, v.SubscriberID, v.SubscriptionID, string(v.Total.Currency), v.Total.Minor,
-		v.DueOn.String(),
-		postgres.NullTime(v.PeriodFrom), postgres.NullTime(v.PeriodTo), string(lines), string(taxes), v.DraftedAt)
+	w.Exec(draftSQL, pgx.NamedArgs{
+		"invoice": v.InvoiceID, "org": v.OrgID, "subscriber": v.SubscriberID, "subscription": v.SubscriptionID,
+		"currency": string(v.Total.Currency), "total": v.Total.Minor, "due_on": v.DueOn.String(),
+		"period_from": postgres.NullTime(v.PeriodFrom), "period_to": postgres.NullTime(v.PeriodTo),
+		"lines": string(lines), "taxes": string(taxes), "drafted_at": v.DraftedAt,
+	})
 	return nil
 }

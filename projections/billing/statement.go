@@ -3,6 +3,8 @@ package billingviews
 import (
 	_ "embed"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -41,11 +43,17 @@ func (Statement) Handles() []string {
 }
 
 // lineSQL writes a line after the one before it.
-const lineSQL = `insert into {schema}.statement_lines (subscriber_id, position, org_id, at, kind, description, currency, debit_minor,
-		credit_minor, balance_minor, cause_type, cause_id)
-	select $1, $2, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $8::bigint - $9::bigint + coalesce((select balance_minor from {schema}.statement_lines
-		where subscriber_id = $1 and position < $2 order by position desc limit 1), 0), $10, $11
-	on conflict (subscriber_id, position) do update set balance_minor = excluded.balance_minor`
+const lineSQL = `
+insert into {schema}.statement_lines
+	(subscriber_id, position, org_id, at, kind, description, currency, debit_minor, credit_minor, balance_minor,
+	cause_type, cause_id)
+select @subscriber, @position, @org, @at, @kind, @description, @currency, @debit::bigint, @credit::bigint,
+	@debit::bigint - @credit::bigint + coalesce((
+		select balance_minor from {schema}.statement_lines
+		where subscriber_id = @subscriber and position < @position order by position desc limit 1
+	), 0),
+	@cause_type, @cause
+on conflict (subscriber_id, position) do update set balance_minor = excluded.balance_minor`
 
 // line is what a fact does to the balance.
 type line struct {
@@ -99,8 +107,11 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 // books.
 func write(w *runner.Writes, e events.Envelope, l line) {
 	c := l.debit.Add(l.credit).Currency
-	w.Exec(lineSQL, l.subscriber, int64(e.Position), l.org, e.Meta.At, l.kind, l.description, string(c), l.debit.Minor,
-		l.credit.Minor, l.causeType, l.cause)
+	w.Exec(lineSQL, pgx.NamedArgs{
+		"subscriber": l.subscriber, "position": int64(e.Position), "org": l.org, "at": e.Meta.At, "kind": l.kind,
+		"description": l.description, "currency": string(c), "debit": l.debit.Minor, "credit": l.credit.Minor,
+		"cause_type": l.causeType, "cause": l.cause,
+	})
 }
 
 // channelText says how money came.

@@ -53,9 +53,11 @@ func (q StatementQuery) Lines(
 ) ([]StatementRow, error) {
 	var rows []StatementRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName,
-			`select position, at, kind, description, currency, debit_minor, credit_minor, balance_minor, cause_type, cause_id
-			from {schema}.statement_lines where subscriber_id = $1 and ($2::bigint = 0 or position < $2) order by position desc limit $3`),
+		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
+			select position, at, kind, description, currency, debit_minor, credit_minor, balance_minor, cause_type,
+				cause_id
+			from {schema}.statement_lines where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
+			order by position desc limit $3`),
 			subscriber, after.Position, max)
 	})
 	return rows, err
@@ -68,8 +70,9 @@ func (q StatementQuery) Since(
 ) (uint64, error) {
 	var position *int64
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &position, pgx.RowTo[int64], q.Views.SQL(StatementName,
-			`select position from {schema}.statement_lines where subscriber_id = $1 and position > $2 and cause_id = $3 order by position desc limit 1`),
+		postgres.CollectMaybe(r, &position, pgx.RowTo[int64], q.Views.SQL(StatementName, `
+			select position from {schema}.statement_lines
+			where subscriber_id = $1 and position > $2 and cause_id = $3 order by position desc limit 1`),
 			subscriber, int64(after), cause) //nolint:gosec // positions fit
 	})
 	if err != nil || position == nil {
@@ -101,9 +104,12 @@ func (q StatementQuery) Balances(
 	}
 	var rows []BalanceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[BalanceRow], q.Views.SQL(StatementName,
-			`select s.id as subscriber_id, l.currency, l.balance_minor from unnest($1::uuid[]) as s (id) cross join lateral (
-				select currency, balance_minor from {schema}.statement_lines where subscriber_id = s.id order by position desc limit 1) l`), ids)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[BalanceRow], q.Views.SQL(StatementName, `
+			select s.id as subscriber_id, l.currency, l.balance_minor
+			from unnest($1::uuid[]) as s (id) cross join lateral (
+				select currency, balance_minor from {schema}.statement_lines
+				where subscriber_id = s.id order by position desc limit 1
+			) l`), ids)
 	})
 	return rows, err
 }

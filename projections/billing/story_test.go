@@ -63,11 +63,11 @@ func credited(n int, who id.Subscriber, minor int64, channel string, minute int)
 	}
 }
 
-// allocated is where it went.
-func allocated(invoice, receipt int, who id.Subscriber, minor, due int64, minute int) events.InvoiceAllocated {
+// allocated is where money that came went, at once.
+func allocated(of events.ReceiptCredited, invoice int, minor, due int64) events.InvoiceAllocated {
 	return events.InvoiceAllocated{
-		SubscriberID: who, InvoiceID: invoiceID(invoice), ReceiptID: receiptID(receipt), Amount: kes(minor),
-		Due: kes(due), At: at(minute),
+		SubscriberID: of.SubscriberID, InvoiceID: invoiceID(invoice), ReceiptID: of.ReceiptID, Amount: kes(minor),
+		Due: kes(due), At: of.At,
 	}
 }
 
@@ -79,12 +79,13 @@ func story() []events.Event {
 	paid := issued(4, brian, 116000, 31, 20)
 	paid.SubscriptionID = sub
 	note := id.Derive[id.Receipt]("test", "note")
-	byNote := allocated(1, 0, amina, 16000, 0, 22)
-	byNote.ReceiptID = note
+	byNote := events.ReceiptCredited{SubscriberID: amina, ReceiptID: note, At: at(22)}
+	byPaybill, byPrompt := credited(1, amina, 40000, "c2b", 3), credited(2, amina, 60000, "stk", 20)
+	byCash := credited(3, brian, 150000, "cash", 32)
 	return []events.Event{
 		events.AccountOpened{SubscriberID: amina, OrgID: acme, Currency: money.KES}, // nobody handles it
 		drafted(1, amina, 116000, 1, 10), issued(1, amina, 116000, 2, 10),
-		credited(1, amina, 40000, "c2b", 3), allocated(1, 1, amina, 40000, 76000, 3),
+		byPaybill, allocated(byPaybill, 1, 40000, 76000),
 		drafted(2, amina, 5000, 4, 11), issued(2, amina, 5000, 5, 11),
 		events.InvoiceVoided{
 			SubscriberID: amina, InvoiceID: invoiceID(2), Number: "ACME-0002", Total: kes(5000), WasIssued: true,
@@ -98,7 +99,7 @@ func story() []events.Event {
 			SubscriberID: amina, InvoiceID: invoiceID(3), Number: "ACME-0003", Total: kes(0),
 			Reason: "voided before it was issued", At: at(9),
 		},
-		credited(2, amina, 60000, "stk", 20), allocated(1, 2, amina, 60000, 16000, 20),
+		byPrompt, allocated(byPrompt, 1, 60000, 16000),
 		events.CreditNoteDrafted{
 			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Amount: kes(20000),
 			Reason: "outage", DraftedAt: at(21),
@@ -107,8 +108,8 @@ func story() []events.Event {
 			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Number: "ACME-CN-0001",
 			Amount: kes(20000), Reason: "outage", IssuedAt: at(22),
 		},
-		byNote,
-		period, paid, credited(3, brian, 150000, "cash", 32), allocated(4, 3, brian, 116000, 0, 32),
+		allocated(byNote, 1, 16000, 0),
+		period, paid, byCash, allocated(byCash, 4, 116000, 0),
 		events.ReceiptWithdrawn{
 			SubscriberID: amina, OrgID: acme, ReceiptID: receiptID(1), Number: "QGH0000001", Amount: kes(40000),
 			Reason: "reversed", At: at(40),
