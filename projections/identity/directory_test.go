@@ -18,12 +18,17 @@ func told(list ...events.Event) *identityviews.Directory {
 	return d
 }
 
+// bearer is who shows a token: a user in an organization by a session.
+type bearer struct {
+	user    id.User
+	org     id.Organization
+	session id.Session
+}
+
 // stands checks what somebody may do; "" for nothing.
-func stands(
-	t *testing.T, d *identityviews.Directory, user id.User, org id.Organization, session id.Session, role events.Role,
-) {
+func stands(t *testing.T, d *identityviews.Directory, b bearer, role events.Role) {
 	t.Helper()
-	got, known := d.Standing(user, org, session)
+	got, known := d.Standing(b.user, b.org, b.session)
 	if got.Role != role || known != (role != "") {
 		t.Errorf("standing %+v %v, want %q", got, known, role)
 	}
@@ -66,12 +71,12 @@ func TestDirectory_RoleDisabledAndEnabledAtOnce(t *testing.T) {
 	t.Parallel()
 	var session id.Session
 	life := adas()
-	stands(t, told(), ada, acme, session, "")
-	stands(t, told(life[:1]...), ada, acme, session, "")
+	stands(t, told(), bearer{ada, acme, session}, "")
+	stands(t, told(life[:1]...), bearer{ada, acme, session}, "")
 	d := told(life[:2]...)
-	stands(t, d, ada, acme, session, events.RoleAdmin)
-	stands(t, d, ada, other, session, "")
-	stands(t, d, ada, id.Organization{}, session, "")
+	stands(t, d, bearer{ada, acme, session}, events.RoleAdmin)
+	stands(t, d, bearer{ada, other, session}, "")
+	stands(t, d, bearer{ada, id.Organization{}, session}, "")
 	if s, _ := d.Standing(ada, acme, session); !s.MustChangePassword {
 		t.Error("the temporary password is good for ever")
 	}
@@ -79,41 +84,41 @@ func TestDirectory_RoleDisabledAndEnabledAtOnce(t *testing.T) {
 	if s, _ := d.Standing(ada, acme, session); s.MustChangePassword {
 		t.Error("the password was changed")
 	}
-	stands(t, told(life[:4]...), ada, acme, session, "")
-	stands(t, told(life[:5]...), ada, acme, session, events.RoleAdmin)
-	stands(t, told(life[:6]...), ada, acme, session, events.RoleSupport)
+	stands(t, told(life[:4]...), bearer{ada, acme, session}, "")
+	stands(t, told(life[:5]...), bearer{ada, acme, session}, events.RoleAdmin)
+	stands(t, told(life[:6]...), bearer{ada, acme, session}, events.RoleSupport)
 }
 
 func TestDirectory_APendingMembershipOpensWithTheAcceptanceAlone(t *testing.T) {
 	t.Parallel()
 	var session id.Session
 	d := told(olgas()...) // granted, disabled, enabled, but not accepted
-	stands(t, d, olga, acme, session, "")
-	stands(t, d, olga, other, session, events.RoleAdmin)
+	stands(t, d, bearer{olga, acme, session}, "")
+	stands(t, d, bearer{olga, other, session}, events.RoleAdmin)
 	d.Apply(events.Envelope{Event: events.MembershipAccepted{UserID: olga, OrgID: acme}})
-	stands(t, d, olga, acme, session, events.RoleSupport)
+	stands(t, d, bearer{olga, acme, session}, events.RoleSupport)
 }
 
 func TestDirectory_ASuperAdminStandsEverywhere(t *testing.T) {
 	t.Parallel()
 	d := told(events.UserRegistered{UserID: ada, SuperAdmin: true})
 	for _, org := range []id.Organization{acme, other, {}} {
-		stands(t, d, ada, org, id.Session{}, events.RoleSuperAdmin)
+		stands(t, d, bearer{ada, org, id.Session{}}, events.RoleSuperAdmin)
 	}
 	d.Apply(events.Envelope{Event: events.UserForgotten{UserID: ada}})
-	stands(t, d, ada, acme, id.Session{}, "")
+	stands(t, d, bearer{ada, acme, id.Session{}}, "")
 }
 
 func TestDirectory_AnEndedSessionIsOverWhileItsTokensLive(t *testing.T) {
 	t.Parallel()
 	d := told(adas()[:2]...)
 	session, later := id.Derive[id.Session]("test", "1"), id.Derive[id.Session]("test", "2")
-	stands(t, d, ada, acme, session, events.RoleAdmin)
+	stands(t, d, bearer{ada, acme, session}, events.RoleAdmin)
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: session, UserID: ada, At: began}})
-	stands(t, d, ada, acme, session, "")
-	stands(t, d, ada, acme, later, events.RoleAdmin)
+	stands(t, d, bearer{ada, acme, session}, "")
+	stands(t, d, bearer{ada, acme, later}, events.RoleAdmin)
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(16 * time.Minute)}})
-	stands(t, d, ada, acme, session, "") // its last token may live a moment longer
+	stands(t, d, bearer{ada, acme, session}, "") // its last token may live a moment longer
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(time.Hour)}})
-	stands(t, d, ada, acme, later, "")
+	stands(t, d, bearer{ada, acme, later}, "")
 }

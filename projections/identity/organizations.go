@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -40,6 +42,12 @@ func (Organizations) Handles() []string {
 	}
 }
 
+// createSQL makes a row.
+const createSQL = `
+insert into {schema}.organizations (org_id, slug, name, billing, created_at, revision)
+values (@org, @slug, @name, @billing, @at, @revision)
+on conflict (org_id) do nothing`
+
 // Apply queues the statements for one event.
 func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
@@ -48,9 +56,10 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 		if err != nil {
 			return fmt.Errorf("marshal billing settings: %w", err)
 		}
-		w.Exec(`insert into {schema}.organizations (org_id, slug, name, billing, created_at, revision)
-			values ($1, $2, $3, $4, $5, $6) on conflict (org_id) do nothing`,
-			v.OrgID, v.Slug, v.Name, string(billing), v.CreatedAt, int64(e.Revision))
+		w.Exec(createSQL, pgx.NamedArgs{
+			"org": v.OrgID, "slug": v.Slug, "name": v.Name, "billing": string(billing), "at": v.CreatedAt,
+			"revision": int64(e.Revision),
+		})
 	case events.OrganizationRenamed:
 		w.Exec(`update {schema}.organizations set name = $2, revision = $3 where org_id = $1`, v.OrgID, v.Name,
 			int64(e.Revision))

@@ -3,6 +3,8 @@ package identityviews
 import (
 	_ "embed"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -39,16 +41,43 @@ func (Users) Handles() []string {
 	}
 }
 
+// Statements of Apply with many columns. A member's row is made from the user's, which comes before it.
+const (
+	registerSQL = `
+insert into {schema}.users
+	(user_id, email, phone, first_name, last_name, super_admin, must_change_password, registered_at)
+values
+	(@user, @email, @phone, @first_name, @last_name, @super_admin, @must_change, @at)
+on conflict (user_id) do nothing`
+	grantSQL = `
+insert into {schema}.members
+	(org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, member_since, revision)
+select
+	@org, user_id, @email, @phone, @first_name, @last_name, @role, @pending, must_change_password, @at, @revision
+from {schema}.users where user_id = @user
+on conflict (org_id, user_id) do nothing`
+	correctSQL = `
+update {schema}.members set phone = @phone, first_name = @first_name, last_name = @last_name, revision = @revision
+where org_id = @org and user_id = @user and revision <= @revision`
+	forgetUserSQL = `
+update {schema}.users set email = '', super_admin = false, phone = '', first_name = '', last_name = ''
+where user_id = $1`
+	forgetMemberSQL = `
+update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2
+where user_id = $1`
+)
+
 // Apply queues the statements for one event. A member's personal columns are what the organization knows of the user,
 // so that a tenant's list reads one table under its policy and a pending member gives nothing away. A member's row
 // takes each event once: what it does may depend on the row.
 func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.UserRegistered:
-		w.Exec(`insert into {schema}.users (user_id, email, phone, first_name, last_name, super_admin, must_change_password, registered_at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id) do nothing`,
-			v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), v.SuperAdmin,
-			v.MustChangePassword, v.RegisteredAt)
+		w.Exec(registerSQL, pgx.NamedArgs{
+			"user": v.UserID, "email": v.Email.Reveal(), "phone": v.Phone.Reveal(), "first_name": v.FirstName.Reveal(),
+			"last_name": v.LastName.Reveal(), "super_admin": v.SuperAdmin, "must_change": v.MustChangePassword,
+			"at": v.RegisteredAt,
+		})
 	case events.UserDetailsCorrected:
 		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal())
@@ -56,15 +85,16 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 				where user_id = $1 and not pending and revision <= $5`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
 	case events.MembershipGranted:
-		w.Exec(`insert into {schema}.members (org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, member_since, revision)
-			select $1, user_id, $3, $4, $5, $6, $7, $8, must_change_password, $9, $10
-			from {schema}.users where user_id = $2 on conflict (org_id, user_id) do nothing`,
-			v.OrgID, v.UserID, v.Email.Reveal(), v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(),
-			string(v.Role), v.Pending, v.At, int64(e.Revision))
+		w.Exec(grantSQL, pgx.NamedArgs{
+			"org": v.OrgID, "user": v.UserID, "email": v.Email.Reveal(), "phone": v.Phone.Reveal(),
+			"first_name": v.FirstName.Reveal(), "last_name": v.LastName.Reveal(), "role": string(v.Role),
+			"pending": v.Pending, "at": v.At, "revision": int64(e.Revision),
+		})
 	case events.MembershipDetailsCorrected:
-		w.Exec(`update {schema}.members set phone = $3, first_name = $4, last_name = $5, revision = $6
-				where org_id = $1 and user_id = $2 and revision <= $6`,
-			v.OrgID, v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
+		w.Exec(correctSQL, pgx.NamedArgs{
+			"org": v.OrgID, "user": v.UserID, "phone": v.Phone.Reveal(), "first_name": v.FirstName.Reveal(),
+			"last_name": v.LastName.Reveal(), "revision": int64(e.Revision),
+		})
 	case events.MembershipAccepted:
 		w.Exec(`update {schema}.members set pending = false, revision = $3
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
@@ -79,9 +109,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`update {schema}.members set disabled = false, revision = $3
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
 	case events.UserForgotten:
-		w.Exec(`update {schema}.users set email = '', super_admin = false, phone = '', first_name = '', last_name = '' where user_id = $1`, v.UserID)
-		w.Exec(`update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2 where user_id = $1`,
-			v.UserID, int64(e.Revision))
+		w.Exec(forgetUserSQL, v.UserID)
+		w.Exec(forgetMemberSQL, v.UserID, int64(e.Revision))
 	case events.PasswordChanged:
 		w.Exec(`update {schema}.users set must_change_password = false where user_id = $1`, v.UserID)
 		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)

@@ -53,8 +53,8 @@ type UsersQuery struct{ Views *runner.Views }
 // Columns that the rows' structs take.
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password`
-	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since, revision,
-		case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
+	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since,
+		revision, case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 
 // ByEmail finds the user of a normalised e-mail address, nil without one: for signing in, so it takes the same time
