@@ -96,6 +96,12 @@ type table struct{ w *runner.Writes }
 // table is Watermill's.
 var _ message.Publisher = table{}
 
+// publishSQL writes a message once.
+const publishSQL = `
+insert into {schema}.messages (position, ordinal, message_id, org_id, type, at, payload)
+values (@position, @ordinal, @message, @org, @type, @at, @payload)
+on conflict do nothing`
+
 // Publish queues the messages; they are there when the batch of events commits.
 func (t table) Publish(topic string, messages ...*message.Message) error {
 	for i, msg := range messages {
@@ -115,8 +121,10 @@ func (t table) Publish(topic string, messages ...*message.Message) error {
 		if err != nil {
 			return fmt.Errorf("publish %s: %w", topic, err)
 		}
-		t.w.Exec(`insert into {schema}.messages (position, ordinal, message_id, org_id, type, at, payload) values ($1, $2, $3, $4, $5, $6, $7)
-			on conflict do nothing`, position, i, name, org, topic, at, string(msg.Payload))
+		t.w.Exec(publishSQL, pgx.NamedArgs{
+			"position": position, "ordinal": i, "message": name, "org": org, "type": topic, "at": at,
+			"payload": string(msg.Payload),
+		})
 	}
 	return nil
 }
@@ -152,8 +160,9 @@ func (q Query) After(ctx context.Context, org id.Organization, after Key, max in
 	var rows []Row
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[Row],
-			q.Views.SQL(Name, `select position, ordinal, message_id, org_id, type, at, payload
-			from {schema}.messages where org_id = $1 and (position, ordinal) > ($2, $3) order by position, ordinal limit $4`),
+			q.Views.SQL(Name, `
+			select position, ordinal, message_id, org_id, type, at, payload from {schema}.messages
+			where org_id = $1 and (position, ordinal) > ($2, $3) order by position, ordinal limit $4`),
 			org, after.Position, after.Ordinal, max)
 	})
 	return rows, err
