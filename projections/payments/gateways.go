@@ -41,28 +41,43 @@ func (Gateways) Handles() []string {
 	}
 }
 
+// Statements of Apply on settings. Each is guarded by the revision of the gateway's stream.
+const (
+	configureSQL = `
+insert into {schema}.gateways as g
+	(org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, revision)
+values
+	(@org, @direct, @environment, @shortcode, @credentials, @reject_unknown, false, @revision)
+on conflict (org_id) do update set
+	direct = excluded.direct, environment = excluded.environment, shortcode = excluded.shortcode,
+	credentials_ref = excluded.credentials_ref, reject_unknown_accounts = excluded.reject_unknown_accounts, error = '',
+	registered = g.registered and g.direct = excluded.direct and g.environment = excluded.environment
+		and g.shortcode = excluded.shortcode and g.credentials_ref is not distinct from excluded.credentials_ref,
+	revision = excluded.revision
+where g.revision < excluded.revision`
+	registeredSQL = `
+update {schema}.gateways set registered = true, error = '', revision = $2 where org_id = $1 and revision < $2`
+	unregisteredSQL = `
+update {schema}.gateways set registered = false, error = $2, revision = $3 where org_id = $1 and revision < $3`
+)
+
 // Apply queues the statements for one event. Settings that reach the provider in the same way stay registered.
 func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
 	case events.GatewayConfigured:
-		w.Exec(`insert into {schema}.gateways as g (org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, revision)
-			values ($1, $2, $3, $4, $5, $6, false, $7)
-			on conflict (org_id) do update set direct = excluded.direct, environment = excluded.environment, shortcode = excluded.shortcode,
-				credentials_ref = excluded.credentials_ref, reject_unknown_accounts = excluded.reject_unknown_accounts, error = '',
-				registered = g.registered and g.direct = excluded.direct and g.environment = excluded.environment
-					and g.shortcode = excluded.shortcode and g.credentials_ref is not distinct from excluded.credentials_ref,
-				revision = excluded.revision
-			where g.revision < excluded.revision`,
-			v.OrgID, v.Direct, v.Environment, v.Shortcode, v.CredentialsRef, v.RejectUnknownAccounts, revision)
+		w.Exec(configureSQL, pgx.NamedArgs{
+			"org": v.OrgID, "direct": v.Direct, "environment": v.Environment, "shortcode": v.Shortcode,
+			"credentials": v.CredentialsRef, "reject_unknown": v.RejectUnknownAccounts, "revision": revision,
+		})
 		w.Exec(`update {schema}.shortcodes set active = exists (select from {schema}.gateways g
 			where g.org_id = $1 and g.registered and g.shortcode = shortcodes.shortcode) where org_id = $1`, v.OrgID)
 	case events.GatewayRegistered:
-		w.Exec(`update {schema}.gateways set registered = true, error = '', revision = $2 where org_id = $1 and revision < $2`, v.OrgID, revision)
+		w.Exec(registeredSQL, v.OrgID, revision)
 		w.Exec(`insert into {schema}.shortcodes (shortcode, org_id, active) values ($1, $2, true)
 			on conflict (shortcode) do update set org_id = excluded.org_id, active = true`, v.Shortcode, v.OrgID)
 	case events.GatewayRegistrationFailed:
-		w.Exec(`update {schema}.gateways set registered = false, error = $2, revision = $3 where org_id = $1 and revision < $3`, v.OrgID, v.Error, revision)
+		w.Exec(unregisteredSQL, v.OrgID, v.Error, revision)
 	}
 	return nil
 }
@@ -97,8 +112,9 @@ type GatewaysQuery struct{ Views *runner.Views }
 func (q GatewaysQuery) Get(ctx context.Context, org id.Organization) (*GatewayRow, error) {
 	var row *GatewayRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[GatewayRow], q.Views.SQL(GatewaysName,
-			`select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error, revision
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[GatewayRow], q.Views.SQL(GatewaysName, `
+			select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error,
+				revision
 			from {schema}.gateways where org_id = $1`), org)
 	})
 	return row, err

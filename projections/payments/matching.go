@@ -46,8 +46,8 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.BillingSettingsAdopted:
 		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
 	case events.SubscriberRegistered:
-		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone) values ($1, $2, $3, $4, nullif($5, ''))
-			on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID, v.AccountNumber, v.Currency,
+		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone)
+			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID, v.AccountNumber, v.Currency,
 			phoneKey(v.Details.Phone.Reveal()))
 	case events.SubscriberDetailsCorrected:
 		w.Exec(`update {schema}.payers set phone = nullif($2, '') where subscriber_id = $1`, v.SubscriberID,
@@ -56,12 +56,12 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`update {schema}.payers set phone = null where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(`update {schema}.usernames set username = null where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriptionCreated:
-		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username) values ($1, $2, $3, nullif($4, ''))
-			on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID, v.SubscriberID,
+		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username)
+			values ($1, $2, $3, nullif($4, '')) on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID, v.SubscriberID,
 			usernameKey(v.Username.Reveal()))
 	case events.InvoiceIssued:
-		w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key) values ($1, $2, $3, $4, $5)
-			on conflict (invoice_id) do nothing`, v.InvoiceID, v.OrgID, v.SubscriberID, v.Number,
+		w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key)
+			values ($1, $2, $3, $4, $5) on conflict (invoice_id) do nothing`, v.InvoiceID, v.OrgID, v.SubscriberID, v.Number,
 			referenceKey(v.Number))
 	case events.InvoiceVoided:
 		w.Exec(`delete from {schema}.invoices where invoice_id = $1`, v.InvoiceID)
@@ -71,6 +71,6 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 
 // prefix queues an organization's invoice prefix.
 func prefix(w *runner.Writes, org, text string) {
-	w.Exec(`insert into {schema}.prefixes (org_id, prefix) values ($1, $2) on conflict (org_id) do update set prefix = excluded.prefix`,
-		org, referenceKey(text))
+	w.Exec(`insert into {schema}.prefixes (org_id, prefix) values ($1, $2)
+		on conflict (org_id) do update set prefix = excluded.prefix`, org, referenceKey(text))
 }

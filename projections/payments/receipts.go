@@ -4,7 +4,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -55,53 +58,69 @@ type Sighting struct {
 // Apply queues the statements for one event. Every change of a receipt is guarded by its stream's revision.
 func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
-	change := func(receipt id.Receipt, set string, args ...any) {
-		w.Exec(`update {schema}.receipts set revision = $2, `+set+` where receipt_id = $1 and revision < $2`,
-			append([]any{receipt, revision}, args...)...)
+	change := func(receipt id.Receipt, set string, values pgx.NamedArgs) {
+		args := pgx.NamedArgs{"receipt": receipt, "revision": revision}
+		maps.Copy(args, values)
+		w.Exec(`update {schema}.receipts set revision = @revision, `+set+
+			` where receipt_id = @receipt and revision < @revision`, args)
 	}
 	switch v := e.Event.(type) {
 	case events.ReceiptRecorded:
 		return insertReceipt(w, v, revision)
 	case events.ReceiptSighted:
 		seen, err := sighted(v.Sighting, v.At, false)
-		change(v.ReceiptID,
-			`sightings = sightings || $3::jsonb, checkout_request_id = coalesce(checkout_request_id, nullif($4, '')),
-			payment_id = coalesce(payment_id, $5)`, seen, v.CheckoutRequestID, v.PaymentID)
+		change(v.ReceiptID, `sightings = sightings || @seen::jsonb,
+			checkout_request_id = coalesce(checkout_request_id, nullif(@checkout, '')),
+			payment_id = coalesce(payment_id, @payment)`,
+			pgx.NamedArgs{"seen": seen, "checkout": v.CheckoutRequestID, "payment": v.PaymentID})
 		return err
 	case events.ReceiptDisputed:
 		seen, err := sighted(v.Sighting, v.At, true)
-		change(v.ReceiptID,
-			`sightings = sightings || $3::jsonb, disputed = true, state = 'suspense', reason = 'disputed'`, seen)
+		change(v.ReceiptID, `sightings = sightings || @seen::jsonb, disputed = true, state = 'suspense',
+			reason = 'disputed'`, pgx.NamedArgs{"seen": seen})
 		return err
 	case events.ReceiptMatched:
-		change(v.ReceiptID,
-			`state = case when $3 = 'operator' then 'attributed' else 'matched' end, matched_by = $3, org_id = $4, subscriber_id = $5,
-			payment_id = coalesce(payment_id, $6), channel = $7, reason = '', disputed = false`, v.By, v.OrgID,
-			v.SubscriberID, v.PaymentID, v.Channel)
+		change(v.ReceiptID, `state = case when @by = 'operator' then 'attributed' else 'matched' end, matched_by = @by,
+			org_id = @org, subscriber_id = @subscriber, payment_id = coalesce(payment_id, @payment), channel = @channel,
+			reason = '', disputed = false`, pgx.NamedArgs{
+			"by": v.By, "org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID, "channel": v.Channel,
+		})
 	case events.ReceiptHeld:
-		change(v.ReceiptID, `state = 'suspense', reason = $3`, v.Reason)
+		change(v.ReceiptID, `state = 'suspense', reason = @reason`, pgx.NamedArgs{"reason": v.Reason})
 	case events.ReceiptClaimed:
-		change(v.ReceiptID, `receipt_number = $3, related_receipt_id = $4, unclaimed = false`, v.ReceiptNumber,
-			v.ClaimedBy)
+		change(v.ReceiptID, `receipt_number = @number, related_receipt_id = @by, unclaimed = false`,
+			pgx.NamedArgs{"number": v.ReceiptNumber, "by": v.ClaimedBy})
 	case events.ReceiptAbsorbed:
-		change(v.ReceiptID,
-			`state = 'absorbed', reason = '', disputed = false, org_id = $3, subscriber_id = $4, payment_id = $5, related_receipt_id = $6`,
-			v.OrgID, v.SubscriberID, v.PaymentID, v.ProvisionalReceiptID)
+		change(v.ReceiptID, `state = 'absorbed', reason = '', disputed = false, org_id = @org,
+			subscriber_id = @subscriber, payment_id = @payment, related_receipt_id = @related`, pgx.NamedArgs{
+			"org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID, "related": v.ProvisionalReceiptID,
+		})
 	case events.ReceiptUnclaimed:
-		change(v.ReceiptID, `unclaimed = true`)
+		change(v.ReceiptID, `unclaimed = true`, nil)
 	case events.ReceiptAssigned:
-		change(v.ReceiptID, `org_id = $3`, v.OrgID)
+		change(v.ReceiptID, `org_id = @org`, pgx.NamedArgs{"org": v.OrgID})
 	case events.ReceiptReversed:
-		change(v.ReceiptID, `state = 'reversed', reason = $3, disputed = false`, v.Reason)
+		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false`,
+			pgx.NamedArgs{"reason": v.Reason})
 	case events.ReceiptReattributed:
-		change(v.ReceiptID,
-			`state = 'attributed', matched_by = 'operator', reason = $3, disputed = false, subscriber_id = $4`,
-			v.Reason, v.To)
+		change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
+			subscriber_id = @to`, pgx.NamedArgs{"reason": v.Reason, "to": v.To})
 	default:
 		applyAllocation(w, e)
 	}
 	return nil
 }
+
+// recordSQL makes a row.
+const recordSQL = `
+insert into {schema}.receipts
+	(receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at, payer_phone,
+	payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, sightings, recorded_at, revision)
+values
+	(@receipt, @org, @provider, @number, @channel, @shortcode, @amount, @currency, @paid_at, @payer_phone,
+	@payer_name, @bill_ref, nullif(@checkout, ''), @payment, @provisional, 'recorded', @seen::jsonb, @recorded_at,
+	@revision)
+on conflict (receipt_id) do nothing`
 
 // insertReceipt queues a new receipt.
 func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) error {
@@ -109,14 +128,13 @@ func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) e
 	if err != nil {
 		return err
 	}
-	w.Exec(`insert into {schema}.receipts (receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at,
-			payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, sightings, recorded_at, revision)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, nullif($13, ''), $14, $15, 'recorded', $16::jsonb, $17, $18)
-		on conflict (receipt_id) do nothing`,
-		v.ReceiptID, v.OrgID, v.Provider, v.ReceiptNumber, v.Channel, v.Shortcode, v.Amount.Minor, v.Amount.Currency,
-		v.PaidAt,
-		revealed(v.PayerPhone), revealed(v.PayerName), revealed(v.BillRef), v.CheckoutRequestID, v.PaymentID,
-		v.Provisional, seen, v.RecordedAt, revision)
+	w.Exec(recordSQL, pgx.NamedArgs{
+		"receipt": v.ReceiptID, "org": v.OrgID, "provider": v.Provider, "number": v.ReceiptNumber, "channel": v.Channel,
+		"shortcode": v.Shortcode, "amount": v.Amount.Minor, "currency": v.Amount.Currency, "paid_at": v.PaidAt,
+		"payer_phone": revealed(v.PayerPhone), "payer_name": revealed(v.PayerName), "bill_ref": revealed(v.BillRef),
+		"checkout": v.CheckoutRequestID, "payment": v.PaymentID, "provisional": v.Provisional, "seen": seen,
+		"recorded_at": v.RecordedAt, "revision": revision,
+	})
 	return nil
 }
 
@@ -132,8 +150,10 @@ func sighted(kind string, at time.Time, disputes bool) (string, error) {
 // applyAllocation keeps what receipts pay. The receipt's row comes before: its organization is the allocation's.
 func applyAllocation(w *runner.Writes, e events.Envelope) {
 	position := int64(e.Position) //nolint:gosec // positions fit
-	const insert = `insert into {schema}.allocations (org_id, position, receipt_id, invoice_id, amount_minor)
-		select org_id, $1, receipt_id, $3, $4 from {schema}.receipts where receipt_id = $2 and org_id is not null on conflict (position) do nothing`
+	const insert = `
+insert into {schema}.allocations (org_id, position, receipt_id, invoice_id, amount_minor)
+select org_id, $1, receipt_id, $3, $4 from {schema}.receipts where receipt_id = $2 and org_id is not null
+on conflict (position) do nothing`
 	switch v := e.Event.(type) {
 	case events.InvoiceAllocated:
 		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, v.Amount.Minor)
@@ -142,6 +162,7 @@ func applyAllocation(w *runner.Writes, e events.Envelope) {
 	case events.AllocationWithdrawn:
 		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, -v.Amount.Minor)
 	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.receipts set payer_phone = null, payer_name = null, bill_ref = null where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(`update {schema}.receipts set payer_phone = null, payer_name = null, bill_ref = null
+			where subscriber_id = $1`, v.SubscriberID)
 	}
 }

@@ -88,15 +88,17 @@ type ReceiptFilter struct {
 type ReceiptsQuery struct{ Views *runner.Views }
 
 // receiptColumns are those of ReceiptRow.
-const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at, payer_phone, payer_name,
-	bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed, unclaimed, subscriber_id, matched_by, related_receipt_id,
-	sightings, recorded_at, revision`
+const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at,
+	payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed, unclaimed,
+	subscriber_id, matched_by, related_receipt_id, sightings, recorded_at, revision`
 
 // SQL of single receipts.
 const (
 	receiptSQL     = `select ` + receiptColumns + ` from {schema}.receipts where receipt_id = $1`
-	allocationsSQL = `select receipt_id, invoice_id, sum(amount_minor)::bigint as amount_minor from {schema}.allocations
-		where receipt_id = any($1::uuid[]) group by receipt_id, invoice_id having sum(amount_minor) <> 0 order by min(position)`
+	allocationsSQL = `
+select receipt_id, invoice_id, sum(amount_minor)::bigint as amount_minor from {schema}.allocations
+where receipt_id = any($1::uuid[])
+group by receipt_id, invoice_id having sum(amount_minor) <> 0 order by min(position)`
 )
 
 // Get is one receipt of an organization, nil without one.
@@ -185,8 +187,10 @@ type Attention struct {
 }
 
 // attentionSQL reads the small index of such receipts.
-const attentionSQL = `select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
-	count(*) filter (where unclaimed) as unclaimed from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
+const attentionSQL = `
+select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
+	count(*) filter (where unclaimed) as unclaimed
+from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
 
 // Attention counts what an operator should be alarmed about.
 func (q ReceiptsQuery) Attention(ctx context.Context) (Attention, error) {
