@@ -16,13 +16,21 @@ func rowText(row pgx.CollectableRow) (string, error) { return pgx.RowTo[string](
 
 // fillSQL makes 100,000 customers of Acme and 10,000 of Other, with their words, as the projection would.
 var fillSQL = []string{
-	`insert into {schema}.subscribers (subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status, currency, created_at, revision)
-	select (left(o, 24) || lpad(to_hex(n), 12, '0'))::uuid, o::uuid, lpad(n::text, 8, '0'), 'First' || n % 1000, 'Last' || n, '+2547' || lpad(n::text, 8, '0'), '', '', '',
-		case when n % 1000 = 0 then '{vip}'::text[] else '{}'::text[] end, case when n % 500 = 0 then 'blocked' else 'active' end, 'KES',
+	`insert into {schema}.subscribers
+		(subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status,
+		currency, created_at, revision)
+	select (left(o, 24) || lpad(to_hex(n), 12, '0'))::uuid, o::uuid, lpad(n::text, 8, '0'), 'First' || n % 1000,
+		'Last' || n, '+2547' || lpad(n::text, 8, '0'), '', '', '',
+		case when n % 1000 = 0 then '{vip}'::text[] else '{}'::text[] end,
+		case when n % 500 = 0 then 'blocked' else 'active' end, 'KES',
 		timestamptz '2026-01-01' + n * interval '1 second', 0
 	from generate_series(1, 100000) n, unnest(array[$1::text, $2::text]) o where o = $1 or n <= 10000`,
-	`insert into {schema}.terms select s.org_id, t, s.subscriber_id from {schema}.subscribers s, unnest(array[account_number, lower(first_name), lower(last_name), '0' || substr(phone, 5)]) t where s.first_name is not null on conflict do nothing`,
-	`insert into {schema}.tags select org_id, unnest(tags), subscriber_id from {schema}.subscribers on conflict do nothing`,
+	`insert into {schema}.terms select s.org_id, t, s.subscriber_id
+	from {schema}.subscribers s,
+		unnest(array[account_number, lower(first_name), lower(last_name), '0' || substr(phone, 5)]) t
+	where s.first_name is not null on conflict do nothing`,
+	`insert into {schema}.tags select org_id, unnest(tags), subscriber_id from {schema}.subscribers
+	on conflict do nothing`,
 	`analyze {schema}.subscribers`, `analyze {schema}.terms`, `analyze {schema}.tags`,
 }
 

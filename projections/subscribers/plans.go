@@ -43,6 +43,12 @@ func (Plans) Handles() []string {
 	}
 }
 
+// createPlanSQL makes a row.
+const createPlanSQL = `
+insert into {schema}.plans (plan_id, org_id, code, version, terms, created_at, revision)
+values (@plan, @org, @code, 1, @terms, @at, @revision)
+on conflict (plan_id) do nothing`
+
 // Apply queues the statements for one event.
 func (Plans) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
@@ -51,9 +57,10 @@ func (Plans) Apply(w *runner.Writes, e events.Envelope) error {
 		if err != nil {
 			return fmt.Errorf("marshal terms: %w", err)
 		}
-		w.Exec(`insert into {schema}.plans (plan_id, org_id, code, version, terms, created_at, revision)
-			values ($1, $2, $3, 1, $4, $5, $6) on conflict (plan_id) do nothing`,
-			v.PlanID, v.OrgID, v.Code, string(terms), e.Meta.At, int64(e.Revision))
+		w.Exec(createPlanSQL, pgx.NamedArgs{
+			"plan": v.PlanID, "org": v.OrgID, "code": v.Code, "terms": string(terms), "at": e.Meta.At,
+			"revision": int64(e.Revision),
+		})
 	case events.PlanRevised:
 		terms, err := json.Marshal(v.Terms)
 		if err != nil {

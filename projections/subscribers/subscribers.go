@@ -4,6 +4,8 @@ package subscribersviews
 import (
 	_ "embed"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -42,13 +44,20 @@ func (Subscribers) Handles() []string {
 	}
 }
 
+// registerSQL makes a row; the details follow.
+const registerSQL = `
+insert into {schema}.subscribers (subscriber_id, org_id, account_number, status, currency, created_at, revision)
+values (@subscriber, @org, @account, 'active', @currency, @at, @revision)
+on conflict (subscriber_id) do nothing`
+
 // Apply queues the statements for one event.
 func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.SubscriberRegistered:
-		w.Exec(`insert into {schema}.subscribers (subscriber_id, org_id, account_number, status, currency, created_at, revision)
-			values ($1, $2, $3, 'active', $4, $5, $6) on conflict (subscriber_id) do nothing`,
-			v.SubscriberID, v.OrgID, v.AccountNumber, string(v.Currency), v.RegisteredAt, int64(e.Revision))
+		w.Exec(registerSQL, pgx.NamedArgs{
+			"subscriber": v.SubscriberID, "org": v.OrgID, "account": v.AccountNumber, "currency": string(v.Currency),
+			"at": v.RegisteredAt, "revision": int64(e.Revision),
+		})
 		w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id) values ($1, $2, $3) on conflict do nothing`,
 			v.OrgID, v.AccountNumber, v.SubscriberID)
 		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
@@ -78,17 +87,25 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
+// detailsSQL replaces what an operator may correct.
+const detailsSQL = `
+update {schema}.subscribers set
+	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address, notes = @notes,
+	latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref, revision = @revision
+where subscriber_id = @subscriber`
+
 // writeDetails replaces what an operator may correct, and the words that find the subscriber.
 func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.SubscriberDetails, revision int64) {
 	var latitude, longitude *float64
 	if d.Location != nil {
 		latitude, longitude = &d.Location.Latitude, &d.Location.Longitude
 	}
-	w.Exec(`update {schema}.subscribers set first_name = $2, last_name = $3, phone = $4, email = $5, address = $6, notes = $7,
-			latitude = $8, longitude = $9, tags = $10, external_ref = $11, revision = $12 where subscriber_id = $1`,
-		subscriber, d.FirstName.Reveal(), d.LastName.Reveal(), d.Phone.Reveal(), d.Email.Reveal(), d.Address.Reveal(),
-		d.Notes.Reveal(),
-		latitude, longitude, tagsOf(d), d.ExternalRef, revision)
+	w.Exec(detailsSQL, pgx.NamedArgs{
+		"subscriber": subscriber, "first_name": d.FirstName.Reveal(), "last_name": d.LastName.Reveal(),
+		"phone": d.Phone.Reveal(), "email": d.Email.Reveal(), "address": d.Address.Reveal(), "notes": d.Notes.Reveal(),
+		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef,
+		"revision": revision,
+	})
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
 	w.Exec(`insert into {schema}.terms (org_id, term, subscriber_id)
@@ -102,8 +119,10 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 
 // forget nulls what identified the person (rules.md 31).
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
-	w.Exec(`update {schema}.subscribers set first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
-			latitude = null, longitude = null, external_ref = '', status = 'forgotten', revision = $2 where subscriber_id = $1`, subscriber, revision)
+	w.Exec(`update {schema}.subscribers set
+			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
+			latitude = null, longitude = null, external_ref = '', status = 'forgotten', revision = $2
+		where subscriber_id = $1`, subscriber, revision)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
 }

@@ -62,8 +62,9 @@ type SubscriberFilter struct {
 type SubscribersQuery struct{ Views *runner.Views }
 
 // subscriberColumns are the columns that a row's struct takes.
-const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email, s.address, s.notes,
-	s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor, s.created_at, s.revision`
+const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
+	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor,
+	s.created_at, s.revision`
 
 // Get is one customer of an organization, nil without one.
 func (q SubscribersQuery) Get(
@@ -114,9 +115,8 @@ func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max i
 		where = append(where, `false`)
 	}
 	for _, word := range words {
-		where = append(where,
-			fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t where t.org_id = $1 and t.term >= %s and t.term < %s)`,
-				arg(word), arg(prefixEnd(word))))
+		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t
+			where t.org_id = $1 and t.term >= %s and t.term < %s)`, arg(word), arg(prefixEnd(word))))
 	}
 	return `select ` + subscriberColumns + ` from {schema}.subscribers s where ` + strings.Join(where, " and ") +
 		` order by s.created_at desc, s.subscriber_id desc limit $2`, args

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -43,6 +45,42 @@ func (Subscriptions) Handles() []string {
 	}
 }
 
+// Statements of Apply on subscriptions. An invoice stands once among the open ones, however often it becomes due.
+const (
+	createSubscriptionSQL = `
+insert into {schema}.subscriptions
+	(subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at, username, created_at,
+	state_since, revision)
+values
+	(@subscription, @org, @subscriber, @plan, @version, @terms, 'pending', @starts_at, @username, @at, @at, @revision)
+on conflict (subscription_id) do nothing`
+	dueSQL = `
+update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3
+where subscription_id = $1`
+	cancelledSQL = `
+update {schema}.subscriptions set open_invoices = array_remove(open_invoices, $2::uuid), revision = $3
+where subscription_id = $1`
+	activatedSQL = `
+update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3
+where subscription_id = $1`
+	extendedSQL = `
+update {schema}.subscriptions set paid_until = $2, open_invoices = array_remove(open_invoices, $3::uuid), revision = $4
+where subscription_id = $1`
+	withdrawnSQL = `
+update {schema}.subscriptions set
+	paid_until = $2, open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3), revision = $4
+where subscription_id = $1`
+	pausedSQL = `
+update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4
+where subscription_id = $1`
+	resumedSQL = `
+update {schema}.subscriptions set state = 'active', reason = $2, state_since = $3, paid_until = $4, revision = $5
+where subscription_id = $1`
+	endedSQL = `
+update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4
+where subscription_id = $1`
+)
+
 // Apply queues the statements for one event.
 func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision)
@@ -52,36 +90,27 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		if err != nil {
 			return fmt.Errorf("marshal terms: %w", err)
 		}
-		w.Exec(`insert into {schema}.subscriptions (subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at,
-				username, created_at, state_since, revision)
-			values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $9, $10) on conflict (subscription_id) do nothing`,
-			v.SubscriptionID, v.OrgID, v.SubscriberID, v.PlanID, v.PlanVersion, string(terms), v.StartsAt,
-			v.Username.Reveal(), v.CreatedAt, revision)
+		w.Exec(createSubscriptionSQL, pgx.NamedArgs{
+			"subscription": v.SubscriptionID, "org": v.OrgID, "subscriber": v.SubscriberID, "plan": v.PlanID,
+			"version": v.PlanVersion, "terms": string(terms), "starts_at": v.StartsAt, "username": v.Username.Reveal(),
+			"at": v.CreatedAt, "revision": revision,
+		})
 	case events.PeriodDue:
-		w.Exec(`update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3 where subscription_id = $1`, v.SubscriptionID, v.InvoiceID, revision)
+		w.Exec(dueSQL, v.SubscriptionID, v.InvoiceID, revision)
 	case events.PeriodCancelled:
-		w.Exec(`update {schema}.subscriptions set open_invoices = array_remove(open_invoices, $2::uuid), revision = $3 where subscription_id = $1`,
-			v.SubscriptionID, v.InvoiceID, revision)
+		w.Exec(cancelledSQL, v.SubscriptionID, v.InvoiceID, revision)
 	case events.SubscriptionActivated:
-		w.Exec(`update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3 where subscription_id = $1`,
-			v.SubscriptionID, v.At, revision)
+		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision)
 	case events.SubscriptionExtended:
-		w.Exec(`update {schema}.subscriptions set paid_until = $2, revision = $4,
-				open_invoices = array_remove(open_invoices, $3::uuid) where subscription_id = $1`,
-			v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
+		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
 	case events.PeriodWithdrawn:
-		w.Exec(`update {schema}.subscriptions set paid_until = $2, revision = $4,
-				open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3) where subscription_id = $1`,
-			v.SubscriptionID, postgres.NullTime(v.PaidUntil), v.InvoiceID, revision)
+		w.Exec(withdrawnSQL, v.SubscriptionID, postgres.NullTime(v.PaidUntil), v.InvoiceID, revision)
 	case events.SubscriptionPaused:
-		w.Exec(`update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4 where subscription_id = $1`,
-			v.SubscriptionID, v.Reason, v.At, revision)
+		w.Exec(pausedSQL, v.SubscriptionID, v.Reason, v.At, revision)
 	case events.SubscriptionResumed:
-		w.Exec(`update {schema}.subscriptions set state = 'active', reason = $2, state_since = $3, paid_until = $4, revision = $5 where subscription_id = $1`,
-			v.SubscriptionID, v.Reason, v.At, postgres.NullTime(v.PaidUntil), revision)
+		w.Exec(resumedSQL, v.SubscriptionID, v.Reason, v.At, postgres.NullTime(v.PaidUntil), revision)
 	case events.SubscriptionEnded:
-		w.Exec(`update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4 where subscription_id = $1`,
-			v.SubscriptionID, v.Reason, v.At, revision)
+		w.Exec(endedSQL, v.SubscriptionID, v.Reason, v.At, revision)
 	case events.SubscriberBlocked:
 		w.Exec(`insert into {schema}.blocks (subscriber_id, org_id, reason, event_id, since) values ($1, $2, $3, $4, $5)
 			on conflict (subscriber_id) do nothing`, v.SubscriberID, e.Meta.OrgID, v.Reason, e.ID, e.Meta.At)

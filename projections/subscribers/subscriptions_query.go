@@ -68,8 +68,9 @@ func (r SubscriptionRow) Key() SubscriptionKey {
 type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect reads subscriptions with what their rows show.
-const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms, s.state, s.reason,
-	s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.revision,
+const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
+	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoices[1] as open_invoice_id,
+	s.created_at, s.state_since, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 
@@ -91,12 +92,16 @@ func (q SubscriptionsQuery) List(
 ) ([]SubscriptionRow, error) {
 	var rows []SubscriptionRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		sql := subscriptionSelect +
-			`where s.org_id = $1 and ($2::uuid is null or s.subscriber_id = $2) and ($3 = '' or s.state = $3)
-			and ($4::timestamptz is null or (s.created_at, s.subscription_id) < ($4, $5))
-			order by s.created_at desc, s.subscription_id desc limit $6`
+		sql := subscriptionSelect + `
+			where s.org_id = @org and (@subscriber::uuid is null or s.subscriber_id = @subscriber)
+				and (@state = '' or s.state = @state)
+				and (@created::timestamptz is null or (s.created_at, s.subscription_id) < (@created, @id))
+			order by s.created_at desc, s.subscription_id desc limit @max`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName, sql),
-			org, subscriber, state, postgres.NullTime(after.CreatedAt), after.ID, max)
+			pgx.NamedArgs{
+				"org": org, "subscriber": subscriber, "state": state, "created": postgres.NullTime(after.CreatedAt),
+				"id": after.ID, "max": max,
+			})
 	})
 	return rows, err
 }
