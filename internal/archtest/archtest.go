@@ -85,14 +85,8 @@ func Check(root string) ([]Violation, error) {
 
 // checkFile applies all rules to one file.
 func checkFile(name string, body []byte) ([]Violation, error) {
-	s := &source{name: name, test: strings.HasSuffix(name, "_test.go"), files: token.NewFileSet()}
-	if s.dir = path.Dir(name); s.dir == "." {
-		s.dir = ""
-	}
-	s.lines = strings.Count(string(body), "\n")
-	var err error
-	if s.tree, err = parser.ParseFile(s.files, name, body,
-		parser.ParseComments|parser.SkipObjectResolution); err != nil {
+	s, err := parse(name, body)
+	if err != nil {
 		return nil, err
 	}
 	var found []Violation
@@ -100,4 +94,16 @@ func checkFile(name string, body []byte) ([]Violation, error) {
 		found = append(found, rule(s)...)
 	}
 	return found, nil
+}
+
+// parse reads one file; its name is relative to the module's root.
+func parse(name string, body []byte) (*source, error) {
+	s := &source{name: name, test: strings.HasSuffix(name, "_test.go"), files: token.NewFileSet()}
+	if s.dir = path.Dir(name); s.dir == "." {
+		s.dir = ""
+	}
+	s.lines = strings.Count(string(body), "\n")
+	var err error
+	s.tree, err = parser.ParseFile(s.files, name, body, parser.ParseComments|parser.SkipObjectResolution)
+	return s, err
 }
