@@ -5,7 +5,10 @@ package storetest
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"net"
 	"testing"
 	"time"
 
@@ -39,12 +42,34 @@ func New(t testing.TB) *Kit { return On(t, pgtest.New(t)) }
 // On is New on a database that the test has already.
 func On(t testing.TB, db *postgres.DB) *Kit {
 	t.Helper()
-	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: "127.0.0.1:0"}
+	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: freeAddr(t)}
 	k.StartNode()
-	k.addr = k.Node.Addr()
 	k.Store = k.Open()
 	t.Cleanup(k.StopNode)
 	return k
+}
+
+// Ports of nodes lie below those that the system gives to outgoing connections: while a node is down, no connection can
+// sit on the port that it comes back to.
+const (
+	firstPort = 20000
+	ports     = 12000
+)
+
+// freeAddr is an address on loopback that nothing listens on.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	var l net.Listener
+	var err error
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(ports))
+		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr); err == nil {
+			_ = l.Close()
+			return addr
+		}
+	}
+	t.Fatalf("find a free port: %v", err)
+	return ""
 }
 
 // Open opens one more store on the node, as another replica would. It is closed at the end of the test.
