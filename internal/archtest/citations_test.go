@@ -14,6 +14,7 @@ func shelf(files map[string]string) fstest.MapFS {
 		"docs/operations.md":    "# Operations\n\n## Configuration\n",
 		"docs/rules/money.md":   "# Money\n\n### Receipts once\n\nText.\n",
 		"docs/adr/0013-plan.md": "# A plan\n",
+		"money_test.go":         "package money\n\nfunc TestMoney_IsKept() {}\n",
 	} {
 		repository[name] = &fstest.MapFile{Data: []byte(body)}
 	}
@@ -30,7 +31,7 @@ func TestCheckCitations_LeadingNowhereIsFound(t *testing.T) {
 		{"number on the next line", "a.go", "// x (rules.md\n// 9).\npackage a\n", "a.go:1", "rules.md is not"},
 		{"capitals", "a.go", "package a // as STYLE.md says\n", "a.go:1", "STYLE.md is not"},
 		{"possessive", "a.go", "package a\n\n// t is api.md's.\ntype t int\n", "a.go:3", "api.md is not"},
-		{"folder left out", "a.go", "// Source: facts/money.md, Token.\npackage a\n", "a.go:1", "facts/money.md is not"},
+		{"folder left out", "a.go", "// facts/money.md, Token.\npackage a\n", "a.go:1", "facts/money.md is not"},
 		{"no ending", "a.go", "// Source: facts/money 3.\npackage a\n", "a.go:1", "facts/money is not"},
 		{"block comment", "a.go", "package a\n\n/*\nx\nsee spec.md, Limits\n*/\n", "a.go:5", "spec.md is not"},
 		{"test file", "a_test.go", "package a\n\n// x: findings.md.\n", "a_test.go:3", "findings.md is not"},
@@ -49,8 +50,10 @@ func TestCheckCitations_LeadingNowhereIsFound(t *testing.T) {
 		{"link to no heading", "docs/a.md", "# A\n\n[x](operations.md#conf)\n", "docs/a.md:3", "no anchor conf"},
 		{"link within the file", "docs/a.md", "# A\n\n[x](#b)\n", "docs/a.md:3", "docs/a.md has no anchor b"},
 		{"anchor of no document", "docs/a.md", "# A\n\n[x](../a.go#b)\n", "docs/a.md:3", "is not in the repository"},
-		{"one anchor twice", "docs/a.md", "# A\n\n## B c\n\n### B, c\n", "docs/a.md", "two headings have the anchor b-c"},
-		{"linked by nothing", "docs/facts/a.md", "# A\n", "docs/facts/a.md", "nothing links to it"},
+		{"one anchor twice", "docs/a.md", "# A\n\n## B c\n\n### B, c\n", "docs/a.md", "the anchor b-c"},
+		{"no such test", "docs/a.md", "# A\n\n`TestMoney_IsLost`\n", "docs/a.md:3", "TestMoney_IsLost is no test"},
+		{"no such tests", "docs/a.md", "# A\n\n`TestMony_…`\n", "docs/a.md:3", "TestMony_ is no test"},
+		{"linked by nothing", "docs/facts/a.md", "# A\n\n[a](#a)\n", "docs/facts/a.md", "nothing links to it"},
 		{"go that cannot be read", "a.go", "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,8 +86,9 @@ func TestCheckCitations_LeadingSomewherePasses(t *testing.T) {
 		{"a text is no comment", "a.go", "package a\n\nconst x = \"rules.md\" // x\n"},
 		{"sql", "a.sql", "-- docs/rules/money.md#receipts-once\nselect 'rules.md';\n"},
 		{"web address", "a.go", "// https://example.org/x/spec.md#y\npackage a\n"},
+		{"test", "docs/a.md", "# A\n\nProven by `TestMoney_IsKept` and the tests `TestMoney_…`.\n"},
 		{"links", "docs/a.md", "# A\n\n[x](operations.md#configuration), [a](#a), [y](https://example.org/b.md)\n"},
-		{"links upwards", "docs/rules/a.md", "# A\n\n[top](../../README.md#top), [`adr`](../adr), `docs/operations.md`\n"},
+		{"links upwards", "docs/rules/a.md", "# A\n\n[t](../../README.md#top), [`a`](../adr), docs/operations.md\n"},
 		{"named beside", "docs/a.md", "# A\n\nSee operations.md.\n"},
 		{"code is no heading", "docs/a.md", "# A\n\n```\n# A\n[x](b.md)\n```\n"},
 		{"test data", "testdata/a.md", "# A\n\nrules.md\n"},
