@@ -16,6 +16,9 @@ import (
 type Definition[S any, C commands.Command, E events.Event] struct {
 	// Category begins the names of its streams: one lower-case word, for ever.
 	Category string
+	// Commands lists the zero value of every command of the aggregate, each type once: the bus reads stored commands
+	// by it.
+	Commands []C
 	// Missing is the failure for an id that nobody has. Another organization's aggregate is answered with the same, so
 	// that the two cannot be told apart.
 	Missing func() error

@@ -14,16 +14,45 @@ import (
 type Process[S any] struct {
 	// Name is durable: checkpoint key, and part of the ids of commands and jobs.
 	Name string
-	// Handles lists the event types wanted.
-	Handles []string
-	// Key is the instance an event belongs to, "" for none. Instances run in parallel, each in $all order.
-	Key func(events.Envelope) string
-	// Decide says what to do about an input, given the state before it. Pure.
+	// On lists each type of event that the process takes once, with the instance that an event of it belongs to.
+	// Instances run in parallel, each in $all order.
+	On []Handled
+	// Decide says what to do about an input, given the state before it. Pure. An error stops the process, visibly,
+	// until somebody has it tried again.
 	Decide func(s S, in Input, now time.Time) (Output, error)
 	// Evolve is the state after the input. Pure.
 	Evolve func(s S, in Input) S
-	// Ended tells that the instance needs nothing more: its row is deleted. nil = never.
+	// Ended reports that the instance needs nothing more: its row and its timers are deleted, and an event that comes
+	// after all begins with the zero state. nil = never.
 	Ended func(S) bool
+}
+
+// Handled is one type of event that a process takes. Most are made by On; a process whose key needs the metadata fills
+// the fields itself.
+type Handled struct {
+	// Type is the name of the present version: events.Event.EventType.
+	Type string
+	// Key names the instance that an event of the type belongs to. The process never sees an event whose key is "".
+	Key func(events.Envelope) string
+}
+
+// On handles events of type E. key names the instance that such an event belongs to, "" for none.
+func On[E events.Event](key func(E) string) Handled {
+	var none E
+	return Handled{Type: none.EventType(), Key: func(e events.Envelope) string {
+		event, _ := e.Event.(E)
+		return key(event)
+	}}
+}
+
+// Key names the instance that an event belongs to. It is "" for an event that the process does not handle.
+func (p Process[S]) Key(e events.Envelope) string {
+	for _, h := range p.On {
+		if h.Type == e.Event.EventType() {
+			return h.Key(e)
+		}
+	}
+	return ""
 }
 
 // Input is one thing that happened to a process instance: exactly one field is set.

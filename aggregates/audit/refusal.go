@@ -14,7 +14,8 @@ import (
 func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent] {
 	return aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent]{
 		Category: commands.RefusalCategory, Missing: commands.ErrNotFound, Evolve: evolveRefusal, Decide: decideRefusal,
-		Owner: ownerRefusal,
+		Owner:    ownerRefusal,
+		Commands: []commands.RefusalCommand{commands.NoteRefusal{}},
 	}
 }
 

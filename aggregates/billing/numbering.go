@@ -16,6 +16,7 @@ func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, 
 	return aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent]{
 		Category: commands.NumberingCategory, Missing: commands.ErrNotFound, Evolve: evolveNumbering, Decide: decideNumbering,
 		Owner: ownerNumbering, Close: closeNumbering,
+		Commands: []commands.NumberingCommand{commands.GrantNumber{}},
 	}
 }
 

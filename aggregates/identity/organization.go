@@ -18,6 +18,10 @@ func Organizations() aggregates.Definition[Organization, commands.OrganizationCo
 	return aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent]{
 		Category: commands.OrganizationCategory, Missing: commands.ErrNoOrganization, Evolve: evolveOrganization,
 		Decide: decideOrganization, Owner: ownerOrganization, Claims: claimsOrganization,
+		Commands: []commands.OrganizationCommand{
+			commands.CreateOrganization{}, commands.RenameOrganization{}, commands.AdoptBillingSettings{},
+			commands.SuspendOrganization{}, commands.ResumeOrganization{},
+		},
 	}
 }
 

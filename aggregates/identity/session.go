@@ -13,8 +13,9 @@ import (
 // Sessions is the definition of sessions.
 func Sessions() aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent] {
 	return aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent]{
-		Category: commands.SessionCategory, Missing: commands.ErrNoSession, Evolve: evolveSession, Decide: decideSession,
-		Owner: ownerSession,
+		Category: commands.SessionCategory, Missing: commands.ErrNoSession, Evolve: evolveSession,
+		Decide: decideSession, Owner: ownerSession,
+		Commands: []commands.SessionCommand{commands.StartSession{}, commands.EndSession{}},
 	}
 }
 

@@ -17,6 +17,10 @@ func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent]
 	return aggregates.Definition[User, commands.UserCommand, events.UserEvent]{
 		Category: commands.UserCategory, Missing: commands.ErrNoUser, Evolve: evolveUser, Decide: decideUser, Owner: ownerUser,
 		Claims: claimsUser,
+		Commands: []commands.UserCommand{
+			commands.RegisterUser{}, commands.GrantMembership{}, commands.AcceptMembership{}, commands.CorrectUser{},
+			commands.DisableMember{}, commands.EnableMember{}, commands.RecordPasswordChange{},
+		},
 	}
 }
 

@@ -18,6 +18,10 @@ func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand
 	return aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent]{
 		Category: commands.AddressingCategory, Missing: commands.ErrNotFound, Evolve: evolveAddressing,
 		Decide: decideAddressing, Owner: ownerAddressing, Close: closeAddressing,
+		Commands: []commands.AddressingCommand{
+			commands.AllocateAddresses{}, commands.SettleAddresses{}, commands.ReleaseAddresses{},
+			commands.CloseAddressingDevice{},
+		},
 	}
 }
 

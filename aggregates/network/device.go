@@ -20,6 +20,12 @@ func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.Devi
 		Category: commands.DeviceCategory, Missing: commands.ErrNoDevice, Evolve: evolveDevice, Decide: decideDevice,
 		Owner: ownerDevice, Gone: func(s Device) bool { return s.Decommissioned }, Claims: claimsDevice,
 		Close: closeDevice,
+		Commands: []commands.DeviceCommand{
+			commands.RegisterDevice{}, commands.CorrectDevice{}, commands.ReplaceDeviceCredentials{},
+			commands.LearnDeviceTransport{}, commands.MarkDeviceUnreachable{}, commands.MarkDeviceRecovered{},
+			commands.ReportBootstrap{}, commands.RequestReboot{}, commands.BeginReboot{}, commands.AcceptReboot{},
+			commands.ConfirmReboot{}, commands.FailReboot{}, commands.DecommissionDevice{},
+		},
 	}
 }
 

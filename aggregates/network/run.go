@@ -17,6 +17,10 @@ func Runs() aggregates.Definition[Run, commands.ReconcileCommand, events.Reconci
 	return aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent]{
 		Category: commands.ReconcileCategory, Missing: commands.ErrNoRun, Evolve: evolveRun, Decide: decideRun, Owner: ownerRun,
 		Close: closeRun,
+		Commands: []commands.ReconcileCommand{
+			commands.RequestReconcile{}, commands.StartReconcile{}, commands.PlanWrites{}, commands.RecordWrite{},
+			commands.FinishReconcile{},
+		},
 	}
 }
 

@@ -16,6 +16,11 @@ func Services() aggregates.Definition[Service, commands.ServiceCommand, events.S
 	return aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent]{
 		Category: commands.ServiceCategory, Missing: commands.ErrNoService, Evolve: evolveService, Decide: decideService,
 		Owner: ownerService, Gone: func(s Service) bool { return s.Removed }, Close: closeService,
+		Commands: []commands.ServiceCommand{
+			commands.RequestService{}, commands.ChangeService{}, commands.ReconcileService{}, commands.RequestRemoval{},
+			commands.ReportApplied{}, commands.ReportTornDown{}, commands.ReportServiceFailure{},
+			commands.ReportDrift{}, commands.ReportRemoved{},
+		},
 	}
 }
 

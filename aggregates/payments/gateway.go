@@ -14,6 +14,9 @@ func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.G
 	return aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent]{
 		Category: commands.GatewayCategory, Missing: commands.ErrNoGateway, Evolve: evolveGateway, Decide: decideGateway,
 		Owner: ownerGateway, Claims: claimsGateway,
+		Commands: []commands.GatewayCommand{
+			commands.ConfigureGateway{}, commands.RegisterGateway{}, commands.FailGatewayRegistration{},
+		},
 	}
 }
 

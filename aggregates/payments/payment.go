@@ -17,6 +17,11 @@ func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.P
 	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
 		Category: commands.PaymentCategory, Missing: commands.ErrNoPayment, Evolve: evolvePayment, Decide: decidePayment,
 		Owner: ownerPayment,
+		Commands: []commands.PaymentCommand{
+			commands.InitiatePayment{}, commands.BeginSubmission{}, commands.AcceptPrompt{}, commands.RefusePrompt{},
+			commands.DoubtPrompt{}, commands.RequestCheck{}, commands.RecordCheck{}, commands.RecordVerdict{},
+			commands.SettlePayment{}, commands.ExpirePayment{},
+		},
 	}
 }
 

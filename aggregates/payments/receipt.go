@@ -17,6 +17,11 @@ func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.R
 	return aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
 		Category: commands.ReceiptCategory, Missing: commands.ErrNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt,
 		Owner: ownerReceipt,
+		Commands: []commands.ReceiptCommand{
+			commands.RecordReceipt{}, commands.RecordCash{}, commands.MatchReceipt{}, commands.HoldReceipt{},
+			commands.ClaimProvisional{}, commands.AbsorbReceipt{}, commands.MarkUnclaimed{}, commands.AssignReceipt{},
+			commands.AttributeReceipt{}, commands.ReverseReceipt{}, commands.ReattributeReceipt{},
+		},
 	}
 }
 

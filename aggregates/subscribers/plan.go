@@ -13,8 +13,9 @@ import (
 // Plans is the definition of plans.
 func Plans() aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent] {
 	return aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent]{
-		Category: commands.PlanCategory, Missing: commands.ErrNoPlan, Evolve: evolvePlan, Decide: decidePlan, Owner: ownerPlan,
-		Claims: claimsPlan,
+		Category: commands.PlanCategory, Missing: commands.ErrNoPlan, Evolve: evolvePlan, Decide: decidePlan,
+		Owner: ownerPlan, Claims: claimsPlan,
+		Commands: []commands.PlanCommand{commands.CreatePlan{}, commands.RevisePlan{}, commands.ArchivePlan{}},
 	}
 }
 

@@ -19,6 +19,10 @@ func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand,
 		Category: commands.SubscriberCategory, Missing: commands.ErrNoSubscriber, Evolve: evolveSubscriber,
 		Decide: decideSubscriber, Owner: ownerSubscriber, Gone: func(s Subscriber) bool { return s.Forgotten },
 		Claims: claimsSubscriber,
+		Commands: []commands.SubscriberCommand{
+			commands.RegisterSubscriber{}, commands.CorrectSubscriberDetails{}, commands.BlockSubscriber{},
+			commands.UnblockSubscriber{},
+		},
 	}
 }
 

@@ -17,6 +17,11 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 	return aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
 		Category: commands.SubscriptionCategory, Missing: commands.ErrNoSubscription, Evolve: evolveSubscription,
 		Decide: decideSubscription, Owner: ownerSubscription, Claims: claimsSubscription, Close: closeSubscription,
+		Commands: []commands.SubscriptionCommand{
+			commands.CreateSubscription{}, commands.MakePeriodDue{}, commands.ExtendSubscription{},
+			commands.WithdrawPeriod{}, commands.CancelPeriod{}, commands.PauseSubscription{},
+			commands.ResumeSubscription{}, commands.EndSubscription{},
+		},
 	}
 }
 

@@ -27,15 +27,10 @@ type engines struct {
 	processes   *processrunner.Runner
 }
 
-// openBus makes the bus with every aggregate and every command that a process may store.
+// openBus makes the bus with every aggregate.
 func openBus(s *storage, c clock.Clock, logger *slog.Logger) *bus.Bus {
 	b := bus.New(bus.Config{Store: s.store, Claims: s.vault.ClaimKey, Clock: c, Logger: logger})
-	registerIdentity(b)
-	registerSubscribers(b)
-	registerBilling(b)
-	registerPayments(b)
-	registerNetwork(b)
-	registerAudit(b)
+	registerAggregates(b)
 	return b
 }
 
@@ -79,7 +74,7 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 		DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
 	e.processes = processrunner.New(processrunner.Config{
-		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Decode: e.bus.DecodeStored, Jobs: e.jobs,
+		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Stored: e.bus, Jobs: e.jobs,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := e.bus.Execute(ctx, cmd, meta)
 			return err
@@ -97,7 +92,7 @@ func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) erro
 	if !roles.has(roleProcesses) {
 		return nil
 	}
-	registerProcesses(e.processes)
+	processrunner.Register(e.processes, processes()...)
 	if err := e.processes.Start(ctx); err != nil {
 		return fmt.Errorf("start processes: %w", err)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
 	"github.com/lastmile-isp/lastmile/processmanagers/network/rebooting"
@@ -8,7 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
-	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -19,6 +20,16 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
+
+// registerAggregates adds the aggregates of all areas.
+func registerAggregates(b *bus.Bus) {
+	registerIdentity(b)
+	registerSubscribers(b)
+	registerBilling(b)
+	registerPayments(b)
+	registerNetwork(b)
+	registerAudit(b)
+}
 
 // readModels are all tables that are filled from the log.
 func readModels() []runner.Projection {
@@ -31,15 +42,11 @@ func readModels() []runner.Projection {
 	}
 }
 
-// registerProcesses adds all reactions over time.
-func registerProcesses(r *processrunner.Runner) {
-	processrunner.Register(r, invoicing.Process())
-	processrunner.Register(r, invoicing.DocumentProcess())
-	processrunner.Register(r, renewal.Process())
-	processrunner.Register(r, paymentprompt.Process())
-	processrunner.Register(r, receipts.Process())
-	processrunner.Register(r, gatewayregistration.Process())
-	processrunner.Register(r, provisioning.Process())
-	processrunner.Register(r, reconciling.Process())
-	processrunner.Register(r, rebooting.Process())
+// processes are all reactions over time.
+func processes() []processmanagers.Any {
+	return []processmanagers.Any{
+		invoicing.Process(), invoicing.DocumentProcess(), renewal.Process(), paymentprompt.Process(),
+		receipts.Process(), gatewayregistration.Process(), provisioning.Process(), reconciling.Process(),
+		rebooting.Process(),
+	}
 }

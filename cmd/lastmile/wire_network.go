@@ -18,15 +18,12 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 )
 
-// registerNetwork adds routers, services, address plans and runs of writes, and what the processes ask of them.
+// registerNetwork adds routers, services, address plans and runs of writes.
 func registerNetwork(b *bus.Bus) {
 	bus.Register(b, network.Devices())
 	bus.Register(b, network.Services())
 	bus.Register(b, network.AddressPlans())
 	bus.Register(b, network.Runs())
-	bus.RegisterStored[commands.SettleAddresses](b)
-	bus.RegisterStored[commands.ReleaseAddresses](b)
-	bus.RegisterStored[commands.FailReboot](b)
 }
 
 // wireNetwork makes the gateway to routers, registers the jobs of the area, starts its rounds and makes its endpoints.

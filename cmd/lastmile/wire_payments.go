@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -14,18 +13,11 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// registerPayments adds attempts, receipts and gateway settings, and what the processes ask of them.
+// registerPayments adds attempts, receipts and gateway settings.
 func registerPayments(b *bus.Bus) {
 	bus.Register(b, payments.Payments())
 	bus.Register(b, payments.Receipts())
 	bus.Register(b, payments.Gateways())
-	bus.RegisterStored[commands.ExpirePayment](b)
-	bus.RegisterStored[commands.SettlePayment](b)
-	bus.RegisterStored[commands.MatchReceipt](b)
-	bus.RegisterStored[commands.HoldReceipt](b)
-	bus.RegisterStored[commands.AbsorbReceipt](b)
-	bus.RegisterStored[commands.ClaimProvisional](b)
-	bus.RegisterStored[commands.MarkUnclaimed](b)
 }
 
 // wirePayments makes the provider's client, registers the jobs of payments and makes their endpoints.

@@ -66,8 +66,8 @@ func (c Config) withDefaults() Config {
 type Bus struct {
 	cfg        Config
 	categories map[string]category
-	states     map[reflect.Type]any // a reader[S] for each registered state S
-	stored     map[string]func([]byte) (commands.Command, error)
+	states     map[reflect.Type]any    // a reader[S] for each registered state S
+	stored     map[string]reflect.Type // of every command, by its name
 	locks      locks
 }
 
@@ -77,7 +77,7 @@ func New(cfg Config) *Bus {
 		cfg:        cfg.withDefaults(),
 		categories: make(map[string]category),
 		states:     make(map[reflect.Type]any),
-		stored:     make(map[string]func([]byte) (commands.Command, error)),
+		stored:     make(map[string]reflect.Type),
 		locks:      locks{held: make(map[string]*lock)},
 	}
 }

@@ -211,7 +211,7 @@ func TestExecute_RefusesWhatIsNotRegistered(t *testing.T) {
 func TestStored_CommandsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	b := bus.New(bus.Config{})
-	bus.RegisterStored[add](b)
+	bus.Register(b, counters())
 	want := add{ID: id.New[id.Subscriber](), Step: 3, Times: 2}
 	name, body, err := b.EncodeStored(want)
 	if err != nil || name != "test.Add" {
@@ -221,13 +221,35 @@ func TestStored_CommandsComeBackAsTheyWere(t *testing.T) {
 	if err != nil || got != commands.Command(want) {
 		t.Fatalf("decode: %+v, %v", got, err)
 	}
-	if _, _, err := b.EncodeStored(rename{}); err == nil {
+	empty := bus.New(bus.Config{})
+	if _, _, err := empty.EncodeStored(rename{}); err == nil {
 		t.Error("a command that is not registered was encoded")
 	}
-	if _, err := b.DecodeStored("test.Rename", body); err == nil {
+	if _, err := empty.DecodeStored("test.Rename", body); err == nil {
 		t.Error("a command that is not registered was decoded")
 	}
 	if _, err := b.DecodeStored(name, []byte("{")); err == nil {
 		t.Error("half a command was decoded")
 	}
+}
+
+func TestStored_ACommandThatCanHoldPersonalTextIsRefused(t *testing.T) {
+	t.Parallel()
+	b := bus.New(bus.Config{})
+	bus.Register(b, counters())
+	if _, body, err := b.EncodeStored(nickname{}); err == nil || !strings.Contains(err.Error(), "personal") {
+		t.Errorf("encoded %s, %v", body, err)
+	}
+}
+
+func TestRegister_TwoCommandsOfOneNamePanic(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("the second command took the name of the first")
+		}
+	}()
+	twice := counters()
+	twice.Commands = append(twice.Commands, add{})
+	bus.Register(bus.New(bus.Config{}), twice)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Register adds a kind of aggregate. One category, and one type of state, is registered once; twice is a panic. Close
-// is called with the zero state here, to learn its event's type.
+// Register adds a kind of aggregate. One category, one type of state and one name of a command is registered once;
+// twice is a panic. Close is called with the zero state here, to learn its event's type.
 func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.Definition[S, C, E]) {
 	if _, twice := b.categories[def.Category]; twice {
 		panic("aggregate " + def.Category + " is registered twice")
@@ -32,6 +32,9 @@ func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.
 	if def.Close != nil {
 		var none S
 		h.closing = def.Close(none).EventType()
+	}
+	for _, cmd := range def.Commands {
+		b.store(cmd)
 	}
 	b.categories[def.Category] = h
 	b.states[reflect.TypeFor[S]()] = h

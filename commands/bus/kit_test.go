@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
@@ -52,17 +53,27 @@ type rename struct {
 	Names []string
 }
 
-func (c open) CommandName() string       { return "test.Open" }
-func (c add) CommandName() string        { return "test.Add" }
-func (c rename) CommandName() string     { return "test.Rename" }
-func (c open) Target() commands.Target   { return commands.At("account", c.ID) }
-func (c add) Target() commands.Target    { return commands.At("account", c.ID) }
-func (c rename) Target() commands.Target { return commands.At("account", c.ID) }
-func (c open) Validate() error           { return nil }
-func (c rename) Validate() error         { return nil }
-func (open) counterCommand()             {}
-func (add) counterCommand()              {}
-func (rename) counterCommand()           {}
+// nickname holds what must never be in a row.
+type nickname struct {
+	ID   id.Subscriber
+	Name personal.Text
+}
+
+func (c open) CommandName() string         { return "test.Open" }
+func (c add) CommandName() string          { return "test.Add" }
+func (c rename) CommandName() string       { return "test.Rename" }
+func (c nickname) CommandName() string     { return "test.Nickname" }
+func (c open) Target() commands.Target     { return commands.At("account", c.ID) }
+func (c add) Target() commands.Target      { return commands.At("account", c.ID) }
+func (c rename) Target() commands.Target   { return commands.At("account", c.ID) }
+func (c nickname) Target() commands.Target { return commands.At("account", c.ID) }
+func (c open) Validate() error             { return nil }
+func (c rename) Validate() error           { return nil }
+func (c nickname) Validate() error         { return nil }
+func (open) counterCommand()               {}
+func (add) counterCommand()                {}
+func (rename) counterCommand()             {}
+func (nickname) counterCommand()           {}
 
 // Validate wants a step that is not negative.
 func (c add) Validate() error {
@@ -74,7 +85,8 @@ func (c add) Validate() error {
 // counters is its registration.
 func counters() aggregates.Definition[counter, counterCommand, events.AccountEvent] {
 	return aggregates.Definition[counter, counterCommand, events.AccountEvent]{
-		Category: "account", Missing: func() error {
+		Category: "account", Commands: []counterCommand{open{}, add{}, rename{}, nickname{}},
+		Missing: func() error {
 			return failure.NewNotFound("counter_not_found",
 				"There is no such counter.")
 		},

@@ -3,31 +3,30 @@ package bus
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// RegisterStored lets a command be kept as a row: process managers' commands are. C is the command's struct.
-func RegisterStored[C commands.Command](b *Bus) {
-	var zero C
-	name := zero.CommandName()
+// store lets a command of a registered aggregate be kept as a row. A name that two commands have is a panic.
+func (b *Bus) store(cmd commands.Command) {
+	name := cmd.CommandName()
 	if _, twice := b.stored[name]; twice {
-		panic("stored command " + name + " is registered twice")
+		panic("command " + name + " is registered twice")
 	}
-	b.stored[name] = func(body []byte) (commands.Command, error) {
-		var c C
-		if err := json.Unmarshal(body, &c); err != nil {
-			return nil, fmt.Errorf("read stored command %s: %w", name, err)
-		}
-		return c, nil
-	}
+	b.stored[name] = reflect.TypeOf(cmd)
 }
 
-// EncodeStored writes a command for a row; its name finds it again.
+// EncodeStored writes a command for a row; its name finds it again. Commands that can hold personal text are refused:
+// rows are not sealed, and forgetting a person does not reach them.
 func (b *Bus) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
 	name = cmd.CommandName()
-	if _, ok := b.stored[name]; !ok {
-		return "", nil, fmt.Errorf("command %s is not registered for storing", name)
+	switch kind, ok := b.stored[name]; {
+	case !ok || kind != reflect.TypeOf(cmd):
+		return "", nil, fmt.Errorf("write stored command %s: no registered aggregate lists it", name)
+	case personal.HeldBy(kind):
+		return "", nil, fmt.Errorf("write stored command %s: it can hold personal text", name)
 	}
 	if body, err = json.Marshal(cmd); err != nil {
 		return "", nil, fmt.Errorf("write stored command %s: %w", name, err)
@@ -37,9 +36,17 @@ func (b *Bus) EncodeStored(cmd commands.Command) (name string, body []byte, err 
 
 // DecodeStored reads a command from a row.
 func (b *Bus) DecodeStored(name string, body []byte) (commands.Command, error) {
-	read, ok := b.stored[name]
+	kind, ok := b.stored[name]
 	if !ok {
-		return nil, fmt.Errorf("command %s is not registered for storing", name)
+		return nil, fmt.Errorf("read stored command %s: no registered aggregate lists it", name)
 	}
-	return read(body)
+	read := reflect.New(kind)
+	if err := json.Unmarshal(body, read.Interface()); err != nil {
+		return nil, fmt.Errorf("read stored command %s: %w", name, err)
+	}
+	cmd, ok := read.Elem().Interface().(commands.Command)
+	if !ok {
+		return nil, fmt.Errorf("read stored command %s: %s is no command", name, kind)
+	}
+	return cmd, nil
 }

@@ -88,18 +88,13 @@ func registerForBilling(b *bus.Bus) {
 	bus.Register(b, identity.Organizations())
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Subscriptions())
-	bus.RegisterStored[commands.DraftInvoice](b)
-	bus.RegisterStored[commands.GrantNumber](b)
-	bus.RegisterStored[commands.IssueInvoice](b)
-	bus.RegisterStored[commands.VoidInvoice](b)
-	bus.RegisterStored[commands.IssueCreditNote](b)
 }
 
 // startProcesses drives invoicing.
 func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	t.Helper()
 	p := processrunner.New(processrunner.Config{
-		Feed: k.feed, DB: k.store.DB, Clock: k.clock, Decode: k.bus.DecodeStored,
+		Feed: k.feed, DB: k.store.DB, Clock: k.clock, Stored: k.bus,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.bus.Execute(ctx, cmd, meta)
 			return err

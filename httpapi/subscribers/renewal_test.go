@@ -23,15 +23,7 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, billing.NumberSeries())
-	bus.RegisterStored[commands.DraftInvoice](k.Bus)
-	bus.RegisterStored[commands.GrantNumber](k.Bus)
-	bus.RegisterStored[commands.IssueInvoice](k.Bus)
-	bus.RegisterStored[commands.VoidInvoice](k.Bus)
-	bus.RegisterStored[commands.MakePeriodDue](k.Bus)
-	bus.RegisterStored[commands.ExtendSubscription](k.Bus)
-	bus.RegisterStored[commands.WithdrawPeriod](k.Bus)
-	bus.RegisterStored[commands.CancelPeriod](k.Bus)
-	p := processrunner.New(processrunner.Config{Feed: k.Feed, DB: k.Db, Clock: k.Clock, Decode: k.Bus.DecodeStored,
+	p := processrunner.New(processrunner.Config{Feed: k.Feed, DB: k.Db, Clock: k.Clock, Stored: k.Bus,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.Bus.Execute(ctx, cmd, meta)
 			return err

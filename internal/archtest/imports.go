@@ -14,7 +14,7 @@ var leaves = []string{
 
 // kits are test kits: outside of tests only other kits import them, and they may import what they test.
 var kits = []string{
-	"internal/archtest", "internal/decidertest", "internal/storetest", "internal/benchtest",
+	"internal/archtest", "internal/decidertest", "internal/processtest", "internal/storetest", "internal/benchtest",
 	"internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...", "eventstore/feed/feedtest",
 	"projections/runner/projectiontest", "httpapi/apitest/...",
 }

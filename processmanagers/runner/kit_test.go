@@ -61,8 +61,7 @@ type trip struct {
 // is poison, "over" ends. A timeout is answered with a job, a refusal with a command of its own.
 func courier(name string) processmanagers.Process[trip] {
 	return processmanagers.Process[trip]{
-		Name: name, Handles: []string{"test.Parcel.v1"},
-		Key: func(e events.Envelope) string { p, _ := e.Event.(parcel); return p.No },
+		Name: name, On: []processmanagers.Handled{processmanagers.On(func(e parcel) string { return e.No })},
 		Decide: func(s trip, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 			out, err := decide(s, in, now)
 			if name == "forgiving" {
@@ -226,8 +225,20 @@ func (o *office) until(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// decode is the runner's Decode.
-func decode(name string, body []byte) (commands.Command, error) {
+// stored keeps commands of the tests as JSON.
+type stored struct{}
+
+// EncodeStored writes any command but one about the parcel "secret".
+func (stored) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
+	if d, _ := cmd.(deliver); d.No == "secret" {
+		return "", nil, errors.New("not for a row")
+	}
+	body, err = json.Marshal(cmd)
+	return cmd.CommandName(), body, err
+}
+
+// DecodeStored reads the one command of the tests.
+func (stored) DecodeStored(name string, body []byte) (commands.Command, error) {
 	if name != "test.Deliver" {
 		return nil, failure.NewInvalid("unknown_command")
 	}
@@ -268,7 +279,7 @@ func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
 	r := processrunner.New(processrunner.Config{
-		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Decode: decode,
+		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Stored: stored{},
 		Jobs: b.office, Concurrency: 4,
 	})
 	for _, name := range names {

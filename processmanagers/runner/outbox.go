@@ -153,7 +153,7 @@ func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	if err := json.Unmarshal(row.Cause, &cause); err != nil {
 		return false, fmt.Errorf("command %s: %w", row.ID, err)
 	}
-	cmd, err := d.r.cfg.Decode(row.Name, row.Body)
+	cmd, err := d.r.cfg.Stored.DecodeStored(row.Name, row.Body)
 	if err != nil {
 		return false, fmt.Errorf("decode command %s %s: %w", row.Name, row.ID, err)
 	}

@@ -2,7 +2,6 @@ package processrunner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -10,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
@@ -18,14 +16,12 @@ import (
 // checkpointRound is how often the checkpoint is stored. It may lag: what is read again is ignored.
 const checkpointRound = 500 * time.Millisecond
 
-// process is a registered process with the type of its state erased.
+// process is a registered process.
 type process struct {
 	r    *Runner
 	name string
 	want feed.Wanted
-	key  func(events.Envelope) string
-	// step decides and evolves on the stored form of the state.
-	step func(state []byte, in processmanagers.Input, now time.Time) (stepped, error)
+	def  processmanagers.Erased
 
 	timers   chan struct{} // wakes the scheduler
 	retry    chan struct{} // wakes a process that stopped
@@ -37,13 +33,6 @@ type process struct {
 	fault string
 }
 
-// stepped is what an input led to.
-type stepped struct {
-	state []byte
-	out   processmanagers.Output
-	ended bool
-}
-
 // poison marks an input that a process cannot take.
 type poison struct {
 	error
@@ -53,41 +42,30 @@ type poison struct {
 // Unwrap gives the cause.
 func (p *poison) Unwrap() error { return p.error }
 
-// Register adds a process; before Start only.
-func Register[S any](r *Runner, def processmanagers.Process[S]) {
-	p := &process{
-		r: r, name: def.Name, want: feed.Want(def.Handles), key: def.Key, state: StateWaiting,
-		timers: make(chan struct{}, 1), retry: make(chan struct{}, 1),
-		step: func(state []byte, in processmanagers.Input, now time.Time) (stepped, error) {
-			return step(def, state, in, now)
-		},
+// Register adds processes; before Start only.
+func Register(r *Runner, list ...processmanagers.Any) {
+	for _, one := range list {
+		def := one.Erase()
+		p := &process{
+			r: r, name: def.Name, want: feed.Want(def.Types), def: def, state: StateWaiting,
+			timers: make(chan struct{}, 1), retry: make(chan struct{}, 1),
+		}
+		r.processes = append(r.processes, p)
+		r.byName[p.name] = p
 	}
-	r.processes = append(r.processes, p)
-	r.byName[p.name] = p
 }
 
-// step runs the pure functions of a process. A panic or an error of theirs is poison.
-func step[S any](
-	def processmanagers.Process[S], state []byte, in processmanagers.Input, now time.Time,
-) (next stepped, err error) {
+// step runs the pure functions of the process. A panic or an error of theirs is poison.
+func (p *process) step(
+	state []byte, in processmanagers.Input, now time.Time,
+) (next processmanagers.Stepped, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &poison{error: fmt.Errorf("panic: %v", v), stack: string(debug.Stack())}
 		}
 	}()
-	var s S
-	if len(state) > 0 {
-		if err := json.Unmarshal(state, &s); err != nil {
-			return stepped{}, &poison{error: fmt.Errorf("read state: %w", err)}
-		}
-	}
-	if next.out, err = def.Decide(s, in, now); err != nil {
-		return stepped{}, &poison{error: err}
-	}
-	s = def.Evolve(s, in)
-	next.ended = def.Ended != nil && def.Ended(s)
-	if next.state, err = json.Marshal(s); err != nil {
-		return stepped{}, &poison{error: fmt.Errorf("write state: %w", err)}
+	if next, err = p.def.Step(state, in, now); err != nil {
+		return next, &poison{error: err}
 	}
 	return next, nil
 }

@@ -185,5 +185,5 @@ func (s *source) keyOf(e *events.Envelope) (key string, err error) {
 			err = fmt.Errorf("key: panic: %v", v)
 		}
 	}()
-	return s.key(*e), nil
+	return s.def.Key(*e), nil
 }

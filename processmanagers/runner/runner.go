@@ -36,12 +36,18 @@ type Config struct {
 	Logger *slog.Logger // nil discards
 	// Execute runs a command: nil = accepted, a refusal or a passing failure otherwise.
 	Execute func(ctx context.Context, cmd commands.Command, meta commands.Meta) error
-	// Decode reads a command that was stored by its CommandName.
-	Decode func(name string, body []byte) (commands.Command, error)
+	// Stored writes and reads the commands that wait for their execution; commands/bus.Bus is one.
+	Stored Stored
 	// Jobs takes the jobs; jobs/runner.Runner is one.
 	Jobs Jobs
 	// Concurrency is how many inputs and commands are worked on at once; zero means 8.
 	Concurrency int
+}
+
+// Stored turns commands into rows and back. What it refuses to write stops the process.
+type Stored interface {
+	EncodeStored(cmd commands.Command) (name string, body []byte, err error)
+	DecodeStored(name string, body []byte) (commands.Command, error)
 }
 
 // Jobs enqueues a job within a transaction. A second job with the same id is not enqueued.

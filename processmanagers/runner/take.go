@@ -81,7 +81,7 @@ func (d *round) take(ctx context.Context, in input) error {
 		if err != nil {
 			return fmt.Errorf("instance %s: %w", in.key, err)
 		}
-		commandsOut, timersOut = len(next.out.Commands) > 0 && !in.suppressed, len(next.out.Timers) > 0
+		commandsOut, timersOut = len(next.Output.Commands) > 0 && !in.suppressed, len(next.Output.Timers) > 0
 		return d.write(ctx, tx, in, last, next)
 	})
 	if err != nil {
@@ -131,24 +131,24 @@ on conflict (process, key, name) do update set due_at = excluded.due_at, cause =
 )
 
 // write stores state, timers, commands and jobs.
-func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, next stepped) error {
+func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, next processmanagers.Stepped) error {
 	cause, err := json.Marshal(in.cause)
 	if err != nil {
 		return err
 	}
 	b := &pgx.Batch{}
-	state := next.state
-	if next.ended {
+	state := next.State
+	if next.Ended {
 		state = nil
 	}
 	//nolint:gosec // positions fit
-	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, storable(state), int64(max(last, in.position)), next.ended)
-	if next.ended {
+	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, storable(state), int64(max(last, in.position)), next.Ended)
+	if next.Ended {
 		b.Queue(d.r.sql(deleteTimersSQL), d.name, in.key)
 	}
-	for _, t := range next.out.Timers {
+	for _, t := range next.Output.Timers {
 		switch {
-		case next.ended:
+		case next.Ended:
 		case t.At.IsZero():
 			b.Queue(d.r.sql(deleteTimerSQL), d.name, in.key, t.Name)
 		default:
@@ -156,7 +156,7 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 		}
 	}
 	if !in.suppressed {
-		if err := d.queueCommands(b, in, cause, next.out.Commands); err != nil {
+		if err := d.queueCommands(b, in, cause, next.Output.Commands); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 	if in.suppressed {
 		return nil
 	}
-	for i, job := range next.out.Jobs {
+	for i, job := range next.Output.Jobs {
 		jobID := id.Derive[id.Any]("process-job", d.name, in.id, strconv.Itoa(i))
 		if err := d.r.cfg.Jobs.InsertTx(ctx, tx, job, jobID, in.cause); err != nil {
 			return err
@@ -187,13 +187,12 @@ func storable(document []byte) []byte {
 // queueCommands stores commands for the outbox.
 func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []commands.Command) error {
 	for i, cmd := range list {
-		body, err := json.Marshal(cmd)
+		name, body, err := d.r.cfg.Stored.EncodeStored(cmd)
 		if err != nil {
-			return &poison{error: fmt.Errorf("store %s: %w", cmd.CommandName(), err)}
+			return &poison{error: err}
 		}
 		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
-		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, cmd.CommandName(), storable(body),
-			cause)
+		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, name, storable(body), cause)
 	}
 	return nil
 }

@@ -31,6 +31,21 @@ func TestPoison_StopsOneProcessVisibly(t *testing.T) {
 	poll(t, "stopped again", func() bool { return r.Status()[0].State == processrunner.StateStopped })
 }
 
+func TestPoison_ACommandThatCannotBeARowStopsTheProcess(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, "courier")
+	b.happen("secret", "on", "deliver")
+	var s processrunner.Status
+	poll(t, "stopped", func() bool { s = r.Status()[0]; return s.State == processrunner.StateStopped })
+	if !strings.Contains(s.Error, "not for a row") {
+		t.Errorf("got %+v", s)
+	}
+	if diff := cmp.Diff([]string{"on"}, b.seen(t, "courier", "secret")); diff != "" || b.rows(t, "commands") != 0 {
+		t.Errorf("%d commands\n%s", b.rows(t, "commands"), diff)
+	}
+}
+
 func TestText_WithNULStopsNoProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -112,11 +112,6 @@ func New(t *testing.T, o Options) *Kit {
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, subscribers.Subscribers())
 	bus.Register(k.Bus, subscribers.Subscriptions())
-	bus.RegisterStored[commands.DraftInvoice](k.Bus)
-	bus.RegisterStored[commands.GrantNumber](k.Bus)
-	bus.RegisterStored[commands.IssueInvoice](k.Bus)
-	bus.RegisterStored[commands.VoidInvoice](k.Bus)
-	bus.RegisterStored[commands.IssueCreditNote](k.Bus)
 	registerForPayments(k.Bus)
 	k.startReading(t)
 	receiver := &late{}
@@ -144,16 +139,6 @@ func registerForPayments(b *bus.Bus) {
 	bus.Register(b, payments.Receipts())
 	bus.Register(b, payments.Gateways())
 	bus.Register(b, identity.Users())
-	bus.RegisterStored[commands.ExpirePayment](b)
-	bus.RegisterStored[commands.SettlePayment](b)
-	bus.RegisterStored[commands.MatchReceipt](b)
-	bus.RegisterStored[commands.HoldReceipt](b)
-	bus.RegisterStored[commands.AbsorbReceipt](b)
-	bus.RegisterStored[commands.ClaimProvisional](b)
-	bus.RegisterStored[commands.MarkUnclaimed](b)
-	bus.RegisterStored[commands.CreditReceipt](b)
-	bus.RegisterStored[commands.WithdrawReceipt](b)
-	bus.RegisterStored[commands.ReleasePrompt](b)
 }
 
 // startReading fills the read models.
@@ -176,7 +161,7 @@ func (k *Kit) startReading(t *testing.T) {
 	k.Views = shows.Views()
 	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Store.DB})
 	k.Procs = processrunner.New(processrunner.Config{
-		Feed: f, DB: k.Store.DB, Clock: k.Clock, Decode: k.Bus.DecodeStored, Jobs: k.jobs,
+		Feed: f, DB: k.Store.DB, Clock: k.Clock, Stored: k.Bus, Jobs: k.jobs,
 		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
 			_, err := k.Bus.Execute(ctx, cmd, meta)
 			return err

@@ -35,33 +35,17 @@ type Document struct {
 func DocumentProcess() processmanagers.Process[Document] {
 	return processmanagers.Process[Document]{
 		Name: "document_issue",
-		Handles: []string{
-			events.InvoiceDrafted{}.EventType(), events.CreditNoteDrafted{}.EventType(),
-			events.NumberGranted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
-			events.CreditNoteIssued{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.InvoiceDrafted) string { return e.InvoiceID.String() }),
+			processmanagers.On(func(e events.CreditNoteDrafted) string { return e.CreditNoteID.String() }),
+			processmanagers.On(func(e events.NumberGranted) string { return e.DocumentID.String() }),
+			processmanagers.On(func(e events.InvoiceIssued) string { return e.InvoiceID.String() }),
+			processmanagers.On(func(e events.InvoiceVoided) string { return e.InvoiceID.String() }),
+			processmanagers.On(func(e events.CreditNoteIssued) string { return e.CreditNoteID.String() }),
 		},
-		Key: documentOf, Decide: decideDocument, Evolve: evolveDocument,
+		Decide: decideDocument, Evolve: evolveDocument,
 		Ended: func(s Document) bool { return s.Final },
 	}
-}
-
-// documentOf is the instance of an event.
-func documentOf(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.InvoiceDrafted:
-		return e.InvoiceID.String()
-	case events.CreditNoteDrafted:
-		return e.CreditNoteID.String()
-	case events.NumberGranted:
-		return e.DocumentID.String()
-	case events.InvoiceIssued:
-		return e.InvoiceID.String()
-	case events.InvoiceVoided:
-		return e.InvoiceID.String()
-	case events.CreditNoteIssued:
-		return e.CreditNoteID.String()
-	}
-	return ""
 }
 
 // evolveDocument follows the document. A draft that is voided before its number came is not final: the number is on its

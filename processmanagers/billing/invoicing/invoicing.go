@@ -35,25 +35,13 @@ type Organization struct {
 func Process() processmanagers.Process[Organization] {
 	return processmanagers.Process[Organization]{
 		Name: "invoicing",
-		Handles: []string{
-			events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
-			events.PeriodDue{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.OrganizationCreated) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.BillingSettingsAdopted) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.PeriodDue) string { return e.OrgID.String() }),
 		},
-		Key: organizationOf, Decide: decide, Evolve: evolve,
+		Decide: decide, Evolve: evolve,
 	}
-}
-
-// organizationOf is the instance of an event.
-func organizationOf(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.OrganizationCreated:
-		return e.OrgID.String()
-	case events.BillingSettingsAdopted:
-		return e.OrgID.String()
-	case events.PeriodDue:
-		return e.OrgID.String()
-	}
-	return ""
 }
 
 // evolve keeps the newest settings.

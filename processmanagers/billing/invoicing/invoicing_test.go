@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 )
@@ -42,51 +41,24 @@ var (
 	issue = commands.IssueInvoice{SubscriberID: subscriber, InvoiceID: invoice, Number: "ACME-0007"}
 )
 
-// happened is an event as an input.
-func happened(e events.Event) processmanagers.Input {
-	return processmanagers.Input{Event: &events.Envelope{Type: e.EventType(), Event: e}}
-}
-
-// timeout is the stalled timer as an input.
-func timeout() processmanagers.Input {
-	return processmanagers.Input{Timeout: &processmanagers.Timeout{Name: "stalled"}}
-}
-
-// refused is a refusal as an input.
-func refused(c commands.Command, code string) processmanagers.Input {
-	return processmanagers.Input{
-		Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()},
-	}
-}
-
-// run feeds inputs to a process and gives the output of the last, and the state after it.
-func run[S any](
-	t *testing.T, p processmanagers.Process[S], inputs ...processmanagers.Input,
-) (processmanagers.Output, S) {
+// under begins an example of the organization with its settings.
+func under(t *testing.T, list ...events.Event) processtest.Scenario[invoicing.Organization] {
 	t.Helper()
-	var s S
-	var out processmanagers.Output
-	for _, in := range inputs {
-		var err error
-		if out, err = p.Decide(s, in, now); err != nil {
-			t.Fatalf("decide: %v", err)
-		}
-		s = p.Evolve(s, in)
-	}
-	return out, s
+	return processtest.For(t, invoicing.Process(), now).Given(created).Given(list...)
 }
 
-// thenCommands compares the commands of an output.
-func thenCommands(t *testing.T, out processmanagers.Output, want ...commands.Command) {
+// draft is the one command that an input leads to.
+func draft(t *testing.T, s processtest.Scenario[invoicing.Organization]) commands.DraftInvoice {
 	t.Helper()
-	if diff := cmp.Diff(want, out.Commands); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
+	out := s.Output()
+	if len(out.Commands) != 1 {
+		t.Fatalf("want one command, have %+v", out)
 	}
-	for _, c := range out.Commands {
-		if err := c.Validate(); err != nil {
-			t.Errorf("%s is not valid: %v", c.CommandName(), err)
-		}
+	c, ok := out.Commands[0].(commands.DraftInvoice)
+	if !ok {
+		t.Fatalf("want a draft, have %+v", out)
 	}
+	return c
 }
 
 // due is a period of a plan.
@@ -100,14 +72,15 @@ func due(period calendar.Period, from, to time.Time) events.PeriodDue {
 
 func TestInvoicing_PeriodDueIsDraftedUnderTheSettings(t *testing.T) {
 	t.Parallel()
-	out, _ := run(t, invoicing.Process(), happened(created), happened(due(calendar.Month, time.Time{}, time.Time{})))
-	thenCommands(t, out, commands.DraftInvoice{
-		SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, SubscriptionID: sub, Tax: settings.Tax,
-		Currency: money.KES,
-		Lines: []commands.LineInput{
-			{Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: money.Major(1500, money.KES)},
-		},
-		Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: time.April, Day: 1},
+	under(t).When(due(calendar.Month, time.Time{}, time.Time{})).Then(processmanagers.Output{
+		Commands: []commands.Command{commands.DraftInvoice{
+			SubscriberID: subscriber, OrgID: org, InvoiceID: invoice, SubscriptionID: sub, Tax: settings.Tax,
+			Currency: money.KES,
+			Lines: []commands.LineInput{
+				{Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: money.Major(1500, money.KES)},
+			},
+			Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: time.April, Day: 1},
+		}},
 	})
 }
 
@@ -115,12 +88,9 @@ func TestInvoicing_NewSettingsHoldForTheNextInvoice(t *testing.T) {
 	t.Parallel()
 	adopted := settings
 	adopted.InvoicePrefix, adopted.Tax = "LAKE", events.TaxRule{}
-	out, _ := run(t, invoicing.Process(), happened(created), happened(events.BillingSettingsAdopted{
-		OrgID: org, Billing: adopted,
-	}),
-		happened(due(calendar.Week, time.Time{}, time.Time{})))
-	c, ok := out.Commands[0].(commands.DraftInvoice)
-	if !ok || c.Prefix != "LAKE" || len(c.Tax.Components) != 0 {
+	c := draft(t, under(t, events.BillingSettingsAdopted{OrgID: org, Billing: adopted}).
+		When(due(calendar.Week, time.Time{}, time.Time{})))
+	if c.Prefix != "LAKE" || len(c.Tax.Components) != 0 {
 		t.Errorf("drafted %+v", c)
 	}
 }
@@ -135,9 +105,8 @@ func TestInvoicing_LineNamesThePeriodInLocalTime(t *testing.T) {
 		"Home 10 Mbps, 1 hour":                    due(calendar.Hour, time.Time{}, time.Time{}),
 		"Home 10 Mbps, 2026-03-05 to 2026-03-05":  due(calendar.Day, at(4, 21), at(5, 21)),
 	} {
-		out, _ := run(t, invoicing.Process(), happened(created), happened(d))
-		c, ok := out.Commands[0].(commands.DraftInvoice)
-		if !ok || c.Lines[0].Description != want || !c.PeriodFrom.Equal(d.From) || !c.PeriodTo.Equal(d.To) {
+		c := draft(t, under(t).When(d))
+		if c.Lines[0].Description != want || !c.PeriodFrom.Equal(d.From) || !c.PeriodTo.Equal(d.To) {
 			t.Errorf("line is %q, want %q", c.Lines[0].Description, want)
 		}
 	}
@@ -147,28 +116,18 @@ func TestInvoicing_LongPlanNameIsCutSoThatItIsInvoiced(t *testing.T) {
 	t.Parallel()
 	d := due(calendar.Month, time.Time{}, time.Time{})
 	d.PlanName = strings.Repeat("é", 500)
-	out, _ := run(t, invoicing.Process(), happened(created), happened(d))
-	if err := out.Commands[0].Validate(); err != nil {
+	if err := draft(t, under(t).When(d)).Validate(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestInvoicing_DueBeforeTheOrganizationStopsTheProcess(t *testing.T) {
 	t.Parallel()
-	if _, err := invoicing.Process().Decide(invoicing.Organization{},
-		happened(due(calendar.Month, time.Time{}, time.Time{})), now); err == nil {
-		t.Error("a period of an unknown organization was drafted")
-	}
+	processtest.For(t, invoicing.Process(), now).When(due(calendar.Month, time.Time{}, time.Time{})).ThenStops()
 }
 
 func TestInvoicing_InstanceIsTheOrganization(t *testing.T) {
 	t.Parallel()
-	p := invoicing.Process()
-	for _, e := range []events.Event{
-		created, events.BillingSettingsAdopted{OrgID: org}, due(calendar.Month, now, now),
-	} {
-		if got := p.Key(events.Envelope{Event: e}); got != org.String() {
-			t.Errorf("%s belongs to %q", e.EventType(), got)
-		}
-	}
+	processtest.CheckKeys(t, invoicing.Process(), org.String(), created, events.BillingSettingsAdopted{OrgID: org},
+		due(calendar.Month, now, now))
 }

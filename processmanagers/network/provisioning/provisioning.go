@@ -55,46 +55,22 @@ type State struct {
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "provisioning",
-		Handles: []string{
-			events.AddressesAllocated{}.EventType(), events.ServiceRequested{}.EventType(),
-			events.ServiceAddressingChanged{}.EventType(), events.ServiceWalledGardenChanged{}.EventType(),
-			events.ServiceRecreationConfirmed{}.EventType(), events.ServiceTornDown{}.EventType(),
-			events.ServiceReconcileRequested{}.EventType(), events.ServiceApplied{}.EventType(),
-			events.ServiceApplyFailed{}.EventType(), events.ServiceRemovalRequested{}.EventType(),
-			events.ServiceRemoved{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.AddressesAllocated) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceRequested) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceAddressingChanged) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceWalledGardenChanged) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceRecreationConfirmed) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceTornDown) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceReconcileRequested) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceApplied) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceApplyFailed) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceRemovalRequested) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceRemoved) string { return e.ServiceID.String() }),
 		},
-		Key: key, Decide: Decide, Evolve: Evolve,
+		Decide: Decide, Evolve: Evolve,
 		Ended: func(s State) bool { return s.Over || s.ServiceID.IsZero() },
 	}
-}
-
-// key is the service.
-func key(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.AddressesAllocated:
-		return e.ServiceID.String()
-	case events.ServiceRequested:
-		return e.ServiceID.String()
-	case events.ServiceAddressingChanged:
-		return e.ServiceID.String()
-	case events.ServiceWalledGardenChanged:
-		return e.ServiceID.String()
-	case events.ServiceRecreationConfirmed:
-		return e.ServiceID.String()
-	case events.ServiceTornDown:
-		return e.ServiceID.String()
-	case events.ServiceReconcileRequested:
-		return e.ServiceID.String()
-	case events.ServiceApplied:
-		return e.ServiceID.String()
-	case events.ServiceApplyFailed:
-		return e.ServiceID.String()
-	case events.ServiceRemovalRequested:
-		return e.ServiceID.String()
-	case events.ServiceRemoved:
-		return e.ServiceID.String()
-	}
-	return ""
 }
 
 // Evolve is the state after an input.

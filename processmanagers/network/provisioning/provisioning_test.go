@@ -1,15 +1,13 @@
 package provisioning_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
 )
@@ -54,58 +52,23 @@ func failed(generation int, refused bool) events.ServiceApplyFailed {
 	}
 }
 
-// of wraps an event.
-func of(e events.Event) processmanagers.Input {
-	return processmanagers.Input{
-		Event: &events.Envelope{
-			ID: id.Derive[id.Event]("test", e.EventType()), Type: e.EventType(), Position: 42, Event: e,
-		},
-	}
-}
+// dueAt is when the timers of these tests come due.
+var dueAt = now.Add(5 * time.Minute)
 
-// due is a timer.
-func due(name string) processmanagers.Input {
-	return processmanagers.Input{Timeout: &processmanagers.Timeout{Name: name, Due: now.Add(5 * time.Minute)}}
-}
-
-// after is the state after events, each time through the row that a restart finds.
-func after(t *testing.T, list ...events.Event) provisioning.State {
+// after begins an example in which events have happened.
+func after(t *testing.T, list ...events.Event) processtest.Scenario[provisioning.State] {
 	t.Helper()
-	var s provisioning.State
-	for _, e := range list {
-		body, err := json.Marshal(provisioning.Evolve(s, of(e)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s = provisioning.State{}
-		if err := json.Unmarshal(body, &s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s
+	return processtest.For(t, provisioning.Process(), now).Given(list...)
 }
 
-// run is the name of the run that an input asks for.
-func run(in processmanagers.Input) id.Run {
-	cause := ""
-	if in.Event != nil {
-		cause = in.Event.ID.String()
-	} else {
-		cause = in.Timeout.Due.UTC().Format(time.RFC3339Nano)
-	}
-	return id.Derive[id.Run]("provisioning", service.String(), cause)
+// runOf is the name of the run that an event asks for.
+func runOf(e events.Event) id.Run {
+	return id.Derive[id.Run]("provisioning", service.String(), processtest.EventID(e).String())
 }
 
-// expect compares what an input leads to. A timer at the zero time is a disarmed one.
-func expect(t *testing.T, s provisioning.State, in processmanagers.Input, want processmanagers.Output) {
-	t.Helper()
-	got, err := provisioning.Decide(s, in, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+// runDue is the name of the run that a timer asks for.
+func runDue() id.Run {
+	return id.Derive[id.Run]("provisioning", service.String(), dueAt.Format(time.RFC3339Nano))
 }
 
 // asks is a job, and the timer that asks again.
@@ -119,35 +82,35 @@ func retry(at time.Time) []processmanagers.Timer {
 }
 
 // apply is the job that applies a generation.
-func apply(in processmanagers.Input, generation int, position uint64) commands.ApplyService {
+func apply(run id.Run, generation int, position uint64) commands.ApplyService {
 	return commands.ApplyService{
-		ServiceID: service, DeviceID: device, RunID: run(in), Generation: generation, Position: position,
+		ServiceID: service, DeviceID: device, RunID: run, Generation: generation, Position: position,
 	}
 }
 
 // remove is the job that removes.
-func remove(in processmanagers.Input, generation int, recreate bool, position uint64) commands.RemoveService {
+func remove(run id.Run, generation int, recreate bool, position uint64) commands.RemoveService {
 	return commands.RemoveService{
-		ServiceID: service, DeviceID: device, RunID: run(in), Generation: generation, Recreate: recreate,
+		ServiceID: service, DeviceID: device, RunID: run, Generation: generation, Recreate: recreate,
 		Position: position,
 	}
 }
 
 func TestRequestAndChange_AreApplied(t *testing.T) {
 	t.Parallel()
-	expect(t, after(t, allocated), of(requested), asks(apply(of(requested), 1, 42)))
-	expect(t, after(t, allocated, requested), of(applied(1)), processmanagers.Output{Timers: retry(time.Time{})})
+	after(t, allocated).When(requested).Then(asks(apply(runOf(requested), 1, processtest.Position)))
+	after(t, allocated, requested).When(applied(1)).Then(processmanagers.Output{Timers: retry(time.Time{})})
 	s := after(t, allocated, requested, applied(1))
-	expect(t, s, due("retry"), processmanagers.Output{})
-	expect(t, s, of(moved), asks(apply(of(moved), 2, 42)))
+	s.WhenDue("retry", dueAt).ThenNothing()
+	s.When(moved).Then(asks(apply(runOf(moved), 2, processtest.Position)))
 	s = after(t, allocated, requested, applied(1), moved)
 	// of before the change: the router still has the former subnet
-	expect(t, s, of(applied(1)), processmanagers.Output{})
+	s.When(applied(1)).ThenNothing()
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: binding, Subnet: plan2.Subnet}
-	expect(t, s, of(applied(2)), processmanagers.Output{
+	s.When(applied(2)).Then(processmanagers.Output{
 		Timers: retry(time.Time{}), Commands: []commands.Command{settle},
 	})
-	expect(t, after(t, requested, moved, applied(2)), of(applied(2)), processmanagers.Output{
+	after(t, requested, moved, applied(2)).When(applied(2)).Then(processmanagers.Output{
 		Timers: retry(time.Time{}),
 	})
 }
@@ -155,16 +118,16 @@ func TestRequestAndChange_AreApplied(t *testing.T) {
 func TestRecreation_SurvivesAKillBetweenRemovalAndCreation(t *testing.T) {
 	t.Parallel()
 	s := after(t, requested, applied(1))
-	expect(t, s, of(recreation), asks(remove(of(recreation), 2, true, 42)))
+	s.When(recreation).Then(asks(remove(runOf(recreation), 2, true, processtest.Position)))
 	s = after(t, requested, applied(1), recreation)
-	expect(t, s, due("retry"), asks(remove(due("retry"), 2, true, 0))) // killed before the removal was reported
+	s.WhenDue("retry", dueAt).Then(asks(remove(runDue(), 2, true, 0))) // killed before the removal was reported
 	garden := events.ServiceWalledGardenChanged{ServiceID: service, DeviceID: device, Generation: 3, At: now}
-	expect(t, s, of(garden), asks(remove(of(garden), 3, true, 42))) // the removal still comes first
-	expect(t, s, of(tornDown), asks(apply(of(tornDown), 2, 42)))
+	s.When(garden).Then(asks(remove(runOf(garden), 3, true, processtest.Position))) // the removal still comes first
+	s.When(tornDown).Then(asks(apply(runOf(tornDown), 2, processtest.Position)))
 	s = after(t, requested, applied(1), recreation, tornDown)
-	expect(t, s, due("retry"), asks(apply(due("retry"), 2, 0))) // killed between removal and creation
+	s.WhenDue("retry", dueAt).Then(asks(apply(runDue(), 2, 0))) // killed between removal and creation
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: vlan, Subnet: plan2.Subnet}
-	expect(t, s, of(applied(2)), processmanagers.Output{
+	s.When(applied(2)).Then(processmanagers.Output{
 		Timers: retry(time.Time{}), Commands: []commands.Command{settle},
 	})
 }
@@ -173,17 +136,15 @@ func TestRemoval_ReleasesTheAddressesAtTheEnd(t *testing.T) {
 	t.Parallel()
 	removed := events.ServiceRemoved{ServiceID: service, OrgID: org, DeviceID: device, At: now}
 	s := after(t, requested, applied(1))
-	expect(t, s, of(removal), asks(remove(of(removal), 3, false, 42)))
+	s.When(removal).Then(asks(remove(runOf(removal), 3, false, processtest.Position)))
 	s = after(t, requested, applied(1), removal)
-	expect(t, s, due("retry"), asks(remove(due("retry"), 3, false, 0)))
-	expect(t, s, of(removed), processmanagers.Output{
+	s.WhenDue("retry", dueAt).Then(asks(remove(runDue(), 3, false, 0)))
+	s.When(removed).Then(processmanagers.Output{
 		Commands: []commands.Command{commands.ReleaseAddresses{OrgID: org, ServiceID: service}},
 		Timers:   []processmanagers.Timer{{Name: "retry"}, {Name: "abandoned"}},
 	})
-	if over := after(t, requested, removal, removed); !provisioning.Process().Ended(over) {
-		t.Error("the process goes on after the end")
-	}
-	expect(t, s, processmanagers.Input{Refusal: &processmanagers.Refusal{Code: "x"}}, processmanagers.Output{})
+	after(t, requested, removal).When(removed).ThenEnded()
+	s.WhenRefused(commands.ReleaseAddresses{OrgID: org, ServiceID: service}, "x").ThenNothing()
 }
 
 func TestFailure_OfAnUnreachableRouterIsTriedAgainAndARefusalIsNot(t *testing.T) {
@@ -192,54 +153,45 @@ func TestFailure_OfAnUnreachableRouterIsTriedAgainAndARefusalIsNot(t *testing.T)
 	for _, wait := range []time.Duration{
 		30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 15 * time.Minute,
 	} {
-		expect(t, after(t, list...), of(failed(1, false)), processmanagers.Output{Timers: retry(now.Add(wait))})
+		after(t, list...).When(failed(1, false)).Then(processmanagers.Output{Timers: retry(now.Add(wait))})
 		list = append(list, failed(1, false))
 	}
-	expect(t, after(t, list...), of(failed(1, true)), processmanagers.Output{Timers: retry(time.Time{})})
+	after(t, list...).When(failed(1, true)).Then(processmanagers.Output{Timers: retry(time.Time{})})
 	again := events.ServiceReconcileRequested{
 		ServiceID: service, DeviceID: device, RunID: asked, Phase: events.PhaseApply, Generation: 1, At: now,
 	}
-	expect(t, after(t, requested, failed(1, true)), of(again), asks(commands.ApplyService{
-		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Position: 42,
+	after(t, requested, failed(1, true)).When(again).Then(asks(commands.ApplyService{
+		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Position: processtest.Position,
 	}))
 	again.Phase = events.PhaseTeardown
-	expect(t, after(t, requested, recreation, failed(2, true)), of(again), asks(commands.RemoveService{
-		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Recreate: true, Position: 42,
+	after(t, requested, recreation, failed(2, true)).When(again).Then(asks(commands.RemoveService{
+		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Recreate: true,
+		Position: processtest.Position,
 	}))
 }
 
 func TestAllocation_WithoutAServiceGoesBack(t *testing.T) {
 	t.Parallel()
 	s := after(t)
-	expect(t, s, of(allocated), processmanagers.Output{
+	s.When(allocated).Then(processmanagers.Output{
 		Timers: []processmanagers.Timer{{Name: "abandoned", At: now.Add(5 * time.Minute)}},
 	})
 	s = after(t, allocated)
-	expect(t, s, due("abandoned"), processmanagers.Output{
+	s.WhenDue("abandoned", dueAt).Then(processmanagers.Output{
 		Commands: []commands.Command{commands.ReleaseAddresses{OrgID: org, ServiceID: service}},
-	})
-	if !provisioning.Process().Ended(provisioning.Evolve(s, due("abandoned"))) {
-		t.Error("an abandoned allocation is not over")
-	}
+	}).ThenEnded()
 	second := allocated
 	second.Addressing = plan2
 	s = after(t, allocated, requested, applied(1), second)
-	expect(t, s, due("abandoned"), processmanagers.Output{Commands: []commands.Command{commands.SettleAddresses{
+	s.WhenDue("abandoned", dueAt).Then(processmanagers.Output{Commands: []commands.Command{commands.SettleAddresses{
 		OrgID: org, ServiceID: service, Binding: binding, Subnet: plan.Subnet, AbandonedBefore: now.Add(time.Second),
 	}}})
-	expect(t, after(t, allocated, requested, applied(1), second, moved), due("abandoned"), processmanagers.Output{})
+	after(t, allocated, requested, applied(1), second, moved).WhenDue("abandoned", dueAt).ThenNothing()
 }
 
-func TestEveryHandledEvent_HasAKey(t *testing.T) {
+func TestProcess_EveryHandledEventBelongsToTheService(t *testing.T) {
 	t.Parallel()
-	p := provisioning.Process()
-	for _, e := range []events.Event{
-		allocated, requested, moved, recreation, tornDown, removal, applied(1), failed(1, true),
-		events.ServiceWalledGardenChanged{ServiceID: service}, events.ServiceReconcileRequested{ServiceID: service},
-		events.ServiceRemoved{ServiceID: service},
-	} {
-		if p.Key(*of(e).Event) != service.String() {
-			t.Errorf("%s has key %q", e.EventType(), p.Key(*of(e).Event))
-		}
-	}
+	processtest.CheckKeys(t, provisioning.Process(), service.String(), allocated, requested, moved, recreation,
+		tornDown, removal, applied(1), failed(1, true), events.ServiceWalledGardenChanged{ServiceID: service},
+		events.ServiceReconcileRequested{ServiceID: service}, events.ServiceRemoved{ServiceID: service})
 }

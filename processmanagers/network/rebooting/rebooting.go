@@ -38,31 +38,16 @@ type State struct {
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "rebooting",
-		Handles: []string{
-			events.DeviceRebootRequested{}.EventType(), events.DeviceRebootStarted{}.EventType(),
-			events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
-			events.DeviceDecommissioned{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.DeviceRebootRequested) string { return e.DeviceID.String() }),
+			processmanagers.On(func(e events.DeviceRebootStarted) string { return e.DeviceID.String() }),
+			processmanagers.On(func(e events.DeviceRebootConfirmed) string { return e.DeviceID.String() }),
+			processmanagers.On(func(e events.DeviceRebootFailed) string { return e.DeviceID.String() }),
+			processmanagers.On(func(e events.DeviceDecommissioned) string { return e.DeviceID.String() }),
 		},
-		Key: key, Decide: Decide, Evolve: Evolve,
+		Decide: Decide, Evolve: Evolve,
 		Ended: func(s State) bool { return s.Over || s.RunID.IsZero() },
 	}
-}
-
-// key is the router: it has one reboot at a time.
-func key(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.DeviceRebootRequested:
-		return e.DeviceID.String()
-	case events.DeviceRebootStarted:
-		return e.DeviceID.String()
-	case events.DeviceRebootConfirmed:
-		return e.DeviceID.String()
-	case events.DeviceRebootFailed:
-		return e.DeviceID.String()
-	case events.DeviceDecommissioned:
-		return e.DeviceID.String()
-	}
-	return ""
 }
 
 // Evolve is the state after an input.

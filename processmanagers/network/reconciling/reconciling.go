@@ -35,22 +35,14 @@ type State struct {
 // Process is the definition for the engine.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
-		Name:    "reconciling",
-		Handles: []string{events.ReconcileRequested{}.EventType(), events.ReconcileFinished{}.EventType()},
-		Key:     key, Decide: Decide, Evolve: Evolve,
+		Name: "reconciling",
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.ReconcileRequested) string { return e.RunID.String() }),
+			processmanagers.On(func(e events.ReconcileFinished) string { return e.RunID.String() }),
+		},
+		Decide: Decide, Evolve: Evolve,
 		Ended: func(s State) bool { return s.Over || s.RunID.IsZero() },
 	}
-}
-
-// key is the run.
-func key(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.ReconcileRequested:
-		return e.RunID.String()
-	case events.ReconcileFinished:
-		return e.RunID.String()
-	}
-	return ""
 }
 
 // Evolve is the state after an input.

@@ -39,27 +39,14 @@ type State struct {
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "gatewayregistration",
-		Handles: []string{
-			events.GatewayConfigured{}.EventType(), events.GatewayRegistered{}.EventType(),
-			events.GatewayRegistrationFailed{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.GatewayConfigured) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.GatewayRegistered) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.GatewayRegistrationFailed) string { return e.OrgID.String() }),
 		},
-		Key:    key,
 		Decide: Decide,
 		Evolve: Evolve,
 	}
-}
-
-// key is the organization.
-func key(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.GatewayConfigured:
-		return e.OrgID.String()
-	case events.GatewayRegistered:
-		return e.OrgID.String()
-	case events.GatewayRegistrationFailed:
-		return e.OrgID.String()
-	}
-	return ""
 }
 
 // same tells whether settings reach the provider in the same way as those known.

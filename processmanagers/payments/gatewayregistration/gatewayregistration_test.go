@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
 )
@@ -27,59 +26,48 @@ var (
 	}
 )
 
-// of wraps an event.
-func of(e events.Event) processmanagers.Input {
-	return processmanagers.Input{Event: &events.Envelope{Type: e.EventType(), Position: 42, Event: e}}
-}
-
-// after folds events.
-func after(ins ...events.Event) gatewayregistration.State {
-	var s gatewayregistration.State
-	for _, e := range ins {
-		s = gatewayregistration.Evolve(s, of(e))
-	}
-	return s
-}
-
-// expect compares jobs and the retry timer; the zero time is a disarmed one.
-func expect(t *testing.T, s gatewayregistration.State, in processmanagers.Input, jobs []commands.Job, retry time.Time) {
+// after begins an example in which events have happened.
+func after(t *testing.T, list ...events.Event) processtest.Scenario[gatewayregistration.State] {
 	t.Helper()
-	got, err := gatewayregistration.Decide(s, in, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := processmanagers.Output{Jobs: jobs}
-	if in.Event != nil {
-		want.Timers = []processmanagers.Timer{{Name: "retry", At: retry}}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	return processtest.For(t, gatewayregistration.Process(), now).Given(list...)
+}
+
+// job registers the shortcode. position is that of the event that asks for it, 0 for a timer.
+func job(position uint64) []commands.Job {
+	return []commands.Job{commands.RegisterShortcode{OrgID: org, CredentialsRef: keys, Position: position}}
+}
+
+// retry is an output of jobs and of the timer; the zero time disarms it.
+func retry(at time.Time, jobs ...commands.Job) processmanagers.Output {
+	return processmanagers.Output{Jobs: jobs, Timers: []processmanagers.Timer{{Name: "retry", At: at}}}
 }
 
 func TestDirectShortcode_IsRegisteredWithItsOwnCredentials(t *testing.T) {
 	t.Parallel()
-	job := []commands.Job{commands.RegisterShortcode{OrgID: org, CredentialsRef: keys, Position: 42}}
-	expect(t, after(), of(configured), job, time.Time{})
-	expect(t, after(configured, registered), of(configured), nil, time.Time{}) // only a flag changed
-	expect(t, after(), of(events.GatewayConfigured{OrgID: org}), nil, time.Time{})
+	registers := retry(time.Time{}, job(processtest.Position)...)
+	after(t).When(configured).Then(registers)
+	after(t, configured, registered).When(configured).Then(retry(time.Time{})) // only a flag changed
+	after(t).When(events.GatewayConfigured{OrgID: org}).Then(retry(time.Time{}))
 	changed := configured
 	changed.Shortcode = "600888"
-	expect(t, after(configured, registered), of(changed), job, time.Time{})
+	after(t, configured, registered).When(changed).Then(registers)
 }
 
 func TestFailedRegistration_IsTriedAgainForADay(t *testing.T) {
 	t.Parallel()
-	s := after(configured)
+	s := after(t, configured)
 	for _, wait := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour} {
-		expect(t, s, of(failed), nil, now.Add(wait))
-		s = gatewayregistration.Evolve(s, of(failed))
+		s = s.When(failed).Then(retry(now.Add(wait)))
 	}
-	again := processmanagers.Input{Timeout: &processmanagers.Timeout{Name: "retry"}}
-	expect(t, s, again, []commands.Job{commands.RegisterShortcode{OrgID: org, CredentialsRef: keys}}, time.Time{})
+	s = s.WhenDue("retry", now).Then(processmanagers.Output{Jobs: job(0)})
 	for range 40 {
-		s = gatewayregistration.Evolve(s, of(failed))
+		s = s.Given(failed)
 	}
-	expect(t, s, of(failed), nil, time.Time{})
-	expect(t, after(configured, registered), again, nil, time.Time{})
+	s.When(failed).Then(retry(time.Time{}))
+	after(t, configured, registered).WhenDue("retry", now).ThenNothing()
+}
+
+func TestProcess_EveryHandledEventBelongsToTheOrganization(t *testing.T) {
+	t.Parallel()
+	processtest.CheckKeys(t, gatewayregistration.Process(), org.String(), configured, registered, failed)
 }

@@ -55,49 +55,21 @@ type State struct {
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "paymentprompt",
-		Handles: []string{
-			events.PromptReserved{}.EventType(), events.PaymentInitiated{}.EventType(),
-			events.PromptAccepted{}.EventType(), events.PromptChecked{}.EventType(),
-			events.PromptCheckRequested{}.EventType(), events.PaymentSucceeded{}.EventType(),
-			events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(),
-			events.PaymentExpired{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.PromptReserved) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PaymentInitiated) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PromptAccepted) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PromptChecked) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PromptCheckRequested) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PaymentSucceeded) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PaymentCancelled) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PaymentFailed) string { return e.PaymentID.String() }),
+			processmanagers.On(func(e events.PaymentExpired) string { return e.PaymentID.String() }),
 		},
-		Key:    key,
 		Decide: Decide,
 		Evolve: Evolve,
 		Ended:  func(s State) bool { return s.Over || s.PaymentID.IsZero() },
 	}
-}
-
-// key is the attempt.
-func key(e events.Envelope) string {
-	p, _ := paymentOf(e.Event)
-	return p.String()
-}
-
-// paymentOf names the attempt of an event; over tells that the event ends it.
-func paymentOf(e events.Event) (payment id.Payment, over bool) {
-	switch e := e.(type) {
-	case events.PromptReserved:
-		return e.PaymentID, false
-	case events.PaymentInitiated:
-		return e.PaymentID, false
-	case events.PromptAccepted:
-		return e.PaymentID, false
-	case events.PromptChecked:
-		return e.PaymentID, false
-	case events.PromptCheckRequested:
-		return e.PaymentID, false
-	case events.PaymentSucceeded:
-		return e.PaymentID, true
-	case events.PaymentCancelled:
-		return e.PaymentID, true
-	case events.PaymentFailed:
-		return e.PaymentID, true
-	case events.PaymentExpired:
-		return e.PaymentID, true
-	}
-	return id.Payment{}, false
 }
 
 // Evolve is the state after an input.
@@ -118,10 +90,8 @@ func Evolve(s State, in processmanagers.Input) State {
 		}
 	case events.PromptAccepted:
 		s.Named = true
-	default:
-		if _, over := paymentOf(e); over {
-			s.Over = true
-		}
+	case events.PaymentSucceeded, events.PaymentCancelled, events.PaymentFailed, events.PaymentExpired:
+		s.Over = true
 	}
 	return s
 }

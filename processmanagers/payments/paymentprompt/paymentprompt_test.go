@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
 )
@@ -28,35 +27,10 @@ var (
 	accepted = events.PromptAccepted{PaymentID: attempt, CheckoutRequestID: "ws_CO_1", At: start}
 )
 
-// of wraps an event.
-func of(e events.Event) processmanagers.Input {
-	return processmanagers.Input{Event: &events.Envelope{Type: e.EventType(), Position: 42, Event: e}}
-}
-
-// due is a timer that came due.
-func due(name string) processmanagers.Input {
-	return processmanagers.Input{Timeout: &processmanagers.Timeout{Name: name}}
-}
-
-// after folds inputs.
-func after(ins ...events.Event) paymentprompt.State {
-	var s paymentprompt.State
-	for _, e := range ins {
-		s = paymentprompt.Evolve(s, of(e))
-	}
-	return s
-}
-
-// expect compares what the process wants.
-func expect(t *testing.T, s paymentprompt.State, in processmanagers.Input, now time.Time, want processmanagers.Output) {
+// after begins an example in which events have happened. Its inputs come at the start unless At says otherwise.
+func after(t *testing.T, list ...events.Event) processtest.Scenario[paymentprompt.State] {
 	t.Helper()
-	got, err := paymentprompt.Decide(s, in, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	return processtest.For(t, paymentprompt.Process(), start).Given(list...)
 }
 
 // query is the job of a question.
@@ -66,8 +40,8 @@ func query(position uint64) []commands.Job {
 
 func TestInitiated_IsSubmittedOnceAndWatched(t *testing.T) {
 	t.Parallel()
-	expect(t, paymentprompt.State{}, of(initiated), start, processmanagers.Output{
-		Jobs: []commands.Job{commands.SubmitPrompt{PaymentID: attempt, Position: 42}},
+	after(t).When(initiated).Then(processmanagers.Output{
+		Jobs: []commands.Job{commands.SubmitPrompt{PaymentID: attempt, Position: processtest.Position}},
 		Timers: []processmanagers.Timer{
 			{Name: "recheck", At: start.Add(30 * time.Second)}, {Name: "expire", At: start.Add(24 * time.Hour)},
 			{Name: "abandoned"},
@@ -78,22 +52,19 @@ func TestInitiated_IsSubmittedOnceAndWatched(t *testing.T) {
 func TestReservation_WithoutAnAttemptIsReleased(t *testing.T) {
 	t.Parallel()
 	reserved := events.PromptReserved{PaymentID: attempt, SubscriberID: sub, At: start}
-	expect(t, paymentprompt.State{}, of(reserved), start, processmanagers.Output{
+	after(t).When(reserved).Then(processmanagers.Output{
 		Timers: []processmanagers.Timer{{Name: "abandoned", At: start.Add(5 * time.Minute)}},
 	})
-	expect(t, after(reserved), due("abandoned"), start, processmanagers.Output{
+	after(t, reserved).WhenDue("abandoned", start).Then(processmanagers.Output{
 		Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}},
 		Timers:   []processmanagers.Timer{{Name: "recheck"}, {Name: "expire"}},
-	})
-	if !paymentprompt.Process().Ended(paymentprompt.Evolve(after(reserved), due("abandoned"))) {
-		t.Error("the instance does not end")
-	}
-	expect(t, after(reserved, initiated), due("abandoned"), start, processmanagers.Output{})
+	}).ThenEnded()
+	after(t, reserved, initiated).WhenDue("abandoned", start).ThenNothing()
 }
 
 func TestRecheck_FollowsTheScheduleThenHourly(t *testing.T) {
 	t.Parallel()
-	s := after(initiated, accepted)
+	s := after(t, initiated, accepted)
 	for now, next := range map[time.Duration]time.Duration{
 		30 * time.Second:  time.Minute,
 		time.Minute:       2 * time.Minute,
@@ -104,7 +75,7 @@ func TestRecheck_FollowsTheScheduleThenHourly(t *testing.T) {
 		150 * time.Minute: 3 * time.Hour, // after a standstill: no catching up
 		30 * time.Hour:    31 * time.Hour,
 	} {
-		expect(t, s, due("recheck"), start.Add(now), processmanagers.Output{
+		s.At(start.Add(now)).WhenDue("recheck", start.Add(now)).Then(processmanagers.Output{
 			Jobs: query(0), Timers: []processmanagers.Timer{{Name: "recheck", At: start.Add(next)}},
 		})
 	}
@@ -112,7 +83,8 @@ func TestRecheck_FollowsTheScheduleThenHourly(t *testing.T) {
 
 func TestRecheck_WithoutANameThereIsNothingToAsk(t *testing.T) {
 	t.Parallel()
-	expect(t, after(initiated), due("recheck"), start.Add(30*time.Second), processmanagers.Output{
+	soon := start.Add(30 * time.Second)
+	after(t, initiated).At(soon).WhenDue("recheck", soon).Then(processmanagers.Output{
 		Timers: []processmanagers.Timer{{Name: "recheck", At: start.Add(time.Minute)}},
 	})
 }
@@ -121,14 +93,14 @@ func TestExpiry_OnlyAfterAnAnsweredQuery(t *testing.T) {
 	t.Parallel()
 	late := start.Add(24 * time.Hour)
 	expire := processmanagers.Output{Commands: []commands.Command{commands.ExpirePayment{PaymentID: attempt}}}
-	named := after(initiated, accepted)
-	expect(t, named, due("expire"), late, processmanagers.Output{Jobs: query(0)})
-	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: late}), late,
-		processmanagers.Output{})
-	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true,
-		At: late.Add(-time.Second)}), late, processmanagers.Output{})
-	expect(t, named, of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: late}), late, expire)
-	expect(t, after(initiated), due("expire"), late, expire)
+	named := after(t, initiated, accepted).At(late)
+	named.WhenDue("expire", late).Then(processmanagers.Output{Jobs: query(0)})
+	named.When(events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: late}).ThenNothing()
+	named.When(events.PromptChecked{
+		PaymentID: attempt, Code: "4999", Answered: true, At: late.Add(-time.Second),
+	}).ThenNothing()
+	named.When(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: late}).Then(expire)
+	after(t, initiated).At(late).WhenDue("expire", late).Then(expire)
 }
 
 func TestNoAnswer_SaidAgainByARecheckFreesTheAccount(t *testing.T) {
@@ -138,17 +110,14 @@ func TestNoAnswer_SaidAgainByARecheckFreesTheAccount(t *testing.T) {
 	}
 	for _, code := range []string{"1019", "1025", "1037"} {
 		first := events.PromptChecked{PaymentID: attempt, Code: code, Answered: true, At: start.Add(29 * time.Second)}
-		expect(t, after(initiated, accepted), of(first), start, processmanagers.Output{})
+		after(t, initiated, accepted).When(first).ThenNothing()
 		again := first
 		again.At = start.Add(30 * time.Second)
-		expect(t, after(initiated, accepted, first), of(again), start, free)
-		if paymentprompt.Process().Ended(after(initiated, accepted, first, again)) {
-			t.Errorf("%s ends the watching", code)
-		}
+		after(t, initiated, accepted, first).When(again).Then(free).ThenGoesOn()
 	}
-	expect(t, after(initiated, accepted),
-		of(events.PromptChecked{PaymentID: attempt, Code: "4999", Answered: true, At: start.Add(time.Hour)}), start,
-		processmanagers.Output{})
+	after(t, initiated, accepted).When(events.PromptChecked{
+		PaymentID: attempt, Code: "4999", Answered: true, At: start.Add(time.Hour),
+	}).ThenNothing()
 }
 
 func TestEnd_FreesTheAccountAndStopsAsking(t *testing.T) {
@@ -165,37 +134,27 @@ func TestEnd_FreesTheAccountAndStopsAsking(t *testing.T) {
 			Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}},
 			Timers:   []processmanagers.Timer{{Name: "recheck"}, {Name: "expire"}},
 		}
-		expect(t, after(initiated, accepted), of(end), start, want)
-		expect(t, paymentprompt.State{}, of(end), start, want) // a success after the end
-		over := after(initiated, accepted, end)
-		expect(t, over, due("recheck"), start, processmanagers.Output{})
-		if !paymentprompt.Process().Ended(over) {
-			t.Errorf("%s does not end the instance", end.EventType())
-		}
+		after(t, initiated, accepted).When(end).Then(want).ThenEnded().WhenDue("recheck", start).ThenNothing()
+		after(t).When(end).Then(want) // a success after the end
 	}
 }
 
 func TestCheckRequested_IsAskedAtOnceAlsoAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	requested := events.PromptCheckRequested{PaymentID: attempt, At: start}
-	expect(t, after(initiated, accepted), of(requested), start, processmanagers.Output{Jobs: query(42)})
-	expect(t, paymentprompt.State{}, of(requested), start, processmanagers.Output{Jobs: query(42)})
+	after(t, initiated, accepted).When(requested).Then(processmanagers.Output{Jobs: query(processtest.Position)})
+	after(t).When(requested).Then(processmanagers.Output{Jobs: query(processtest.Position)})
 }
 
 func TestProcess_EveryHandledEventHasItsInstance(t *testing.T) {
 	t.Parallel()
-	p := paymentprompt.Process()
-	for _, e := range []events.Event{
-		events.PromptReserved{PaymentID: attempt}, initiated, accepted, events.PromptChecked{PaymentID: attempt},
-		events.PromptCheckRequested{PaymentID: attempt}, events.PaymentSucceeded{PaymentID: attempt},
-		events.PaymentCancelled{PaymentID: attempt}, events.PaymentFailed{PaymentID: attempt},
-		events.PaymentExpired{PaymentID: attempt},
-	} {
-		if p.Key(*of(e).Event) != attempt.String() {
-			t.Errorf("%s has no instance", e.EventType())
-		}
-	}
-	if p.Key(events.Envelope{Event: events.PromptSubmitting{PaymentID: attempt}}) != "" {
-		t.Error("an event that is not handled has an instance")
+	processtest.CheckKeys(t, paymentprompt.Process(), attempt.String(), events.PromptReserved{PaymentID: attempt},
+		initiated, accepted, events.PromptChecked{PaymentID: attempt}, events.PromptCheckRequested{PaymentID: attempt},
+		events.PaymentSucceeded{PaymentID: attempt}, events.PaymentCancelled{PaymentID: attempt},
+		events.PaymentFailed{PaymentID: attempt}, events.PaymentExpired{PaymentID: attempt})
+	if key := paymentprompt.Process().Key(events.Envelope{
+		Event: events.PromptSubmitting{PaymentID: attempt},
+	}); key != "" {
+		t.Errorf("an event that is not handled has the instance %q", key)
 	}
 }

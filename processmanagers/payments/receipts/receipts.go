@@ -46,48 +46,24 @@ type Claim struct {
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "receipts",
-		Handles: []string{
-			events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(),
-			events.ReceiptMatched{}.EventType(), events.ReceiptClaimed{}.EventType(),
-			events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
-			events.ReceiptReversed{}.EventType(), events.ReceiptReattributed{}.EventType(),
-			events.PaymentSucceeded{}.EventType(), events.ProvisionalClaimed{}.EventType(),
-			events.ProvisionalSuperseded{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.ReceiptRecorded) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptSighted) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptMatched) string { return e.ReceiptID.String() }),
+			// The real receipt that claims the provisional one.
+			processmanagers.On(func(e events.ReceiptClaimed) string { return e.ClaimedBy.String() }),
+			processmanagers.On(func(e events.ReceiptAbsorbed) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptUnclaimed) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptReversed) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptReattributed) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.PaymentSucceeded) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ProvisionalClaimed) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ProvisionalSuperseded) string { return e.ProvisionalReceiptID.String() }),
 		},
-		Key:    func(e events.Envelope) string { return receiptOf(e.Event).String() },
 		Decide: Decide,
 		Evolve: Evolve,
 		Ended:  func(s State) bool { return s.Over || s.ReceiptID.IsZero() },
 	}
-}
-
-// receiptOf names the receipt that an event is about to this process: of a claim, the real one.
-func receiptOf(e events.Event) id.Receipt {
-	switch e := e.(type) {
-	case events.ReceiptRecorded:
-		return e.ReceiptID
-	case events.ReceiptSighted:
-		return e.ReceiptID
-	case events.ReceiptMatched:
-		return e.ReceiptID
-	case events.ReceiptClaimed:
-		return e.ClaimedBy
-	case events.ReceiptAbsorbed:
-		return e.ReceiptID
-	case events.ReceiptUnclaimed:
-		return e.ReceiptID
-	case events.ReceiptReversed:
-		return e.ReceiptID
-	case events.ReceiptReattributed:
-		return e.ReceiptID
-	case events.PaymentSucceeded:
-		return e.ReceiptID
-	case events.ProvisionalClaimed:
-		return e.ReceiptID
-	case events.ProvisionalSuperseded:
-		return e.ProvisionalReceiptID
-	}
-	return id.Receipt{}
 }
 
 // Evolve is the state after an input. A receipt whose money has its place needs no row: later events say all by

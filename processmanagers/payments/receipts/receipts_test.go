@@ -4,12 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
 )
@@ -47,69 +46,44 @@ var (
 	}
 )
 
-// of wraps an event.
-func of(e events.Event) processmanagers.Input {
-	return processmanagers.Input{Event: &events.Envelope{Type: e.EventType(), Position: 42, Event: e}}
-}
-
-// after folds events.
-func after(ins ...events.Event) receipts.State {
-	var s receipts.State
-	for _, e := range ins {
-		s = receipts.Evolve(s, of(e))
-	}
-	return s
+// after begins an example in which events have happened.
+func after(t *testing.T, list ...events.Event) processtest.Scenario[receipts.State] {
+	t.Helper()
+	return processtest.For(t, receipts.Process(), now).Given(list...)
 }
 
 // does is an output of commands.
 func does(c ...commands.Command) processmanagers.Output { return processmanagers.Output{Commands: c} }
 
-// expect compares what the process wants.
-func expect(t *testing.T, s receipts.State, in processmanagers.Input, want processmanagers.Output) {
-	t.Helper()
-	got, err := receipts.Decide(s, in, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
-}
-
-// refused is the refusal of a command.
-func refused(c commands.Command, code string) processmanagers.Input {
-	return processmanagers.Input{
-		Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()},
-	}
-}
-
 func TestReceipt_OfAKnownAttemptSettlesIt(t *testing.T) {
 	t.Parallel()
-	expect(t, receipts.State{}, of(byCallback), does(commands.SettlePayment{
+	after(t).When(byCallback).Then(does(commands.SettlePayment{
 		PaymentID: attempt, ReceiptID: realMoney, ReceiptNumber: "SJK4X7Q2P1", Amount: amount, By: "callback",
 	}))
-	expect(t, receipts.State{}, of(events.PaymentSucceeded{
+	after(t).When(events.PaymentSucceeded{
 		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptID: realMoney,
-	}), does(commands.MatchReceipt{
+	}).Then(does(commands.MatchReceipt{
 		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, PaymentID: attempt, By: "prompt",
 	}))
 }
 
 func TestReceipt_OfAnUnknownPayerIsLookedFor(t *testing.T) {
 	t.Parallel()
-	find := processmanagers.Output{Jobs: []commands.Job{commands.FindPayer{ReceiptID: realMoney, Position: 42}}}
-	expect(t, receipts.State{}, of(byPaybill), find)
-	expect(t, after(byPaybill), of(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "stk_callback",
-		CheckoutRequestID: "ws_CO_1"}), find)
-	expect(t, after(byPaybill), of(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "c2b_confirmation"}),
-		processmanagers.Output{})
+	find := processmanagers.Output{
+		Jobs: []commands.Job{commands.FindPayer{ReceiptID: realMoney, Position: processtest.Position}},
+	}
+	after(t).When(byPaybill).Then(find)
+	after(t, byPaybill).When(events.ReceiptSighted{
+		ReceiptID: realMoney, Sighting: "stk_callback", CheckoutRequestID: "ws_CO_1",
+	}).Then(find)
+	after(t, byPaybill).When(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "c2b_confirmation"}).ThenNothing()
 }
 
 func TestReceipt_ThatItsAttemptRefusesWaitsInSuspense(t *testing.T) {
 	t.Parallel()
 	hold := does(commands.HoldReceipt{ReceiptID: realMoney, Reason: "conflicting_prompt"})
-	expect(t, after(byCallback), refused(commands.SettlePayment{PaymentID: attempt}, "payment_settled"), hold)
-	expect(t, after(byCallback), refused(commands.SettlePayment{PaymentID: attempt}, "amount_mismatch"), hold)
+	after(t, byCallback).WhenRefused(commands.SettlePayment{PaymentID: attempt}, "payment_settled").Then(hold)
+	after(t, byCallback).WhenRefused(commands.SettlePayment{PaymentID: attempt}, "amount_mismatch").Then(hold)
 }
 
 func TestCreditOnce_MatchedMoneyGoesToOneAccount(t *testing.T) {
@@ -118,13 +92,10 @@ func TestCreditOnce_MatchedMoneyGoesToOneAccount(t *testing.T) {
 		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "SJK4X7Q2P1",
 		Channel: "c2b", Amount: amount, PaidAt: now,
 	}
-	expect(t, after(byPaybill), of(matched), does(commands.CreditReceipt{
+	after(t, byPaybill).When(matched).Then(does(commands.CreditReceipt{
 		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, InvoiceID: invoice, Number: "SJK4X7Q2P1", Channel: "c2b",
 		Amount: amount, PaidAt: now,
-	}))
-	if !receipts.Process().Ended(after(byPaybill, matched)) {
-		t.Error("the instance does not end")
-	}
+	})).ThenEnded()
 }
 
 func TestProvisional_ClaimedMoneyIsNotCreditedAgain(t *testing.T) {
@@ -133,56 +104,51 @@ func TestProvisional_ClaimedMoneyIsNotCreditedAgain(t *testing.T) {
 		PaymentID: attempt, ReceiptID: provisional, Amount: amount, By: "query", Provisional: true,
 	})
 	want.Timers = []processmanagers.Timer{{Name: "unclaimed", At: now.Add(48 * time.Hour)}}
-	expect(t, receipts.State{}, of(byQuery), want)
-	expect(t, after(byPaybill), of(claimed), does(commands.ClaimProvisional{
+	after(t).When(byQuery).Then(want)
+	after(t, byPaybill).When(claimed).Then(does(commands.ClaimProvisional{
 		ReceiptID: provisional, ClaimedBy: realMoney, ReceiptNumber: "SJK4X7Q2P1",
 	}))
-	expect(t, after(byPaybill, claimed), of(events.ReceiptClaimed{
+	after(t, byPaybill, claimed).When(events.ReceiptClaimed{
 		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, ClaimedBy: realMoney,
-	}), does(commands.AbsorbReceipt{
+	}).Then(does(commands.AbsorbReceipt{
 		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: provisional,
 	}))
-	expect(t, receipts.State{}, of(events.ProvisionalSuperseded{
+	after(t).When(events.ProvisionalSuperseded{
 		PaymentID: attempt, OrgID: org, SubscriberID: sub, ReceiptID: realMoney, ProvisionalReceiptID: provisional,
-	}), does(commands.AbsorbReceipt{
+	}).Then(does(commands.AbsorbReceipt{
 		ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, CarriedBy: realMoney,
 	}))
 }
 
 func TestProvisional_ThatWasReversedLeavesTheRealReceiptItsCredit(t *testing.T) {
 	t.Parallel()
-	expect(t, after(byPaybill, claimed), refused(commands.ClaimProvisional{ReceiptID: provisional}, "receipt_reversed"),
-		does(commands.MatchReceipt{
+	after(t, byPaybill, claimed).
+		WhenRefused(commands.ClaimProvisional{ReceiptID: provisional}, "receipt_reversed").
+		Then(does(commands.MatchReceipt{
 			ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, PaymentID: attempt, By: "prompt",
 		}))
 }
 
 func TestProvisional_UnclaimedForTwoDaysIsAnAlarm(t *testing.T) {
 	t.Parallel()
-	matched := events.ReceiptMatched{ReceiptID: provisional, SubscriberID: sub}
-	s := after(byQuery, matched)
-	if receipts.Process().Ended(s) {
-		t.Fatal("the timer is lost")
-	}
-	in := processmanagers.Input{Timeout: &processmanagers.Timeout{Name: "unclaimed"}}
-	expect(t, s, in, does(commands.MarkUnclaimed{ReceiptID: provisional}))
-	if !receipts.Process().Ended(receipts.Evolve(s, in)) {
-		t.Error("the instance does not end")
-	}
+	matched := events.ReceiptMatched{ReceiptID: provisional, OrgID: org, SubscriberID: sub, Amount: amount}
+	waits := after(t, byQuery).When(matched).ThenGoesOn() // or the timer would be lost
+	waits.WhenDue("unclaimed", now.Add(48*time.Hour)).
+		Then(does(commands.MarkUnclaimed{ReceiptID: provisional})).ThenEnded()
 }
 
 func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 	t.Parallel()
-	expect(t, receipts.State{}, of(events.ReceiptReversed{ReceiptID: realMoney, SubscriberID: sub, Reason: "fraud"}),
-		does(commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "fraud"}))
-	expect(t, receipts.State{}, of(events.ReceiptReversed{ReceiptID: realMoney, Reason: "fraud"}),
-		processmanagers.Output{})
-	expect(t, receipts.State{}, of(events.ReceiptAbsorbed{ReceiptID: realMoney, CreditedTo: sub}),
-		does(commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "credited by another receipt"}))
-	expect(t, receipts.State{}, of(events.ReceiptReattributed{
+	after(t).When(events.ReceiptReversed{ReceiptID: realMoney, SubscriberID: sub, Reason: "fraud"}).
+		Then(does(commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "fraud"}))
+	after(t).When(events.ReceiptReversed{ReceiptID: realMoney, Reason: "fraud"}).ThenNothing()
+	after(t).When(events.ReceiptAbsorbed{ReceiptID: realMoney, CreditedTo: sub}).Then(does(commands.WithdrawReceipt{
+		SubscriberID: sub, ReceiptID: realMoney, Reason: "credited by another receipt",
+	}))
+	after(t).When(events.ReceiptReattributed{
 		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
 		Amount: amount, PaidAt: now, Move: 1, Reason: "typing error",
-	}), does(
+	}).Then(does(
 		commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "typing error"},
 		commands.CreditReceipt{
 			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount,
@@ -193,6 +159,16 @@ func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 
 func TestCash_NeedsNoLookingFor(t *testing.T) {
 	t.Parallel()
-	expect(t, receipts.State{}, of(events.ReceiptRecorded{ReceiptID: realMoney, Channel: "cash"}),
-		processmanagers.Output{})
+	after(t).When(events.ReceiptRecorded{ReceiptID: realMoney, Channel: "cash"}).ThenNothing()
+}
+
+func TestProcess_EveryHandledEventBelongsToTheReceipt(t *testing.T) {
+	t.Parallel()
+	processtest.CheckKeys(t, receipts.Process(), realMoney.String(), byCallback, byPaybill, claimed,
+		events.ReceiptSighted{ReceiptID: realMoney}, events.ReceiptMatched{ReceiptID: realMoney},
+		events.ReceiptClaimed{ReceiptID: provisional, ClaimedBy: realMoney},
+		events.ReceiptAbsorbed{ReceiptID: realMoney}, events.ReceiptUnclaimed{ReceiptID: realMoney},
+		events.ReceiptReversed{ReceiptID: realMoney}, events.ReceiptReattributed{ReceiptID: realMoney},
+		events.PaymentSucceeded{ReceiptID: realMoney},
+		events.ProvisionalSuperseded{ReceiptID: provisional, ProvisionalReceiptID: realMoney})
 }

@@ -52,51 +52,24 @@ var lead = map[calendar.Period]time.Duration{
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "renewal",
-		Handles: []string{
-			events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(),
-			events.PeriodCancelled{}.EventType(), events.SubscriptionExtended{}.EventType(),
-			events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
-			events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
-			events.InvoicePaid{}.EventType(), events.InvoiceReopened{}.EventType(), events.InvoiceVoided{}.EventType(),
-			events.InvoiceCancelled{}.EventType(), events.CreditLeft{}.EventType(), events.InvoiceDrafted{}.EventType(),
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.SubscriptionCreated) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.PeriodDue) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.PeriodCancelled) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.SubscriptionExtended) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.PeriodWithdrawn) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.SubscriptionPaused) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.SubscriptionResumed) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.InvoicePaid) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.InvoiceReopened) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.InvoiceVoided) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.InvoiceCancelled) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.CreditLeft) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.InvoiceDrafted) string { return e.SubscriberID.String() }),
 		},
-		Key: key, Decide: Decide, Evolve: Evolve,
+		Decide: Decide, Evolve: Evolve,
 	}
-}
-
-// key is the subscriber.
-func key(e events.Envelope) string {
-	switch e := e.Event.(type) {
-	case events.SubscriptionCreated:
-		return e.SubscriberID.String()
-	case events.PeriodDue:
-		return e.SubscriberID.String()
-	case events.PeriodCancelled:
-		return e.SubscriberID.String()
-	case events.SubscriptionExtended:
-		return e.SubscriberID.String()
-	case events.PeriodWithdrawn:
-		return e.SubscriberID.String()
-	case events.SubscriptionPaused:
-		return e.SubscriberID.String()
-	case events.SubscriptionResumed:
-		return e.SubscriberID.String()
-	case events.SubscriptionEnded:
-		return e.SubscriberID.String()
-	case events.InvoicePaid:
-		return e.SubscriberID.String()
-	case events.InvoiceReopened:
-		return e.SubscriberID.String()
-	case events.InvoiceVoided:
-		return e.SubscriberID.String()
-	case events.InvoiceCancelled:
-		return e.SubscriberID.String()
-	case events.CreditLeft:
-		return e.SubscriberID.String()
-	case events.InvoiceDrafted:
-		return e.SubscriberID.String()
-	}
-	return ""
 }
 
 // Evolve is the state after an input.

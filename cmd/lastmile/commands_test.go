@@ -1,0 +1,137 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/aggregates/audit"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+func TestCommands_AllCanBeReadByTheirNames(t *testing.T) {
+	t.Parallel()
+	wired := wiredBus()
+	for kind, name := range commandNames(t) {
+		cmd, err := wired.DecodeStored(name, []byte("{}"))
+		if err != nil {
+			t.Errorf("%s: no registered definition lists it: %v", kind, err)
+			continue
+		}
+		if cmd.CommandName() != name {
+			t.Errorf("%s is read as %T", name, cmd)
+		}
+	}
+}
+
+func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
+	t.Parallel()
+	listed := slices.Concat(
+		checkDefinition(t, identity.Organizations()), checkDefinition(t, identity.Users()),
+		checkDefinition(t, identity.Sessions()), checkDefinition(t, subscribers.Subscribers()),
+		checkDefinition(t, subscribers.Plans()), checkDefinition(t, subscribers.Subscriptions()),
+		checkDefinition(t, billing.Accounts()), checkDefinition(t, billing.NumberSeries()),
+		checkDefinition(t, payments.Payments()), checkDefinition(t, payments.Receipts()),
+		checkDefinition(t, payments.Gateways()), checkDefinition(t, network.Devices()),
+		checkDefinition(t, network.Services()), checkDefinition(t, network.AddressPlans()),
+		checkDefinition(t, network.Runs()), checkDefinition(t, audit.Refusals()),
+	)
+	slices.Sort(listed)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(commandNames(t))), listed); diff != "" {
+		t.Errorf("the definitions list other commands than package commands has (-commands +listed)\n%s", diff)
+	}
+}
+
+// checkDefinition asks an aggregate that does not exist for the zero value of each command, and gives the names of the
+// types of the commands. A panic fails the test.
+func checkDefinition[S any, C commands.Command, E events.Event](
+	t *testing.T, def aggregates.Definition[S, C, E],
+) (kinds []string) {
+	t.Helper()
+	for _, cmd := range def.Commands {
+		kind := reflect.TypeOf(cmd)
+		kinds = append(kinds, kind.Name())
+		if !reflect.ValueOf(cmd).IsZero() {
+			t.Errorf("%s is listed with a value", kind)
+		}
+		if got := cmd.Target().Category; got != def.Category {
+			t.Errorf("%s is for %q, not for %q", kind, got, def.Category)
+		}
+		if err := cmd.Validate(); err != nil && failure.CodeOf(err) == "" {
+			t.Errorf("%s: Validate gives an error without a code: %v", kind, err)
+		}
+		var none S
+		if _, err := def.Decide(none, cmd, time.Unix(0, 0).UTC()); err != nil && failure.CodeOf(err) == "" {
+			t.Errorf("%s: Decide gives an error without a code: %v", kind, err)
+		}
+	}
+	return kinds
+}
+
+// commandNames are the stable names of all commands, by the names of their types.
+func commandNames(t *testing.T) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	for _, file := range sources(t, "commands", "*.go") {
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil || fn.Name.Name != "CommandName" {
+				continue
+			}
+			result, ok := fn.Body.List[0].(*ast.ReturnStmt)
+			if !ok {
+				t.Fatal("a CommandName does more than to give the name")
+			}
+			receiver, isType := fn.Recv.List[0].Type.(*ast.Ident)
+			text, isText := result.Results[0].(*ast.BasicLit)
+			if !isType || !isText {
+				t.Fatal("a CommandName is not that of a plain struct, or gives no literal")
+			}
+			name, err := strconv.Unquote(text.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names[receiver.Name] = name
+		}
+	}
+	return names
+}
+
+// sources parses the files of a pattern below the root of the repository, without tests.
+func sources(t *testing.T, pattern ...string) []*ast.File {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(append([]string{"..", ".."}, pattern...)...))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no source in %v: %v", pattern, err)
+	}
+	var list []*ast.File
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, file)
+	}
+	return list
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// stopsAtFirst are the events that stop a process whose instance knows nothing yet, by process and type, with a part of
+// the error. Another event must always have come before them.
+var stopsAtFirst = map[[2]string]string{
+	{"invoicing", events.PeriodDue{}.EventType()}: "before the organization",
+}
+
+// recordedExample is the recorded event of a type, with every field filled.
+func recordedExample(t *testing.T, eventType string) events.Envelope {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("..", "..", "events", "testdata", eventType+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Data, Metadata json.RawMessage
+	}
+	if err := json.Unmarshal(body, &file); err != nil {
+		t.Fatal(err)
+	}
+	list, err := catalog.New(catalog.NewMemoryKeys()).Decode(t.Context(), []catalog.Recorded{{
+		Encoded: catalog.Encoded{
+			ID: id.Derive[id.Event]("sample", eventType), Type: eventType, Data: file.Data, Metadata: file.Metadata,
+		},
+		Position: 42,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+// wiredBus is a bus with all aggregates and without a store: it can only write and read commands.
+func wiredBus() *bus.Bus {
+	b := bus.New(bus.Config{})
+	registerAggregates(b)
+	return b
+}
+
+func TestProcesses_HaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, p := range processes() {
+		if name := p.Erase().Name; name == "" || seen[name] {
+			t.Errorf("process %q has no name of its own", name)
+		}
+		seen[p.Erase().Name] = true
+	}
+}
+
+func TestProcesses_WhatIsHandledIsKeyedAndDecided(t *testing.T) {
+	t.Parallel()
+	wired := wiredBus()
+	for _, p := range processes() {
+		def := p.Erase()
+		if len(def.Types) == 0 {
+			t.Errorf("%s handles nothing", def.Name)
+		}
+		for i, eventType := range def.Types {
+			if !slices.Contains(catalog.Types(), eventType) {
+				t.Errorf("%s handles %s, which is no type of event", def.Name, eventType)
+				continue
+			}
+			if slices.Contains(def.Types[:i], eventType) {
+				t.Errorf("%s handles %s twice", def.Name, eventType)
+			}
+			e := recordedExample(t, eventType)
+			if def.Key(e) == "" {
+				t.Errorf("%s has no key for %s", def.Name, eventType)
+			}
+			checkFirstStep(t, wired, def, e)
+		}
+	}
+}
+
+// checkFirstStep gives an event to a new instance. Its state must serve a second step with a timeout and a refusal, and
+// its commands must come back from their rows as they were.
+func checkFirstStep(t *testing.T, wired *bus.Bus, def processmanagers.Erased, e events.Envelope) {
+	t.Helper()
+	first, err := def.Step(nil, processmanagers.Input{Event: &e}, e.Meta.At)
+	if part, stops := stopsAtFirst[[2]string{def.Name, e.Type}]; stops {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: a first %s does not stop it with %q: %v", def.Name, e.Type, part, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: a first %s: %v", def.Name, e.Type, err)
+		return
+	}
+	after := []processmanagers.Input{{Timeout: &processmanagers.Timeout{Name: "no such timer", Due: e.Meta.At}}}
+	for _, timer := range first.Output.Timers {
+		due := &processmanagers.Timeout{Name: timer.Name, Due: timer.At}
+		after = append(after, processmanagers.Input{Timeout: due})
+	}
+	for _, cmd := range first.Output.Commands {
+		name, row, err := wired.EncodeStored(cmd)
+		if err != nil {
+			t.Errorf("%s: %v", def.Name, err)
+			continue
+		}
+		if back, err := wired.DecodeStored(name, row); err != nil || !cmp.Equal(cmd, back) {
+			t.Errorf("%s: %s comes back otherwise: %v\n%s", def.Name, name, err, cmp.Diff(cmd, back))
+		}
+		refusal := &processmanagers.Refusal{Command: name, Code: "no", Target: cmd.Target()}
+		after = append(after, processmanagers.Input{Refusal: refusal})
+	}
+	for _, in := range after {
+		if _, err := def.Step(first.State, in, e.Meta.At.Add(time.Hour)); err != nil {
+			t.Errorf("%s: after %s: %v", def.Name, e.Type, err)
+		}
+	}
+}
+
+func TestProcesses_EveryCommandTheyNameCanBeStored(t *testing.T) {
+	t.Parallel()
+	wired, names := wiredBus(), commandNames(t)
+	found := 0
+	for _, file := range sources(t, "processmanagers", "*", "*", "*.go") {
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			from, ok := lit.Type.(*ast.SelectorExpr)
+			if !ok || names[from.Sel.Name] == "" {
+				return true
+			}
+			if pkg, ok := from.X.(*ast.Ident); ok && pkg.Name == "commands" {
+				found++
+				checkStorable(t, wired, names[from.Sel.Name])
+			}
+			return true
+		})
+	}
+	if found == 0 {
+		t.Error("no command was found in the source of the processes")
+	}
+}
+
+// checkStorable wants a command to go to a row and back.
+func checkStorable(t *testing.T, wired *bus.Bus, name string) {
+	t.Helper()
+	cmd, err := wired.DecodeStored(name, []byte("{}"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if _, _, err := wired.EncodeStored(cmd); err != nil {
+		t.Errorf("a process can emit it: %v", err)
+	}
+}

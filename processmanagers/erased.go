@@ -1,0 +1,59 @@
+package processmanagers
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// Any is a process with a state of any type. Process[S] is one for every S, so that a list can hold all processes.
+type Any interface {
+	// Erase gives the process in a form that does not name the type of its state.
+	Erase() Erased
+}
+
+// Erased is a process over states as the runner stores them. Its functions are pure and safe for concurrent use.
+type Erased struct {
+	Name  string   // as Process.Name
+	Types []string // of the events that it handles, in the order of Process.On
+	Key   func(events.Envelope) string
+	// Step decides about an input and evolves the state, which is JSON; empty is the state of a new instance.
+	Step func(state []byte, in Input, now time.Time) (Stepped, error)
+}
+
+// Stepped is what an input led to.
+type Stepped struct {
+	State  []byte // JSON
+	Output Output
+	Ended  bool
+}
+
+// Erase implements Any.
+func (p Process[S]) Erase() Erased {
+	types := make([]string, len(p.On))
+	for i, h := range p.On {
+		types[i] = h.Type
+	}
+	return Erased{Name: p.Name, Types: types, Key: p.Key, Step: p.step}
+}
+
+// step is Erased.Step.
+func (p Process[S]) step(state []byte, in Input, now time.Time) (next Stepped, err error) {
+	var s S
+	if len(state) > 0 {
+		if err := json.Unmarshal(state, &s); err != nil {
+			return Stepped{}, fmt.Errorf("read state: %w", err)
+		}
+	}
+	if next.Output, err = p.Decide(s, in, now); err != nil {
+		return Stepped{}, err
+	}
+	s = p.Evolve(s, in)
+	next.Ended = p.Ended != nil && p.Ended(s)
+	if next.State, err = json.Marshal(s); err != nil {
+		return Stepped{}, fmt.Errorf("write state: %w", err)
+	}
+	return next, nil
+}

@@ -1,0 +1,74 @@
+package processmanagers_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// plan and org are what the events of these tests are about.
+var (
+	plan = id.Derive[id.Plan]("test", "plan")
+	org  = id.Derive[id.Organization]("test", "org")
+)
+
+// counting counts its inputs: archived plans by plan, and revised ones by the organization of the metadata.
+func counting() processmanagers.Process[int] {
+	return processmanagers.Process[int]{
+		Name: "counting",
+		On: []processmanagers.Handled{
+			processmanagers.On(func(e events.PlanArchived) string { return e.PlanID.String() }),
+			{
+				Type: events.PlanRevised{}.EventType(),
+				Key:  func(e events.Envelope) string { return e.Meta.OrgID.String() },
+			},
+		},
+		Decide: func(int, processmanagers.Input, time.Time) (processmanagers.Output, error) {
+			return processmanagers.Output{Timers: []processmanagers.Timer{{Name: "again"}}}, nil
+		},
+		Evolve: func(n int, _ processmanagers.Input) int { return n + 1 },
+		Ended:  func(n int) bool { return n == 2 },
+	}
+}
+
+func TestKey_IsThatOfTheTypeOrNone(t *testing.T) {
+	t.Parallel()
+	p := counting()
+	for want, e := range map[string]events.Envelope{
+		plan.String(): {Event: events.PlanArchived{PlanID: plan}},
+		org.String():  {Event: events.PlanRevised{PlanID: plan}, Meta: events.Metadata{OrgID: org}},
+		"":            {Event: events.PlanCreated{PlanID: plan}, Meta: events.Metadata{OrgID: org}},
+	} {
+		if got := p.Key(e); got != want {
+			t.Errorf("%s has key %q, want %q", e.Event.EventType(), got, want)
+		}
+	}
+	if got := p.Key(events.Envelope{Event: events.PlanArchived{}}); got != "" {
+		t.Errorf("an event without an id has key %q", got)
+	}
+}
+
+func TestErased_StepsOverStatesAsJSON(t *testing.T) {
+	t.Parallel()
+	def := counting().Erase()
+	want := []string{events.PlanArchived{}.EventType(), events.PlanRevised{}.EventType()}
+	if diff := cmp.Diff(want, def.Types); diff != "" || def.Name != "counting" {
+		t.Errorf("%s (-want +have)\n%s", def.Name, diff)
+	}
+	first, err := def.Step(nil, processmanagers.Input{}, time.Time{})
+	if err != nil || string(first.State) != "1" || first.Ended || len(first.Output.Timers) != 1 {
+		t.Errorf("first: %+v, %v", first, err)
+	}
+	second, err := def.Step(first.State, processmanagers.Input{}, time.Time{})
+	if err != nil || string(second.State) != "2" || !second.Ended {
+		t.Errorf("second: %+v, %v", second, err)
+	}
+	if _, err := def.Step([]byte("no number"), processmanagers.Input{}, time.Time{}); err == nil {
+		t.Error("a state that cannot be read was taken")
+	}
+}
