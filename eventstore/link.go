@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // How long things may take.
@@ -206,27 +208,14 @@ func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Cl
 
 // retryRead is call for reads, which may be repeated: a restarted store is not seen by the reader.
 func retryRead[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
-	pause := firstPause
+	pause := loop.Backoff{Min: firstPause, Max: longestPause}
 	for attempt := 1; ; attempt++ {
 		value, err := call(ctx, l, op)
 		if err == nil {
 			return value, nil
 		}
-		if !connectionLost(err) || attempt == readAttempts || sleep(ctx, pause) != nil {
+		if !connectionLost(err) || attempt == readAttempts || !pause.Wait(ctx) {
 			return value, translate(err)
 		}
-		pause *= 2
-	}
-}
-
-// sleep waits, or gives the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Item is one thing a subscription gives: an event, a checkpoint (nothing wanted up to Position), or the news that
@@ -146,7 +147,7 @@ func (s *Subscription) decode(ctx context.Context) error {
 // run keeps a connection until ctx ends.
 func (s *Subscription) run(ctx context.Context) {
 	defer close(s.ended)
-	live, pause := false, firstPause
+	live, pause := false, loop.Backoff{Min: firstPause, Max: longestPause}
 	for ctx.Err() == nil {
 		before := s.last
 		caughtUp, err := s.attempt(ctx, live)
@@ -159,13 +160,12 @@ func (s *Subscription) run(ctx context.Context) {
 			return
 		}
 		if s.last > before {
-			pause = firstPause
+			pause.Reset()
 		}
-		s.store.log.Warn("event subscription interrupted", "position", s.last, "pause", pause, "error", err)
-		if sleep(ctx, pause) != nil {
+		s.store.log.Warn("event subscription interrupted", "position", s.last, "pause", pause.Pause(), "error", err)
+		if !pause.Wait(ctx) {
 			return
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 

@@ -461,7 +461,9 @@ func TestListener_StopLetsRunningRequestsFinish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Start()
+	if err := l.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr())
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Limits of connections. Uploads and downloads of later endpoints extend their own deadlines.
@@ -24,7 +26,7 @@ const (
 type Listener struct {
 	server   *http.Server
 	listener net.Listener
-	done     chan struct{}
+	loops    *loop.Group
 	logger   *slog.Logger
 }
 
@@ -34,7 +36,7 @@ func Listen(ctx context.Context, address string, handler http.Handler, logger *s
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	return &Listener{listener: l, done: make(chan struct{}), logger: logger, server: &http.Server{
+	return &Listener{listener: l, loops: loop.New(logger), logger: logger, server: &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerLimit, ReadTimeout: readLimit, WriteTimeout: writeLimit,
 		IdleTimeout: idleLimit, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
@@ -44,23 +46,38 @@ func Listen(ctx context.Context, address string, handler http.Handler, logger *s
 // Addr is the address with the port in use.
 func (l *Listener) Addr() string { return l.listener.Addr().String() }
 
-// Start serves until Stop.
-func (l *Listener) Start() {
-	go func() {
-		defer close(l.done)
-		if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
-			l.logger.Error("http listener ended", slog.String("address", l.Addr()), slog.String("error", err.Error()))
-		}
-	}()
+// Start serves until Stop (internal/loop has the contract).
+func (l *Listener) Start(ctx context.Context) error {
+	return l.loops.Start(ctx, func(context.Context) error {
+		l.loops.Go("http listener", func(context.Context) { l.serve() })
+		l.loops.Go("end of the http listener", func(ctx context.Context) {
+			<-ctx.Done()
+			l.shutDown(context.WithoutCancel(ctx))
+		})
+		return nil
+	})
 }
 
-// Stop takes no new requests, waits for the running ones up to a limit and cuts the rest.
+// Stop takes no new requests, waits for the running ones up to a limit and cuts the rest. Before a start it frees the
+// address.
 func (l *Listener) Stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+	l.loops.Stop()
+	_ = l.listener.Close() // the server has closed it already, unless it never began
+}
+
+// serve returns when the server was shut down.
+func (l *Listener) serve() {
+	if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
+		l.logger.Error("http listener ended", slog.String("address", l.Addr()), slog.String("error", err.Error()))
+	}
+}
+
+// shutDown ends the server.
+func (l *Listener) shutDown(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, shutdownLimit)
 	defer cancel()
 	if err := l.server.Shutdown(ctx); err != nil {
 		l.logger.Warn("http requests cut", slog.String("address", l.Addr()), slog.String("error", err.Error()))
 		_ = l.server.Close() // its error says only that a connection was gone already
 	}
-	<-l.done
 }

@@ -121,7 +121,12 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.startRounds(ctx); err != nil {
 		return err
 	}
-	a.startHousekeeping()
+	if a.roles.has(roleJobs) {
+		err := a.life.startBeside(ctx, "housekeeping", stopEngines, newHousekeeping(a.storage, a.logger))
+		if err != nil {
+			return err
+		}
+	}
 	if err := a.startMetrics(ctx); err != nil {
 		return err
 	}
@@ -222,8 +227,7 @@ func (a *App) listen(ctx context.Context) error {
 			return fmt.Errorf("HTTP_ADDR: %w", err)
 		}
 		a.listener = l
-		l.Start()
-		a.life.started("http listener", stopServing, func(context.Context) { l.Stop() })
+		return a.life.start(ctx, "http listener", stopServing, l)
 	}
 	return nil
 }
@@ -242,8 +246,9 @@ func (a *App) startMetrics(ctx context.Context) error {
 		return fmt.Errorf("METRICS_ADDR: %w", err)
 	}
 	a.metricsListener = l
-	l.Start()
-	a.life.started("metrics", stopServing, func(context.Context) { l.Stop() })
+	if err := a.life.start(ctx, "metrics", stopServing, l); err != nil {
+		return err
+	}
 	a.logger.InfoContext(ctx, "metrics", "address", "http://"+l.Addr()+"/metrics")
 	return nil
 }

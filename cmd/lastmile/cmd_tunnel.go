@@ -40,10 +40,9 @@ func (c tunnelConfig) Run(ctx context.Context, p program) error {
 		return err
 	}
 	r := newProjections(s, f, clock.System(), l.logger, true)
-	if err := r.Start(ctx); err != nil {
+	if err := l.start(ctx, "projections", stopEngines, r); err != nil {
 		return err
 	}
-	l.started("projections", stopEngines, func(context.Context) { r.Stop() })
 	tunnel := routerplan.TunnelConfig{Port: cfg.TunnelPort, Certificate: c.Certificate, Key: c.Key}
 	if tunnel.Clients, err = tunnelClients(ctx, s, r.Views()); err != nil {
 		return err

@@ -37,11 +37,7 @@ func openBus(s *storage, c clock.Clock, logger *slog.Logger) *bus.Bus {
 // startFeed begins to follow the log.
 func startFeed(ctx context.Context, s *storage, l *lifecycle) (*feed.Feed, error) {
 	f := feed.New(feed.FromStore(s.store), l.logger)
-	if err := f.Start(ctx); err != nil {
-		return nil, err
-	}
-	l.started("feed", stopStorage, func(context.Context) { f.Stop() })
-	return f, nil
+	return f, l.start(ctx, "feed", stopStorage, f)
 }
 
 // newProjections registers every read model.
@@ -60,16 +56,14 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 	}
 	e.bus = openBus(s, c, l.logger)
 	e.projections = newProjections(s, e.feed, c, l.logger, !roles.has(roleProjections))
-	if err := e.projections.Start(ctx); err != nil {
+	if err := l.start(ctx, "projections", stopEngines, e.projections); err != nil {
 		return nil, fmt.Errorf("start projections: %w", err)
 	}
 	e.views = e.projections.Views()
-	l.started("projections", stopEngines, func(context.Context) { e.projections.Stop() })
 	e.shows = runner.NewMemory(e.directory, e.feed, l.logger)
-	if err := e.shows.Start(ctx); err != nil {
+	if err := l.startBeside(ctx, "directory", stopEngines, e.shows); err != nil {
 		return nil, err
 	}
-	l.startedBeside("directory", stopEngines, func(context.Context) { e.shows.Stop() })
 	e.jobs = jobrunner.New(jobrunner.Config{
 		DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
@@ -85,18 +79,16 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 
 // startWork starts jobs and processes, after the areas have registered theirs.
 func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) error {
-	if err := e.jobs.Start(ctx); err != nil {
+	if err := l.startBeside(ctx, "jobs", stopEngines, e.jobs); err != nil {
 		return err
 	}
-	l.startedBeside("jobs", stopEngines, func(context.Context) { e.jobs.Stop() })
 	if !roles.has(roleProcesses) {
 		return nil
 	}
 	processrunner.Register(e.processes, processes()...)
-	if err := e.processes.Start(ctx); err != nil {
+	if err := l.startBeside(ctx, "processes", stopEngines, e.processes); err != nil {
 		return fmt.Errorf("start processes: %w", err)
 	}
-	l.startedBeside("processes", stopEngines, func(context.Context) { e.processes.Stop() })
 	return nil
 }
 

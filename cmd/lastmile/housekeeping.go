@@ -4,45 +4,48 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// housekeepingEvery is how often what has expired is removed.
+// housekeepingEvery is how often what has expired is removed; the first time is that long after the start.
 const housekeepingEvery = 15 * time.Minute
 
-// startHousekeeping removes expired rows now and then, in one program at a time.
-func (a *App) startHousekeeping() {
-	if !a.roles.has(roleJobs) {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(housekeepingEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				a.keepHouse(ctx)
+// housekeeping removes expired rows now and then, in one program at a time.
+type housekeeping struct {
+	storage *storage
+	logger  *slog.Logger
+	loops   *loop.Group
+}
+
+// newHousekeeping makes one that has not begun.
+func newHousekeeping(s *storage, logger *slog.Logger) *housekeeping {
+	return &housekeeping{storage: s, logger: logger, loops: loop.New(logger)}
+}
+
+// Start begins.
+func (h *housekeeping) Start(ctx context.Context) error {
+	return h.loops.Start(ctx, func(context.Context) error {
+		h.loops.Go("housekeeping", func(ctx context.Context) {
+			for loop.Sleep(ctx, housekeepingEvery) {
+				h.keepHouse(ctx)
 			}
-		}
-	}()
-	a.life.startedBeside("housekeeping", stopEngines, func(context.Context) {
-		cancel()
-		<-done
+		})
+		return nil
 	})
 }
 
+// Stop ends it.
+func (h *housekeeping) Stop() { h.loops.Stop() }
+
 // keepHouse is one round.
-func (a *App) keepHouse(ctx context.Context) {
-	lock, got, err := a.storage.db.TryLock(ctx, "housekeeping")
+func (h *housekeeping) keepHouse(ctx context.Context) {
+	lock, got, err := h.storage.db.TryLock(ctx, "housekeeping")
 	if err == nil && got {
 		defer lock.Unlock()
-		err = a.storage.vault.Purge(ctx)
+		err = h.storage.vault.Purge(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		a.logger.WarnContext(ctx, "housekeeping failed", slog.String("error", err.Error()))
+		h.logger.WarnContext(ctx, "housekeeping failed", slog.String("error", err.Error()))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // How long the phases of stopping may take; together less than the 5 s that a stop has.
@@ -16,6 +18,12 @@ const (
 	stopStorage = 500 * time.Millisecond  // connections, event store node, pools: each
 	stopProgram = 3900 * time.Millisecond // all of it; then PostgreSQL is told to stop at once, which takes up to 1 s
 )
+
+// service is a part that keeps the contract of internal/loop.
+type service interface {
+	Start(ctx context.Context) error
+	Stop()
+}
 
 // part is something that was started and has to be stopped.
 type part struct {
@@ -33,15 +41,36 @@ type lifecycle struct {
 	logger *slog.Logger
 	parts  []part
 	once   sync.Once
-	fatal  chan error // the first failure that the program cannot go on with
+	watch  *loop.Group // hears of failures, until everything has stopped
+	fatal  chan error  // the first failure that the program cannot go on with
 }
 
 // newLifecycle is one in which nothing has been started.
 func newLifecycle(logger *slog.Logger) *lifecycle {
-	return &lifecycle{logger: logger, fatal: make(chan error, 1)}
+	return &lifecycle{
+		logger: logger, watch: loop.Within(context.Background(), logger), fatal: make(chan error, 1),
+	}
 }
 
-// started notes a running part.
+// start starts a service and notes it; one that fails is not noted, since nothing of it runs.
+func (l *lifecycle) start(ctx context.Context, name string, limit time.Duration, s service) error {
+	if err := s.Start(ctx); err != nil {
+		return err
+	}
+	l.started(name, limit, func(context.Context) { s.Stop() })
+	return nil
+}
+
+// startBeside is start for a service that stops at the same time as the part noted before it.
+func (l *lifecycle) startBeside(ctx context.Context, name string, limit time.Duration, s service) error {
+	if err := s.Start(ctx); err != nil {
+		return err
+	}
+	l.startedBeside(name, limit, func(context.Context) { s.Stop() })
+	return nil
+}
+
+// started notes a part that runs and has no Start of its own.
 func (l *lifecycle) started(name string, limit time.Duration, stop func(ctx context.Context)) {
 	l.parts = append(l.parts, part{name: name, limit: limit, stop: stop})
 }
@@ -64,15 +93,15 @@ func (l *lifecycle) fail(err error) {
 	}
 }
 
-// watch ends the program when a part reports a failure. done ends the watch.
-func (l *lifecycle) watch(name string, errs <-chan error, done <-chan struct{}) {
-	go func() {
+// failsWith ends the program when a part reports a failure.
+func (l *lifecycle) failsWith(name string, errs <-chan error) {
+	l.watch.Go(name, func(ctx context.Context) {
 		select {
 		case err := <-errs:
 			l.fail(fmt.Errorf("%s: %w", name, err))
-		case <-done:
+		case <-ctx.Done():
 		}
-	}()
+	})
 }
 
 // stop stops everything in reverse order. A part that takes longer than its limit is left behind: the program ends
@@ -93,6 +122,7 @@ func (l *lifecycle) stop() {
 			wait.Wait()
 			end = begin
 		}
+		l.watch.Stop()
 	})
 }
 

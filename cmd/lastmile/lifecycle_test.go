@@ -45,7 +45,7 @@ func TestLifecycle_FatalFailureEndsTheWait(t *testing.T) {
 	lost := errors.New("lost the right to write")
 	failures := make(chan error, 1)
 	failures <- lost
-	l.watch("event store node", failures, nil)
+	l.failsWith("event store node", failures)
 	if err := l.wait(t.Context()); !errors.Is(err, lost) {
 		t.Errorf("wait gave %v, want the failure", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
@@ -111,10 +112,10 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 			return fmt.Errorf("private PostgreSQL: %w", err)
 		}
 		s.cluster = cluster
-		done := make(chan struct{})
-		go superviseCluster(cluster, l, done)
+		supervisor := loop.Within(context.WithoutCancel(ctx), l.logger)
+		supervisor.Go("private PostgreSQL", func(ctx context.Context) { superviseCluster(ctx, cluster, l) })
 		l.startedKept("private PostgreSQL", func(ctx context.Context) {
-			close(done)
+			supervisor.Stop()
 			if err := cluster.Stop(ctx); err != nil {
 				l.logger.Warn("private PostgreSQL did not stop cleanly", slog.String("error", err.Error()))
 			}
@@ -133,21 +134,13 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 }
 
 // superviseCluster starts the private server again when it ends by itself. A second failure in a row ends the program.
-func superviseCluster(cluster *postgres.Cluster, l *lifecycle, done <-chan struct{}) {
-	for {
-		select {
-		case <-done:
-			return
-		case <-cluster.Done():
-		}
-		select {
-		case <-done:
-			return
-		default:
-		}
+func superviseCluster(ctx context.Context, cluster *postgres.Cluster, l *lifecycle) {
+	for loop.Wait(ctx, cluster.Done()) {
 		l.logger.Error("private PostgreSQL ended by itself, starting it again")
-		if err := cluster.Restart(context.Background()); err != nil {
-			l.fail(fmt.Errorf("private PostgreSQL ended and does not start again: %w", err))
+		if err := cluster.Restart(ctx); err != nil {
+			if ctx.Err() == nil {
+				l.fail(fmt.Errorf("private PostgreSQL ended and does not start again: %w", err))
+			}
 			return
 		}
 	}
@@ -190,10 +183,8 @@ func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *l
 		return err
 	}
 	s.nodeURL, s.guard = s.node.URL(), guard
-	done := make(chan struct{})
-	l.watch("event store node stopped", s.node.Err(), done)
+	l.failsWith("event store node stopped", s.node.Err())
 	l.started("event store node", stopStorage, func(ctx context.Context) {
-		close(done)
 		_ = s.node.Stop(ctx) // calls that were cut off are told by their callers
 	})
 	return guard.publish()
@@ -225,13 +216,11 @@ func awaitStore(ctx context.Context, store *eventstore.Store, patience time.Dura
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-limited.Done():
+		if !loop.Sleep(limited, 200*time.Millisecond) {
 			if ctx.Err() != nil {
 				return errInterrupted
 			}
 			return fmt.Errorf("event store does not answer: %w", err)
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

@@ -62,11 +62,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 
 // startRounds begins polls and drift checks, once jobs can be enqueued.
 func (a *App) startRounds(ctx context.Context) error {
-	if err := a.rounds.Start(ctx); err != nil {
-		return err
-	}
-	a.life.startedBeside("router rounds", stopEngines, func(context.Context) { a.rounds.Stop() })
-	return nil
+	return a.life.startBeside(ctx, "router rounds", stopEngines, a.rounds)
 }
 
 // fleet is what routers said, and the way to have one asked again.

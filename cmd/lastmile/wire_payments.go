@@ -39,10 +39,9 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		}
 	}
 	if a.roles.has(roleJobs) {
-		if err := inbox.Start(ctx); err != nil {
+		if err := a.life.startBeside(ctx, "callback inbox", stopEngines, inbox); err != nil {
 			return nil, err
 		}
-		a.life.startedBeside("callback inbox", stopEngines, func(context.Context) { inbox.Stop() })
 	}
 	receiver := paymentsjobs.Receiver{
 		Workers: workers, Inbox: inbox, Allowed: a.cfg.PaymentAllowedIPs,

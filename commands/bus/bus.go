@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Config says what a bus works with. Zero values of the optional fields take the defaults named at each.
@@ -152,8 +153,8 @@ func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, er
 			return Result{}, ErrConcurrentChange()
 		}
 		pause := conflictPause<<lost + rand.N(conflictPause<<lost)
-		if err := sleep(ctx, pause); err != nil {
-			return Result{}, err
+		if !loop.Sleep(ctx, pause) {
+			return Result{}, ctx.Err()
 		}
 	}
 }
@@ -175,17 +176,16 @@ func (b *Bus) append(
 ) (eventstore.Appended, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.AppendPatience)
 	defer cancel()
-	pause := conflictPause
+	pause := loop.Backoff{Min: conflictPause, Max: time.Second}
 	for {
 		done, err := b.cfg.Store.Append(ctx, stream, expected, list)
 		if err == nil || !errors.Is(err, eventstore.ErrUnavailable) {
 			return done, err
 		}
 		b.cfg.Logger.Warn("append of unknown outcome is repeated", "stream", stream, "error", err)
-		if sleep(ctx, pause) != nil {
+		if !pause.Wait(ctx) {
 			return done, err
 		}
-		pause = min(2*pause, time.Second)
 	}
 }
 
@@ -193,16 +193,4 @@ func (b *Bus) append(
 func outcomeUnknown(err error) bool {
 	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded)
-}
-
-// sleep waits, or gives the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // defaultKeep is how many events memory reaches back. A consumer that falls further behind reads pages from the log.
@@ -18,23 +19,24 @@ const defaultKeep = 8192
 // is shown and stored also where little is wanted.
 const skipLimit = 32
 
-// maxBackoff bounds the wait between attempts to follow a log that cannot be reached.
-const maxBackoff = 5 * time.Second
+// Pauses between attempts to follow a log that cannot be reached.
+const (
+	minBackoff = 50 * time.Millisecond
+	maxBackoff = 5 * time.Second
+)
 
 // Feed is the shared reader. Safe for concurrent use.
 type Feed struct {
 	log    Log
 	logger *slog.Logger
 	keep   int
+	loops  *loop.Group
 
 	mu       sync.Mutex
 	recent   []*events.Envelope // ascending positions; all events of the log in (floor, position]
 	floor    uint64
 	position uint64
 	changed  chan struct{} // closed at the next advance; nil when nobody waits
-
-	cancel context.CancelFunc
-	done   chan struct{}
 }
 
 // New makes a feed that has not begun. A nil logger discards.
@@ -42,29 +44,24 @@ func New(log Log, logger *slog.Logger) *Feed {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Feed{log: log, logger: logger, keep: defaultKeep}
+	return &Feed{log: log, logger: logger, keep: defaultKeep, loops: loop.New(logger)}
 }
 
-// Start begins to follow the log at its end.
+// Start begins to follow the log at its end (internal/loop has the contract).
 func (f *Feed) Start(ctx context.Context) error {
-	head, err := f.log.Head(ctx)
-	if err != nil {
-		return fmt.Errorf("start feed: %w", err)
-	}
-	f.floor, f.position = head, head
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f.cancel, f.done = cancel, make(chan struct{})
-	go f.run(run)
-	return nil
+	return f.loops.Start(ctx, func(ctx context.Context) error {
+		head, err := f.log.Head(ctx)
+		if err != nil {
+			return fmt.Errorf("start feed: %w", err)
+		}
+		f.floor, f.position = head, head
+		f.loops.Go("feed", f.run)
+		return nil
+	})
 }
 
 // Stop ends following; waiting consumers stay until their own contexts end.
-func (f *Feed) Stop() {
-	if f.cancel != nil {
-		f.cancel()
-		<-f.done
-	}
-}
+func (f *Feed) Stop() { f.loops.Stop() }
 
 // Head is the newest position known.
 func (f *Feed) Head() uint64 {
@@ -75,21 +72,18 @@ func (f *Feed) Head() uint64 {
 
 // run follows the log; a failure is waited out.
 func (f *Feed) run(ctx context.Context) {
-	defer close(f.done)
-	backoff := 50 * time.Millisecond
-	for ctx.Err() == nil {
+	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
+	for {
 		advanced, err := f.follow(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if advanced {
-			backoff = 50 * time.Millisecond
+			pause.Reset()
 		}
 		f.logger.WarnContext(ctx, "log cannot be followed", "error", err, "position", f.Head())
-		select {
-		case <-ctx.Done():
-		case <-time.After(backoff):
-			backoff = min(2*backoff, maxBackoff)
+		if !pause.Wait(ctx) {
+			return
 		}
 	}
 }
@@ -196,10 +190,8 @@ func (f *Feed) Wait(ctx context.Context, after uint64) error {
 		}
 		changed := f.changed
 		f.mu.Unlock()
-		select {
-		case <-ctx.Done():
+		if !loop.Wait(ctx, changed) {
 			return ctx.Err()
-		case <-changed:
 		}
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Wanted is which event types a consumer takes.
@@ -43,15 +43,15 @@ func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int)
 		if f.reaches(after) {
 			return
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		pages := make(chan streamed, 2)
-		var reader sync.WaitGroup
-		reader.Go(func() {
+		pages, reader := make(chan streamed, 2), loop.Within(ctx, f.logger)
+		defer reader.Stop()
+		reader.Go("log reader", func(ctx context.Context) {
 			defer close(pages)
-			f.stream(ctx, after, want, limit, pages)
+			err := loop.Try(func() error { return f.stream(ctx, after, want, limit, pages) })
+			if err != nil {
+				streamed{err: err}.send(ctx, pages)
+			}
 		})
-		defer reader.Wait()
-		defer cancel()
 		for p := range pages {
 			if !yield(p.page, p.err) {
 				return
@@ -66,18 +66,24 @@ type streamed struct {
 	err  error
 }
 
+// send hands it over; false when ctx ended before.
+func (s streamed) send(ctx context.Context, pages chan<- streamed) bool {
+	select {
+	case pages <- s:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // stream reads pages until memory reaches back.
-func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) {
+func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) error {
 	cursor := f.log.Follow(ctx, after, want.list)
 	page, skipped := Page{From: after, UpTo: after}, 0 // items without an event since the last page
 	for {
 		item, err := cursor.Next(ctx)
 		if err != nil {
-			select {
-			case pages <- streamed{err: fmt.Errorf("read log after %d: %w", page.UpTo, err)}:
-			case <-ctx.Done():
-			}
-			return
+			return fmt.Errorf("read log after %d: %w", page.UpTo, err)
 		}
 		page.UpTo = max(page.UpTo, item.Position)
 		if item.Event != nil {
@@ -89,13 +95,8 @@ func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int,
 		if len(page.Events) < limit && skipped < skipLimit && !near {
 			continue
 		}
-		select {
-		case pages <- streamed{page: page}:
-		case <-ctx.Done():
-			return
-		}
-		if near {
-			return
+		if !(streamed{page: page}).send(ctx, pages) || near {
+			return nil
 		}
 		page, skipped = Page{From: page.UpTo, UpTo: page.UpTo, Events: make([]*events.Envelope, 0, limit)}, 0
 	}

@@ -121,7 +121,9 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 	if err != nil {
 		t.Fatalf("listen: %v", err)
 	}
-	listener.Start()
+	if err := listener.Start(t.Context()); err != nil {
+		t.Fatalf("serve: %v", err)
+	}
 	t.Cleanup(func() {
 		k.client.CloseIdleConnections()
 		listener.Stop()

@@ -92,8 +92,11 @@ var layers = []layer{
 		folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits,
 		foreign: []string{pgxModule, uuidModule},
 	},
-	{folders: []string{"eventstore"}, own: with(leaves, "events", "events/catalog")},
-	{folders: []string{"eventstore/feed"}, own: with(leaves, "events", "events/catalog", "eventstore")},
+	{folders: []string{"eventstore"}, own: with(leaves, "internal/loop", "events", "events/catalog")},
+	{
+		folders: []string{"eventstore/feed"},
+		own:     with(leaves, "internal/loop", "events", "events/catalog", "eventstore"),
+	},
 	{folders: []string{"eventstore/..."}, own: []string{"internal/...", "eventstore/embedded/..."}, never: kits},
 	{folders: []string{"jobs"}, own: with(leaves, "events", "commands"), foreign: []string{uuidModule}, pure: true},
 	{

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Names inside a private cluster. The application's login is no superuser, so that row-level security binds it.
@@ -131,7 +133,7 @@ func (c *Cluster) run(
 			return err
 		}
 		c.cfg.Logger.WarnContext(ctx, "private database did not start", "attempt", attempt+1, "error", err)
-		pause(ctx, time.Second)
+		loop.Sleep(ctx, time.Second)
 	}
 	return err
 }
@@ -270,12 +272,4 @@ func (c *Cluster) current() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.proc
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // clusterState is what has to be remembered between starts; it lies in cluster.json, readable by us alone.
@@ -86,7 +88,7 @@ func (s clusterState) withFreePort(_ context.Context, dir string) (clusterState,
 // withSamePort waits until the remembered port is free again.
 func (s clusterState) withSamePort(ctx context.Context, _ string) (clusterState, error) {
 	for !portIsFree(s.Port) {
-		if pause(ctx, portPause); ctx.Err() != nil {
+		if !loop.Sleep(ctx, portPause) {
 			return s, fmt.Errorf("wait for port %d, which another program uses: %w", s.Port, ctx.Err())
 		}
 	}
@@ -128,7 +130,7 @@ func lockDir(ctx context.Context, dir string) (*os.File, error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	for try := 1; err != nil && try < lockTries && ctx.Err() == nil; try++ {
-		pause(ctx, lockPause)
+		loop.Sleep(ctx, lockPause)
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
 	if err != nil {

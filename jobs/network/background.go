@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -51,39 +52,33 @@ func (w *Workers) NoteBreaker(s breaker.State) {
 // Background polls the fleet, has drift checked, and records what breakers say. One program leads the rounds; every
 // program records its own breakers and polls what its own requests have changed.
 type Background struct {
-	w      *Workers
-	queue  *jobrunner.Runner
-	lead   bool // this program may lead
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	w     *Workers
+	queue *jobrunner.Runner
+	lead  bool // this program may lead
+	loops *loop.Group
 }
 
 // NewBackground makes one that has not begun. With lead it takes part in the election of who does the rounds.
 func NewBackground(w *Workers, queue *jobrunner.Runner, lead bool) *Background {
-	return &Background{w: w, queue: queue, lead: lead}
+	return &Background{w: w, queue: queue, lead: lead, loops: loop.New(w.cfg.Logger)}
 }
 
-// Start begins.
+// Start begins (internal/loop has the contract).
 func (b *Background) Start(ctx context.Context) error {
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	b.cancel = cancel
-	b.done.Go(func() { b.recordBreakers(run) })
-	for range soonWorkers {
-		b.done.Go(func() { b.pollSoon(run) })
-	}
-	if b.lead {
-		b.done.Go(func() { b.run(run) })
-	}
-	return nil
+	return b.loops.Start(ctx, func(context.Context) error {
+		b.loops.Go("router breakers", b.recordBreakers)
+		for range soonWorkers {
+			b.loops.Go("router polls asked for", b.pollSoon)
+		}
+		if b.lead {
+			b.loops.Go("router rounds", b.run)
+		}
+		return nil
+	})
 }
 
 // Stop ends it and waits for what is under way.
-func (b *Background) Stop() {
-	if b.cancel != nil {
-		b.cancel()
-		b.done.Wait()
-	}
-}
+func (b *Background) Stop() { b.loops.Stop() }
 
 // recordBreakers makes events of phases: a router is unreachable from the opening of its breaker to the check that
 // closes it.
@@ -133,33 +128,27 @@ func (b *Background) pollSoon(ctx context.Context) {
 
 // run leads the rounds while this program holds the lock, which is free as soon as its holder dies.
 func (b *Background) run(ctx context.Context) {
-	tick := time.NewTicker(leadEvery)
-	defer tick.Stop()
 	var lock *postgres.Lock
 	defer func() {
 		if lock != nil {
 			lock.Unlock()
 		}
 	}()
-	r := rounds{Background: b}
-	defer r.wait.Wait()
-	for {
+	r := rounds{Background: b, polls: loop.Within(ctx, b.w.cfg.Logger)}
+	defer r.polls.Stop()
+	_ = loop.Every(ctx, leadEvery, nil, func(ctx context.Context) error {
 		if lock != nil && lock.Conn().Ping(ctx) != nil {
 			lock.Unlock()
 			lock = nil
 		}
 		if lock == nil {
-			lock, _, _ = b.w.cfg.DB.TryLock(ctx, "network rounds") // tried again at the next tick
+			lock, _, _ = b.w.cfg.DB.TryLock(ctx, "network rounds") // tried again in the next round
 		}
 		if lock != nil {
 			r.look(ctx)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+		return nil
+	})
 }
 
 // rounds are what the leader has begun. It is used by one goroutine.
@@ -167,9 +156,9 @@ type rounds struct {
 	*Background
 	polled  time.Time
 	purged  time.Time
-	checked time.Time // drift checks that were due until then are enqueued
-	polling sync.Mutex
-	wait    sync.WaitGroup
+	checked time.Time   // drift checks that were due until then are enqueued
+	polling sync.Mutex  // held by the poll that is under way
+	polls   *loop.Group // ends with the leadership
 }
 
 // look begins what is due.
@@ -177,9 +166,10 @@ func (r *rounds) look(ctx context.Context) {
 	now := r.w.cfg.Clock.Now()
 	if now.Sub(r.polled) >= r.w.cfg.PollEvery && r.polling.TryLock() {
 		r.polled = now
-		r.wait.Go(func() {
+		r.polls.Go("fleet poll", func(ctx context.Context) {
 			defer r.polling.Unlock()
-			if err := r.w.PollFleet(ctx); err != nil && ctx.Err() == nil {
+			err := loop.Try(func() error { return r.w.PollFleet(ctx) }) // once: the next round comes by itself
+			if err != nil && ctx.Err() == nil {
 				r.w.cfg.Logger.WarnContext(ctx, "fleet was not polled", "error", err)
 			}
 		})

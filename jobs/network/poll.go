@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
@@ -55,14 +56,19 @@ func (w *Workers) PollFleet(ctx context.Context) error {
 
 // pollAll asks the routers of one batch at the same time and keeps their answers.
 func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) error {
-	polled := make([]Polled, len(rows))
+	polled, failed := make([]Polled, len(rows)), make([]error, len(rows))
 	var wait sync.WaitGroup
 	for i, row := range rows {
-		wait.Go(func() { polled[i] = w.poll(ctx, row) })
+		wait.Go(func() {
+			failed[i] = loop.Try(func() error { // what a router says may be anything
+				polled[i] = w.poll(ctx, row)
+				return nil
+			})
+		})
 	}
 	wait.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := cmp.Or(ctx.Err(), errors.Join(failed...)); err != nil {
+		return err
 	}
 	return w.cfg.Polls.Keep(ctx, polled)
 }

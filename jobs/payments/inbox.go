@@ -2,7 +2,6 @@ package paymentsjobs
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -10,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
@@ -35,61 +35,44 @@ const (
 // may run one each on the same database.
 type Inbox struct {
 	workers *Workers
-	wake    chan struct{}
-	cancel  context.CancelFunc
-	done    sync.WaitGroup
+	loops   *loop.Group
+	// wake holds as many signals as there are workers: when it is full, enough will look, and each goes on until nothing
+	// is left.
+	wake chan struct{}
 }
 
 // NewInbox makes an inbox that has not begun.
 func NewInbox(w *Workers) *Inbox {
-	return &Inbox{workers: w, wake: make(chan struct{}, inboxWorkers)}
+	return &Inbox{workers: w, wake: make(chan struct{}, inboxWorkers), loops: loop.New(w.cfg.Logger)}
 }
 
-// Start begins to handle callbacks.
+// Start begins to handle callbacks (internal/loop has the contract). The workers wait for Wake; one of them also looks
+// every sweepEvery.
 func (i *Inbox) Start(ctx context.Context) error {
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	i.cancel = cancel
-	for n := range inboxWorkers {
-		i.done.Go(func() { i.run(run, n == 0) })
-	}
-	return nil
+	return i.loops.Start(ctx, func(context.Context) error {
+		for n := range inboxWorkers {
+			every := sweepEvery
+			if n > 0 {
+				every = 0
+			}
+			i.loops.Go("callback inbox", func(ctx context.Context) { _ = loop.Every(ctx, every, i.wake, i.handleAll) })
+		}
+		return nil
+	})
 }
 
 // Stop lets callbacks at hand be finished, and returns when they are.
-func (i *Inbox) Stop() {
-	if i.cancel != nil {
-		i.cancel()
-		i.done.Wait()
-	}
-}
+func (i *Inbox) Stop() { i.loops.Stop() }
 
 // Wake tells that a callback was stored. It never blocks.
-func (i *Inbox) Wake() {
-	select {
-	case i.wake <- struct{}{}:
-	default: // enough are awake: they go on until nothing is left
-	}
-}
+func (i *Inbox) Wake() { loop.Wake(i.wake) }
 
-// run is one worker; one of them also sweeps. Who finds a full page wakes another.
-func (i *Inbox) run(ctx context.Context, sweeps bool) {
-	var sweep <-chan time.Time
-	if sweeps {
-		ticker := time.NewTicker(sweepEvery)
-		defer ticker.Stop()
-		sweep = ticker.C
+// handleAll is a round of one worker: it goes on until nothing is due. Who finds a full page wakes another. It never
+// fails: what went wrong is logged and tried again.
+func (i *Inbox) handleAll(ctx context.Context) error {
+	for ctx.Err() == nil && i.workers.HandleDue(ctx, i.Wake) > 0 {
 	}
-	for ctx.Err() == nil {
-		n := i.workers.HandleDue(ctx, i.Wake)
-		if n > 0 {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-i.wake:
-		case <-sweep:
-		}
-	}
+	return nil
 }
 
 // HandleDue handles a page of callbacks that are due, and tells how many there were. more is called before a full page:

@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -59,7 +60,7 @@ type Runner struct {
 	periodic []*river.PeriodicJob
 	client   *river.Client[pgx.Tx]
 	faults   []error // registrations that cannot work; told by Start
-	working  bool
+	loops    *loop.Group
 }
 
 // New makes a queue without workers.
@@ -70,11 +71,18 @@ func New(cfg Config) *Runner {
 	if cfg.Workers == 0 {
 		cfg.Workers = 16
 	}
-	return &Runner{cfg: cfg, logger: cfg.Logger, workers: river.NewWorkers(), kinds: map[string]Options{}}
+	return &Runner{
+		cfg: cfg, logger: cfg.Logger, workers: river.NewWorkers(), kinds: map[string]Options{},
+		loops: loop.New(cfg.Logger),
+	}
 }
 
-// Start migrates the queue's tables and begins to work. Jobs can be enqueued from then on.
-func (r *Runner) Start(ctx context.Context) error {
+// Start migrates the queue's tables and begins to work (internal/loop has the contract). Jobs can be enqueued from then
+// on.
+func (r *Runner) Start(ctx context.Context) error { return r.loops.Start(ctx, r.begin) }
+
+// begin opens the queue, and works it unless this program only enqueues.
+func (r *Runner) begin(ctx context.Context) error {
 	if err := errors.Join(r.faults...); err != nil {
 		return err
 	}
@@ -96,32 +104,37 @@ func (r *Runner) Start(ctx context.Context) error {
 		FetchPollInterval:    fetchPoll,
 		SoftStopTimeout:      softStop,
 	}
-	if !r.cfg.InsertOnly && len(r.kinds) > 0 {
+	working := !r.cfg.InsertOnly && len(r.kinds) > 0
+	if working {
 		cfg.Queues = r.queues()
 		cfg.PeriodicJobs = r.periodic
-		r.working = true
 	}
 	client, err := river.NewClient(riverpgxv5.New(r.cfg.DB.Owner), cfg)
 	if err != nil {
 		return fmt.Errorf("open job queue: %w", err)
 	}
-	if r.working {
+	if working {
 		if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 			return fmt.Errorf("start job queue: %w", err)
 		}
+		r.loops.Go("end of the job queue", func(ctx context.Context) {
+			<-ctx.Done()
+			r.end(context.WithoutCancel(ctx), client)
+		})
 	}
 	r.client = client
 	return nil
 }
 
-// Stop waits a little for running jobs, then cancels them. What was cancelled is tried again at the next start.
-func (r *Runner) Stop() {
-	if r.client == nil || !r.working {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), hardStop)
+// Stop waits a little for running jobs, then cancels them. What was cancelled is tried again when the next program
+// starts.
+func (r *Runner) Stop() { r.loops.Stop() }
+
+// end stops River.
+func (r *Runner) end(ctx context.Context, client *river.Client[pgx.Tx]) {
+	ctx, cancel := context.WithTimeout(ctx, hardStop)
 	defer cancel()
-	if err := r.client.Stop(ctx); err != nil {
+	if err := client.Stop(ctx); err != nil {
 		r.logger.Warn("jobs did not stop in time", "error", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -33,7 +34,6 @@ type outbox struct {
 	round *round
 	mu    sync.Mutex
 	busy  map[string]bool // keys being worked on; true: look again before ending
-	wg    sync.WaitGroup
 }
 
 // init makes it ready.
@@ -51,11 +51,8 @@ func (o *outbox) kick(ctx context.Context, key string) {
 		return
 	}
 	o.busy[key] = false
-	o.wg.Go(func() { o.work(ctx, key) })
+	o.round.loops.Go("commands", func(ctx context.Context) { o.work(ctx, key) })
 }
-
-// wait returns when nobody works any more.
-func (o *outbox) wait() { o.wg.Wait() }
 
 // sweep finds commands that were stored before this program drove the process.
 func (o *outbox) sweep(ctx context.Context) {
@@ -73,7 +70,7 @@ func (o *outbox) sweep(ctx context.Context) {
 		for _, key := range keys {
 			o.kick(ctx, key)
 		}
-		if !sleep(ctx, wait) {
+		if !loop.Sleep(ctx, wait) {
 			return
 		}
 	}
@@ -81,7 +78,7 @@ func (o *outbox) sweep(ctx context.Context) {
 
 // work executes an instance's commands until there is none.
 func (o *outbox) work(ctx context.Context, key string) {
-	backoff := firstRetry
+	pause := loop.Backoff{Min: firstRetry, Max: longRetry}
 	waiting := false
 	defer func() {
 		if waiting {
@@ -93,21 +90,20 @@ func (o *outbox) work(ctx context.Context, key string) {
 		if err != nil {
 			if ctx.Err() == nil {
 				o.round.r.logger.WarnContext(ctx, "process command is tried again", "process", o.round.name, "key", key,
-					"error", err, "retry_in", backoff)
+					"error", err, "retry_in", pause.Pause())
 			}
 			if !waiting {
 				waiting = true
 				o.round.retrying.Add(1)
 			}
-			sleep(ctx, backoff)
-			backoff = min(2*backoff, longRetry)
+			pause.Wait(ctx)
 			continue
 		}
 		if waiting {
 			waiting = false
 			o.round.retrying.Add(-1)
 		}
-		backoff = firstRetry
+		pause.Reset()
 		if !more && o.rest(key) {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -95,7 +96,7 @@ func (p *process) drive(ctx context.Context) {
 		var bad *poison
 		if !errors.As(err, &bad) {
 			p.r.logger.WarnContext(ctx, "process interrupted", "process", p.name, "error", err)
-			sleep(ctx, time.Second)
+			loop.Sleep(ctx, time.Second)
 			continue
 		}
 		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err,
@@ -103,10 +104,7 @@ func (p *process) drive(ctx context.Context) {
 		p.show(StateStopped, err.Error())
 		_, _ = p.r.cfg.DB.Owner.Exec(ctx, p.r.sql(`update {schema}.processes set error = $2 where name = $1`), p.name,
 			err.Error())
-		select {
-		case <-ctx.Done():
-		case <-p.retry:
-		}
+		loop.Wait(ctx, p.retry)
 	}
 	p.show(StateWaiting, "")
 }
@@ -119,6 +117,7 @@ type round struct {
 	liveFrom uint64 // outputs of events up to here are suppressed
 	caughtUp uint64 // timers fire from here on
 	fail     context.CancelCauseFunc
+	loops    *loop.Group // ends with the round
 }
 
 // run drives the process until something fails.
@@ -133,21 +132,36 @@ func (p *process) run(ctx context.Context) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	p.track.reset(checkpoint)
-	d := &round{process: p, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail}
+	d := &round{
+		process: p, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
+		loops: loop.Within(ctx, p.r.logger),
+	}
 	d.outbox.init(d)
 	p.show(StateRunning, "")
 	if checkpoint < liveFrom {
 		p.show(StateHistory, "")
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { d.fail(d.route(ctx, checkpoint)) })
-	wg.Go(func() { d.fail(d.schedule(ctx)) })
-	wg.Go(func() { d.outbox.sweep(ctx) })
-	wg.Go(func() { d.keepCheckpoint(ctx, checkpoint) })
+	d.loops.Go("route", func(ctx context.Context) {
+		d.fail(guarded(func() error { return d.route(ctx, checkpoint) }))
+	})
+	d.loops.Go("schedule", func(ctx context.Context) {
+		d.fail(guarded(func() error { return d.schedule(ctx) }))
+	})
+	d.loops.Go("outbox", d.outbox.sweep)
+	d.loops.Go("checkpoint", func(ctx context.Context) { d.keepCheckpoint(ctx, checkpoint) })
 	<-ctx.Done()
-	wg.Wait()
-	d.outbox.wait()
+	d.loops.Stop()
 	return context.Cause(ctx)
+}
+
+// guarded calls a part of a round. A panic of it is poison: going on without the part, or repeating it unseen, could
+// lose what it had at hand.
+func guarded(part func() error) error {
+	err := loop.Try(part)
+	if stack := loop.StackOf(err); stack != "" {
+		return &poison{error: err, stack: stack}
+	}
+	return err
 }
 
 // checkpointSQL stores the low-water mark and forgets ended instances that it has passed.
@@ -173,7 +187,7 @@ func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
 			d.mu.Unlock()
 		}
 	}
-	for sleep(ctx, checkpointRound) {
+	for loop.Sleep(ctx, checkpointRound) {
 		save(ctx)
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -98,7 +99,9 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 	out := make(chan *message.Message)
 	go func() {
 		defer close(out)
-		s.give(ctx, out)
+		if err := guarded(func() error { return s.give(ctx, out) }); err != nil {
+			s.fail(err)
+		}
 	}()
 	return out, nil
 }
@@ -107,7 +110,7 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 func (s *source) Close() error { return nil }
 
 // give reads the log: as a stream while it is behind, then page by page.
-func (s *source) give(ctx context.Context, out chan<- *message.Message) {
+func (s *source) give(ctx context.Context, out chan<- *message.Message) error {
 	window := make(chan struct{}, pageLimit)
 	for ctx.Err() == nil {
 		var failed error
@@ -124,9 +127,10 @@ func (s *source) give(ctx context.Context, out chan<- *message.Message) {
 		}
 		if failed != nil && ctx.Err() == nil {
 			s.r.logger.WarnContext(ctx, "process cannot read the log", "process", s.name, "error", failed)
-			sleep(ctx, time.Second)
+			loop.Sleep(ctx, time.Second)
 		}
 	}
+	return nil
 }
 
 // pass gives the messages of a page.

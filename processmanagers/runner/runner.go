@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
 )
@@ -62,8 +62,7 @@ type Runner struct {
 	processes []*process
 	byName    map[string]*process
 	slots     chan struct{} // one for each input or command being worked on
-	cancel    context.CancelFunc
-	done      chan struct{}
+	loops     *loop.Group
 }
 
 // New makes an engine without processes.
@@ -76,27 +75,23 @@ func New(cfg Config) *Runner {
 	}
 	return &Runner{
 		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: make(chan struct{}, cfg.Concurrency),
+		loops: loop.New(cfg.Logger),
 	}
 }
 
-// Start begins to drive the processes as soon as no other program does.
+// Start begins to drive the processes as soon as no other program does (internal/loop has the contract).
 func (r *Runner) Start(ctx context.Context) error {
-	if err := r.prepare(ctx); err != nil {
-		return err
-	}
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r.cancel, r.done = cancel, make(chan struct{})
-	go r.run(run)
-	return nil
+	return r.loops.Start(ctx, func(ctx context.Context) error {
+		if err := r.prepare(ctx); err != nil {
+			return err
+		}
+		r.loops.Go("processes", r.run)
+		return nil
+	})
 }
 
-// Stop ends all work and returns when it has ended. What was not finished is taken up at the next start.
-func (r *Runner) Stop() {
-	if r.cancel != nil {
-		r.cancel()
-		<-r.done
-	}
-}
+// Stop ends all work and returns when it has ended. What was not finished is taken up when the next program starts.
+func (r *Runner) Stop() { r.loops.Stop() }
 
 // prepare migrates the tables and registers new processes: their history ends here.
 func (r *Runner) prepare(ctx context.Context) error {
@@ -130,57 +125,50 @@ func (r *Runner) sql(text string) string {
 
 // run leads whenever it can.
 func (r *Runner) run(ctx context.Context) {
-	defer close(r.done)
 	for ctx.Err() == nil {
 		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.logger.WarnContext(ctx, "processes wait for the database", "error", err)
-				sleep(ctx, time.Second)
+				loop.Sleep(ctx, time.Second)
 			}
 			continue
 		}
 		r.lead(ctx, lock)
-		lock.Unlock()
 	}
 }
 
-// lead drives all processes until ctx ends or the lock is lost.
+// lockRound is how often the leader proves that it still holds the lock.
+const lockRound = time.Second
+
+// lead drives all processes until ctx ends or the lock is lost, and gives the lock back.
 func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	term := loop.Within(ctx, r.logger)
+	defer lock.Unlock()
+	defer term.Stop()
 	for _, p := range r.processes {
-		wg.Go(func() { p.drive(ctx) })
+		term.Go("process "+p.name, p.drive)
 	}
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		if _, err := lock.Conn().Exec(ctx, "select 1"); err != nil {
-			if ctx.Err() == nil {
-				r.logger.WarnContext(ctx, "processes no longer driven here", "error", err)
-			}
-			break
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
+	err := loop.Every(ctx, lockRound, nil, func(ctx context.Context) error {
+		_, err := lock.Conn().Exec(ctx, "select 1")
+		return err
+	})
+	if err != nil {
+		r.logger.WarnContext(ctx, "processes no longer driven here", "error", err)
 	}
-	cancel()
-	wg.Wait()
 }
 
 // Wake looks at once for timers that are due: for a clock that was moved by hand.
 func (r *Runner) Wake() {
 	for _, p := range r.processes {
-		signal(p.timers)
+		loop.Wake(p.timers)
 	}
 }
 
 // Retry has a stopped process try its input again.
 func (r *Runner) Retry(name string) {
 	if p := r.byName[name]; p != nil {
-		signal(p.retry)
+		loop.Wake(p.retry)
 	}
 }
 
@@ -222,24 +210,4 @@ func (r *Runner) WaitFor(ctx context.Context, name string, position uint64) erro
 		return fmt.Errorf("there is no process %q", name)
 	}
 	return p.track.wait(ctx, position)
-}
-
-// sleep waits; false when ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// signal wakes a waiter without waiting for it.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
@@ -54,13 +55,9 @@ func (d *round) schedule(ctx context.Context) error {
 		case next != nil:
 			wait = min(max(next.Sub(d.r.cfg.Clock.Now()), time.Millisecond), timerRound)
 		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-		case <-d.timers:
+		if !loop.WaitFor(ctx, d.timers, wait) {
+			return ctx.Err()
 		}
-		t.Stop()
 	}
 }
 
@@ -82,7 +79,7 @@ func (d *round) fireDue(ctx context.Context) (full bool, err error) {
 			defer turn.leave()
 			fireErr := turn.wait(ctx)
 			if fireErr == nil {
-				fireErr = d.fire(ctx, t)
+				fireErr = guarded(func() error { return d.fire(ctx, t) })
 			}
 			if fireErr != nil {
 				mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -91,7 +92,7 @@ func (d *round) take(ctx context.Context, in input) error {
 		d.outbox.kick(ctx, in.key)
 	}
 	if timersOut {
-		signal(d.timers)
+		loop.Wake(d.timers)
 	}
 	return nil
 }

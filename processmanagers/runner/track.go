@@ -3,6 +3,8 @@ package processrunner
 import (
 	"context"
 	"sync"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // tracker knows the low-water mark of events that are worked on in parallel: every event up to it is done. Safe for
@@ -97,10 +99,8 @@ func (t *tracker) wait(ctx context.Context, position uint64) error {
 		}
 		changed := t.changed
 		t.mu.Unlock()
-		select {
-		case <-ctx.Done():
+		if !loop.Wait(ctx, changed) {
 			return ctx.Err()
-		case <-changed:
 		}
 	}
 }

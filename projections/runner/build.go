@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // buildLimit is the most events of a transaction while nobody reads the tables.
@@ -15,26 +16,26 @@ const buildLimit = 2000
 
 // startBuild fills new tables in the background; fresh throws away what an earlier attempt left. The entry's lock is
 // held.
-func (r *Runner) startBuild(ctx context.Context, e *entry, fresh bool) {
+func (t *term) startBuild(e *entry, fresh bool) {
 	if e.building {
 		return
 	}
 	e.building = true
-	r.builds.Go(func() {
-		err := r.build(ctx, e, fresh)
+	t.work.Go("rebuild of projection "+e.name, func(ctx context.Context) {
+		err := t.build(ctx, e, fresh)
 		e.mu.Lock()
 		e.building = false
 		e.mu.Unlock()
 		if err != nil && ctx.Err() == nil {
-			r.logger.ErrorContext(ctx, "projection rebuild stopped", "projection", e.name, "error", err)
+			t.logger.ErrorContext(ctx, "projection rebuild stopped", "projection", e.name, "error", err)
 		}
-		wake(e.retry)
+		loop.Wake(e.retry)
 	})
 }
 
 // build fills new tables and makes them the active ones. It gives up only on a poisonous event.
 func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
-	backoff := minBackoff
+	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	for {
 		g, err := r.newTables(ctx, e, fresh)
 		if err == nil {
@@ -57,10 +58,9 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 			return bad
 		}
 		r.logger.WarnContext(ctx, "projection rebuild interrupted", "projection", e.name, "error", err)
-		if !sleep(ctx, backoff) {
+		if !pause.Wait(ctx) {
 			return ctx.Err()
 		}
-		backoff = min(2*backoff, maxBackoff)
 	}
 }
 

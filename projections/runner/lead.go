@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -26,7 +26,6 @@ const leaderLock = "projections"
 
 // run leads when it can and follows otherwise.
 func (r *Runner) run(ctx context.Context) {
-	defer close(r.done)
 	if r.cfg.FollowOnly {
 		r.follow(ctx)
 		return
@@ -36,12 +35,11 @@ func (r *Runner) run(ctx context.Context) {
 		if err != nil {
 			if ctx.Err() == nil {
 				r.logger.WarnContext(ctx, "projections wait for the database", "error", err)
-				sleep(ctx, time.Second)
+				loop.Sleep(ctx, time.Second)
 			}
 			continue
 		}
 		r.lead(ctx, lock)
-		lock.Unlock()
 	}
 }
 
@@ -51,68 +49,72 @@ func (r *Runner) campaign(ctx context.Context) (*postgres.Lock, error) {
 	if err != nil || ok {
 		return lock, err
 	}
-	following, stop := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { r.follow(following) })
-	defer wg.Wait()
-	defer stop()
+	meanwhile := loop.Within(ctx, r.logger)
+	defer meanwhile.Stop()
+	meanwhile.Go("projections of others", r.follow)
 	return r.cfg.DB.Lock(ctx, leaderLock)
 }
 
-// lead fills all projections until ctx ends or the lock is lost.
+// term is the time in which this program leads.
+type term struct {
+	*Runner
+	work *loop.Group // one goroutine for each projection, and the builds
+}
+
+// lead fills all projections until ctx ends or the lock is lost, and gives the lock back.
 func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	t := term{r, loop.Within(ctx, r.logger)}
+	defer lock.Unlock()
+	defer r.retire(ctx)
+	defer t.work.Stop()
 	for _, e := range r.entries {
-		wg.Go(func() { r.drive(ctx, e) })
+		t.work.Go("projection "+e.name, func(ctx context.Context) { t.drive(ctx, e) })
 	}
-	err := r.lookAfter(ctx, lock)
-	cancel()
-	wg.Wait()
-	r.builds.Wait()
-	if err != nil {
+	if err := t.lookAfter(ctx, lock); err != nil {
 		r.logger.Warn("projections no longer led here", "error", err)
 	}
+}
+
+// retire stores how far the projections have looked, and lets go of their tables.
+func (r *Runner) retire(ctx context.Context) {
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer done()
 	for _, e := range r.entries {
 		_ = r.save(last, e) // only costs a second look when it fails
 		e.mu.Lock()
-		e.active = nil
+		e.active, e.building = nil, false
 		e.mu.Unlock()
 	}
 }
 
 // lookAfter does the small work beside the projections. It uses the connection of the lock, so that it fails once the
 // lock is lost.
-func (r *Runner) lookAfter(ctx context.Context, lock *postgres.Lock) error {
-	ticker := time.NewTicker(leadRound)
-	defer ticker.Stop()
-	for round := 0; ; round++ {
-		if err := r.takeRequests(ctx, lock.Conn()); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+func (t *term) lookAfter(ctx context.Context, lock *postgres.Lock) error {
+	rounds := 0
+	return loop.Every(ctx, leadRound, nil, func(ctx context.Context) error {
+		if err := t.takeRequests(ctx, lock.Conn()); err != nil {
 			return err
 		}
-		var err error
+		if err := t.upkeep(ctx, rounds); err != nil && ctx.Err() == nil {
+			t.logger.WarnContext(ctx, "projection upkeep failed", "error", err)
+		}
+		rounds++
+		return nil
+	})
+}
+
+// upkeep does what is due in a round, counted from 0.
+func (r *Runner) upkeep(ctx context.Context, round int) error {
+	var err error
+	if round%saveRounds == 0 {
 		for _, e := range r.entries {
-			if round%saveRounds == 0 {
-				err = errors.Join(err, r.save(ctx, e))
-			}
-		}
-		if round%retireRounds == 0 {
-			err = errors.Join(err, r.dropRetired(ctx))
-		}
-		if err != nil && ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "projection upkeep failed", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
+			err = errors.Join(err, r.save(ctx, e))
 		}
 	}
+	if round%retireRounds == 0 {
+		err = errors.Join(err, r.dropRetired(ctx))
+	}
+	return err
 }
 
 // request is what the command line asks for.
@@ -122,9 +124,9 @@ type request struct {
 }
 
 // takeRequests does what was asked for since the last look.
-func (r *Runner) takeRequests(ctx context.Context, conn *pgx.Conn) error {
+func (t *term) takeRequests(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx,
-		r.sql(`delete from {schema}.projection_requests where name = any($1) returning name, kind`), r.names())
+		t.sql(`delete from {schema}.projection_requests where name = any($1) returning name, kind`), t.names())
 	if err != nil {
 		return fmt.Errorf("take requests: %w", err)
 	}
@@ -133,15 +135,15 @@ func (r *Runner) takeRequests(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("take requests: %w", err)
 	}
 	for _, q := range asked {
-		e := r.byName[q.Name]
+		e := t.byName[q.Name]
 		e.mu.Lock()
 		unfinished := e.progress.look().rebuild != nil
 		if q.Kind == requestRebuild || unfinished {
-			r.startBuild(ctx, e, q.Kind == requestRebuild)
+			t.startBuild(e, q.Kind == requestRebuild)
 		}
 		e.mu.Unlock()
 		if q.Kind == requestRetry {
-			wake(e.retry)
+			loop.Wake(e.retry)
 		}
 	}
 	return nil
@@ -167,12 +169,6 @@ func (r *Runner) follow(ctx context.Context) {
 		if r.waiting.Load() > 0 {
 			wait = followHurry
 		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-		case <-r.hurry:
-		}
-		t.Stop()
+		loop.WaitFor(ctx, r.hurry, wait)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // batchLimit is the most events of a transaction: beyond it nothing is gained (facts/storage.md).
@@ -27,46 +28,44 @@ type entry struct {
 
 // drive fills one projection until the leadership ends. Failures of the connection are waited out; after each, the
 // checkpoint is read again: the last transaction may have been committed all the same.
-func (r *Runner) drive(ctx context.Context, e *entry) {
-	backoff := minBackoff
+func (t *term) drive(ctx context.Context, e *entry) {
+	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	for ctx.Err() == nil {
-		began, err := r.resume(ctx, e)
+		began, err := false, t.resume(ctx, e)
 		if err == nil {
-			began, err = r.live(ctx, e)
+			began, err = t.live(ctx, e)
 		}
 		var bad *poison
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.As(err, &bad):
-			r.halt(ctx, e, bad)
-			backoff = minBackoff
+			t.halt(ctx, e, bad)
+			pause.Reset()
 			continue
 		case began:
-			backoff = minBackoff
+			pause.Reset()
 		}
-		r.logger.WarnContext(ctx, "projection interrupted", "projection", e.name, "error", err, "retry_in", backoff)
-		if !sleep(ctx, backoff) {
-			return
-		}
-		backoff = min(2*backoff, maxBackoff)
+		t.logger.WarnContext(ctx, "projection interrupted", "projection", e.name, "error", err, "retry_in",
+			pause.Pause())
+		pause.Wait(ctx)
 	}
 }
 
 // resume loads the tables, and begins to build new ones when they are of another version or were being built.
-func (r *Runner) resume(ctx context.Context, e *entry) (bool, error) {
+func (t *term) resume(ctx context.Context, e *entry) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	active, building, err := r.load(ctx, e.name)
+	active, building, err := t.load(ctx, e.name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	e.active = active
 	e.progress.advance(active, StateBehind)
 	if active.Version != e.p.Version() || building != nil {
-		r.startBuild(ctx, e, false)
+		t.startBuild(e, false)
 	}
-	return false, nil
+	return nil
 }
 
 // live applies what comes, page by page. began tells that something was applied before it failed.
@@ -77,7 +76,7 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 		e.mu.Unlock()
 		// tables that this code cannot fill: read as they are until the new ones take over
 		if version != e.p.Version() {
-			if !wakened(ctx, e.retry) {
+			if !loop.Wait(ctx, e.retry) {
 				return began, ctx.Err()
 			}
 			continue
@@ -126,7 +125,7 @@ func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
 		r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name,
 		bad.Error())
 	e.progress.stop(bad) // last: who sees it here finds it in the table too
-	wakened(ctx, e.retry)
+	loop.Wait(ctx, e.retry)
 }
 
 // saveSQL stores a position that moved without a row being written.
@@ -156,33 +155,3 @@ const (
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 10 * time.Second
 )
-
-// sleep waits; false when ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// wakened waits for a signal; false when ctx ended before.
-func wakened(ctx context.Context, signal <-chan struct{}) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-signal:
-		return true
-	}
-}
-
-// wake signals without waiting.
-func wake(signal chan struct{}) {
-	select {
-	case signal <- struct{}{}:
-	default:
-	}
-}

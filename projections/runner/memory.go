@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // MemoryModel is a read model that lives in memory, for what every request asks. Every replica fills its own from the
@@ -24,8 +25,7 @@ type Memory struct {
 	model  MemoryModel
 	feed   *feed.Feed
 	logger *slog.Logger
-	done   chan struct{}
-	stop   context.CancelFunc
+	loops  *loop.Group
 
 	mu       sync.Mutex
 	position uint64
@@ -36,47 +36,46 @@ type Memory struct {
 
 // NewMemory makes the keeper of a model.
 func NewMemory(model MemoryModel, from *feed.Feed, logger *slog.Logger) *Memory {
-	return &Memory{model: model, feed: from, logger: logger, done: make(chan struct{}), changed: make(chan struct{})}
+	return &Memory{model: model, feed: from, logger: logger, loops: loop.New(logger), changed: make(chan struct{})}
 }
 
-// Start begins to fill the model and returns when it has caught up with the log: until then it would answer wrongly.
+// Start begins to fill the model and returns when it has caught up with the log: until then it would answer wrongly
+// (internal/loop has the contract).
 func (m *Memory) Start(ctx context.Context) error {
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	m.stop = stop
-	go m.run(run)
+	return m.loops.Start(ctx, func(ctx context.Context) error {
+		m.loops.Go("model in memory", m.run)
+		return m.caughtUp(ctx)
+	})
+}
+
+// caughtUp waits until the model was live once; an error when it stopped or ctx ended before.
+func (m *Memory) caughtUp(ctx context.Context) error {
 	for {
 		m.mu.Lock()
 		live, fault, changed := m.live, m.fault, m.changed
 		m.mu.Unlock()
 		switch {
 		case fault != "":
-			m.Stop()
 			return fmt.Errorf("fill %s: %s", m.model.Name(), fault)
 		case live:
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			m.Stop()
+		if !loop.Wait(ctx, changed) {
 			return fmt.Errorf("fill %s: %w", m.model.Name(), ctx.Err())
-		case <-changed:
 		}
 	}
 }
 
-// Stop ends filling; without a Start before it does nothing.
-func (m *Memory) Stop() {
-	if m.stop == nil {
-		return
-	}
-	m.stop()
-	<-m.done
-}
+// Stop ends filling.
+func (m *Memory) Stop() { m.loops.Stop() }
 
-// run takes page after page; a lost store is waited for, an event that cannot be read stops the model visibly.
+// run takes page after page; a lost store is waited for, an event that cannot be read or applied stops the model
+// visibly.
 func (m *Memory) run(ctx context.Context) {
-	defer close(m.done)
-	want, position, backoff := feed.Want(m.model.Handles()), uint64(0), minBackoff
+	want, pause := feed.Want(m.model.Handles()), loop.Backoff{Min: minBackoff, Max: maxBackoff}
+	m.mu.Lock()
+	position := m.position
+	m.mu.Unlock()
 	for ctx.Err() == nil {
 		if position >= m.feed.Head() { // nothing to wait for: the log is empty, or what follows is not there yet
 			m.advance(position, true, "")
@@ -85,24 +84,38 @@ func (m *Memory) run(ctx context.Context) {
 		if err != nil {
 			if ctx.Err() == nil {
 				m.logger.WarnContext(ctx, "model in memory interrupted", "projection", m.model.Name(), "error", err)
-				sleep(ctx, backoff)
-				backoff = min(2*backoff, maxBackoff)
+				pause.Wait(ctx)
 			}
 			continue
 		}
-		backoff = minBackoff
+		pause.Reset()
 		for _, e := range page.Events {
-			if bad, ok := e.Event.(feed.Undecodable); ok {
-				m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position",
-					e.Position, "error", bad)
-				m.advance(e.Position-1, false, fmt.Sprintf("event at %d cannot be read", e.Position))
+			if !m.take(ctx, e) {
 				return
 			}
-			m.model.Apply(*e)
 		}
 		position = page.UpTo
 		m.advance(position, page.Live, "")
 	}
+}
+
+// take gives the model an event; false when that stopped it.
+func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
+	bad, unread := e.Event.(feed.Undecodable)
+	fault, err := "read", bad.Cause
+	if !unread {
+		fault, err = "applied", loop.Try(func() error {
+			m.model.Apply(*e)
+			return nil
+		})
+		if err == nil {
+			return true
+		}
+	}
+	m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position", e.Position, "error",
+		err, "stack", loop.StackOf(err))
+	m.advance(e.Position-1, false, fmt.Sprintf("event at %d cannot be %s", e.Position, fault))
+	return false
 }
 
 // advance publishes how far the model is.

@@ -20,9 +20,12 @@ type till struct{ sum atomic.Int64 }
 func (*till) Name() string      { return "till" }
 func (*till) Handles() []string { return []string{"test.Sold.v1"} }
 
-// Apply adds, so that an event applied twice shows.
+// Apply adds, so that an event applied twice shows. It panics when less than nothing was sold.
 func (m *till) Apply(e events.Envelope) {
 	if s, ok := e.Event.(sold); ok {
+		if s.N < 0 {
+			panic("sold less than nothing")
+		}
 		m.sum.Add(int64(s.N))
 	}
 }
@@ -98,6 +101,23 @@ func TestMemory_AnUnreadableEventStopsItVisibly(t *testing.T) {
 	again, _ := memory(t, log)
 	if err := again.Start(t.Context()); err == nil {
 		t.Error("it starts in front of an event that it cannot read")
+	}
+}
+
+func TestMemory_APanicStopsTheModelOnly(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	m, model := memory(t, log)
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, sold{"tea", -1})
+	position := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	if err := m.WaitFor(t.Context(), position); !errors.Is(err, runner.ErrBehind) {
+		t.Errorf("wait: %v", err)
+	}
+	if m.Fault() == "" || model.sum.Load() != 1 {
+		t.Errorf("fault %q, sum %d: nothing may be skipped or repeated", m.Fault(), model.sum.Load())
 	}
 }
 

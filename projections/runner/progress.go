@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"sync"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // progress is what readers see of a projection: the tables to read and how far they are. Safe for concurrent use.
@@ -91,7 +93,7 @@ func (p *progress) written(ctx context.Context, since shown) bool {
 		if s.rows != since.rows || s.generation != since.generation {
 			return true
 		}
-		if !wakened(ctx, changed) {
+		if !loop.Wait(ctx, changed) {
 			return false
 		}
 	}
@@ -107,10 +109,8 @@ func (p *progress) wait(ctx context.Context, position uint64) error {
 		if s.fault != "" {
 			return ErrBehind
 		}
-		select {
-		case <-ctx.Done():
+		if !loop.Wait(ctx, changed) {
 			return ctx.Err()
-		case <-changed:
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // The kinds of request.
@@ -64,24 +66,20 @@ func (r *Runner) rebuildHere(ctx context.Context, e *entry, active *generation, 
 	e.mu.Lock()
 	e.active = active
 	e.mu.Unlock()
-	watching, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
+	watch := loop.Within(ctx, r.logger)
+	defer watch.Stop()
+	watch.Go("rebuild report", func(ctx context.Context) {
 		for {
 			s, changed := e.progress.watch()
 			if s.rebuild != nil {
 				report(*s.rebuild)
 			}
-			if !wakened(watching, changed) {
+			if !loop.Wait(ctx, changed) {
 				return
 			}
 		}
-	}()
-	err := r.build(ctx, e, true)
-	stop()
-	<-watched
-	return err
+	})
+	return r.build(ctx, e, true)
 }
 
 // rebuildThere asks the leader and watches it.
@@ -104,7 +102,7 @@ func (r *Runner) rebuildThere(ctx context.Context, name string, old int, report 
 				Head: r.cfg.Feed.Head(),
 			})
 		}
-		if !sleep(ctx, rebuildRound) {
+		if !loop.Sleep(ctx, rebuildRound) {
 			return ctx.Err()
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"regexp"
-	"sync"
 	"sync/atomic"
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -37,11 +37,9 @@ type Runner struct {
 	byName  map[string]*entry
 	views   *Views
 
-	builds  sync.WaitGroup
+	loops   *loop.Group
 	waiting atomic.Int64  // readers that wait
 	hurry   chan struct{} // tells the follower that somebody waits
-	cancel  context.CancelFunc
-	done    chan struct{}
 }
 
 // New makes an engine without projections.
@@ -50,7 +48,7 @@ func New(cfg Config) *Runner {
 	if r.logger == nil {
 		r.logger = slog.New(slog.DiscardHandler)
 	}
-	r.views = &Views{r: r}
+	r.loops, r.views = loop.New(r.logger), &Views{r: r}
 	return r
 }
 
@@ -66,15 +64,15 @@ func (r *Runner) Register(projections ...Projection) {
 // Views is the reading side.
 func (r *Runner) Views() *Views { return r.views }
 
-// Start prepares the tables and begins to fill them.
+// Start prepares the tables and begins to fill them (internal/loop has the contract).
 func (r *Runner) Start(ctx context.Context) error {
-	if err := r.Prepare(ctx); err != nil {
-		return err
-	}
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r.cancel, r.done = cancel, make(chan struct{})
-	go r.run(run)
-	return nil
+	return r.loops.Start(ctx, func(ctx context.Context) error {
+		if err := r.Prepare(ctx); err != nil {
+			return err
+		}
+		r.loops.Go("projections", r.run)
+		return nil
+	})
 }
 
 // Prepare checks the registrations and makes sure that every projection has tables. Start does it too.
@@ -93,12 +91,7 @@ func (r *Runner) Prepare(ctx context.Context) error {
 }
 
 // Stop ends all work and returns when it has ended.
-func (r *Runner) Stop() {
-	if r.cancel != nil {
-		r.cancel()
-		<-r.done
-	}
-}
+func (r *Runner) Stop() { r.loops.Stop() }
 
 // nameShape is what a projection's name may be made of: it becomes part of a schema's name.
 var nameShape = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -91,6 +92,6 @@ func (v *Views) entry(projection string) *entry {
 // hurry makes the follower look often; the result ends that.
 func (v *Views) hurry() func() {
 	v.r.waiting.Add(1)
-	wake(v.r.hurry)
+	loop.Wake(v.r.hurry)
 	return func() { v.r.waiting.Add(-1) }
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Faults are the provider's bad days. PUT /sim/faults replaces them all: a missing field is as on a good day.
@@ -72,7 +74,7 @@ func (s *Simulator) faulty(handle http.HandlerFunc) http.HandlerFunc {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(s.run, cancel)()
-		if pause(ctx, time.Duration(f.LatencyMs)*time.Millisecond) != nil {
+		if !loop.Sleep(ctx, time.Duration(f.LatencyMs)*time.Millisecond) {
 			return
 		}
 		if fails {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Config of a simulator; the zero value is usable.
@@ -146,7 +147,7 @@ func (s *Simulator) later(delay time.Duration, do func(ctx context.Context)) {
 	s.pending++
 	s.work.Go(func() {
 		defer s.finished()
-		if pause(s.run, delay) == nil {
+		if loop.Sleep(s.run, delay) {
 			do(s.run)
 		}
 	})
@@ -159,21 +160,6 @@ func (s *Simulator) finished() {
 	if s.pending--; s.pending == 0 {
 		close(s.idle)
 		s.idle = make(chan struct{})
-	}
-}
-
-// pause waits in real time, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

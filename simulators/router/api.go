@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // acceptAPI serves the API protocol until the listener closes.
@@ -265,11 +266,6 @@ func (r *Router) endless(ctx context.Context, c call) bool {
 	if c.command != "monitor-traffic" || once || limited {
 		return true
 	}
-	timer := time.NewTimer(r.sim.cfg.CommandLimit)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	loop.Sleep(ctx, r.sim.cfg.CommandLimit)
 	return false
 }

@@ -3,6 +3,8 @@ package router
 import (
 	"context"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Faults are the ways in which a router misbehaves, by name. Counts are of writes applied over a protocol since the
@@ -122,14 +124,7 @@ func (r *Router) delay(ctx context.Context) bool {
 	if f.LatencyMs <= 0 {
 		return true
 	}
-	timer := time.NewTimer(time.Duration(f.LatencyMs) * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return loop.Sleep(ctx, time.Duration(f.LatencyMs)*time.Millisecond)
 }
 
 // actor names who wrote.

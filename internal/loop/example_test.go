@@ -1,0 +1,67 @@
+package loop_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
+)
+
+// counter is a service: it counts what it is given, now and then and whenever it is woken.
+type counter struct {
+	loops *loop.Group
+	wake  chan struct{}
+	given chan int
+	sum   chan int
+}
+
+// newCounter makes one that has not begun.
+func newCounter(logger *slog.Logger) *counter {
+	return &counter{
+		loops: loop.New(logger), wake: make(chan struct{}, 1), given: make(chan int, 8), sum: make(chan int),
+	}
+}
+
+// Start begins to count.
+func (c *counter) Start(ctx context.Context) error {
+	return c.loops.Start(ctx, func(context.Context) error {
+		c.loops.Go("count", c.run)
+		return nil
+	})
+}
+
+// Stop ends counting.
+func (c *counter) Stop() { c.loops.Stop() }
+
+// Add gives a number.
+func (c *counter) Add(n int) {
+	c.given <- n
+	loop.Wake(c.wake)
+}
+
+// run takes what was given, at the latest after a minute. The rounds do not fail, so neither does Every.
+func (c *counter) run(ctx context.Context) {
+	_ = loop.Every(ctx, time.Minute, c.wake, func(context.Context) error {
+		for len(c.given) > 0 {
+			c.sum <- <-c.given
+		}
+		return nil
+	})
+}
+
+func Example() {
+	c := newCounter(slog.New(slog.DiscardHandler))
+	if err := c.Start(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	c.Add(7)
+	fmt.Println(<-c.sum)
+	fmt.Println(c.Start(context.Background()))
+	c.Stop()
+	c.Stop()
+	// Output:
+	// 7
+	// already started
+}
