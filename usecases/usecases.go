@@ -1,7 +1,7 @@
-// Package usecases is what several commands and reads make together, without HTTP. Each area below has its own, as plain
-// functions over the bus, the read models and the vault: endpoints, the command line, imports and other programs call the
-// same. A use case reads what a stream has already decided in order to fill its commands; it never decides itself what a
-// stream must decide, since the answer may have changed when its command arrives.
+// Package usecases is what several commands and reads make together, without HTTP. Each area below has its own, as
+// plain functions over the bus, the read models and the vault: endpoints, the command line, imports and other programs
+// call the same. A use case reads what a stream has already decided in order to fill its commands; it never decides
+// itself what a stream must decide, since the answer may have changed when its command arrives.
 package usecases
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Asked is who asks for a use case, on whose behalf, and what makes a repeat of it meet what the first try made. Use cases
-// take it as a value; it is safe for concurrent use.
+// Asked is who asks for a use case, on whose behalf, and what makes a repeat of it meet what the first try made. Use
+// cases take it as a value; it is safe for concurrent use.
 type Asked struct {
 	// Meta goes with the use case's main command. Its OrgID is the organization that is asked for; zero = the platform.
 	Meta commands.Meta
-	// Keyed says that the command id comes from a key which the caller repeats after a lost answer (Idempotency-Key): what
-	// the use case makes then gets ids that derive from it.
+	// Keyed says that the command id comes from a key which the caller repeats after a lost answer (Idempotency-Key):
+	// what the use case makes then gets ids that derive from it.
 	Keyed bool
 }
 
 // Org is the organization on whose behalf it is asked.
 func (a Asked) Org() id.Organization { return a.Meta.OrgID }
 
-// Step is the metadata of a further command, told apart by a word: ids of events derive from the command's. If-Match holds
-// for the main command only.
+// Step is the metadata of a further command, told apart by a word: ids of events derive from the command's. If-Match
+// holds for the main command only.
 func (a Asked) Step(word string) commands.Meta {
 	m := a.Meta
 	m.CorrelationID = m.CommandID.String()
@@ -36,8 +36,8 @@ func (a Asked) Step(word string) commands.Meta {
 	return m
 }
 
-// NewID makes the id of something new, told apart by a word for its kind. Under a key it is the same at each repeat, so that
-// a retry after a lost answer meets what the first try made.
+// NewID makes the id of something new, told apart by a word for its kind. Under a key it is the same at each repeat, so
+// that a retry after a lost answer meets what the first try made.
 func NewID[I ~[16]byte](a Asked, kind string) I {
 	if !a.Keyed {
 		return id.New[I]()

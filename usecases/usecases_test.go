@@ -36,7 +36,8 @@ func TestAsked_ARepeatUnderAKeyMeetsWhatTheFirstTryMade(t *testing.T) {
 	if id.Any(usecases.NewID[id.Plan](first, "plan")) == id.Any(usecases.NewID[id.Secret](first, "secret")) {
 		t.Error("two kinds of things have one id")
 	}
-	if first.Step("a").CommandID != again.Step("a").CommandID || first.Step("a").CommandID == first.Step("b").CommandID {
+	if first.Step("a").CommandID != again.Step("a").CommandID ||
+		first.Step("a").CommandID == first.Step("b").CommandID {
 		t.Error("steps are not told apart by their words alone")
 	}
 	unkeyed := asked(first.Org())
@@ -45,7 +46,8 @@ func TestAsked_ARepeatUnderAKeyMeetsWhatTheFirstTryMade(t *testing.T) {
 	}
 	revision := uint64(3)
 	unkeyed.Meta.ExpectedRevision = &revision
-	if step := unkeyed.Step("a"); step.ExpectedRevision != nil || step.CorrelationID != unkeyed.Meta.CommandID.String() {
+	if step := unkeyed.Step("a"); step.ExpectedRevision != nil ||
+		step.CorrelationID != unkeyed.Meta.CommandID.String() {
 		t.Errorf("a further command carries %+v", step)
 	}
 }

@@ -17,8 +17,9 @@ import (
 // Accounts is the definition of accounts.
 func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent] {
 	return aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent]{
-		Category: commands.AccountCategory, Missing: commands.ErrNoAccount, Evolve: evolveAccount, Decide: decideAccount,
-		Owner: ownerAccount, Close: closeAccount,
+		Category: commands.AccountCategory, Missing: commands.ErrNoAccount, Evolve: evolveAccount,
+		Decide: decideAccount,
+		Owner:  ownerAccount, Close: closeAccount,
 		Commands: []commands.AccountCommand{
 			commands.DraftInvoice{}, commands.IssueInvoice{}, commands.VoidInvoice{}, commands.DraftCreditNote{},
 			commands.IssueCreditNote{}, commands.CreditReceipt{}, commands.WithdrawReceipt{}, commands.ReservePrompt{},

@@ -14,8 +14,8 @@ import (
 // NumberSeries is the definition of number series.
 func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent] {
 	return aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent]{
-		Category: commands.NumberingCategory, Missing: commands.ErrNotFound, Evolve: evolveNumbering, Decide: decideNumbering,
-		Owner: ownerNumbering, Close: closeNumbering,
+		Category: commands.NumberingCategory, Missing: commands.ErrNotFound, Evolve: evolveNumbering,
+		Decide: decideNumbering, Owner: ownerNumbering, Close: closeNumbering,
 		Commands: []commands.NumberingCommand{commands.GrantNumber{}},
 	}
 }

@@ -14,7 +14,9 @@ import (
 )
 
 // drafted is the invoice that lines under a tax rule become.
-func drafted(t interface{ Fatalf(string, ...any) }, rule events.TaxRule, lines ...commands.LineInput) events.InvoiceDrafted {
+func drafted(
+	t interface{ Fatalf(string, ...any) }, rule events.TaxRule, lines ...commands.LineInput,
+) events.InvoiceDrafted {
 	c := draft(1, 0, 10)
 	c.Lines, c.Tax = lines, rule
 	if err := c.Validate(); err != nil {
@@ -36,10 +38,19 @@ func line(quantity string, price int64) commands.LineInput {
 	return commands.LineInput{Description: "Home", Quantity: quantity, UnitPrice: kes(price)}
 }
 
+// exclusive is a rule of taxes that come on top of the price.
+func exclusive(taxes ...events.TaxComponent) events.TaxRule { return events.TaxRule{Components: taxes} }
+
+// inclusive is a rule of taxes that the price contains.
+func inclusive(taxes ...events.TaxComponent) events.TaxRule {
+	return events.TaxRule{Inclusive: true, Components: taxes}
+}
+
 func TestTax_Amounts(t *testing.T) {
 	t.Parallel()
 	vat := events.TaxComponent{Name: "VAT", BasisPoints: 1600}
 	excise := events.TaxComponent{Name: "Excise", BasisPoints: 1500}
+	half := events.TaxComponent{Name: "T", BasisPoints: 5000}
 	onTop := events.TaxComponent{Name: "VAT", BasisPoints: 1600, Compound: true}
 	for name, c := range map[string]struct {
 		rule       events.TaxRule
@@ -48,16 +59,16 @@ func TestTax_Amounts(t *testing.T) {
 		taxes      []int64
 	}{
 		"none":                    {events.TaxRule{}, line("1", 1000), 1000, 1000, nil},
-		"inclusive":               {events.TaxRule{Inclusive: true, Components: []events.TaxComponent{vat}}, line("1", 116000), 100000, 116000, []int64{16000}},
-		"exclusive":               {events.TaxRule{Components: []events.TaxComponent{vat}}, line("1", 100000), 100000, 116000, []int64{16000}},
-		"exclusive, half up":      {events.TaxRule{Components: []events.TaxComponent{{Name: "T", BasisPoints: 5000}}}, line("1", 1), 1, 2, []int64{1}},
-		"side by side":            {events.TaxRule{Components: []events.TaxComponent{excise, vat}}, line("1", 10000), 10000, 13100, []int64{1500, 1600}},
-		"compound":                {events.TaxRule{Components: []events.TaxComponent{excise, onTop}}, line("1", 10000), 10000, 13340, []int64{1500, 1840}},
-		"compound, first":         {events.TaxRule{Components: []events.TaxComponent{onTop, excise}}, line("1", 10000), 10000, 13100, []int64{1600, 1500}},
-		"compound, inclusive":     {events.TaxRule{Inclusive: true, Components: []events.TaxComponent{excise, onTop}}, line("1", 13340), 10000, 13340, []int64{1500, 1840}},
+		"inclusive":               {inclusive(vat), line("1", 116000), 100000, 116000, []int64{16000}},
+		"exclusive":               {exclusive(vat), line("1", 100000), 100000, 116000, []int64{16000}},
+		"exclusive, half up":      {exclusive(half), line("1", 1), 1, 2, []int64{1}},
+		"side by side":            {exclusive(excise, vat), line("1", 10000), 10000, 13100, []int64{1500, 1600}},
+		"compound":                {exclusive(excise, onTop), line("1", 10000), 10000, 13340, []int64{1500, 1840}},
+		"compound, first":         {exclusive(onTop, excise), line("1", 10000), 10000, 13100, []int64{1600, 1500}},
+		"compound, inclusive":     {inclusive(excise, onTop), line("1", 13340), 10000, 13340, []int64{1500, 1840}},
 		"quantity is exact":       {events.TaxRule{}, line("0.1", 30), 3, 3, nil},
 		"quantity rounds half up": {events.TaxRule{}, line("2.5", 1), 3, 3, nil},
-		"thirds":                  {events.TaxRule{Inclusive: true, Components: []events.TaxComponent{vat}}, line("0.333333", 1000), 287, 333, []int64{46}},
+		"thirds":                  {inclusive(vat), line("0.333333", 1000), 287, 333, []int64{46}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +115,9 @@ func TestDraftInvoice_OutOfRangeIsRefused(t *testing.T) {
 
 func TestDraftInvoice_FormFaultsAreAllNamed(t *testing.T) {
 	t.Parallel()
-	for _, quantity := range []string{"", "-1", "1e3", "1.", ".5", "1,5", "1234567890", "0.1234567", " 1", "0x1", "01"} {
+	for _, quantity := range []string{
+		"", "-1", "1e3", "1.", ".5", "1,5", "1234567890", "0.1234567", " 1", "0x1", "01",
+	} {
 		c := draft(1, 100, 10)
 		c.Lines = []commands.LineInput{line(quantity, 100)}
 		if failure.CodeOf(c.Validate()) != "invalid_input" {
@@ -123,7 +136,8 @@ func TestTax_NetAndTaxesAlwaysSumToGross(t *testing.T) {
 		rule := events.TaxRule{Inclusive: rapid.Bool().Draw(t, "inclusive")}
 		for range rapid.IntRange(0, 3).Draw(t, "components") {
 			rule.Components = append(rule.Components, events.TaxComponent{
-				Name: "T", BasisPoints: rapid.Int64Range(0, 10_000).Draw(t, "rate"), Compound: rapid.Bool().Draw(t, "compound"),
+				Name: "T", BasisPoints: rapid.Int64Range(0, 10_000).Draw(t, "rate"),
+				Compound: rapid.Bool().Draw(t, "compound"),
 			})
 		}
 		var lines []commands.LineInput

@@ -29,7 +29,9 @@ var (
 
 // scenario types, for short.
 type (
-	orgScenario     = decidertest.Scenario[identity.Organization, commands.OrganizationCommand, events.OrganizationEvent]
+	orgScenario = decidertest.Scenario[
+		identity.Organization, commands.OrganizationCommand, events.OrganizationEvent,
+	]
 	userScenario    = decidertest.Scenario[identity.User, commands.UserCommand, events.UserEvent]
 	sessionScenario = decidertest.Scenario[identity.Session, commands.SessionCommand, events.SessionEvent]
 )

@@ -15,7 +15,8 @@ import (
 // Users is the definition of users.
 func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent] {
 	return aggregates.Definition[User, commands.UserCommand, events.UserEvent]{
-		Category: commands.UserCategory, Missing: commands.ErrNoUser, Evolve: evolveUser, Decide: decideUser, Owner: ownerUser,
+		Category: commands.UserCategory, Missing: commands.ErrNoUser, Evolve: evolveUser, Decide: decideUser,
+		Owner:  ownerUser,
 		Claims: claimsUser,
 		Commands: []commands.UserCommand{
 			commands.RegisterUser{}, commands.GrantMembership{}, commands.AcceptMembership{}, commands.CorrectUser{},

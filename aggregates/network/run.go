@@ -15,7 +15,8 @@ import (
 // Runs is the definition of runs of writes to a router.
 func Runs() aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent] {
 	return aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent]{
-		Category: commands.ReconcileCategory, Missing: commands.ErrNoRun, Evolve: evolveRun, Decide: decideRun, Owner: ownerRun,
+		Category: commands.ReconcileCategory, Missing: commands.ErrNoRun, Evolve: evolveRun, Decide: decideRun,
+		Owner: ownerRun,
 		Close: closeRun,
 		Commands: []commands.ReconcileCommand{
 			commands.RequestReconcile{}, commands.StartReconcile{}, commands.PlanWrites{}, commands.RecordWrite{},

@@ -14,8 +14,9 @@ import (
 // Services is the definition of services on routers.
 func Services() aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent] {
 	return aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent]{
-		Category: commands.ServiceCategory, Missing: commands.ErrNoService, Evolve: evolveService, Decide: decideService,
-		Owner: ownerService, Gone: func(s Service) bool { return s.Removed }, Close: closeService,
+		Category: commands.ServiceCategory, Missing: commands.ErrNoService, Evolve: evolveService,
+		Decide: decideService,
+		Owner:  ownerService, Gone: func(s Service) bool { return s.Removed }, Close: closeService,
 		Commands: []commands.ServiceCommand{
 			commands.RequestService{}, commands.ChangeService{}, commands.ReconcileService{}, commands.RequestRemoval{},
 			commands.ReportApplied{}, commands.ReportTornDown{}, commands.ReportServiceFailure{},

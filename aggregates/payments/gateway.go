@@ -12,8 +12,9 @@ import (
 // Gateways is the definition of payment gateway settings.
 func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent]{
-		Category: commands.GatewayCategory, Missing: commands.ErrNoGateway, Evolve: evolveGateway, Decide: decideGateway,
-		Owner: ownerGateway, Claims: claimsGateway,
+		Category: commands.GatewayCategory, Missing: commands.ErrNoGateway, Evolve: evolveGateway,
+		Decide: decideGateway,
+		Owner:  ownerGateway, Claims: claimsGateway,
 		Commands: []commands.GatewayCommand{
 			commands.ConfigureGateway{}, commands.RegisterGateway{}, commands.FailGatewayRegistration{},
 		},

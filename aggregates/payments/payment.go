@@ -15,8 +15,9 @@ import (
 // Payments is the definition of payment attempts.
 func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent] {
 	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
-		Category: commands.PaymentCategory, Missing: commands.ErrNoPayment, Evolve: evolvePayment, Decide: decidePayment,
-		Owner: ownerPayment,
+		Category: commands.PaymentCategory, Missing: commands.ErrNoPayment, Evolve: evolvePayment,
+		Decide: decidePayment,
+		Owner:  ownerPayment,
 		Commands: []commands.PaymentCommand{
 			commands.InitiatePayment{}, commands.BeginSubmission{}, commands.AcceptPrompt{}, commands.RefusePrompt{},
 			commands.DoubtPrompt{}, commands.RequestCheck{}, commands.RecordCheck{}, commands.RecordVerdict{},

@@ -15,8 +15,9 @@ import (
 // Receipts is the definition of receipts.
 func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
 	return aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
-		Category: commands.ReceiptCategory, Missing: commands.ErrNoReceipt, Evolve: evolveReceipt, Decide: decideReceipt,
-		Owner: ownerReceipt,
+		Category: commands.ReceiptCategory, Missing: commands.ErrNoReceipt, Evolve: evolveReceipt,
+		Decide: decideReceipt,
+		Owner:  ownerReceipt,
 		Commands: []commands.ReceiptCommand{
 			commands.RecordReceipt{}, commands.RecordCash{}, commands.MatchReceipt{}, commands.HoldReceipt{},
 			commands.ClaimProvisional{}, commands.AbsorbReceipt{}, commands.MarkUnclaimed{}, commands.AssignReceipt{},
@@ -222,20 +223,18 @@ func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]ev
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
 	}
-	return []events.ReceiptEvent{s.matched(c.OrgID, c.SubscriberID, c.InvoiceID, c.PaymentID, c.By, now)}, nil
+	return []events.ReceiptEvent{s.matched(c, now)}, nil
 }
 
 // matched is the fact that the money is a subscriber's. Money of a prompt came by prompt, whoever told about it first.
-func (s Receipt) matched(
-	org id.Organization, subscriber id.Subscriber, invoice id.Invoice, payment id.Payment, by string, now time.Time,
-) events.ReceiptMatched {
+func (s Receipt) matched(c commands.MatchReceipt, now time.Time) events.ReceiptMatched {
 	channel := s.Channel
-	if by == commands.MatchedByPrompt && channel == commands.ChannelPaybill {
+	if c.By == commands.MatchedByPrompt && channel == commands.ChannelPaybill {
 		channel = commands.ChannelPrompt
 	}
 	return events.ReceiptMatched{
-		ReceiptID: s.ID, OrgID: org, SubscriberID: subscriber, InvoiceID: invoice, PaymentID: payment,
-		ReceiptNumber: s.Number, Channel: channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, By: by, At: now,
+		ReceiptID: s.ID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: c.PaymentID,
+		ReceiptNumber: s.Number, Channel: channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, By: c.By, At: now,
 	}
 }
 

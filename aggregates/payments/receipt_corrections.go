@@ -79,8 +79,10 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	}
-	return []events.ReceiptEvent{s.matched(s.Org, c.SubscriberID, c.InvoiceID, s.Payment, commands.MatchedByOperator,
-		now)}, nil
+	return []events.ReceiptEvent{s.matched(commands.MatchReceipt{
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: s.Payment,
+		By: commands.MatchedByOperator,
+	}, now)}, nil
 }
 
 // receiptAbsorbed refuses to correct money that another receipt carries.

@@ -31,7 +31,9 @@ var (
 )
 
 // aggregate is the registration.
-func aggregate() aggregates.Definition[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
+func aggregate() aggregates.Definition[
+	subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent,
+] {
 	return subscribers.Subscriptions()
 }
 

@@ -63,10 +63,12 @@ func poolSize(url string) string {
 func (k *kit) fillSubscribers(b *testing.B, org string, count int) {
 	b.Helper()
 	insert := k.app.engines.views.SQL(subscribersviews.SubscribersName, `
-insert into {schema}.subscribers (subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status,
-  currency, balance_minor, created_at, revision)
-select gen_random_uuid(), $1, (1000000 + n)::text, 'First' || n, 'Last' || n, '+2547' || lpad(n::text, 8, '0'), 'c' || n || '@example.org',
-  'House ' || n, '', array['fibre', 'estate ' || n % 50], 'active', 'KES', (n % 40) * 10000, timestamptz '2026-01-01' + n * interval '1 second', 0
+insert into {schema}.subscribers
+	(subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status,
+	currency, balance_minor, created_at, revision)
+select gen_random_uuid(), $1, (1000000 + n)::text, 'First' || n, 'Last' || n, '+2547' || lpad(n::text, 8, '0'),
+	'c' || n || '@example.org', 'House ' || n, '', array['fibre', 'estate ' || n % 50], 'active', 'KES',
+	(n % 40) * 10000, timestamptz '2026-01-01' + n * interval '1 second', 0
 from generate_series(1, $2) n`)
 	if _, err := k.app.DB().Owner.Exec(b.Context(), insert, org, count); err != nil {
 		b.Fatal(err)
@@ -78,9 +80,10 @@ from generate_series(1, $2) n`)
 }
 
 // bareSQL is the query of the list.
-const bareSQL = `select subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, latitude, longitude, tags,
-	external_ref, status, currency, balance_minor, created_at, revision
-	from {schema}.subscribers where org_id = $1 order by created_at desc, subscriber_id desc limit $2`
+const bareSQL = `
+select subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, latitude, longitude,
+	tags, external_ref, status, currency, balance_minor, created_at, revision
+from {schema}.subscribers where org_id = $1 order by created_at desc, subscriber_id desc limit $2`
 
 // barePageRow is a subscriber as the API writes it.
 type barePageRow struct {

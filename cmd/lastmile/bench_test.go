@@ -132,8 +132,9 @@ func BenchmarkCallbacks(b *testing.B) {
 		var rates []float64
 		for range benchtest.Rounds(b) {
 			rates = append(rates, benchtest.Rate(b, benchWriters, func(_ context.Context, caller int) error {
-				body := fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":"BN%08d","TransTime":"20261120101500","TransAmount":"100.00","BusinessShortCode":%q,`+
-					`"BillRefNumber":"nobody","MSISDN":"254711000001","FirstName":"BENCH"}`, serial.Add(1),
+				body := fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":"BN%08d","TransTime":"20261120101500",`+
+					`"TransAmount":"100.00","BusinessShortCode":%q,"BillRefNumber":"nobody",`+
+					`"MSISDN":"254711000001","FirstName":"BENCH"}`, serial.Add(1),
 					testShortcode)
 				return lines[caller].expect(http.StatusOK,
 					request(http.MethodPost, path, apiClient{host: k.admin.host}, body))

@@ -14,7 +14,7 @@ import (
 
 // keyCommands are `lastmile keys ...`.
 type keyCommands struct {
-	Rotate   keysRotate   `cmd:"" help:"Seal everything anew under PLATFORM_ENCRYPTION_KEY that is under a previous key."`
+	Rotate   keysRotate   `cmd:"" help:"Seal what is under a previous key anew under PLATFORM_ENCRYPTION_KEY."`
 	Erasures keysErasures `cmd:"" help:"List the ids of erased persons, one on each line."`
 	Erase    keysErase    `cmd:"" help:"Destroy the keys of the ids in a file, after a restore."`
 }

@@ -50,7 +50,7 @@ type simulateRouter struct {
 	Seed     uint64   `default:"1" help:"Counters, addresses and faults follow from it."`
 	Versions []string `default:"7.16" help:"One router of each version, such as 6.49.10,7.6,7.16,7.23.7."`
 	Password string   `default:"" help:"Of the user admin."`
-	Port     int      `default:"0" help:"First of four ports of each router: www, www-ssl, api, api-ssl; 0 picks free ones."`
+	Port     int      `default:"0" help:"First of each router's ports (www, www-ssl, api, api-ssl); 0 picks free."`
 }
 
 // Run simulates until a signal. Production has real routers.

@@ -12,12 +12,12 @@ import (
 
 // tunnelCommands are `lastmile tunnel ...`.
 type tunnelCommands struct {
-	Config tunnelConfig `cmd:"" help:"Print the configuration of the SSTP concentrator with every router's credentials. The output is secret."`
+	Config tunnelConfig `cmd:"" help:"Print the SSTP concentrator's configuration. It has every router's secrets."`
 }
 
 // tunnelConfig is `lastmile tunnel config`.
 type tunnelConfig struct {
-	Target      string `default:"accel-ppp" enum:"accel-ppp,router" help:"accel-ppp (a program for Debian) or router (a script for RouterOS)."`
+	Target      string `default:"accel-ppp" enum:"accel-ppp,router" help:"accel-ppp (for Debian) or router (RouterOS)."`
 	File        string `default:"all" enum:"all,config,secrets" help:"Of accel-ppp: which of its two files."`
 	Certificate string `default:"/etc/accel-ppp/fullchain.pem" help:"Path of the certificate; on a router its name."`
 	Key         string `default:"/etc/accel-ppp/privkey.pem" help:"Path of the certificate's key."`

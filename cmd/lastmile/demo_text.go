@@ -32,7 +32,8 @@ What to try (curl resolves *.localhost by itself):
   curl -s "{{.ISP}}/subscribers?limit=3" -H "Authorization: Bearer $TOKEN"
 
   # find the one who never paid, and send a prompt to the phone
-  ID=$(curl -s "{{.ISP}}/subscribers?q=hibiscus" -H "Authorization: Bearer $TOKEN" | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
+  ID=$(curl -s "{{.ISP}}/subscribers?q=hibiscus" -H "Authorization: Bearer $TOKEN" \
+    | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
   curl -s {{.ISP}}/payments/initiate -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
     -d "{\"subscriberId\":\"$ID\",\"amount\":1500}"
   sleep 1   # the customer enters the PIN, the provider calls back
@@ -42,12 +43,15 @@ What to try (curl resolves *.localhost by itself):
   curl -s "{{.ISP}}/receipts?state=suspense" -H "Authorization: Bearer $TOKEN"
 
   # the same customer pays the paybill, with the account number as reference
-  ACCOUNT=$(curl -s "{{.ISP}}/subscribers/$ID" -H "Authorization: Bearer $TOKEN" | sed 's/.*"accountNumber":"\([^"]*\)".*/\1/')
-  curl -s {{.Provider}}/sim/paybill -d "{\"shortCode\":\"{{.Shortcode}}\",\"msisdn\":\"254700000008\",\"amount\":1500,\"billRefNumber\":\"$ACCOUNT\"}"
+  ACCOUNT=$(curl -s "{{.ISP}}/subscribers/$ID" -H "Authorization: Bearer $TOKEN" \
+    | sed 's/.*"accountNumber":"\([^"]*\)".*/\1/')
+  curl -s {{.Provider}}/sim/paybill \
+    -d "{\"shortCode\":\"{{.Shortcode}}\",\"msisdn\":\"254700000008\",\"amount\":1500,\"billRefNumber\":\"$ACCOUNT\"}"
 
   # the routers, as they were polled last; one of them has drifted
   curl -s "{{.ISP}}/nas/fleet" -H "Authorization: Bearer $TOKEN"
-  NAS=$(curl -s "{{.ISP}}/nas/devices?limit=1" -H "Authorization: Bearer $TOKEN" | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
+  NAS=$(curl -s "{{.ISP}}/nas/devices?limit=1" -H "Authorization: Bearer $TOKEN" \
+    | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
   curl -s "{{.ISP}}/nas/devices/$NAS/drift" -H "Authorization: Bearer $TOKEN"
 
   # repair it, look at who is online, reboot it
@@ -57,11 +61,12 @@ What to try (curl resolves *.localhost by itself):
 
   # register the spare router (user admin, password {{.RouterPassword}}), get the script to paste, sell a port
   NEW=$(curl -s {{.ISP}}/nas/devices -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
-    -d '{"name":"spare","ipAddress":"203.0.113.21","radiusSecret":"spareradius1","managementAddress":"{{.Spare}}"}' | sed 's/^{"id":"\([^"]*\)".*/\1/')
+    -d '{"name":"spare","ipAddress":"203.0.113.21","radiusSecret":"spareradius1","managementAddress":"{{.Spare}}"}' \
+    | sed 's/^{"id":"\([^"]*\)".*/\1/')
   curl -s "{{.ISP}}/nas/devices/$NEW/bootstrap-script" -H "Authorization: Bearer $TOKEN" > bootstrap.rsc
   curl -s -X POST "{{.Routers}}/sim/routers/spare/paste" --data-binary @bootstrap.rsc
-  curl -s -X POST "{{.ISP}}/nas/devices/$NEW/services" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
-    -d '{"type":"pppoe","parentInterface":"ether5"}'
+  curl -s -X POST "{{.ISP}}/nas/devices/$NEW/services" -H "Authorization: Bearer $TOKEN" \
+    -H 'Content-Type: application/json' -d '{"type":"pppoe","parentInterface":"ether5"}'
 
   # unplug a router, and see it in the fleet
   curl -s -X PUT {{.Routers}}/sim/routers/tower-north/power -d '{"on":false}'

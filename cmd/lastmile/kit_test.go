@@ -177,13 +177,14 @@ func (k *kit) must(c apiClient, method, path string, body any) answer {
 	return out
 }
 
-// refused is a call that has to fail with a status and a code ("" = any).
-func (k *kit) refused(c apiClient, method, path string, body any, status int, code string) {
+// refused is a call, "GET /auth/me", that has to fail with a status and a code ("" = any).
+func (k *kit) refused(c apiClient, call string, body any, status int, code string) {
 	k.t.Helper()
+	method, path, _ := strings.Cut(call, " ")
 	_, err := c.call(k.t.Context(), method, path, "", body)
 	no := asAPIError(err)
 	if no == nil || no.Status != status || code != "" && no.Code != code {
-		k.t.Errorf("%s %s: got %v, want status %d %s", method, path, err, status, code)
+		k.t.Errorf("%s: got %v, want status %d %s", call, err, status, code)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes(t *testing.T) {
 		}
 		return receipt != "", err
 	})
-	k.refused(k.admin, "POST", "/receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber}, 404,
+	k.refused(k.admin, "POST /receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber}, 404,
 		"")
 	k.must(k.root, "POST", "/receipts/"+receipt+"/assign", map[string]string{"orgId": k.org()})
 	k.must(k.admin, "POST", "/receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber})

@@ -84,7 +84,7 @@ func (k *kit) survives(r simRouter, now *shiftedClock, what string, f router.Fau
 		now.shift(breakerPatience)
 		k.must(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true", nil)
 	}
-	k.refused(k.admin, "GET", "/nas/services/"+service, nil, 404, "service_not_found")
+	k.refused(k.admin, "GET /nas/services/"+service, nil, 404, "service_not_found")
 }
 
 // reported waits until the first work on a service is reported, well or not.

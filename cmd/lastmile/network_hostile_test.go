@@ -103,12 +103,12 @@ func TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied(t *testing.T)
 	}
 	k.serviceIs(drifted, "degraded")
 	r.SetFaults(router.Faults{DenyWrites: true})
-	k.refused(k.admin, "POST", "/nas/devices/"+r.device+"/reconcile", nil, 502, "router_refused")
+	k.refused(k.admin, "POST /nas/devices/"+r.device+"/reconcile", nil, 502, "router_refused")
 	if now := k.must(k.admin, "GET", "/nas/services/"+drifted, nil); now.text("state") != "degraded" {
 		t.Errorf("after a run that wrote nothing: %v", now)
 	}
 	r.SetFaults(router.Faults{})
-	k.refused(k.admin, "POST", "/nas/devices/"+r.device+"/reconcile", nil, 502, "") // the port is still reserved
+	k.refused(k.admin, "POST /nas/devices/"+r.device+"/reconcile", nil, 502, "") // the port is still reserved
 	k.eventually("the other service to be repaired", func(ctx context.Context) (bool, error) {
 		now, err := k.admin.call(ctx, "GET", "/nas/services/"+drifted, "", nil)
 		return now.text("state") == "active", err
@@ -128,10 +128,10 @@ func TestService_OnARouterThatIsGoneCanBeGivenUp(t *testing.T) {
 		t.Error("a router that answers was given up")
 	}
 	r.SetPower(false)
-	k.refused(k.admin, "DELETE", "/nas/services/"+service+"?abandon=true", nil, 503, "device_unreachable")
-	k.refused(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true", nil, 503, "device_unreachable")
+	k.refused(k.admin, "DELETE /nas/services/"+service+"?abandon=true", nil, 503, "device_unreachable")
+	k.refused(k.admin, "DELETE /nas/services/"+service+"?confirm=true", nil, 503, "device_unreachable")
 	k.must(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true&abandon=true", nil)
-	k.refused(k.admin, "GET", "/nas/services/"+service, nil, 404, "service_not_found")
+	k.refused(k.admin, "GET /nas/services/"+service, nil, 404, "service_not_found")
 	k.eventually("the router to be deleted", func(ctx context.Context) (bool, error) {
 		_, err := k.admin.call(ctx, "DELETE", "/nas/devices/"+r.device, "", nil)
 		return err == nil, err

@@ -73,7 +73,7 @@ func TestReboot_IsConfirmedByUptimeAndSentOnce(t *testing.T) {
 		if b, _ := done["reboot"].(map[string]any); b["stage"] != "accepted" {
 			t.Errorf("%s: %v", r.Summary().Version, done)
 		}
-		k.refused(k.admin, "POST", "/nas/devices/"+r.device+"/reboot", nil, 409, "reboot_in_progress")
+		k.refused(k.admin, "POST /nas/devices/"+r.device+"/reboot", nil, 409, "reboot_in_progress")
 		now.shift(breakerPatience)
 		k.eventually("the reboot to be confirmed", func(ctx context.Context) (bool, error) {
 			if _, err := k.admin.call(ctx, "POST", "/nas/devices/"+r.device+"/ping", "", nil); err != nil {

@@ -21,6 +21,49 @@ func (k *kit) errorOf(c apiClient, method, path string, body any) *apiError {
 	return no
 }
 
+// badService is a request for a service that is refused, and what the answer has to say.
+type badService struct {
+	body   map[string]any
+	status int
+	says   string
+}
+
+// pppoe asks for a service on an interface; more are its other fields, names and values in turns.
+func pppoe(port string, more ...any) map[string]any {
+	body := map[string]any{"type": "pppoe", "parentInterface": port}
+	for i := 0; i < len(more); i += 2 {
+		body[fmt.Sprint(more[i])] = more[i+1]
+	}
+	return body
+}
+
+// badServices are the faults that a request may have, on a router where ether4 is taken with 10.60.0.0/24.
+func badServices() map[string]badService {
+	garden := map[string]any{"domains": []string{"example.com"}}
+	return map[string]badService{
+		"reserved: DHCP client": {pppoe("ether1"), 400, "reserved_interface"},
+		"reserved: bridge":      {pppoe("bridge"), 400, "reserved_interface"},
+		"no type":               {map[string]any{"parentInterface": "ether5"}, 400, "type"},
+		"unknown type":          {map[string]any{"type": "ipoe", "parentInterface": "ether5"}, 422, "type"},
+		"unknown interface":     {pppoe("ether99"), 422, "parentInterface"},
+		"VLAN out of range":     {pppoe("ether5", "vlanId", 4095), 422, "vlanId"},
+		"VLAN 0":                {pppoe("ether5", "vlanId", 0), 422, "vlanId"},
+		"overlap":               {pppoe("ether5", "subnet", "10.60.0.128/25"), 422, "subnet"},
+		"overlap with the LAN":  {pppoe("ether5", "subnet", "192.168.88.0/25"), 422, "subnet"},
+		"host bits":             {pppoe("ether5", "subnet", "10.61.0.1/24"), 422, "subnet"},
+		"pool outside": {
+			pppoe("ether5", "subnet", "10.61.0.0/24", "poolStart", "10.62.0.2"), 422, "poolStart",
+		},
+		"gateway inside pool": {
+			pppoe("ether5", "subnet", "10.61.0.0/24", "gateway", "10.61.0.9", "poolStart", "10.61.0.2", "poolEnd",
+				"10.61.0.20"), 422, "gateway",
+		},
+		"garden of PPPoE":        {pppoe("ether5", "walledGarden", garden), 422, "walledGarden"},
+		"unknown field":          {pppoe("ether5", "colour", "red"), 422, "colour"},
+		"another service's port": {pppoe("ether4"), 409, "interface_in_use"},
+	}
+}
+
 // TestService_BadInputIsRefusedBeforeAnyWrite names the field, and leaves the router as it was.
 func TestService_BadInputIsRefusedBeforeAnyWrite(t *testing.T) {
 	t.Parallel()
@@ -29,27 +72,7 @@ func TestService_BadInputIsRefusedBeforeAnyWrite(t *testing.T) {
 	path := "/nas/devices/" + r.device + "/services"
 	first := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4", "subnet": "10.60.0.0/24"})
 	writes := r.Writes()
-	for name, c := range map[string]struct {
-		body   map[string]any
-		status int
-		says   string
-	}{
-		"reserved: DHCP client":  {map[string]any{"type": "pppoe", "parentInterface": "ether1"}, 400, "reserved_interface"},
-		"reserved: bridge":       {map[string]any{"type": "pppoe", "parentInterface": "bridge"}, 400, "reserved_interface"},
-		"no type":                {map[string]any{"parentInterface": "ether5"}, 400, "type"},
-		"unknown type":           {map[string]any{"type": "ipoe", "parentInterface": "ether5"}, 422, "type"},
-		"unknown interface":      {map[string]any{"type": "pppoe", "parentInterface": "ether99"}, 422, "parentInterface"},
-		"VLAN out of range":      {map[string]any{"type": "pppoe", "parentInterface": "ether5", "vlanId": 4095}, 422, "vlanId"},
-		"VLAN 0":                 {map[string]any{"type": "pppoe", "parentInterface": "ether5", "vlanId": 0}, 422, "vlanId"},
-		"overlap":                {map[string]any{"type": "pppoe", "parentInterface": "ether5", "subnet": "10.60.0.128/25"}, 422, "subnet"},
-		"overlap with the LAN":   {map[string]any{"type": "pppoe", "parentInterface": "ether5", "subnet": "192.168.88.0/25"}, 422, "subnet"},
-		"host bits":              {map[string]any{"type": "pppoe", "parentInterface": "ether5", "subnet": "10.61.0.1/24"}, 422, "subnet"},
-		"pool outside":           {map[string]any{"type": "pppoe", "parentInterface": "ether5", "subnet": "10.61.0.0/24", "poolStart": "10.62.0.2"}, 422, "poolStart"},
-		"gateway inside pool":    {map[string]any{"type": "pppoe", "parentInterface": "ether5", "subnet": "10.61.0.0/24", "gateway": "10.61.0.9", "poolStart": "10.61.0.2", "poolEnd": "10.61.0.20"}, 422, "gateway"},
-		"garden of PPPoE":        {map[string]any{"type": "pppoe", "parentInterface": "ether5", "walledGarden": map[string]any{"domains": []string{"example.com"}}}, 422, "walledGarden"},
-		"unknown field":          {map[string]any{"type": "pppoe", "parentInterface": "ether5", "colour": "red"}, 422, "colour"},
-		"another service's port": {map[string]any{"type": "pppoe", "parentInterface": "ether4"}, 409, "interface_in_use"},
-	} {
+	for name, c := range badServices() {
 		if no := k.errorOf(k.admin, "POST", path, c.body); no.Status != c.status || !strings.Contains(no.Body, c.says) {
 			t.Errorf("%s: %v, want %d with %q", name, no, c.status, c.says)
 		}
@@ -57,7 +80,8 @@ func TestService_BadInputIsRefusedBeforeAnyWrite(t *testing.T) {
 	if _, err := r.Do("interface/list/member", "add", router.Item{"list": "WAN", "interface": "ether4"}); err != nil {
 		t.Fatal(err)
 	}
-	if no := k.errorOf(k.admin, "POST", "/nas/services/"+first+"/reconcile", nil); no.Code != "reserved_interface" || no.Status != 400 {
+	if no := k.errorOf(k.admin, "POST", "/nas/services/"+first+"/reconcile", nil); no.Code != "reserved_interface" ||
+		no.Status != 400 {
 		t.Errorf("reconcile on a port that became reserved: %v", no)
 	}
 	if r.Writes() != writes {
@@ -65,8 +89,8 @@ func TestService_BadInputIsRefusedBeforeAnyWrite(t *testing.T) {
 	}
 }
 
-// TestService_DisruptiveChangeNeedsConfirmation tells how many customers are dropped; the old resources go, new ones come.
-// What is not disruptive leaves everybody online.
+// TestService_DisruptiveChangeNeedsConfirmation tells how many customers are dropped; the old resources go, new ones
+// come. What is not disruptive leaves everybody online.
 func TestService_DisruptiveChangeNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
@@ -74,7 +98,8 @@ func TestService_DisruptiveChangeNeedsConfirmation(t *testing.T) {
 	service := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"})
 	path := "/nas/services/" + service
 	for i, user := range []string{"jane", "joe"} {
-		if _, err := r.Connect(router.Session{Kind: "pppoe", User: user, Server: "pppoe-svc-" + service[:8], Address: fmt.Sprintf("10.50.0.%d", i+2)}); err != nil {
+		if _, err := r.Connect(router.Session{Kind: "pppoe", User: user, Server: "pppoe-svc-" + service[:8],
+			Address: fmt.Sprintf("10.50.0.%d", i+2)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +114,8 @@ func TestService_DisruptiveChangeNeedsConfirmation(t *testing.T) {
 		body         any
 	}{{"PATCH", path, move}, {"PATCH", path + "?confirm=false", move}, {"DELETE", path, nil}} {
 		no := k.errorOf(k.admin, try.method, try.path, try.body)
-		if no.Status != 409 || no.Code != "confirmation_required" || !strings.Contains(no.Body, `"affectedSessions":2`) {
+		if no.Status != 409 || no.Code != "confirmation_required" ||
+			!strings.Contains(no.Body, `"affectedSessions":2`) {
 			t.Errorf("%s %s: %v", try.method, try.path, no)
 		}
 	}
@@ -119,10 +145,13 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	k.must(k.admin, "PATCH", "/nas/services/"+service, map[string]any{"subnet": "10.70.0.0/24"})
 	k.serviceIs(service, "failed")
 	shown := k.must(k.admin, "GET", "/nas/services/"+service, nil)
-	if e, _ := shown["lastError"].(map[string]any); e["message"] != "not enough permissions (9)" || e["operation"] != "set" {
+	if e, _ := shown["lastError"].(map[string]any); e["message"] != "not enough permissions (9)" ||
+		e["operation"] != "set" {
 		t.Errorf("lastError %v", shown["lastError"])
 	}
-	if no := k.errorOf(k.admin, "POST", "/nas/services/"+service+"/reconcile", nil); no.Status != 502 || no.Code != "router_refused" || !strings.Contains(no.Body, "not enough permissions (9)") {
+	if no := k.errorOf(k.admin, "POST", "/nas/services/"+service+"/reconcile",
+		nil); no.Status != 502 || no.Code != "router_refused" ||
+		!strings.Contains(no.Body, "not enough permissions (9)") {
 		t.Errorf("reconcile: %v", no)
 	}
 	r.SetFaults(router.Faults{})
@@ -131,7 +160,8 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 
 	r.SetPower(false)
 	for range 6 { // opens the breaker
-		if no := k.errorOf(k.admin, "GET", "/nas/devices/"+r.device+"/resource", nil); no.Status != 503 || no.Code != "device_unreachable" {
+		if no := k.errorOf(k.admin, "GET", "/nas/devices/"+r.device+"/resource", nil); no.Status != 503 ||
+			no.Code != "device_unreachable" {
 			t.Fatalf("without power: %v", no)
 		}
 	}
@@ -156,36 +186,56 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	})
 }
 
+// strangers are the admin of another organization, and a member of the support staff of this one.
+func (k *kit) strangers() (other, support apiClient) {
+	k.t.Helper()
+	first := map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword}
+	k.must(k.root, "POST", "/orgs", map[string]any{"slug": "other", "name": "Other", "admin": map[string]string{
+		"email": "admin@other.test", "firstName": "Otto", "temporaryPassword": "temporary-1",
+	}})
+	other, _ = k.login("other", "admin@other.test", "temporary-1")
+	k.must(other, "POST", "/auth/password", first)
+	k.must(k.admin, "POST", "/users", map[string]string{
+		"email": "support@acme.test", "firstName": "Sam", "role": "support", "temporaryPassword": "temporary-1",
+	})
+	support, _ = k.login("acme", "support@acme.test", "temporary-1")
+	k.must(support, "POST", "/auth/password", first)
+	return other, support
+}
+
+// callsOf are all calls about one router and one service on it that need no body, by their paths.
+func callsOf(device, service string) []string {
+	return []string{
+		"GET " + device, "PATCH " + device, "DELETE " + device, "POST " + device + "/ping",
+		"GET " + device + "/bootstrap-script", "GET " + device + "/interfaces", "GET " + device + "/sessions",
+		"GET " + device + "/leases", "GET " + device + "/queues", "GET " + device + "/resource",
+		"POST " + device + "/reboot", "POST " + device + "/reconcile", "GET " + device + "/drift",
+		"GET " + device + "/services", "GET " + device + "/history", "GET " + device + "/firewall",
+		"POST " + device + "/firewall/reconcile", "GET " + device + "/polls", "GET " + service, "PATCH " + service,
+		"DELETE " + service + "?confirm=true", "POST " + service + "/reconcile", "GET " + service + "/diff",
+		"GET " + service + "/history",
+	}
+}
+
 // TestDevice_BelongsToOneOrganization: nobody else sees, names or reaches it; support staff neither.
 func TestDevice_BelongsToOneOrganization(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
 	r := k.register(0)
 	service := k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether4"})
-	k.must(k.root, "POST", "/orgs", map[string]any{"slug": "other", "name": "Other", "admin": map[string]string{
-		"email": "admin@other.test", "firstName": "Otto", "temporaryPassword": "temporary-1"}})
-	other, _ := k.login("other", "admin@other.test", "temporary-1")
-	k.must(other, "POST", "/auth/password", map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword})
-	k.must(k.admin, "POST", "/users", map[string]string{"email": "support@acme.test", "firstName": "Sam", "role": "support", "temporaryPassword": "temporary-1"})
-	support, _ := k.login("acme", "support@acme.test", "temporary-1")
-	k.must(support, "POST", "/auth/password", map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword})
+	other, support := k.strangers()
 	device, one := "/nas/devices/"+r.device, "/nas/services/"+service
 	writes := r.Writes()
-	for _, at := range []string{"GET " + device, "PATCH " + device, "DELETE " + device, "POST " + device + "/ping", "GET " + device + "/bootstrap-script",
-		"GET " + device + "/interfaces", "GET " + device + "/sessions", "GET " + device + "/leases", "GET " + device + "/queues", "GET " + device + "/resource",
-		"POST " + device + "/reboot", "POST " + device + "/reconcile", "GET " + device + "/drift", "GET " + device + "/services", "GET " + device + "/history",
-		"GET " + device + "/firewall", "POST " + device + "/firewall/reconcile", "GET " + device + "/polls", "GET " + one, "PATCH " + one, "DELETE " + one + "?confirm=true",
-		"POST " + one + "/reconcile", "GET " + one + "/diff", "GET " + one + "/history"} {
-		method, path, _ := strings.Cut(at, " ")
-		k.refused(other, method, path, nil, 404, "")
-		k.refused(support, method, path, nil, 403, "")
+	for _, call := range callsOf(device, one) {
+		k.refused(other, call, nil, 404, "")
+		k.refused(support, call, nil, 403, "")
 	}
-	k.refused(other, "POST", device+"/services", map[string]any{"type": "pppoe", "parentInterface": "ether5"}, 404, "device_not_found")
+	k.refused(other, "POST "+device+"/services", pppoe("ether5"), 404, "device_not_found")
 	for _, path := range []string{"/nas/devices", "/nas/fleet", "/outbox"} {
 		if list := k.must(other, "GET", path, nil).list("data"); len(list) != 0 {
 			t.Errorf("GET %s shows %v to another organization", path, list)
 		}
-		k.refused(support, "GET", path, nil, 403, "")
+		k.refused(support, "GET "+path, nil, 403, "")
 	}
 	if r.Writes() != writes {
 		t.Errorf("%d writes by others", r.Writes()-writes)
@@ -196,14 +246,18 @@ func TestDevice_BelongsToOneOrganization(t *testing.T) {
 			t.Errorf("a secret is shown: %s", text)
 		}
 	}
-	k.refused(k.admin, "DELETE", device, nil, 409, "device_has_services")
+	k.refused(k.admin, "DELETE "+device, nil, 409, "device_has_services")
 	k.must(k.admin, "DELETE", one, nil)
 	k.must(k.admin, "DELETE", device, nil)
-	k.refused(k.admin, "GET", device, nil, 404, "device_not_found")
-	if bare := k.must(k.admin, "POST", "/nas/devices", map[string]any{"name": "bare", "ipAddress": "203.0.113.9", "radiusSecret": "x"}); bare["hasApiCredentials"] != false {
+	k.refused(k.admin, "GET "+device, nil, 404, "device_not_found")
+	bare := k.must(k.admin, "POST", "/nas/devices", map[string]any{
+		"name": "bare", "ipAddress": "203.0.113.9", "radiusSecret": "x",
+	})
+	if bare["hasApiCredentials"] != false {
 		t.Errorf("bare: %v", bare)
 	}
-	if rows := k.must(k.admin, "GET", "/nas/fleet", nil).list("data"); len(rows) != 1 || rows[0]["reachable"] != false || rows[0]["error"] == nil {
+	if rows := k.must(k.admin, "GET", "/nas/fleet", nil).list("data"); len(rows) != 1 ||
+		rows[0]["reachable"] != false || rows[0]["error"] == nil {
 		t.Errorf("fleet without credentials: %v", rows)
 	}
 }

@@ -120,7 +120,7 @@ func TestStory_RouterIsRegisteredServedDriftsAndIsRepaired(t *testing.T) {
 		k.driftsAndIsRepaired(r, pppoe)
 		for _, s := range []string{pppoe, hotspot, management} {
 			k.must(k.admin, "DELETE", "/nas/services/"+s, nil)
-			k.refused(k.admin, "GET", "/nas/services/"+s, nil, 404, "service_not_found")
+			k.refused(k.admin, "GET /nas/services/"+s, nil, 404, "service_not_found")
 		}
 		if diff := cmp.Diff(before, foreign(r)); diff != "" {
 			t.Errorf("%s: foreign configuration (-before +after):\n%s", r.Summary().Version, diff)

@@ -88,7 +88,8 @@ func deleteWrongVersions(t *testing.T, k *kit) {
 		"exception": "wrong-expected-version", "stream-name": s, "expected-version": "-2", "actual-version": "-1",
 	})
 	k.append(t, s, esdb.NoStream{}, event("a"))
-	trailer, err = try(&streams.DeleteReq_Options{ExpectedStreamRevision: &streams.DeleteReq_Options_Revision{Revision: 5}}, s)
+	atFive := &streams.DeleteReq_Options_Revision{Revision: 5}
+	trailer, err = try(&streams.DeleteReq_Options{ExpectedStreamRevision: atFive}, s)
 	wantTrailers(t, err, codes.FailedPrecondition, trailer, map[string]string{
 		"exception": "wrong-expected-version", "stream-name": s, "expected-version": "5", "actual-version": "0",
 	})

@@ -17,12 +17,14 @@ func testLinks(t *testing.T, k *kit) {
 	k.append(t, target, esdb.NoStream{}, events("a", "b")...)
 	gone := stream("target")
 	k.append(t, gone, esdb.NoStream{}, event("c"))
-	if _, err := k.client.DeleteStream(within(t), gone, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+	_, err := k.client.DeleteStream(within(t), gone, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	followed := stream("links") // of its own: the test of the subscription appends to it
 	for _, name := range []string{s, followed} {
-		k.append(t, name, esdb.NoStream{}, link("1@"+target), event("plain"), link("9@"+target), link("0@"+gone), link("nonsense"))
+		k.append(t, name, esdb.NoStream{}, link("1@"+target), event("plain"), link("9@"+target), link("0@"+gone),
+			link("nonsense"))
 	}
 	t.Run("resolved", func(t *testing.T) {
 		t.Parallel()
@@ -30,8 +32,8 @@ func testLinks(t *testing.T, k *kit) {
 		if err != nil || len(got) != 5 {
 			t.Fatalf("got %d events, %v", len(got), err)
 		}
-		if e := got[0]; e.Event == nil || e.Event.StreamID != target || e.Event.EventNumber != 1 || e.Link == nil || e.Link.StreamID != s ||
-			e.OriginalEvent().EventNumber != 0 || *e.Commit != e.Link.Position.Commit {
+		if e := got[0]; e.Event == nil || e.Event.StreamID != target || e.Event.EventNumber != 1 || e.Link == nil ||
+			e.Link.StreamID != s || e.OriginalEvent().EventNumber != 0 || *e.Commit != e.Link.Position.Commit {
 			t.Errorf("link: %+v", e)
 		}
 		if e := got[1]; e.Link != nil || e.Event.EventType != "plain" {
@@ -52,17 +54,22 @@ func testLinks(t *testing.T, k *kit) {
 	})
 	t.Run("in a subscription", func(t *testing.T) {
 		t.Parallel()
-		sub := k.subscribe(t, followed, esdb.SubscribeToStreamOptions{From: esdb.Start{}, ResolveLinkTos: true})
-		if e := sub.event(t); e.Event == nil || e.Event.StreamID != target || e.Link == nil {
-			t.Errorf("history: %+v", e)
-		}
-		for range 4 {
-			sub.event(t)
-		}
-		sub.caughtUp(t)
-		k.append(t, followed, esdb.Any{}, link("0@"+target))
-		if e := sub.event(t); e.Event == nil || e.Event.EventNumber != 0 || e.Link == nil {
-			t.Errorf("live: %+v", e)
-		}
+		followLinks(t, k, followed, target, link)
 	})
+}
+
+// followLinks reads the five links of a stream, and one that is appended meanwhile, through a subscription.
+func followLinks(t *testing.T, k *kit, followed, target string, link func(data string) esdb.EventData) {
+	sub := k.subscribe(t, followed, esdb.SubscribeToStreamOptions{From: esdb.Start{}, ResolveLinkTos: true})
+	if e := sub.event(t); e.Event == nil || e.Event.StreamID != target || e.Link == nil {
+		t.Errorf("history: %+v", e)
+	}
+	for range 4 {
+		sub.event(t)
+	}
+	sub.caughtUp(t)
+	k.append(t, followed, esdb.Any{}, link("0@"+target))
+	if e := sub.event(t); e.Event == nil || e.Event.EventNumber != 0 || e.Link == nil {
+		t.Errorf("live: %+v", e)
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
@@ -58,8 +59,11 @@ func newBench(b *testing.B) *bench {
 }
 
 // bareInsert is the node's statement without the fence.
-const bareInsert = `insert into bare (position, stream, revision, event_id, type, is_json, created, metadata, data)
-	select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::text[], $6::boolean[], $7::bigint[], $8::bytea[], $9::bytea[])`
+var bareInsert = postgres.MustStatement(`
+	insert into bare (position, stream, revision, event_id, type, is_json, created, metadata, data)
+	select * from unnest(@positions::bigint[], @streams::text[], @revisions::bigint[], @ids::uuid[],
+		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])`,
+	"positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 
 // insertGroup commits n events, each of another writer's stream, with one statement.
 func (s *bench) insertGroup(ctx context.Context, conn *pgx.Conn, n int) error {
@@ -82,7 +86,13 @@ func (s *bench) insertGroup(ctx context.Context, conn *pgx.Conn, n int) error {
 		metadata = append(metadata, []byte{})
 		data = append(data, benchData)
 	}
-	_, err := conn.Exec(ctx, bareInsert, positions, streams, revisions, ids, kinds, json, created, metadata, data)
+	args, err := bareInsert.Arguments(pgx.NamedArgs{
+		"positions": positions, "streams": streams, "revisions": revisions, "ids": ids, "kinds": kinds, "json": json,
+		"created": created, "metadata": metadata, "data": data,
+	})
+	if err == nil {
+		_, err = conn.Exec(ctx, bareInsert.Text, args...)
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -46,8 +47,15 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	defer cancel()
 	c := &q.columns
 	c.fill(g.rows)
-	tag, err := q.session.conn.Exec(ctx, q.queries.insertGroup, q.sessions.holder, q.session.epoch,
-		c.positions, c.streams, c.revisions, c.ids, c.kinds, c.json, c.created, c.metadata, c.data)
+	args, err := insertGroup.Arguments(pgx.NamedArgs{
+		"holder": q.sessions.holder, "epoch": q.session.epoch, "positions": c.positions, "streams": c.streams,
+		"revisions": c.revisions, "ids": c.ids, "kinds": c.kinds, "json": c.json, "created": c.created,
+		"metadata": c.metadata, "data": c.data,
+	})
+	if err != nil {
+		return err
+	}
+	tag, err := q.session.conn.Exec(ctx, q.queries.insertGroup, args...)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,8 @@ func TestFence_LostLockIsNoticedWhenIdle(t *testing.T) {
 			select l.pid, (l.classid::bigint << 32) | l.objid::bigint as key
 			from pg_locks l join pg_stat_activity a using (pid)
 			where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-			and l.pid in (select pid from pg_locks where locktype = 'advisory' and ((classid::bigint << 32) | objid::bigint) = $1)
+			and l.pid in (select pid from pg_locks
+				where locktype = 'advisory' and ((classid::bigint << 32) | objid::bigint) = $1)
 		), ended as (select key, pg_terminate_backend(pid) from held)
 		select pg_advisory_lock(key) from ended`
 	if _, err := conn.Exec(t.Context(), takeOver, embedded.LockKey(cfg.Schema)); err != nil {

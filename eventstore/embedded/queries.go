@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // queries are the node's statements with its schema written in. Read-only after newQueries.
@@ -26,6 +28,16 @@ type queries struct {
 // columns of a record, in the order scanRecord expects.
 const columns = `position, stream, revision, event_id, type, is_json, created, metadata, data`
 
+// insertGroup writes a group of records when this node still holds the log. It runs for each append of a lone writer,
+// so it is parsed once.
+var insertGroup = postgres.MustStatement(`
+	with fence as (select from {schema}.node where holder = @holder and epoch = @epoch for share)
+	insert into {schema}.events ({columns})
+	select * from unnest(@positions::bigint[], @streams::text[], @revisions::bigint[], @ids::uuid[],
+		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])
+	where exists (select from fence)`,
+	"holder", "epoch", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
+
 // newQueries writes the schema into every statement.
 func newQueries(schema string) *queries {
 	in := func(sql string) string {
@@ -33,10 +45,7 @@ func newQueries(schema string) *queries {
 		return strings.ReplaceAll(sql, "{columns}", columns)
 	}
 	return &queries{
-		insertGroup: in(`with fence as (select from {schema}.node where holder = $1 and epoch = $2 for share)
-			insert into {schema}.events ({columns})
-			select * from unnest($3::bigint[], $4::text[], $5::bigint[], $6::uuid[], $7::text[], $8::boolean[], $9::bigint[], $10::bytea[], $11::bytea[])
-			where exists (select from fence)`),
+		insertGroup:  in(insertGroup.Text),
 		lastPosition: in(`select coalesce(max(position), 0) from {schema}.events`),
 		// The body is fetched for metastreams only: their last event is the metadata that rules the stream.
 		heads: in(`select s.name, e.revision, e.is_json, case when starts_with(s.name, '$$') then e.data end
@@ -53,11 +62,13 @@ func newQueries(schema string) *queries {
 			where stream = $1 and revision <= $2 order by revision desc limit $3`),
 		allUp:   in(`select {columns} from {schema}.events where position >= $1 order by position limit $2`),
 		allDown: in(`select {columns} from {schema}.events where position < $1 order by position desc limit $2`),
-		targets: in(`select e.position, e.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
+		targets: in(`
+			select e.position, e.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
 			from unnest($1::text[], $2::bigint[]) as t (stream, revision)
 			join {schema}.events e on e.stream = t.stream and e.revision = t.revision`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
-			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3 returning epoch`),
+			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
+			returning epoch`),
 		retake: in(`update {schema}.node set epoch = epoch + 1, taken_at = $2 where holder = $1 returning epoch`),
 		holder: in(`select url from {schema}.node`),
 	}

@@ -117,19 +117,25 @@ func wrongVersionOf(o *streams.AppendReq_Options, current int64) *streams.Append
 		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentRevision{
 			CurrentRevision: uint64(current),
 		}
-		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_CurrentRevision_20_6_0{CurrentRevision_20_6_0: uint64(current)}
+		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_CurrentRevision_20_6_0{
+			CurrentRevision_20_6_0: uint64(current),
+		}
 	}
 	switch e := o.GetExpectedStreamRevision().(type) {
 	case *streams.AppendReq_Options_Revision:
 		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision{
 			ExpectedRevision: e.Revision,
 		}
-		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: e.Revision}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{
+			ExpectedRevision_20_6_0: e.Revision,
+		}
 	case *streams.AppendReq_Options_NoStream:
 		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedNoStream{
 			ExpectedNoStream: &shared.Empty{},
 		}
-		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: math.MaxUint64}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{
+			ExpectedRevision_20_6_0: math.MaxUint64,
+		}
 	case *streams.AppendReq_Options_Any:
 		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedAny{ExpectedAny: &shared.Empty{}}
 		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_Any_20_6_0{
@@ -139,7 +145,9 @@ func wrongVersionOf(o *streams.AppendReq_Options, current int64) *streams.Append
 		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedStreamExists{
 			ExpectedStreamExists: &shared.Empty{},
 		}
-		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_StreamExists_20_6_0{StreamExists_20_6_0: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_StreamExists_20_6_0{
+			StreamExists_20_6_0: &shared.Empty{},
+		}
 	}
 	return w
 }

@@ -52,7 +52,8 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	// Stronger settings (remote_apply, remote_write) stay; "off" would acknowledge what a crash can lose.
-	const durable = `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
+	const durable = `select set_config('synchronous_commit', 'on', false)
+		where current_setting('synchronous_commit') = 'off'`
 	if _, err := conn.Exec(ctx, durable); err != nil {
 		_ = conn.Close(ctx)
 		return nil, fmt.Errorf("set synchronous_commit: %w", err)

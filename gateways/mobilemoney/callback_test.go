@@ -14,8 +14,8 @@ import (
 
 // stkBody is a success with the given metadata items.
 func stkBody(items string) string {
-	return `{"Body":{"stkCallback":{"MerchantRequestID":"m-1","CheckoutRequestID":"c-1","ResultCode":0,"ResultDesc":"ok",` +
-		`"CallbackMetadata":{"Item":[` + items + `]}}}}`
+	return `{"Body":{"stkCallback":{"MerchantRequestID":"m-1","CheckoutRequestID":"c-1","ResultCode":0,` +
+		`"ResultDesc":"ok","CallbackMetadata":{"Item":[` + items + `]}}}}`
 }
 
 // c2bBodyText is a confirmation with the given amount and extra fields.
@@ -33,7 +33,8 @@ func TestParseSTKCallback_FormsThatOccur(t *testing.T) {
 	bare := mobilemoney.STKCallback{
 		MerchantRequestID: "m-1", CheckoutRequestID: "c-1", ResultCode: "0", ResultDesc: "ok",
 	}
-	rest := `,{"Name":"Balance"},{"Name":"TransactionDate","Value":20260302120000},{"Name":"PhoneNumber","Value":254700000001}`
+	rest := `,{"Name":"Balance"},{"Name":"TransactionDate","Value":20260302120000},` +
+		`{"Name":"PhoneNumber","Value":254700000001}`
 	for name, c := range map[string]struct {
 		body string
 		want mobilemoney.STKCallback
@@ -46,19 +47,25 @@ func TestParseSTKCallback_FormsThatOccur(t *testing.T) {
 			paid,
 		},
 		"texts": {
-			stkBody(`{"Name":"Amount","Value":"1.0"},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"Balance","Value":null},{"Name":"TransactionDate","Value":"20260302120000"},{"Name":"PhoneNumber","Value":"254700000001"}`),
+			stkBody(`{"Name":"Amount","Value":"1.0"},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},` +
+				`{"Name":"Balance","Value":null},{"Name":"TransactionDate","Value":"20260302120000"},` +
+				`{"Name":"PhoneNumber","Value":"254700000001"}`),
 			paid,
 		},
 		"exponents": {
-			stkBody(`{"Name":"Amount","Value":1E0},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"TransactionDate","Value":2.0260302120000E13},{"Name":"PhoneNumber","Value":2.54700000001E11}`),
+			stkBody(`{"Name":"Amount","Value":1E0},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},` +
+				`{"Name":"TransactionDate","Value":2.0260302120000E13},` +
+				`{"Name":"PhoneNumber","Value":2.54700000001E11}`),
 			paid,
 		},
 		"both names agree": {
-			stkBody(`{"Name":"Amount","Value":1},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},{"Name":"MobileMoneyReceiptNumber","Value":"ABC123XYZ9"}` + rest),
+			stkBody(`{"Name":"Amount","Value":1},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"},` +
+				`{"Name":"MobileMoneyReceiptNumber","Value":"ABC123XYZ9"}` + rest),
 			paid,
 		},
 		"unknown items": {
-			stkBody(`{"Name":"Amount","Value":1},{"Name":"New","Value":{"a":[1]}},{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"}` + rest),
+			stkBody(`{"Name":"Amount","Value":1},{"Name":"New","Value":{"a":[1]}},` +
+				`{"Name":"MpesaReceiptNumber","Value":"ABC123XYZ9"}` + rest),
 			paid,
 		},
 		"no receipt":         {stkBody(``), bare},

@@ -1,6 +1,7 @@
 // Package archtest reads the source of the whole module and reports what STYLE.md forbids: imports against the layers
-// (section 2), time read anywhere but from a clock, declarations without comment, functions and files that are too
-// long, bare nolint and TODO marks. It parses every Go file, whatever its build tags.
+// (section 2), time read anywhere but from a clock, declarations without comment, lines, functions, files and lists of
+// parameters that are too long, SQL that numbers too many arguments, bare nolint and TODO marks. It parses every Go
+// file, whatever its build tags.
 package archtest
 
 import (
@@ -31,10 +32,10 @@ func (v Violation) String() string { return v.Place + ": " + v.Rule + ": " + v.T
 
 // source is one parsed file.
 type source struct {
-	name  string // slash-separated, relative to the module's root
-	dir   string // its package's folder, "" for the root
-	test  bool   // a _test.go file
-	lines int
+	name  string   // slash-separated, relative to the module's root
+	dir   string   // its package's folder, "" for the root
+	test  bool     // a _test.go file
+	text  []string // its lines
 	files *token.FileSet
 	tree  *ast.File
 }
@@ -49,10 +50,15 @@ func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
 // rules are applied to each file.
 var rules = []func(*source) []Violation{
-	checkImports, checkTime, checkComments, checkLengths, checkMarks, checkPackageName,
+	checkImports, checkTime, checkComments, checkLengths, checkColumns, checkParameters, checkArguments, checkMarks,
+	checkPackageName,
 }
 
-// Check reads all Go files below root. A file that cannot be read or parsed is an error, not a file to pass over.
+// checks are what is done with a file, by the ending of its name.
+var checks = map[string]func(name string, body []byte) ([]Violation, error){".go": checkFile, ".sql": checkSQL}
+
+// Check reads all Go and SQL files below root. A file that cannot be read or parsed is an error, not a file to pass
+// over.
 func Check(root string) ([]Violation, error) {
 	var found []Violation
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -65,7 +71,8 @@ func Check(root string) ([]Violation, error) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(name, ".go") {
+		check, ok := checks[filepath.Ext(name)]
+		if !ok {
 			return nil
 		}
 		body, err := os.ReadFile(name)
@@ -76,7 +83,7 @@ func Check(root string) ([]Violation, error) {
 		if err != nil {
 			return err
 		}
-		list, err := checkFile(filepath.ToSlash(relative), body)
+		list, err := check(filepath.ToSlash(relative), body)
 		found = append(found, list...)
 		return err
 	})
@@ -102,7 +109,7 @@ func parse(name string, body []byte) (*source, error) {
 	if s.dir = path.Dir(name); s.dir == "." {
 		s.dir = ""
 	}
-	s.lines = strings.Count(string(body), "\n")
+	s.text = strings.Split(string(body), "\n")
 	var err error
 	s.tree, err = parser.ParseFile(s.files, name, body, parser.ParseComments|parser.SkipObjectResolution)
 	return s, err

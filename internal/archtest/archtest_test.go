@@ -54,6 +54,15 @@ func TestCheckFile_FindsEachKindOfViolation(t *testing.T) {
 		{"helper of a test", "httpapi/x_test.go", "func x() {}", "comment"},
 		{"long function", "httpapi/x.go", "// x.\nfunc x() {\n" + strings.Repeat("\n", 59) + "}", "length"},
 		{"long file", "httpapi/x.go", strings.Repeat("\n", 500), "length"},
+		{"long line", "radius/x.go", "// x.\nvar x = 1 // " + strings.Repeat("é", 109), "columns"},
+		{"long line by its tabs", "radius/x.go", "\t\t\t// " + strings.Repeat("x", 106), "columns"},
+		{"long line of a test", "radius/x_test.go", "// " + strings.Repeat("x", 118), "columns"},
+		{"many parameters", "radius/x.go", "// x.\nfunc x(a, b int, c string, d, e, f bool) {}", "parameters"},
+		{"many without names", "radius/x.go", "// x.\nfunc x(int, int, int, int, int, int) {}", "parameters"},
+		{"many of a method", "radius/x.go", "// x.\nfunc (t T) x(a, b, c, d, e int, f ...any) {}", "parameters"},
+		{"many of a literal", "radius/x.go", "// x.\nvar x = func(a, b, c, d, e, f int) {}", "parameters"},
+		{"sixth by number", "radius/x.go", "// x.\nconst x = `values ($1, $2, $3, $4, $5, $6)`", "arguments"},
+		{"twelfth by number", "radius/x.go", "// x.\nconst x = \"where a = $12\"", "arguments"},
 		{"bare nolint", "httpapi/x.go", "// x.\nvar x = 1 //nolint", "nolint"},
 		{"nolint without reason", "httpapi/x.go", "// x.\nvar x = 1 //nolint:gosec", "nolint"},
 		{"todo", "httpapi/x.go", "// TODO: later", "todo"},
@@ -86,12 +95,27 @@ func TestCheckFile_LetsPassWhatIsRight(t *testing.T) {
 		{"assertion", "httpapi/x.go", "var _ = 1"},
 		{"test", "httpapi/x_test.go", "func TestX() {}"},
 		{"function of 60 lines", "httpapi/x.go", "// x.\nfunc x() {\n" + strings.Repeat("\n", 58) + "}"},
+		{"line of 120 columns", "radius/x.go", "\t// " + strings.Repeat("é", 113)},
+		{"generated line", "radius/x_gen.go", "// " + strings.Repeat("x", 118)},
+		{"five after ctx", "radius/x.go", "// x.\nfunc x(ctx context.Context, a, b int, c string, d, e bool) {}"},
+		{"five by number", "radius/x.go", "// x.\nconst x = `values ($1, $2, $3, $4, $5)`"},
+		{"many by name", "radius/x.go", "// x.\nconst x = `values (@a, @b, @c, @d, @e, @f)`"},
+		{"a dollar that is no argument", "radius/x.go", "// x.\nconst x = `$2a$10$N9qo8uLO`"},
 		{"reasoned nolint", "httpapi/x.go", "// x.\nvar x = 1 //nolint:gosec // constant"},
 		{"todo with issue", "httpapi/x.go", "// TODO(#12): later"},
 	} {
 		found, err := checkFile(c.file, []byte("package x\n\n"+c.body+"\n"))
 		if err != nil || len(found) > 0 {
 			t.Errorf("%s: %v %v", c.name, found, err)
+		}
+	}
+}
+
+func TestCheckSQL_WantsNamesForManyArguments(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{"select $5, @name": 0, "select $1,\n$6": 1} {
+		if found, err := checkSQL("projections/x.sql", []byte(body)); err != nil || len(found) != want {
+			t.Errorf("%q: %v %v", body, found, err)
 		}
 	}
 }

@@ -63,7 +63,8 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"commands/bus"},
-		own:     []string{"internal/...", "events", "events/catalog", "commands", "aggregates", "eventstore"}, never: kits,
+		own:     []string{"internal/...", "events", "events/catalog", "commands", "aggregates", "eventstore"},
+		never:   kits,
 	},
 	{
 		folders: []string{"aggregates", "aggregates/*", "aggregates/network/routerplan"}, pure: true,

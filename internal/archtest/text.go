@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// Limits of STYLE.md section 12.
-const (
-	maxFunctionLines = 60
-	maxFileLines     = 500
-)
-
 // clockFree are the folders that may read the machine's time.
 var clockFree = []string{
 	"internal/clock", "cmd/...", "simulators/...", "internal/postgres/pgtest/...", "internal/storetest",
@@ -95,28 +89,6 @@ func uncommented(s *source, d *ast.GenDecl) []Violation {
 			if spec.Doc == nil && spec.Comment == nil && spec.Names[0].Name != "_" {
 				found = append(found, s.at(spec.Pos(), "comment", "%s %s has none", d.Tok, spec.Names[0].Name))
 			}
-		}
-	}
-	return found
-}
-
-// checkLengths wants short functions and files. Generated files are as long as they are.
-func checkLengths(s *source) []Violation {
-	if strings.HasSuffix(s.name, "_gen.go") {
-		return nil
-	}
-	var found []Violation
-	if s.lines > maxFileLines {
-		found = append(found, s.at(s.tree.Package, "length", "file of %d lines, limit %d", s.lines, maxFileLines))
-	}
-	for _, d := range s.tree.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok {
-			continue
-		}
-		if lines := s.line(fn.End()) - s.line(fn.Type.Pos()) + 1; lines > maxFunctionLines {
-			found = append(found, s.at(fn.Pos(), "length", "func %s of %d lines, limit %d", fn.Name.Name, lines,
-				maxFunctionLines))
 		}
 	}
 	return found

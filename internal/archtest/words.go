@@ -26,9 +26,10 @@ func checkTics(s *source) []Violation {
 }
 
 // filler are words that add nothing to the name beside them.
-var filler = strings.Fields(`a an the of is are was be to in on for with and or its it this that one from by as at all any
-	each their them they who which what has have gives give given makes make lists list tells tell reads read does do not no
-	new kind kinds`)
+var filler = strings.Fields(
+	`a an the of is are was be to in on for with and or its it this that one from by as at all any
+	each their them they who which what has have gives give given makes make lists list tells tell reads read does
+	do not no new kind kinds`)
 
 // checkEcho finds comments that only repeat the name, the receiver and the types of what they stand at.
 func checkEcho(s *source) []Violation {

@@ -41,7 +41,8 @@ func (l *Bare) AppendRate(b *testing.B, group int) float64 {
 	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error {
 		_, err := l.pool.Exec(ctx, `insert into `+table+
 			` (position, stream, revision, event_id, type, is_json, created, metadata, data)
-			select $1::bigint + n, 'bench-' || n, $1::bigint + n, gen_random_uuid(), 'bench', true, 0, ''::bytea, $2::bytea from generate_series(1, $3::int) n`,
+			select $1::bigint + n, 'bench-' || n, $1::bigint + n, gen_random_uuid(), 'bench', true, 0, ''::bytea,
+				$2::bytea from generate_series(1, $3::int) n`,
 			l.next, data, group)
 		l.next += int64(group)
 		return err

@@ -1,5 +1,5 @@
-// Package null is the way between values whose zero means "absent" and pointers whose nil does: columns and JSON fields are
-// null where a state, a row or a request has the zero value.
+// Package null is the way between values whose zero means "absent" and pointers whose nil does: columns and JSON fields
+// are null where a state, a row or a request has the zero value.
 package null
 
 import (

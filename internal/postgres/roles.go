@@ -25,8 +25,8 @@ type roleState struct {
 const roleStateSQL = `
 select count(*) > 0                                                as exists,
        coalesce(bool_or(rolsuper or rolbypassrls), false)          as unsafe,
-       coalesce(bool_or(pg_has_role(current_user, oid,
-           case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)), false) as member
+       coalesce(bool_or(pg_has_role(current_user, oid, case
+           when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)), false) as member
 from pg_roles where rolname = $1`
 
 // ensureRoles creates the query and platform roles and makes the login role a member. Several programs may do it at

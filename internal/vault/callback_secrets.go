@@ -33,7 +33,7 @@ type CallbackSecrets struct{ core *core }
 const (
 	issueCallbackSecretSQL = `
 insert into {schema}.callback_secrets as c (token_hash, kind, ref, org_id, shortcode, sealed, created_at)
-values ($1, $2, $3, $4, $5, $6, $7)
+values (@hash, @kind, @ref, @org, @shortcode, @sealed, @at)
 on conflict (kind, ref) do update set kind = c.kind
 returning sealed`
 	lookupCallbackSecretSQL = `select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
@@ -44,8 +44,10 @@ returning sealed`
 func (s *CallbackSecrets) Issue(ctx context.Context, owner CallbackOwner) (secrets.Text, error) {
 	token := newToken()
 	sealed := s.core.ring.Seal(secrets.Sealing, []byte(token.Reveal()), callbackSecretPlace(owner.Kind, owner.Ref))
-	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(issueCallbackSecretSQL),
-		hashToken(token), owner.Kind, owner.Ref, owner.OrgID, owner.Shortcode, sealed, s.core.now()).Scan(&sealed)
+	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(issueCallbackSecretSQL), pgx.NamedArgs{
+		"hash": hashToken(token), "kind": owner.Kind, "ref": owner.Ref, "org": owner.OrgID,
+		"shortcode": owner.Shortcode, "sealed": sealed, "at": s.core.now(),
+	}).Scan(&sealed)
 	if err != nil {
 		return "", fmt.Errorf("issue callback token: %w", err)
 	}

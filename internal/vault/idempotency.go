@@ -56,14 +56,16 @@ type Idempotency struct {
 // the same: the request that held it died, and acts under the same command id when repeated.
 const (
 	takeMarkSQL = `
-insert into {schema}.idempotency as i (key, body_hash, lease, leased_until, sealed, expires_at) values ($1, $2, $3, $4, null, $5)
+insert into {schema}.idempotency as i (key, body_hash, lease, leased_until, sealed, expires_at)
+values (@key, @hash, @lease, @leased_until, null, @expires_at)
 on conflict (key) do update set body_hash = excluded.body_hash, lease = excluded.lease,
 	leased_until = excluded.leased_until, sealed = null, expires_at = excluded.expires_at
-where i.expires_at <= $6 or (i.sealed is null and i.leased_until <= $6 and i.body_hash = excluded.body_hash)`
+where i.expires_at <= @now or (i.sealed is null and i.leased_until <= @now and i.body_hash = excluded.body_hash)`
 	readMarkSQL     = `select body_hash = $2, sealed from {schema}.idempotency where key = $1`
-	completeMarkSQL = `update {schema}.idempotency set sealed = $3, expires_at = $4 where key = $1 and lease = $2 and sealed is null`
-	abandonMarkSQL  = `delete from {schema}.idempotency where key = $1 and lease = $2 and sealed is null`
-	purgeMarksSQL   = `delete from {schema}.idempotency where expires_at <= $1`
+	completeMarkSQL = `
+update {schema}.idempotency set sealed = $3, expires_at = $4 where key = $1 and lease = $2 and sealed is null`
+	abandonMarkSQL = `delete from {schema}.idempotency where key = $1 and lease = $2 and sealed is null`
+	purgeMarksSQL  = `delete from {schema}.idempotency where expires_at <= $1`
 )
 
 // Begin claims a key. The key identifies caller, method, host, path and Idempotency-Key; it is the command's id.
@@ -72,8 +74,10 @@ func (i *Idempotency) Begin(ctx context.Context, key uuid.UUID, body []byte) (Ma
 	for range 3 { // a mark may vanish between the two statements
 		now := i.core.now()
 		mark := Mark{key: key, lease: uuid.New()}
-		tag, err := i.core.db.Owner.Exec(ctx, i.core.sql(takeMarkSQL),
-			key, hash, mark.lease, now.Add(IdempotencyLease), now.Add(IdempotencyTTL), now)
+		tag, err := i.core.db.Owner.Exec(ctx, i.core.sql(takeMarkSQL), pgx.NamedArgs{
+			"key": key, "hash": hash, "lease": mark.lease, "leased_until": now.Add(IdempotencyLease),
+			"expires_at": now.Add(IdempotencyTTL), "now": now,
+		})
 		if err != nil {
 			return Mark{}, fmt.Errorf("begin idempotent request: %w", err)
 		}

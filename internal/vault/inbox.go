@@ -66,17 +66,23 @@ type sealedCallback struct {
 // SQL of the inbox. due_at is when a callback may be taken: a lease is a due time in the future.
 const (
 	storeCallbackSQL = `
-insert into {schema}.callbacks (id, kind, ref, shortcode, verified, sealed, received_at, due_at) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+insert into {schema}.callbacks (id, kind, ref, shortcode, verified, sealed, received_at, due_at)
+values (@id, @kind, @ref, @shortcode, @verified, @sealed, @received_at, @due_at)`
 	takeCallbacksSQL = `
 update {schema}.callbacks c set lease = $1, due_at = $2, attempts = attempts + 1
 from (select id from {schema}.callbacks where done_at is null and due_at <= $3
 	order by due_at, id limit $4 for update skip locked) as due
 where c.id = due.id
 returning c.id, c.kind, c.ref, c.shortcode, c.verified, c.sealed, c.received_at, c.attempts`
-	doneCallbackSQL  = `update {schema}.callbacks set done_at = $3, lease = null, last_failure = '' where id = $1 and lease = $2 and done_at is null`
-	failCallbackSQL  = `update {schema}.callbacks set due_at = $3, lease = null, last_failure = $4 where id = $1 and lease = $2 and done_at is null`
-	releaseLeasesSQL = `update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
-	pendingSQL       = `
+	doneCallbackSQL = `
+update {schema}.callbacks set done_at = $3, lease = null, last_failure = ''
+where id = $1 and lease = $2 and done_at is null`
+	failCallbackSQL = `
+update {schema}.callbacks set due_at = $3, lease = null, last_failure = $4
+where id = $1 and lease = $2 and done_at is null`
+	releaseLeasesSQL = `
+update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
+	pendingSQL = `
 select id, kind, shortcode, verified, received_at, attempts, last_failure
 from {schema}.callbacks where done_at is null order by received_at, id limit $1`
 	purgeCallbacksSQL = `delete from {schema}.callbacks where done_at <= $1`
@@ -96,9 +102,11 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store callback: %w", err)
 	}
-	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), callback, c.Kind, optional(c.Ref), c.Shortcode,
-		c.Verified,
-		i.core.ring.Seal(secrets.Sealing, plain, callbackPlace(callback)), c.ReceivedAt, now)
+	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), pgx.NamedArgs{
+		"id": callback, "kind": c.Kind, "ref": optional(c.Ref), "shortcode": c.Shortcode, "verified": c.Verified,
+		"sealed":      i.core.ring.Seal(secrets.Sealing, plain, callbackPlace(callback)),
+		"received_at": c.ReceivedAt, "due_at": now,
+	})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store callback: %w", err)
 	}

@@ -53,6 +53,13 @@ type passwordRow struct {
 	Threads   uint8
 }
 
+// named gives the row as arguments of the statements that write it.
+func (r passwordRow) named(user id.User) pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"user": user, "salt": r.Salt, "hash": r.Hash, "memory": r.MemoryKiB, "passes": r.Passes, "threads": r.Threads,
+	}
+}
+
 // newPasswords makes the part.
 func newPasswords(c *core, params Argon2) *Passwords {
 	return &Passwords{
@@ -66,12 +73,15 @@ func newPasswords(c *core, params Argon2) *Passwords {
 // SQL of passwords.
 const (
 	setPasswordSQL = `
-insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads, set_at) values ($1, $2, $3, $4, $5, $6, $7)
+insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads, set_at)
+values (@user, @salt, @hash, @memory, @passes, @threads, @at)
 on conflict (user_id) do update set salt = excluded.salt, hash = excluded.hash, memory_kib = excluded.memory_kib,
 	passes = excluded.passes, threads = excluded.threads, set_at = excluded.set_at`
 	getPasswordSQL     = `select salt, hash, memory_kib, passes, threads from {schema}.passwords where user_id = $1`
 	upgradePasswordSQL = `
-update {schema}.passwords set salt = $3, hash = $4, memory_kib = $5, passes = $6, threads = $7 where user_id = $1 and hash = $2`
+update {schema}.passwords set
+	salt = @salt, hash = @hash, memory_kib = @memory, passes = @passes, threads = @threads
+where user_id = @user and hash = @old`
 	deletePasswordSQL = `delete from {schema}.passwords where user_id = $1`
 )
 
@@ -81,8 +91,9 @@ func (p *Passwords) Set(ctx context.Context, user id.User, password secrets.Text
 	if err != nil {
 		return err
 	}
-	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(setPasswordSQL),
-		user, row.Salt, row.Hash, row.MemoryKiB, row.Passes, row.Threads, p.core.now())
+	args := row.named(user)
+	args["at"] = p.core.now()
+	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(setPasswordSQL), args)
 	if err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
@@ -142,8 +153,9 @@ func (p *Passwords) load(ctx context.Context, user id.User) (passwordRow, error)
 func (p *Passwords) upgrade(ctx context.Context, user id.User, old passwordRow, password secrets.Text) {
 	row, err := p.hashNew(ctx, password)
 	if err == nil {
-		_, err = p.core.db.Owner.Exec(ctx, p.core.sql(upgradePasswordSQL),
-			user, old.Hash, row.Salt, row.Hash, row.MemoryKiB, row.Passes, row.Threads)
+		args := row.named(user)
+		args["old"] = old.Hash
+		_, err = p.core.db.Owner.Exec(ctx, p.core.sql(upgradePasswordSQL), args)
 	}
 	if err != nil {
 		p.core.logger.WarnContext(ctx, "password hash not upgraded", "user_id", user, "error", err)

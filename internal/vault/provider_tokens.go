@@ -41,7 +41,8 @@ const (
 	getProviderTokenSQL = `select sealed from {schema}.provider_tokens where credentials = $1 and fetched_at > $2`
 	putProviderTokenSQL = `
 insert into {schema}.provider_tokens (credentials, sealed, token_hash, fetched_at) values ($1, $2, $3, $4)
-on conflict (credentials) do update set sealed = excluded.sealed, token_hash = excluded.token_hash, fetched_at = excluded.fetched_at`
+on conflict (credentials) do update set
+	sealed = excluded.sealed, token_hash = excluded.token_hash, fetched_at = excluded.fetched_at`
 	dropProviderTokenSQL = `delete from {schema}.provider_tokens where credentials = $1 and token_hash = $2`
 )
 

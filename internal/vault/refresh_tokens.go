@@ -46,7 +46,8 @@ const (
 	sessionColumns = `s.id, s.user_id, s.org_id, s.started_at, s.used_at, s.expires_at`
 
 	insertSessionSQL = `
-insert into {schema}.sessions (id, user_id, org_id, started_at, used_at, expires_at) values ($1, $2, $3, $4, $5, $6)`
+insert into {schema}.sessions (id, user_id, org_id, started_at, used_at, expires_at)
+values (@id, @user, @org, @started_at, @used_at, @expires_at)`
 	insertTokenSQL = `insert into {schema}.refresh_tokens (hash, session_id, expires_at) values ($1, $2, $3)`
 	findSessionSQL = `
 select ` + sessionColumns + `, s.revoked_at is not null as revoked
@@ -70,7 +71,10 @@ func (r *RefreshTokens) Issue(ctx context.Context, s Session) (secrets.Text, Ses
 	now, token := r.core.now(), newToken()
 	s.StartedAt, s.UsedAt, s.ExpiresAt = now, now, now.Add(RefreshTokenTTL)
 	batch := &pgx.Batch{} // one implicit transaction
-	batch.Queue(r.core.sql(insertSessionSQL), s.ID, s.UserID, s.OrgID, s.StartedAt, s.UsedAt, s.ExpiresAt)
+	batch.Queue(r.core.sql(insertSessionSQL), pgx.NamedArgs{
+		"id": s.ID, "user": s.UserID, "org": s.OrgID, "started_at": s.StartedAt, "used_at": s.UsedAt,
+		"expires_at": s.ExpiresAt,
+	})
 	batch.Queue(r.core.sql(insertTokenSQL), hashToken(token), s.ID, s.ExpiresAt)
 	if err := r.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
 		return "", Session{}, fmt.Errorf("start session %s: %w", s.ID, err)

@@ -69,7 +69,9 @@ func (c *core) reseal(ctx context.Context, t sealedTable) (seen, changed int, er
 	if place == "" {
 		place = "''"
 	}
-	find := fmt.Sprintf(`select %s as key, %s as sealed, %s as place from %s.%s where %[2]s is not null and substring(%[2]s from 1 for $1) <> $2 limit $3`,
+	find := fmt.Sprintf(`
+		select %s as key, %s as sealed, %s as place from %s.%s
+		where %[2]s is not null and substring(%[2]s from 1 for $1) <> $2 limit $3`,
 		t.key, t.column, place, c.schema, t.name)
 	prefix := c.ring.CurrentPrefix()
 	rows, _ := c.db.Owner.Query(ctx, find, len(prefix), prefix, resealBatch)

@@ -4,10 +4,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Every statement of the package is understood by the database as migrated, also those that few paths reach.
@@ -20,19 +23,36 @@ func TestStatements_FitTheSchema(t *testing.T) {
 	}
 	seen := 0
 	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
-			continue
-		}
-		for name, sql := range statements(t, f.Name()) {
-			seen++
-			if _, err := k.db.Owner.Exec(t.Context(),
-				"prepare "+strings.ToLower(name)+" as "+replaceSchema(k.db, sql)); err != nil {
-				t.Errorf("%s: %s: %v", f.Name(), name, err)
+		texts := map[string]string{}
+		switch name := f.Name(); {
+		case strings.HasSuffix(name, ".sql"):
+			body, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
 			}
+			texts[strings.TrimSuffix(name, ".sql")] = string(body)
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			maps.Copy(texts, statements(t, name))
+		}
+		for name, sql := range texts {
+			seen++
+			k.prepare(t, f.Name(), name, sql)
 		}
 	}
 	if seen < 40 {
 		t.Errorf("found only %d statements", seen)
+	}
+}
+
+// prepare has the database read a statement of a file.
+func (k *kit) prepare(t *testing.T, file, name, sql string) {
+	t.Helper()
+	text, _, err := pgx.NamedArgs{}.RewriteQuery(t.Context(), nil, replaceSchema(k.db, sql), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.db.Owner.Exec(t.Context(), "prepare "+strings.ToLower(name)+" as "+text); err != nil {
+		t.Errorf("%s: %s: %v", file, name, err)
 	}
 }
 

@@ -78,15 +78,19 @@ func newSubjectKeys(c *core) *SubjectKeys {
 
 // SQL of subject keys.
 const (
-	selectSubjectKeysSQL = `select subject, wrapped from {schema}.subject_keys where subject = any($1) and wrapped is not null`
-	insertSubjectKeySQL  = `insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, $2, $3) on conflict do nothing`
+	selectSubjectKeysSQL = `
+select subject, wrapped from {schema}.subject_keys where subject = any($1) and wrapped is not null`
+	insertSubjectKeySQL = `
+insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, $2, $3) on conflict do nothing`
 	destroySubjectKeySQL = `
 insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, null, $2)
 on conflict (subject) do update set wrapped = null`
-	insertErasureSQL   = `insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on conflict do nothing`
+	insertErasureSQL = `
+insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on conflict do nothing`
 	listErasuresSQL    = `select subject from {schema}.subject_erasures order by erased_at, subject`
 	reapplyErasuresSQL = `
-insert into {schema}.subject_keys (subject, wrapped, created_at) select subject, null, erased_at from {schema}.subject_erasures
+insert into {schema}.subject_keys (subject, wrapped, created_at)
+select subject, null, erased_at from {schema}.subject_erasures
 on conflict (subject) do update set wrapped = null where subject_keys.wrapped is not null`
 )
 

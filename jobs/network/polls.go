@@ -43,27 +43,38 @@ func (p *Polls) sql(text string) string { return strings.ReplaceAll(text, "{sche
 
 // SQL of polls.
 const (
-	latestSQL = `insert into {schema}.fleet as f (device_id, org_id, at, reachable, error, board_name, version, cpu_percent, memory_percent,
-		uptime_seconds, active_sessions, response_ms) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		on conflict (device_id) do update set at = excluded.at, reachable = excluded.reachable, error = excluded.error,
-			board_name = excluded.board_name, version = excluded.version, cpu_percent = excluded.cpu_percent,
-			memory_percent = excluded.memory_percent, uptime_seconds = excluded.uptime_seconds,
-			active_sessions = excluded.active_sessions, response_ms = excluded.response_ms
-		where f.at <= excluded.at`
-	historySQL = `insert into {schema}.polls (device_id, at, org_id, reachable, cpu_percent, memory_percent, active_sessions, response_ms)
-		values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
+	latestSQL = `
+insert into {schema}.fleet as f
+	(device_id, org_id, at, reachable, error, board_name, version, cpu_percent, memory_percent, uptime_seconds,
+	active_sessions, response_ms)
+values
+	(@device, @org, @at, @reachable, @error, @board, @version, @cpu, @memory, @uptime, @sessions, @response)
+on conflict (device_id) do update set
+	at = excluded.at, reachable = excluded.reachable, error = excluded.error, board_name = excluded.board_name,
+	version = excluded.version, cpu_percent = excluded.cpu_percent, memory_percent = excluded.memory_percent,
+	uptime_seconds = excluded.uptime_seconds, active_sessions = excluded.active_sessions,
+	response_ms = excluded.response_ms
+where f.at <= excluded.at`
+	historySQL = `
+insert into {schema}.polls
+	(device_id, at, org_id, reachable, cpu_percent, memory_percent, active_sessions, response_ms)
+values
+	(@device, @at, @org, @reachable, @cpu, @memory, @sessions, @response)
+on conflict do nothing`
 )
 
 // Keep stores the answers of a round, in one transaction.
 func (p *Polls) Keep(ctx context.Context, list []Polled) error {
 	batch := &pgx.Batch{}
 	for _, v := range list {
-		device, org := [16]byte(v.DeviceID.UUID()), [16]byte(v.OrgID.UUID())
-		batch.Queue(p.sql(latestSQL), device, org, v.At, v.Reachable, v.Error, v.BoardName, v.Version, v.CPUPercent,
-			v.MemoryPercent,
-			v.UptimeSeconds, v.ActiveSessions, v.ResponseMs)
-		batch.Queue(p.sql(historySQL), device, v.At, org, v.Reachable, v.CPUPercent, v.MemoryPercent, v.ActiveSessions,
-			v.ResponseMs)
+		args := pgx.NamedArgs{
+			"device": [16]byte(v.DeviceID.UUID()), "org": [16]byte(v.OrgID.UUID()), "at": v.At,
+			"reachable": v.Reachable, "error": v.Error, "board": v.BoardName, "version": v.Version,
+			"cpu": v.CPUPercent, "memory": v.MemoryPercent, "uptime": v.UptimeSeconds, "sessions": v.ActiveSessions,
+			"response": v.ResponseMs,
+		}
+		batch.Queue(p.sql(latestSQL), args)
+		batch.Queue(p.sql(historySQL), args)
 	}
 	if err := p.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("keep polls: %w", err)
@@ -107,11 +118,11 @@ func (p *Polls) Latest(
 func (p *Polls) History(
 	ctx context.Context, org id.Organization, device id.Device, since time.Time,
 ) ([]networkviews.Poll, error) {
-	rows, err := p.db.Owner.Query(ctx,
-		p.sql(`select device_id, at, reachable, '' as error, '' as board_name, '' as version, cpu_percent, memory_percent,
-		0::bigint as uptime_seconds, active_sessions, response_ms from {schema}.polls
-		where org_id = $1 and device_id = $2 and at >= $3 order by at`), [16]byte(org.UUID()), [16]byte(device.UUID()),
-		since)
+	rows, err := p.db.Owner.Query(ctx, p.sql(`
+		select device_id, at, reachable, '' as error, '' as board_name, '' as version, cpu_percent, memory_percent,
+			0::bigint as uptime_seconds, active_sessions, response_ms
+		from {schema}.polls where org_id = $1 and device_id = $2 and at >= $3 order by at`),
+		[16]byte(org.UUID()), [16]byte(device.UUID()), since)
 	if err != nil {
 		return nil, fmt.Errorf("read polls: %w", err)
 	}

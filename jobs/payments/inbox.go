@@ -36,8 +36,8 @@ const (
 type Inbox struct {
 	workers *Workers
 	loops   *loop.Group
-	// wake holds as many signals as there are workers: when it is full, enough will look, and each goes on until nothing
-	// is left.
+	// wake holds as many signals as there are workers: when it is full, enough will look, and each goes on until
+	// nothing is left.
 	wake chan struct{}
 }
 

@@ -164,8 +164,10 @@ func (r *Runner) migrate(ctx context.Context) error {
 
 // SQL of taking over. The place of a dead leader is free at once, too: it rescues and enqueues periodic work.
 const (
-	releaseJobsSQL = `update {schema}.river_job set state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
-		where state = 'running'`
+	releaseJobsSQL = `
+update {schema}.river_job set
+	state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+where state = 'running'`
 	freeLeaderSQL = `delete from {schema}.river_leader`
 )
 

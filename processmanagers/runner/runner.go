@@ -193,7 +193,8 @@ func (r *Runner) Rebuild(ctx context.Context, name string) error {
 		for _, sql := range []string{
 			`delete from {schema}.instances where process = $1`,
 			`delete from {schema}.timers where process = $1`,
-			`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = '' where name = $1`,
+			`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = ''
+			where name = $1`,
 		} {
 			if _, err := tx.Exec(ctx, r.sql(sql), name); err != nil {
 				return fmt.Errorf("rebuild process %s: %w", name, err)

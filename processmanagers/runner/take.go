@@ -97,12 +97,14 @@ func (d *round) take(ctx context.Context, in input) error {
 	return nil
 }
 
+// lockInstanceSQL reads the row and keeps others from it until the transaction ends.
+const lockInstanceSQL = `
+select state, last_position, ended from {schema}.instances where process = $1 and key = $2 for update`
+
 // instance loads and locks an instance's row.
 func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (state []byte, last uint64, err error) {
 	var ended bool
-	err = tx.QueryRow(ctx,
-		d.r.sql(`select state, last_position, ended from {schema}.instances where process = $1 and key = $2 for update`), d.name, key).
-		Scan(&state, &last, &ended)
+	err = tx.QueryRow(ctx, d.r.sql(lockInstanceSQL), d.name, key).Scan(&state, &last, &ended)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, 0, nil
 	}
@@ -116,17 +118,24 @@ func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (state []by
 const (
 	upsertInstanceSQL = `
 insert into {schema}.instances (process, key, state, last_position, ended) values ($1, $2, $3, $4, $5)
-on conflict (process, key) do update set state = excluded.state, last_position = excluded.last_position, ended = excluded.ended`
+on conflict (process, key) do update set
+	state = excluded.state, last_position = excluded.last_position, ended = excluded.ended`
 	upsertTimerSQL = `
 insert into {schema}.timers (process, key, name, due_at, cause) values ($1, $2, $3, $4, $5)
 on conflict (process, key, name) do update set due_at = excluded.due_at, cause = excluded.cause`
-	deleteTimerSQL    = `delete from {schema}.timers where process = $1 and key = $2 and name = $3`
-	deleteTimersSQL   = `delete from {schema}.timers where process = $1 and key = $2`
-	insertCommandSQL  = `insert into {schema}.commands (id, process, key, name, body, cause) values ($1, $2, $3, $4, $5, $6) on conflict do nothing`
-	selectCommandSQL  = `select id, name, body, cause from {schema}.commands where process = $1 and key = $2 order by seq limit 1`
-	deleteCommandSQL  = `delete from {schema}.commands where id = $1`
-	selectKeysSQL     = `select distinct key from {schema}.commands where process = $1`
-	selectDueSQL      = `select key, name, due_at, cause from {schema}.timers where process = $1 and due_at <= $2 order by due_at, key, name limit $3`
+	deleteTimerSQL   = `delete from {schema}.timers where process = $1 and key = $2 and name = $3`
+	deleteTimersSQL  = `delete from {schema}.timers where process = $1 and key = $2`
+	insertCommandSQL = `
+insert into {schema}.commands (id, process, key, name, body, cause)
+values (@id, @process, @key, @name, @body, @cause)
+on conflict do nothing`
+	selectCommandSQL = `
+select id, name, body, cause from {schema}.commands where process = $1 and key = $2 order by seq limit 1`
+	deleteCommandSQL = `delete from {schema}.commands where id = $1`
+	selectKeysSQL    = `select distinct key from {schema}.commands where process = $1`
+	selectDueSQL     = `
+select key, name, due_at, cause from {schema}.timers
+where process = $1 and due_at <= $2 order by due_at, key, name limit $3`
 	selectNextDueSQL  = `select min(due_at) from {schema}.timers where process = $1`
 	deleteDueTimerSQL = `delete from {schema}.timers where process = $1 and key = $2 and name = $3 and due_at = $4`
 )
@@ -193,7 +202,10 @@ func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []comma
 			return &poison{error: err}
 		}
 		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
-		b.Queue(d.r.sql(insertCommandSQL), uuid.UUID(commandID), d.name, in.key, name, storable(body), cause)
+		b.Queue(d.r.sql(insertCommandSQL), pgx.NamedArgs{
+			"id": uuid.UUID(commandID), "process": d.name, "key": in.key, "name": name,
+			"body": storable(body), "cause": cause,
+		})
 	}
 	return nil
 }

@@ -60,7 +60,8 @@ where invoice_id = $1`
 	// A number may be voided of which the draft is unknown: it is a document all the same.
 	voidSQL = `
 insert into {schema}.invoices as i
-	(invoice_id, org_id, subscriber_id, number, state, currency, total_minor, lines, taxes, reason, drafted_at, voided_at)
+	(invoice_id, org_id, subscriber_id, number, state, currency, total_minor, lines, taxes, reason, drafted_at,
+	voided_at)
 values
 	(@invoice, @org, @subscriber, @number, 'voided', @currency, @total, '[]', '[]', @reason, @at, @at)
 on conflict (invoice_id) do update set

@@ -108,8 +108,8 @@ type InvoicesQuery struct{ Views *runner.Views }
 
 // invoiceColumns are InvoiceRow's, of the invoices as i.
 const invoiceColumns = `i.invoice_id, i.org_id, i.subscriber_id, i.subscription_id, i.number, i.state, i.currency,
-	i.total_minor, i.paid_minor, i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to, i.lines,
-	i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
+	i.total_minor, i.paid_minor, i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to,
+	i.lines, i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
 
 // Get is one invoice of an organization, nil without one.
 func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.Invoice) (*InvoiceDetail, error) {

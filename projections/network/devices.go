@@ -5,6 +5,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -61,38 +64,52 @@ var credentialColumns = map[events.CredentialKind]string{
 }
 
 // registerDeviceSQL makes a row.
-const registerDeviceSQL = `insert into {schema}.devices (device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
-	report_ref, created_at, revision, position) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (device_id) do nothing`
+const registerDeviceSQL = `
+insert into {schema}.devices
+	(device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref, report_ref, created_at,
+	revision, position)
+values
+	(@device, @org, @details, @tunnel_address, @tunnel_user, @api, @radius, @tunnel, @report, @at,
+	@revision, @position)
+on conflict (device_id) do nothing`
 
 // Apply queues the statements for one event.
 func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	d := deviceWrites{w, e}
 	switch v := e.Event.(type) {
 	case events.DeviceRegistered:
-		w.Exec(registerDeviceSQL, v.DeviceID, v.OrgID, asJSON(v.Details), v.TunnelAddress, v.TunnelUser, v.APIRef,
-			v.RadiusRef, v.TunnelRef,
-			v.ReportRef, v.At, int64(e.Revision), int64(e.Position)) //nolint:gosec // both fit
+		w.Exec(registerDeviceSQL, pgx.NamedArgs{
+			"device": v.DeviceID, "org": v.OrgID, "details": asJSON(v.Details), "tunnel_address": v.TunnelAddress,
+			"tunnel_user": v.TunnelUser, "api": v.APIRef, "radius": v.RadiusRef, "tunnel": v.TunnelRef,
+			"report": v.ReportRef, "at": v.At, "revision": int64(e.Revision), //nolint:gosec // fits
+			"position": int64(e.Position), //nolint:gosec // fits
+		})
 	case events.DeviceDetailsCorrected:
-		d.set(v.DeviceID, `details = $4::jsonb, transport = case when details->'apiPort' = $4::jsonb->'apiPort'
-			and details->'managementAddress' = $4::jsonb->'managementAddress' then transport end`, asJSON(v.Details))
+		d.set(v.DeviceID, `details = @details::jsonb,
+			transport = case when details->'apiPort' = @details::jsonb->'apiPort'
+				and details->'managementAddress' = @details::jsonb->'managementAddress' then transport end`,
+			pgx.NamedArgs{"details": asJSON(v.Details)})
 	case events.DeviceCredentialsReplaced:
 		column, known := credentialColumns[v.Kind]
 		if !known {
 			return fmt.Errorf("credentials of kind %q", v.Kind)
 		}
-		d.set(v.DeviceID, column+` = $4::uuid`, v.Ref)
+		d.set(v.DeviceID, column+` = @ref::uuid`, pgx.NamedArgs{"ref": v.Ref})
 	case events.DeviceTransportLearned:
-		d.set(v.DeviceID, `transport = $4::jsonb, transport_at = $5::timestamptz`, asJSON(v.Transport), v.At)
+		d.set(v.DeviceID, `transport = @transport::jsonb, transport_at = @at::timestamptz`,
+			pgx.NamedArgs{"transport": asJSON(v.Transport), "at": v.At})
 	case events.DeviceUnreachable:
-		d.set(v.DeviceID, `unreachable_since = $4::timestamptz, unreachable_error = $5::text`, v.At, v.Error)
+		d.set(v.DeviceID, `unreachable_since = @at::timestamptz, unreachable_error = @error::text`,
+			pgx.NamedArgs{"at": v.At, "error": v.Error})
 	case events.DeviceRecovered:
-		d.set(v.DeviceID, `unreachable_since = null, unreachable_error = ''`)
+		d.set(v.DeviceID, `unreachable_since = null, unreachable_error = ''`, nil)
 	case events.DeviceBootstrapReported:
-		d.set(v.DeviceID, `bootstrap_version = $4::int, bootstrap_at = $5::timestamptz`, v.Version, v.At)
+		d.set(v.DeviceID, `bootstrap_version = @version::int, bootstrap_at = @at::timestamptz`,
+			pgx.NamedArgs{"version": v.Version, "at": v.At})
 	case events.DeviceDecommissioned:
-		d.set(v.DeviceID, `removed_at = $4::timestamptz`, v.At)
+		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
 	case events.DevicePeriodClosed:
-		d.set(v.DeviceID, `details = details`)
+		d.set(v.DeviceID, `details = details`, nil)
 	default:
 		d.reboot(e.Event)
 	}
@@ -105,11 +122,14 @@ type deviceWrites struct {
 	e events.Envelope
 }
 
-// set changes columns; arguments begin at $4. An event that was applied before changes nothing.
-func (d deviceWrites) set(device id.Device, columns string, args ...any) {
+// set changes columns to named values. An event that was applied before changes nothing.
+func (d deviceWrites) set(device id.Device, columns string, values pgx.NamedArgs) {
+	args := pgx.NamedArgs{
+		"device": device, "revision": int64(d.e.Revision), "position": int64(d.e.Position), //nolint:gosec // both fit
+	}
+	maps.Copy(args, values)
 	d.w.Exec(`update {schema}.devices set `+columns+
-		`, revision = $2, position = $3 where device_id = $1 and position < $3`,
-		append([]any{device, int64(d.e.Revision), int64(d.e.Position)}, args...)...) //nolint:gosec // both fit
+		`, revision = @revision, position = @position where device_id = @device and position < @position`, args)
 }
 
 // reboot follows the newest reboot.
@@ -131,10 +151,11 @@ func (d deviceWrites) reboot(e events.Event) {
 		return
 	}
 	if r.Stage == RebootConfirmed {
-		d.set(device, `reboot = $4::jsonb, unreachable_since = null, unreachable_error = ''`, asJSON(r))
+		d.set(device, `reboot = @reboot::jsonb, unreachable_since = null, unreachable_error = ''`,
+			pgx.NamedArgs{"reboot": asJSON(r)})
 		return
 	}
-	d.set(device, `reboot = $4::jsonb`, asJSON(r))
+	d.set(device, `reboot = @reboot::jsonb`, pgx.NamedArgs{"reboot": asJSON(r)})
 }
 
 // asJSON is a value for a jsonb column: plain structs and maps always marshal.

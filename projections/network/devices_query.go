@@ -55,8 +55,9 @@ func (r DeviceRow) Key() DeviceKey { return DeviceKey{CreatedAt: r.CreatedAt, ID
 type DevicesQuery struct{ Views *runner.Views }
 
 // deviceSelect reads routers that are not decommissioned.
-const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref, report_ref, transport,
-	unreachable_since, unreachable_error, bootstrap_version, bootstrap_at, reboot, created_at, revision
+const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
+	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at, reboot, created_at,
+	revision
 	from {schema}.devices where removed_at is null and `
 
 // Get is one router of an organization, nil without one.
@@ -74,7 +75,8 @@ func (q DevicesQuery) List(ctx context.Context, org id.Organization, after Devic
 	var rows []DeviceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`org_id = $1
-			and ($2::timestamptz is null or (created_at, device_id) < ($2, $3)) order by created_at desc, device_id desc limit $4`),
+			and ($2::timestamptz is null or (created_at, device_id) < ($2, $3))
+			order by created_at desc, device_id desc limit $4`),
 			org, postgres.NullTime(after.CreatedAt), after.ID, max)
 	})
 	return rows, err

@@ -2,6 +2,9 @@ package networkviews
 
 import (
 	_ "embed"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -52,47 +55,55 @@ const (
 )
 
 // requestServiceSQL makes a row.
-const requestServiceSQL = `insert into {schema}.services (service_id, org_id, device_id, binding, addressing, walled_garden, state, open,
-	generation, created_at, revision, position) values ($1, $2, $3, $4, $5, $6, 'pending', 'apply', $7, $8, $9, $10) on conflict (service_id) do nothing`
+const requestServiceSQL = `
+insert into {schema}.services
+	(service_id, org_id, device_id, binding, addressing, walled_garden, state, open, generation, created_at, revision,
+	position)
+values
+	(@service, @org, @device, @binding, @addressing, @walled_garden, 'pending', 'apply', @generation, @at, @revision,
+	@position)
+on conflict (service_id) do nothing`
 
 // Apply queues the statements for one event.
 func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	s := serviceWrites{w, e}
 	switch v := e.Event.(type) {
 	case events.ServiceRequested:
-		w.Exec(requestServiceSQL, v.ServiceID, v.OrgID, v.DeviceID, asJSON(v.Binding), asJSON(v.Addressing),
-			asJSON(v.WalledGarden), v.Generation,
-			v.At, int64(e.Revision), int64(e.Position)) //nolint:gosec // both fit
+		w.Exec(requestServiceSQL, pgx.NamedArgs{
+			"service": v.ServiceID, "org": v.OrgID, "device": v.DeviceID, "binding": asJSON(v.Binding),
+			"addressing": asJSON(v.Addressing), "walled_garden": asJSON(v.WalledGarden), "generation": v.Generation,
+			"at": v.At, "revision": int64(e.Revision), "position": int64(e.Position), //nolint:gosec // both fit
+		})
 	case events.ServiceAddressingChanged:
-		s.set(v.ServiceID, `addressing = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.Addressing),
-			v.Generation)
+		s.set(v.ServiceID, `addressing = @addressing::jsonb, generation = @generation::int, `+openApply,
+			pgx.NamedArgs{"addressing": asJSON(v.Addressing), "generation": v.Generation})
 	case events.ServiceWalledGardenChanged:
-		s.set(v.ServiceID, `walled_garden = $4::jsonb, generation = $5::int, `+openApply, asJSON(v.WalledGarden),
-			v.Generation)
+		s.set(v.ServiceID, `walled_garden = @walled_garden::jsonb, generation = @generation::int, `+openApply,
+			pgx.NamedArgs{"walled_garden": asJSON(v.WalledGarden), "generation": v.Generation})
 	case events.ServiceRecreationConfirmed:
-		s.set(v.ServiceID,
-			`binding = $4::jsonb, addressing = $5::jsonb, walled_garden = $6::jsonb, generation = $7::int, state = 'pending',
-			drift = null, open = 'teardown'`,
-			asJSON(v.To), asJSON(v.Addressing), asJSON(v.WalledGarden), v.Generation)
+		s.recreate(v)
 	case events.ServiceTornDown:
-		s.set(v.ServiceID, `open = 'apply'`)
+		s.set(v.ServiceID, `open = 'apply'`, nil)
 	case events.ServiceReconcileRequested:
-		s.set(v.ServiceID, `open = $4::text`, v.Phase)
+		s.set(v.ServiceID, `open = @phase::text`, pgx.NamedArgs{"phase": v.Phase})
 	case events.ServiceApplied:
-		s.set(v.ServiceID,
-			`state = 'active', open = '', applied_generation = $4::int, applied_at = $5::timestamptz, last_error = null,
-			drift = null, outcome_position = $3`, v.Generation, v.At)
+		s.set(v.ServiceID, `state = 'active', open = '', applied_generation = @generation::int,
+			applied_at = @at::timestamptz, last_error = null, drift = null, outcome_position = @position`,
+			pgx.NamedArgs{"generation": v.Generation, "at": v.At})
 	case events.ServiceApplyFailed:
 		s.failed(v)
 	case events.ServiceDriftDetected:
-		s.set(v.ServiceID, `state = 'degraded', drift = $4::jsonb`,
-			asJSON(Drift{Hash: v.Hash, FirstSeenAt: v.FirstSeenAt, Resources: v.Resources}))
+		s.set(v.ServiceID, `state = 'degraded', drift = @drift::jsonb`, pgx.NamedArgs{
+			"drift": asJSON(Drift{Hash: v.Hash, FirstSeenAt: v.FirstSeenAt, Resources: v.Resources}),
+		})
 	case events.ServiceDriftCleared:
-		s.set(v.ServiceID, `drift = null`) // degraded until a reconcile
+		s.set(v.ServiceID, `drift = null`, nil) // degraded until a reconcile
 	case events.ServiceRemovalRequested:
-		s.set(v.ServiceID, `open = 'removal', generation = $4::int`, v.Generation)
+		s.set(v.ServiceID, `open = 'removal', generation = @generation::int`,
+			pgx.NamedArgs{"generation": v.Generation})
 	case events.ServiceRemoved:
-		s.set(v.ServiceID, `removed_at = $4::timestamptz, open = '', drift = null, outcome_position = $3`, v.At)
+		s.set(v.ServiceID, `removed_at = @at::timestamptz, open = '', drift = null, outcome_position = @position`,
+			pgx.NamedArgs{"at": v.At})
 	case events.ServicePeriodClosed:
 		s.touch(v.ServiceID)
 	}
@@ -105,23 +116,39 @@ type serviceWrites struct {
 	e events.Envelope
 }
 
-// set changes columns; arguments begin at $4. An event that was applied before changes nothing.
-func (s serviceWrites) set(service id.Service, columns string, args ...any) {
+// set changes columns to named values. An event that was applied before changes nothing.
+func (s serviceWrites) set(service id.Service, columns string, values pgx.NamedArgs) {
+	args := pgx.NamedArgs{
+		"service": service, "revision": int64(s.e.Revision), "position": int64(s.e.Position), //nolint:gosec // both fit
+	}
+	maps.Copy(args, values)
 	s.w.Exec(`update {schema}.services set `+columns+
-		`, revision = $2, position = $3 where service_id = $1 and position < $3`,
-		append([]any{service, int64(s.e.Revision), int64(s.e.Position)}, args...)...) //nolint:gosec // both fit
+		`, revision = @revision, position = @position where service_id = @service and position < @position`, args)
 }
 
 // touch notes the revision alone.
-func (s serviceWrites) touch(service id.Service) { s.set(service, `generation = generation`) }
+func (s serviceWrites) touch(service id.Service) { s.set(service, `generation = generation`, nil) }
 
 // openApply is the work that a new desired state opens; a tear-down that has not ended comes first.
 const openApply = `open = case when open = '' then 'apply' else open end`
 
+// recreate takes the desired state of a service that is torn down and built again.
+func (s serviceWrites) recreate(v events.ServiceRecreationConfirmed) {
+	s.set(v.ServiceID, `binding = @binding::jsonb, addressing = @addressing::jsonb,
+		walled_garden = @walled_garden::jsonb, generation = @generation::int, state = 'pending', drift = null,
+		open = 'teardown'`, pgx.NamedArgs{
+		"binding": asJSON(v.To), "addressing": asJSON(v.Addressing), "walled_garden": asJSON(v.WalledGarden),
+		"generation": v.Generation,
+	})
+}
+
 // failed keeps the router's error. A refusal waits for somebody; the rest is tried again.
 func (s serviceWrites) failed(v events.ServiceApplyFailed) {
-	s.set(v.ServiceID,
-		`last_error = $4::jsonb, state = case when $5::bool then 'failed' else state end, outcome_position = $3`,
-		asJSON(ServiceError{At: v.At, Phase: v.Phase, Path: v.Path, Operation: v.Operation, Message: v.Message,
-			Refused: v.Refused}), v.Refused)
+	s.set(v.ServiceID, `last_error = @error::jsonb, state = case when @refused::bool then 'failed' else state end,
+		outcome_position = @position`, pgx.NamedArgs{
+		"error": asJSON(ServiceError{
+			At: v.At, Phase: v.Phase, Path: v.Path, Operation: v.Operation, Message: v.Message, Refused: v.Refused,
+		}),
+		"refused": v.Refused,
+	})
 }

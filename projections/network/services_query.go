@@ -64,8 +64,10 @@ func (r ServiceRow) Key() ServiceKey { return ServiceKey{CreatedAt: r.CreatedAt,
 type ServicesQuery struct{ Views *runner.Views }
 
 // serviceSelect reads services, removed ones too.
-const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, open, outcome_position, generation, applied_generation,
-	last_error, drift, applied_at, created_at, removed_at, revision, position from {schema}.services where `
+const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, open,
+	outcome_position, generation, applied_generation, last_error, drift, applied_at, created_at, removed_at, revision,
+	position
+	from {schema}.services where `
 
 // Get is one service of an organization, nil without one; removed ones too.
 func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.Service) (*ServiceRow, error) {
@@ -85,7 +87,8 @@ func (q ServicesQuery) List(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow],
 			q.Views.SQL(ServicesName, serviceSelect+`org_id = $1 and removed_at is null
-			and ($2::uuid is null or device_id = $2) and ($3::timestamptz is null or (created_at, service_id) < ($3, $4))
+			and ($2::uuid is null or device_id = $2)
+			and ($3::timestamptz is null or (created_at, service_id) < ($3, $4))
 			order by created_at desc, service_id desc limit $5`), org, device, postgres.NullTime(after.CreatedAt),
 			after.ID, max)
 	})

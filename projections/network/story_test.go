@@ -26,20 +26,35 @@ var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 // registered is a router.
 func registered(d id.Device, name string) events.DeviceRegistered {
-	return events.DeviceRegistered{DeviceID: d, OrgID: acme, Details: events.DeviceDetails{Name: name, IPAddress: "203.0.113.1", CoAPort: 3799, APIPort: 80},
-		TunnelAddress: "10.99.0.9", TunnelUser: "nas-" + name, RadiusRef: keys, TunnelRef: keys, At: began}
+	return events.DeviceRegistered{
+		DeviceID: d, OrgID: acme,
+		Details:       events.DeviceDetails{Name: name, IPAddress: "203.0.113.1", CoAPort: 3799, APIPort: 80},
+		TunnelAddress: "10.99.0.9", TunnelUser: "nas-" + name, RadiusRef: keys, TunnelRef: keys, At: began,
+	}
 }
 
 // requested is a service on tower.
 func requested(s id.Service, t events.ServiceType) events.ServiceRequested {
-	return events.ServiceRequested{ServiceID: s, OrgID: acme, DeviceID: tower, Binding: events.ServiceBinding{Type: t, ParentInterface: "ether4"},
-		Addressing: events.ServiceAddressing{Subnet: "10.50.0.0/24", Gateway: "10.50.0.1", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.254"}, Generation: 1, At: began}
+	return events.ServiceRequested{
+		ServiceID: s, OrgID: acme, DeviceID: tower, Binding: events.ServiceBinding{Type: t, ParentInterface: "ether4"},
+		Addressing: events.ServiceAddressing{
+			Subnet: "10.50.0.0/24", Gateway: "10.50.0.1", PoolStart: "10.50.0.2", PoolEnd: "10.50.0.254",
+		},
+		Generation: 1, At: began,
+	}
 }
 
 // drifted is a difference of the pool.
 func drifted(s id.Service, hash string) events.ServiceDriftDetected {
-	return events.ServiceDriftDetected{ServiceID: s, OrgID: acme, DeviceID: tower, FirstSeenAt: began, Hash: hash, At: began,
-		Resources: []events.DriftedResource{{Path: "ip/pool", Kind: "changed", Name: "pool", Expected: map[string]string{"ranges": "a"}, Actual: map[string]string{"ranges": "b"}}}}
+	return events.ServiceDriftDetected{
+		ServiceID: s, OrgID: acme, DeviceID: tower, FirstSeenAt: began, Hash: hash, At: began,
+		Resources: []events.DriftedResource{
+			{
+				Path: "ip/pool", Kind: "changed", Name: "pool", Expected: map[string]string{"ranges": "a"},
+				Actual: map[string]string{"ranges": "b"},
+			},
+		},
+	}
 }
 
 // networkStory has two routers and two services in every state.
@@ -48,36 +63,69 @@ func networkStory() *projectiontest.Story {
 	transport := events.DeviceTransport{Protocol: "rest", Port: 80, Version: "7.16 (stable)", BoardName: "RB5009"}
 	corrected := registered(tower, "tower").Details
 	corrected.Name = "tower north"
-	s.Add("device-tower", registered(tower, "tower"), events.DeviceTransportLearned{DeviceID: tower, Transport: transport, At: began},
+	s.Add("device-tower", registered(tower, "tower"),
+		events.DeviceTransportLearned{DeviceID: tower, Transport: transport, At: began},
 		events.DeviceCredentialsReplaced{DeviceID: tower, Kind: events.CredentialAPI, Ref: keys, At: began},
 		events.DeviceDetailsCorrected{DeviceID: tower, Details: corrected, At: began},
-		events.DeviceUnreachable{DeviceID: tower, Error: "no answer", At: began}, events.DeviceRecovered{DeviceID: tower, At: began},
+		events.DeviceUnreachable{DeviceID: tower, Error: "no answer", At: began},
+		events.DeviceRecovered{DeviceID: tower, At: began},
 		events.DeviceBootstrapReported{DeviceID: tower, Version: 2, By: "report", At: began},
-		events.DeviceRebootRequested{DeviceID: tower, RunID: run, At: began}, events.DeviceRebootStarted{DeviceID: tower, RunID: run, At: began},
-		events.DeviceRebootAccepted{DeviceID: tower, RunID: run, At: began}, events.DeviceRebootConfirmed{DeviceID: tower, RunID: run, UptimeSeconds: 9, At: began})
+		events.DeviceRebootRequested{DeviceID: tower, RunID: run, At: began},
+		events.DeviceRebootStarted{DeviceID: tower, RunID: run, At: began},
+		events.DeviceRebootAccepted{DeviceID: tower, RunID: run, At: began},
+		events.DeviceRebootConfirmed{DeviceID: tower, RunID: run, UptimeSeconds: 9, At: began})
 	moved := registered(lodge, "lodge").Details
 	moved.APIPort = 8728
-	s.Add("device-lodge", registered(lodge, "lodge"), events.DeviceTransportLearned{DeviceID: lodge, Transport: transport, At: began},
+	s.Add("device-lodge", registered(lodge, "lodge"),
+		events.DeviceTransportLearned{DeviceID: lodge, Transport: transport, At: began},
 		events.DeviceDetailsCorrected{DeviceID: lodge, Details: moved, At: began},
-		events.DeviceRebootRequested{DeviceID: lodge, RunID: run, At: began}, events.DeviceRebootFailed{DeviceID: lodge, RunID: run, Message: "not enough permissions (9)", At: began},
-		events.DeviceUnreachable{DeviceID: lodge, Error: "gone", At: began}, events.DeviceDecommissioned{DeviceID: lodge, OrgID: acme, At: began})
+		events.DeviceRebootRequested{DeviceID: lodge, RunID: run, At: began},
+		events.DeviceRebootFailed{DeviceID: lodge, RunID: run, Message: "not enough permissions (9)", At: began},
+		events.DeviceUnreachable{DeviceID: lodge, Error: "gone", At: began},
+		events.DeviceDecommissioned{DeviceID: lodge, OrgID: acme, At: began})
+	addServices(s)
+	return s
+}
+
+// addServices adds the services, and what a run wrote for the first.
+func addServices(s *projectiontest.Story) {
 	s.Add("nasservice-homes", requested(homes, events.ServicePPPoE),
-		events.ServiceApplyFailed{ServiceID: homes, DeviceID: tower, RunID: run, Phase: events.PhaseApply, Path: "ip/pool", Operation: "add", Message: "failure: x", Refused: true, Generation: 1, At: began},
-		events.ServiceReconcileRequested{ServiceID: homes, DeviceID: tower, RunID: run, Phase: events.PhaseApply, Generation: 1, At: began},
-		events.ServiceApplied{ServiceID: homes, DeviceID: tower, RunID: run, Generation: 1, At: began}, drifted(homes, "one"), drifted(homes, "two"))
-	s.Add("reconcile-run", events.ReconcileStarted{RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Kind: events.ReconcileApply, At: began},
-		events.RouterWritten{RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Seq: 1, Step: events.RouterStep{Path: "ip/pool", Operation: "add", Name: "pool",
-			After: map[string]string{"ranges": "a"}}, By: events.Actor{Kind: events.ActorUser, ID: "jane"}, At: began},
-		events.ReconcileFinished{RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Kind: events.ReconcileApply, Writes: 1, Outcome: events.ReconcileDone, At: began})
+		events.ServiceApplyFailed{
+			ServiceID: homes, DeviceID: tower, RunID: run, Phase: events.PhaseApply, Path: "ip/pool", Operation: "add",
+			Message: "failure: x", Refused: true, Generation: 1, At: began,
+		},
+		events.ServiceReconcileRequested{
+			ServiceID: homes, DeviceID: tower, RunID: run, Phase: events.PhaseApply, Generation: 1, At: began,
+		},
+		events.ServiceApplied{ServiceID: homes, DeviceID: tower, RunID: run, Generation: 1, At: began},
+		drifted(homes, "one"), drifted(homes, "two"))
+	s.Add("reconcile-run",
+		events.ReconcileStarted{
+			RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Kind: events.ReconcileApply, At: began,
+		},
+		events.RouterWritten{
+			RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Seq: 1,
+			Step: events.RouterStep{
+				Path: "ip/pool", Operation: "add", Name: "pool", After: map[string]string{"ranges": "a"},
+			},
+			By: events.Actor{Kind: events.ActorUser, ID: "jane"}, At: began,
+		},
+		events.ReconcileFinished{
+			RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Kind: events.ReconcileApply, Writes: 1,
+			Outcome: events.ReconcileDone, At: began,
+		})
 	s.Add("nasservice-guests", requested(guests, events.ServiceHotspot),
-		events.ServiceApplied{ServiceID: guests, DeviceID: tower, RunID: run, Generation: 1, At: began}, drifted(guests, "one"),
+		events.ServiceApplied{ServiceID: guests, DeviceID: tower, RunID: run, Generation: 1, At: began},
+		drifted(guests, "one"),
 		events.ServiceDriftCleared{ServiceID: guests, DeviceID: tower, At: began},
-		events.ServiceRecreationConfirmed{ServiceID: guests, DeviceID: tower, To: events.ServiceBinding{Type: events.ServiceHotspot, ParentInterface: "ether5", VlanID: 7},
-			Addressing: requested(guests, "").Addressing, AffectedSessions: 3, Generation: 2, At: began},
+		events.ServiceRecreationConfirmed{
+			ServiceID: guests, DeviceID: tower,
+			To:         events.ServiceBinding{Type: events.ServiceHotspot, ParentInterface: "ether5", VlanID: 7},
+			Addressing: requested(guests, "").Addressing, AffectedSessions: 3, Generation: 2, At: began,
+		},
 		events.ServiceTornDown{ServiceID: guests, DeviceID: tower, RunID: run, Generation: 2, At: began},
 		events.ServiceRemovalRequested{ServiceID: guests, DeviceID: tower, Generation: 3, At: began},
 		events.ServiceRemoved{ServiceID: guests, OrgID: acme, DeviceID: tower, RunID: run, At: began})
-	return s
 }
 
 func TestDevices_Story(t *testing.T) {

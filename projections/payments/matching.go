@@ -47,7 +47,8 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
 	case events.SubscriberRegistered:
 		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone)
-			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID, v.AccountNumber, v.Currency,
+			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,
+			v.AccountNumber, v.Currency,
 			phoneKey(v.Details.Phone.Reveal()))
 	case events.SubscriberDetailsCorrected:
 		w.Exec(`update {schema}.payers set phone = nullif($2, '') where subscriber_id = $1`, v.SubscriberID,
@@ -57,11 +58,13 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`update {schema}.usernames set username = null where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriptionCreated:
 		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username)
-			values ($1, $2, $3, nullif($4, '')) on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID, v.SubscriberID,
+			values ($1, $2, $3, nullif($4, '')) on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID,
+			v.SubscriberID,
 			usernameKey(v.Username.Reveal()))
 	case events.InvoiceIssued:
 		w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key)
-			values ($1, $2, $3, $4, $5) on conflict (invoice_id) do nothing`, v.InvoiceID, v.OrgID, v.SubscriberID, v.Number,
+			values ($1, $2, $3, $4, $5) on conflict (invoice_id) do nothing`, v.InvoiceID, v.OrgID, v.SubscriberID,
+			v.Number,
 			referenceKey(v.Number))
 	case events.InvoiceVoided:
 		w.Exec(`delete from {schema}.invoices where invoice_id = $1`, v.InvoiceID)

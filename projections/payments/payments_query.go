@@ -127,8 +127,8 @@ type PaymentsQuery struct{ Views *runner.Views }
 
 // paymentColumns are those of PaymentRow.
 const paymentColumns = `payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct,
-	environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message, receipt_id,
-	receipt_number, provisional, code, message, checks, initiated_at, expires_at, settled_at, revision`
+	environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
+	receipt_id, receipt_number, provisional, code, message, checks, initiated_at, expires_at, settled_at, revision`
 
 // Get is one payment of an organization, nil without one.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {

@@ -88,9 +88,9 @@ type ReceiptFilter struct {
 type ReceiptsQuery struct{ Views *runner.Views }
 
 // receiptColumns are those of ReceiptRow.
-const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at,
-	payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed, unclaimed,
-	subscriber_id, matched_by, related_receipt_id, sightings, recorded_at, revision`
+const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency,
+	paid_at, payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed,
+	unclaimed, subscriber_id, matched_by, related_receipt_id, sightings, recorded_at, revision`
 
 // SQL of single receipts.
 const (

@@ -40,31 +40,34 @@ func receipt(name string) id.Receipt { return id.Derive[id.Receipt]("test", name
 // initiated begins an attempt of Amina's.
 func initiated(name string) events.PaymentInitiated {
 	return events.PaymentInitiated{
-		PaymentID: payment(name), OrgID: acme, SubscriberID: amina, InvoiceID: invoice, Amount: kes(1500), Phone: personal.Of("254712345678"),
-		Environment: "sandbox", Shortcode: "600100", AccountReference: "PREF" + name, InitiatedAt: began, ExpiresAt: began.Add(24 * time.Hour),
+		PaymentID: payment(name), OrgID: acme, SubscriberID: amina, InvoiceID: invoice, Amount: kes(1500),
+		Phone: personal.Of("254712345678"), Environment: "sandbox", Shortcode: "600100",
+		AccountReference: "PREF" + name, InitiatedAt: began, ExpiresAt: began.Add(24 * time.Hour),
 	}
 }
 
 // accepted names its prompt.
 func accepted(name string) events.PromptAccepted {
 	return events.PromptAccepted{
-		PaymentID: payment(name), MerchantRequestID: "m-" + name, CheckoutRequestID: "ws_" + name, CustomerMessage: "Look at your phone", At: began,
+		PaymentID: payment(name), MerchantRequestID: "m-" + name, CheckoutRequestID: "ws_" + name,
+		CustomerMessage: "Look at your phone", At: began,
 	}
 }
 
 // recorded is money on the shared paybill.
 func recorded(name string) events.ReceiptRecorded {
 	return events.ReceiptRecorded{
-		ReceiptID: receipt(name), Provider: "mobile_money", ReceiptNumber: name, Channel: "c2b", Shortcode: "600100", Amount: kes(1500),
-		PaidAt: began, PayerPhone: personal.Of("254712345678"), PayerName: personal.Of("AMINA W"), BillRef: personal.Of("10000008"),
-		Sighting: "c2b_confirmation", RecordedAt: began,
+		ReceiptID: receipt(name), Provider: "mobile_money", ReceiptNumber: name, Channel: "c2b", Shortcode: "600100",
+		Amount: kes(1500), PaidAt: began, PayerPhone: personal.Of("254712345678"), PayerName: personal.Of("AMINA W"),
+		BillRef: personal.Of("10000008"), Sighting: "c2b_confirmation", RecordedAt: began,
 	}
 }
 
 // matched gives it to Amina.
 func matched(name, by, channel string) events.ReceiptMatched {
 	return events.ReceiptMatched{
-		ReceiptID: receipt(name), OrgID: acme, SubscriberID: amina, ReceiptNumber: name, Channel: channel, Amount: kes(1500), PaidAt: began, By: by, At: began,
+		ReceiptID: receipt(name), OrgID: acme, SubscriberID: amina, ReceiptNumber: name, Channel: channel,
+		Amount: kes(1500), PaidAt: began, By: by, At: began,
 	}
 }
 
@@ -72,81 +75,144 @@ func matched(name, by, channel string) events.ReceiptMatched {
 func paymentsStory() *projectiontest.Story {
 	s := projectiontest.NewStory(acme, began)
 	attempt := func(name string, list ...events.Event) {
-		s.Add("payment-"+name, append([]events.Event{initiated(name), events.PromptSubmitting{PaymentID: payment(name), At: began}}, list...)...)
+		submitting := events.PromptSubmitting{PaymentID: payment(name), At: began}
+		s.Add("payment-"+name, append([]events.Event{initiated(name), submitting}, list...)...)
 	}
-	money := func(name string, list ...events.Event) { s.Add("receipt-"+name, list...) }
 	attempt("sent")
-	attempt("open", accepted("open"), events.PromptChecked{PaymentID: payment("open"), Code: "4999", Answered: true, At: began})
+	attempt("open", accepted("open"),
+		events.PromptChecked{PaymentID: payment("open"), Code: "4999", Answered: true, At: began})
 	attempt("doubt", events.PromptInDoubt{PaymentID: payment("doubt"), Cause: "timeout", At: began})
-	attempt("cancel", accepted("cancel"), events.PaymentCancelled{PaymentID: payment("cancel"), Code: "1032", Message: "no", By: "callback", At: began})
-	attempt("fail", accepted("fail"), events.PaymentFailed{PaymentID: payment("fail"), Code: "2001", Message: "pin", By: "query", At: began},
-		events.PaymentSucceeded{PaymentID: payment("fail"), ReceiptID: receipt("LATE"), ReceiptNumber: "LATE", By: "callback", At: began})
-	attempt("early", events.PaymentSucceeded{PaymentID: payment("early"), ReceiptID: receipt("R1"), ReceiptNumber: "R1", By: "callback", At: began}, accepted("early"))
+	attempt("cancel", accepted("cancel"),
+		events.PaymentCancelled{PaymentID: payment("cancel"), Code: "1032", Message: "no", By: "callback", At: began})
+	attempt("fail", accepted("fail"),
+		events.PaymentFailed{PaymentID: payment("fail"), Code: "2001", Message: "pin", By: "query", At: began},
+		events.PaymentSucceeded{
+			PaymentID: payment("fail"), ReceiptID: receipt("LATE"), ReceiptNumber: "LATE", By: "callback", At: began,
+		})
+	attempt("early",
+		events.PaymentSucceeded{
+			PaymentID: payment("early"), ReceiptID: receipt("R1"), ReceiptNumber: "R1", By: "callback", At: began,
+		},
+		accepted("early"))
 	attempt("query", accepted("query"),
-		events.PaymentSucceeded{PaymentID: payment("query"), ReceiptID: receipt("P"), Provisional: true, By: "query", At: began},
-		events.ProvisionalClaimed{PaymentID: payment("query"), ReceiptID: receipt("R2"), ReceiptNumber: "R2", ProvisionalReceiptID: receipt("P"), At: began})
+		events.PaymentSucceeded{
+			PaymentID: payment("query"), ReceiptID: receipt("P"), Provisional: true, By: "query", At: began,
+		},
+		events.ProvisionalClaimed{
+			PaymentID: payment("query"), ReceiptID: receipt("R2"), ReceiptNumber: "R2",
+			ProvisionalReceiptID: receipt("P"), At: began,
+		})
 	attempt("expire", accepted("expire"), events.PaymentExpired{PaymentID: payment("expire"), At: began})
 
-	money("M", recorded("M"), events.ReceiptSighted{ReceiptID: receipt("M"), Sighting: "stk_callback", CheckoutRequestID: "ws_M", PaymentID: payment("M"), At: began},
+	addMoney(s)
+	return s
+}
+
+// addMoney adds the receipts, and what of them paid invoices.
+func addMoney(s *projectiontest.Story) {
+	money := func(name string, list ...events.Event) { s.Add("receipt-"+name, list...) }
+	money("M", recorded("M"),
+		events.ReceiptSighted{
+			ReceiptID: receipt("M"), Sighting: "stk_callback", CheckoutRequestID: "ws_M", PaymentID: payment("M"),
+			At: began,
+		},
 		matched("M", "account_number", "c2b"))
-	s.Add("account-amina", events.InvoiceAllocated{SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(1000), At: began},
-		events.InvoiceAllocated{SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began})
+	s.Add("account-amina",
+		events.InvoiceAllocated{
+			SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(1000), At: began,
+		},
+		events.InvoiceAllocated{
+			SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began,
+		})
 	money("H", recorded("H"), events.ReceiptHeld{ReceiptID: receipt("H"), Reason: "no_match", At: began},
 		events.ReceiptAssigned{ReceiptID: receipt("H"), OrgID: acme, At: began}, matched("H", "operator", "c2b"))
 	money("N", recorded("N"), events.ReceiptHeld{ReceiptID: receipt("N"), Reason: "ambiguous", At: began})
-	money("D", recorded("D"), matched("D", "phone", "c2b"), events.ReceiptDisputed{ReceiptID: receipt("D"), Sighting: "c2b_confirmation", Amount: kes(9), Shortcode: "600100", At: began})
+	money("D", recorded("D"), matched("D", "phone", "c2b"), events.ReceiptDisputed{
+		ReceiptID: receipt("D"), Sighting: "c2b_confirmation", Amount: kes(9), Shortcode: "600100", At: began,
+	})
 	provisional := recorded("P")
-	provisional.ReceiptNumber, provisional.Provisional, provisional.Channel, provisional.PaymentID = "", true, "stk", payment("query")
+	provisional.ReceiptNumber, provisional.Provisional = "", true
+	provisional.Channel, provisional.PaymentID = "stk", payment("query")
 	money("P", provisional, matched("P", "prompt", "stk"), events.ReceiptUnclaimed{ReceiptID: receipt("P"), At: began},
 		events.ReceiptClaimed{ReceiptID: receipt("P"), ClaimedBy: receipt("R2"), ReceiptNumber: "R2", At: began})
-	money("R2", recorded("R2"), events.ReceiptAbsorbed{ReceiptID: receipt("R2"), OrgID: acme, SubscriberID: amina, PaymentID: payment("query"),
-		ProvisionalReceiptID: receipt("P"), Amount: kes(1500), At: began})
+	money("R2", recorded("R2"), events.ReceiptAbsorbed{
+		ReceiptID: receipt("R2"), OrgID: acme, SubscriberID: amina, PaymentID: payment("query"),
+		ProvisionalReceiptID: receipt("P"), Amount: kes(1500), At: began,
+	})
 	cash := recorded("CASH")
 	cash.Channel, cash.Provider, cash.OrgID, cash.Sighting = "cash", "cash", acme, "cash"
 	money("CASH", cash, matched("CASH", "cash", "cash"),
-		events.ReceiptReattributed{ReceiptID: receipt("CASH"), OrgID: acme, From: amina, To: brian, Amount: kes(1500), Move: 1, Reason: "typing error", At: began},
-		events.ReceiptReversed{ReceiptID: receipt("CASH"), OrgID: acme, SubscriberID: brian, Amount: kes(1500), Reason: "false note", At: began})
-	s.Add("account-amina", events.AllocationWithdrawn{SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began})
-	return s
+		events.ReceiptReattributed{
+			ReceiptID: receipt("CASH"), OrgID: acme, From: amina, To: brian, Amount: kes(1500), Move: 1,
+			Reason: "typing error", At: began,
+		},
+		events.ReceiptReversed{
+			ReceiptID: receipt("CASH"), OrgID: acme, SubscriberID: brian, Amount: kes(1500), Reason: "false note",
+			At: began,
+		})
+	s.Add("account-amina", events.AllocationWithdrawn{
+		SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began,
+	})
 }
 
 // gatewayStory has a registration, a failed one, and a shortcode that changes hands.
 func gatewayStory() *projectiontest.Story {
-	configured := events.GatewayConfigured{OrgID: acme, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: began}
+	configured := events.GatewayConfigured{
+		OrgID: acme, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: began,
+	}
 	flag, changed, taken := configured, configured, configured
 	flag.RejectUnknownAccounts = true
 	changed.Shortcode, changed.CredentialsRef = "600888", newKeys
 	taken.OrgID = other
 	return projectiontest.NewStory(acme, began).
-		Add("gateway-acme", configured, events.GatewayRegistered{OrgID: acme, Shortcode: "600777", CredentialsRef: keys, At: began}, flag, changed,
-			events.GatewayRegistrationFailed{OrgID: acme, Shortcode: "600888", CredentialsRef: newKeys, Error: "Bad credentials", At: began}).
-		Add("gateway-other", taken, events.GatewayRegistered{OrgID: other, Shortcode: "600777", CredentialsRef: keys, At: began})
+		Add("gateway-acme", configured,
+			events.GatewayRegistered{OrgID: acme, Shortcode: "600777", CredentialsRef: keys, At: began}, flag, changed,
+			events.GatewayRegistrationFailed{OrgID: acme, Shortcode: "600888", CredentialsRef: newKeys,
+				Error: "Bad credentials", At: began}).
+		Add("gateway-other", taken,
+			events.GatewayRegistered{OrgID: other, Shortcode: "600777", CredentialsRef: keys, At: began})
 }
 
 // payersStory has subscribers of two organizations who share a phone and a username.
 func payersStory() *projectiontest.Story {
-	subscriber := func(s id.Subscriber, org id.Organization, account, phone string, c money.Currency) events.SubscriberRegistered {
-		return events.SubscriberRegistered{SubscriberID: s, OrgID: org, AccountNumber: account, Currency: c,
-			Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of(phone)}}
+	subscriber := func(
+		s id.Subscriber, org id.Organization, account, phone string, c money.Currency,
+	) events.SubscriberRegistered {
+		return events.SubscriberRegistered{
+			SubscriberID: s, OrgID: org, AccountNumber: account, Currency: c,
+			Details: events.SubscriberDetails{FirstName: personal.Of("Somebody"), Phone: personal.Of(phone)},
+		}
 	}
+	void := id.Derive[id.Invoice]("test", "void")
 	plan := func(name string, s id.Subscriber, org id.Organization, username string) events.SubscriptionCreated {
-		return events.SubscriptionCreated{SubscriptionID: id.Derive[id.Subscription]("test", name), OrgID: org, SubscriberID: s, Username: personal.Of(username)}
+		return events.SubscriptionCreated{
+			SubscriptionID: id.Derive[id.Subscription]("test", name), OrgID: org, SubscriberID: s,
+			Username: personal.Of(username),
+		}
 	}
 	return projectiontest.NewStory(acme, began).
-		Add("organization-acme", events.OrganizationCreated{OrgID: acme, Billing: events.BillingSettings{InvoicePrefix: "ACME"}}).
-		Add("organization-other", events.OrganizationCreated{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "AC"}},
+		Add("organization-acme", events.OrganizationCreated{OrgID: acme,
+			Billing: events.BillingSettings{InvoicePrefix: "ACME"}}).
+		Add("organization-other",
+			events.OrganizationCreated{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "AC"}},
 			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "OTH"}}).
 		Add("subscriber-amina", subscriber(amina, acme, "10000008", "+254712345678", money.KES)).
 		Add("subscriber-brian", subscriber(brian, acme, "10000016", "+254722222222", money.KES),
-			events.SubscriberDetailsCorrected{SubscriberID: brian, Details: events.SubscriberDetails{Phone: personal.Of("+254733333333")}}).
+			events.SubscriberDetailsCorrected{SubscriberID: brian,
+				Details: events.SubscriberDetails{Phone: personal.Of("+254733333333")}}).
 		Add("subscriber-chege", subscriber(chege, other, "10000024", "+254733333333", money.KES)).
-		Add("subscriber-dollars", subscriber(id.Derive[id.Subscriber]("test", "dollars"), acme, "10000032", "+254744444444", "USD")).
+		Add("subscriber-dollars", subscriber(id.Derive[id.Subscriber]("test", "dollars"), acme, "10000032",
+			"+254744444444", "USD")).
 		Add("subscription-1", plan("1", amina, acme, "Amina.Home")).
 		Add("subscription-2", plan("2", brian, acme, "shop")).
 		Add("subscription-3", plan("3", chege, other, "shop")).
-		Add("account-amina", events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: invoice, Number: "ACME-0007", Total: kes(10)}).
-		Add("account-chege", events.InvoiceIssued{SubscriberID: chege, OrgID: other, InvoiceID: id.Derive[id.Invoice]("test", "void"), Number: "OTH-0001", Total: kes(10)},
-			events.InvoiceVoided{SubscriberID: chege, InvoiceID: id.Derive[id.Invoice]("test", "void"), Number: "OTH-0001"})
+		Add("account-amina", events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: invoice,
+			Number: "ACME-0007", Total: kes(10)}).
+		Add("account-chege",
+			events.InvoiceIssued{
+				SubscriberID: chege, OrgID: other, InvoiceID: void, Number: "OTH-0001", Total: kes(10),
+			},
+			events.InvoiceVoided{SubscriberID: chege, InvoiceID: void, Number: "OTH-0001"})
 }
 
 func TestReadModels_StoriesEndInTheseRows(t *testing.T) {
@@ -155,7 +221,8 @@ func TestReadModels_StoriesEndInTheseRows(t *testing.T) {
 		p     runner.Projection
 		story *projectiontest.Story
 	}{
-		{paymentsviews.Payments{}, paymentsStory()}, {paymentsviews.Receipts{}, paymentsStory()}, {paymentsviews.Gateways{}, gatewayStory()},
+		{paymentsviews.Payments{}, paymentsStory()}, {paymentsviews.Receipts{}, paymentsStory()},
+		{paymentsviews.Gateways{}, gatewayStory()},
 		{paymentsviews.Matching{}, payersStory()},
 	} {
 		t.Run(c.p.Name(), func(t *testing.T) {

@@ -62,7 +62,9 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 }
 
 // checkpointSQL moves a checkpoint from where this program left it.
-const checkpointSQL = `update {schema}.projection_versions set position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
+const checkpointSQL = `
+update {schema}.projection_versions set position = $4, error = ''
+where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
 
 // applyAll writes events in one transaction. When Apply refuses one, its index is given. Statements are sent together,
 // or singly: a batch with an argument that cannot be encoded ends like one whose connection was lost, a single

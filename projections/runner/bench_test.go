@@ -31,7 +31,8 @@ func (plans) TenantTables() []string { return []string{"plans"} }
 
 // DDL is the table.
 func (plans) DDL() string {
-	return `create table {schema}.plans (org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
+	return `create table {schema}.plans
+		(org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
 }
 
 // Apply upserts.

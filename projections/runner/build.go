@@ -145,21 +145,28 @@ func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	return nil
 }
 
+// Statements of swap. Each finds no row when another program was faster.
+const (
+	retireSQL = `
+update {schema}.projection_versions set state = 'retired', retired_at = $3
+where name = $1 and generation = $2 and state = 'active'`
+	activateSQL = `
+update {schema}.projection_versions set state = 'active', position = $4, error = ''
+where name = $1 and generation = $2 and position = $3 and state = 'building'`
+)
+
 // swap retires one set of tables and activates another in one transaction.
 func (r *Runner) swap(ctx context.Context, old, g *generation) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx,
-			r.sql(`update {schema}.projection_versions set state = 'retired', retired_at = $3 where name = $1 and generation = $2 and state = 'active'`),
-			old.Name, old.Generation, r.cfg.Clock.Now())
+		tag, err := tx.Exec(ctx, r.sql(retireSQL), old.Name, old.Generation, r.cfg.Clock.Now())
 		if err == nil && tag.RowsAffected() != 1 {
 			return errLost
 		}
 		if err != nil {
 			return err
 		}
-		tag, err = tx.Exec(ctx,
-			r.sql(`update {schema}.projection_versions set state = 'active', position = $4, error = '' where name = $1 and generation = $2 and position = $3 and state = 'building'`),
-			g.Name, g.Generation, int64(g.saved), int64(g.Position)) //nolint:gosec // positions fit
+		//nolint:gosec // positions fit
+		tag, err = tx.Exec(ctx, r.sql(activateSQL), g.Name, g.Generation, int64(g.saved), int64(g.Position))
 		if err == nil && tag.RowsAffected() != 1 {
 			return errLost
 		}

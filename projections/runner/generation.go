@@ -37,7 +37,9 @@ type generation struct {
 }
 
 // generationsSQL lists the sets of tables of all projections.
-const generationsSQL = `select name, generation, version, schema, state, position, error from {schema}.projection_versions where state <> 'retired' order by name, generation`
+const generationsSQL = `
+select name, generation, version, schema, state, position, error from {schema}.projection_versions
+where state <> 'retired' order by name, generation`
 
 // sql puts the engine's own schema in.
 func (r *Runner) sql(text string) string {

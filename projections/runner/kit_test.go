@@ -53,7 +53,8 @@ func (sales) TenantTables() []string { return []string{"sales"} }
 
 // DDL has a tenant's table and one of the platform.
 func (sales) DDL() string {
-	return `create table {schema}.sales (org_id uuid not null, item text not null, n int not null check (n < 1000000), primary key (org_id, item));
+	return `create table {schema}.sales
+	(org_id uuid not null, item text not null, n int not null check (n < 1000000), primary key (org_id, item));
 create table {schema}.seen (position bigint primary key)`
 }
 
@@ -75,7 +76,8 @@ func (s sales) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`insert into {schema}.seen values ($1 / 0)`, 1)
 	}
 	sale, _ := e.Event.(sold)
-	w.Exec(`insert into {schema}.sales values ($1, $2, $3) on conflict (org_id, item) do update set n = sales.n + excluded.n`, e.Meta.OrgID, sale.Item, sale.N)
+	w.Exec(`insert into {schema}.sales values ($1, $2, $3)
+		on conflict (org_id, item) do update set n = sales.n + excluded.n`, e.Meta.OrgID, sale.Item, sale.N)
 	w.Exec(`insert into {schema}.seen values ($1)`, int64(e.Position))
 	return nil
 }
@@ -128,13 +130,13 @@ func (b *bench) start(t testing.TB, ps ...runner.Projection) *runner.Runner {
 }
 
 // want waits for a position and compares how often an item was sold to orgA.
-func want(t testing.TB, r *runner.Runner, projection string, position uint64, item string, n int) {
+func want(t testing.TB, r *runner.Runner, projection string, position uint64, all sold) {
 	t.Helper()
 	if err := r.Views().WaitFor(t.Context(), projection, position); err != nil {
 		t.Fatalf("wait for %s at %d: %v; %+v", projection, position, err, r.Status())
 	}
-	if got := count(t, r, projection, orgA, item); got != n {
-		t.Errorf("%s sold %d of %s, want %d", projection, got, item, n)
+	if got := count(t, r, projection, orgA, all.Item); got != all.N {
+		t.Errorf("%s sold %d of %s, want %d", projection, got, all.Item, all.N)
 	}
 }
 

@@ -129,7 +129,8 @@ func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
 }
 
 // saveSQL stores a position that moved without a row being written.
-const saveSQL = `update {schema}.projection_versions set position = $4 where name = $1 and generation = $2 and position = $3`
+const saveSQL = `
+update {schema}.projection_versions set position = $4 where name = $1 and generation = $2 and position = $3`
 
 // save stores how far a projection has looked, when nothing was there to write. It is lazy: losing it costs a second
 // look.

@@ -40,7 +40,7 @@ func TestRebuild_WhileEventsAreWritten(t *testing.T) {
 	}
 	stopWriting()
 	writer.Wait()
-	want(t, r, "sales", position, "router", written)
+	want(t, r, "sales", position, sold{"router", written})
 	if s := r.Status()[0]; s.Generation != 4 || s.Rebuild != nil {
 		t.Errorf("got %+v", s)
 	}
@@ -64,7 +64,7 @@ func TestRebuild_WithoutARunningProgram(t *testing.T) {
 	if len(reports) == 0 {
 		t.Error("no progress was reported")
 	}
-	want(t, b.start(t, sales{}), "sales", position, "router", 3000)
+	want(t, b.start(t, sales{}), "sales", position, sold{"router", 3000})
 }
 
 func TestRebuild_OldTablesAreDroppedTenMinutesLater(t *testing.T) {
@@ -102,14 +102,14 @@ func TestVersion_BumpFillsNewTablesAndSwitches(t *testing.T) {
 		t.Fatal(err)
 	}
 	position := b.sell("router", 100)
-	want(t, first, "sales", position, "router", 100)
+	want(t, first, "sales", position, sold{"router", 100})
 	first.Stop()
 	r := b.start(t, sales{version: 2})
 	s := until(t, r, "switched", func(s runner.Status) bool { return s.Version == 2 })
 	if s.Generation != 2 {
 		t.Errorf("got %+v", s)
 	}
-	want(t, r, "sales", b.sell("router", 1), "router", 101)
+	want(t, r, "sales", b.sell("router", 1), sold{"router", 101})
 }
 
 func TestRebuild_InterruptedIsResumed(t *testing.T) {
@@ -133,14 +133,14 @@ func TestRebuild_InterruptedIsResumed(t *testing.T) {
 	if s.Rebuild != nil {
 		t.Errorf("got %+v", s.Rebuild)
 	}
-	want(t, again, "sales", position, "router", 20000)
+	want(t, again, "sales", position, sold{"router", 20000})
 }
 
 func TestVerify_TellsEqualFromDifferent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	r := b.start(t, sales{})
-	want(t, r, "sales", b.sell("router", 2000), "router", 2000)
+	want(t, r, "sales", b.sell("router", 2000), sold{"router", 2000})
 	report, err := r.Verify(t.Context(), "sales")
 	if err != nil || !report.Equal() || len(report.Tables) != 2 {
 		t.Fatalf("got %+v, %v", report, err)

@@ -27,7 +27,7 @@ func TestFollower_WaitsForWhatTheLeaderDidAndTakesOver(t *testing.T) {
 	second := *b
 	second.db = pgtest.Open(t, b.db.URL, b.db.Namespace)
 	r := second.start(t, sales{})
-	want(t, r, "sales", b.sell("router", 3), "router", 3)
+	want(t, r, "sales", b.sell("router", 3), sold{"router", 3})
 	position := b.log.Append(events.Metadata{}, noise{})
 	if err := r.Views().WaitFor(t.Context(), "sales", position); err != nil {
 		t.Errorf("a follower does not reach an event that the projection does not take: %v", err)
@@ -36,7 +36,7 @@ func TestFollower_WaitsForWhatTheLeaderDidAndTakesOver(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 	first.Stop()
-	want(t, r, "sales", b.sell("router", 2), "router", 5)
+	want(t, r, "sales", b.sell("router", 2), sold{"router", 5})
 	until(t, r, "leading", func(s runner.Status) bool { return s.State == runner.StateLive })
 }
 
@@ -59,7 +59,7 @@ func TestLeader_ThatLostItsLockDoesNotWriteBesideTheNext(t *testing.T) {
 		total += 300
 		for _, one := range []*runner.Runner{r, next} {
 			until(t, one, "shown", func(s runner.Status) bool { return s.Position >= position })
-			want(t, one, "sales", position, "router", total)
+			want(t, one, "sales", position, sold{"router", total})
 		}
 	}
 }

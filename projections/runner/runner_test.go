@@ -21,9 +21,9 @@ func TestRunner_ShowsWhatWasWrittenBeforeAndAfterItsStart(t *testing.T) {
 	b := newBench(t)
 	before := b.sell("router", 2500)
 	r := b.start(t, sales{})
-	want(t, r, "sales", before, "router", 2500)
+	want(t, r, "sales", before, sold{"router", 2500})
 	for i := range 20 {
-		want(t, r, "sales", b.sell("router", 1), "router", 2501+i)
+		want(t, r, "sales", b.sell("router", 1), sold{"router", 2501 + i})
 	}
 }
 
@@ -81,11 +81,11 @@ func TestRunner_GoesOnBehindTheCheckpointAfterEveryStop(t *testing.T) {
 		position := b.sell("router", 700)
 		total += 700
 		if round%2 == 0 {
-			want(t, r, "sales", position, "router", total)
+			want(t, r, "sales", position, sold{"router", total})
 		}
 		r.Stop() // in the odd rounds in the middle of the work
 	}
-	want(t, b.start(t, sales{}), "sales", b.sell("router", 1), "router", total+1)
+	want(t, b.start(t, sales{}), "sales", b.sell("router", 1), sold{"router", total + 1})
 }
 
 func TestRunner_KilledInTheMiddleOfABatchAppliesEverythingOnce(t *testing.T) {
@@ -107,7 +107,7 @@ func TestRunner_KilledInTheMiddleOfABatchAppliesEverythingOnce(t *testing.T) {
 		}
 		last = b.sell("router", 100)
 	}
-	want(t, b.start(t, sales{}), "sales", last, "router", 3600)
+	want(t, b.start(t, sales{}), "sales", last, sold{"router", 3600})
 }
 
 func TestRunner_TenantsSeeTheirOwnRowsAlsoAfterARebuild(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRunner_TenantsSeeTheirOwnRowsAlsoAfterARebuild(t *testing.T) {
 	position := b.sell("router", 2)
 	r := b.start(t, sales{})
 	for range 2 {
-		want(t, r, "sales", position, "router", 2)
+		want(t, r, "sales", position, sold{"router", 2})
 		if got := count(t, r, "sales", orgB, "router"); got != 0 {
 			t.Errorf("another tenant sees %d", got)
 		}
@@ -161,7 +161,7 @@ func TestPoison_StopsOneProjectionVisiblyAndRetryResumes(t *testing.T) {
 	b.sell("router", 3)
 	bad := b.sell("poison", 1)
 	last := b.sell("router", 4)
-	want(t, r, "others", last, "router", 7)
+	want(t, r, "others", last, sold{"router", 7})
 	s := until(t, r, "stopped", func(s runner.Status) bool {
 		return s.Name == "sales" &&
 			s.State == runner.StateStopped
@@ -187,7 +187,7 @@ func TestPoison_StopsOneProjectionVisiblyAndRetryResumes(t *testing.T) {
 		return s.Name == "sales" && s.State == runner.StateLive &&
 			s.Error == ""
 	})
-	want(t, r, "sales", last, "router", 7)
+	want(t, r, "sales", last, sold{"router", 7})
 }
 
 func TestPoison_IsFoundWhateverTheStatementDoes(t *testing.T) {
@@ -204,7 +204,7 @@ func TestPoison_IsFoundWhateverTheStatementDoes(t *testing.T) {
 			if s.Position != bad-10 {
 				t.Errorf("stopped at %d, want just before %d: %s", s.Position, bad, s.Error)
 			}
-			want(t, r, "sales", bad-10, "router", 5)
+			want(t, r, "sales", bad-10, sold{"router", 5})
 		})
 	}
 }
@@ -213,7 +213,7 @@ func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	r := b.start(t, sales{})
-	want(t, r, "sales", b.sell("router", 1), "router", 1)
+	want(t, r, "sales", b.sell("router", 1), sold{"router", 1})
 	b.log.SetAway(true)
 	b.log.SetAway(false)
 	for i := range 5 {
@@ -225,6 +225,6 @@ func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 		}
 		position := b.sell("router", 1)
 		until(t, r, "resumed", func(s runner.Status) bool { return s.Position >= position })
-		want(t, r, "sales", position, "router", 2+i)
+		want(t, r, "sales", position, sold{"router", 2 + i})
 	}
 }

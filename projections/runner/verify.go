@@ -141,9 +141,9 @@ func sumTables(ctx context.Context, q querier, schema string) (sums, error) {
 	}
 	found := sums{}
 	for _, table := range tables {
-		rows, err := q.Query(ctx,
-			fmt.Sprintf(`select count(*) as rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text as hash from %s t`,
-				pgx.Identifier{schema, table}.Sanitize()))
+		rows, err := q.Query(ctx, fmt.Sprintf(`
+			select count(*) as rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text as hash from %s t`,
+			pgx.Identifier{schema, table}.Sanitize()))
 		if err != nil {
 			return nil, err
 		}

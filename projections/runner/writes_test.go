@@ -19,15 +19,17 @@ type idsIn struct{ sales }
 
 // DDL has a column of each type.
 func (idsIn) DDL() string {
-	return `create table {schema}.sales (org_id uuid, as_uuid uuid, as_text text, many uuid[], none uuid, none_text text)`
+	return `create table {schema}.sales
+		(org_id uuid, as_uuid uuid, as_text text, many uuid[], none uuid, none_text text)`
 }
 
 // Apply writes the event's organization everywhere.
 func (idsIn) Apply(w *runner.Writes, e events.Envelope) error {
 	var none id.Organization
 	org := e.Meta.OrgID
-	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5, $6)`, org, org.UUID(), org, []id.Organization{org},
-		none, none)
+	w.Exec(`insert into {schema}.sales values (@id, @uuid, @text, @many, @none, @no_text)`, pgx.NamedArgs{
+		"id": org, "uuid": org.UUID(), "text": org, "many": []id.Organization{org}, "none": none, "no_text": none,
+	})
 	return nil
 }
 

@@ -90,8 +90,9 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 // detailsSQL replaces what an operator may correct.
 const detailsSQL = `
 update {schema}.subscribers set
-	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address, notes = @notes,
-	latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref, revision = @revision
+	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address,
+	notes = @notes, latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref,
+	revision = @revision
 where subscriber_id = @subscriber`
 
 // writeDetails replaces what an operator may correct, and the words that find the subscriber.

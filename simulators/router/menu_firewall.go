@@ -2,12 +2,21 @@ package router
 
 // firewallMenus are the rules and the address lists.
 func firewallMenus() []menu {
-	matchers := []string{"src-address", "dst-address", "protocol", "src-port", "dst-port", "connection-state", "connection-nat-state", "src-address-list", "dst-address-list",
-		"ipsec-policy", "icmp-options", "log-prefix", "jump-target", "reject-with", "to-addresses", "to-ports", "address-list", "address-list-timeout", "hotspot", "connection-limit", "tcp-flags", "layer7-protocol"}
+	matchers := []string{
+		"src-address", "dst-address", "protocol", "src-port", "dst-port", "connection-state", "connection-nat-state",
+		"src-address-list", "dst-address-list", "ipsec-policy", "icmp-options", "log-prefix", "jump-target",
+		"reject-with", "to-addresses", "to-ports", "address-list", "address-list-timeout", "hotspot",
+		"connection-limit", "tcp-flags", "layer7-protocol",
+	}
 	rules := func(path string, actions ...string) menu {
-		props := []prop{{name: "chain", need: true}, {name: "action", def: "accept", check: oneOf(actions...), fixed: true}, onUntilSet, {name: "log", check: boolean},
-			{name: "in-interface", check: negated("interface"), ref: "interface"}, {name: "out-interface", check: negated("interface"), ref: "interface"},
-			{name: "in-interface-list", check: negated("interface/list"), ref: "interface/list"}, {name: "out-interface-list", check: negated("interface/list"), ref: "interface/list"}}
+		props := []prop{
+			{name: "chain", need: true}, {name: "action", def: "accept", check: oneOf(actions...), fixed: true},
+			onUntilSet, {name: "log", check: boolean},
+			{name: "in-interface", check: negated("interface"), ref: "interface"},
+			{name: "out-interface", check: negated("interface"), ref: "interface"},
+			{name: "in-interface-list", check: negated("interface/list"), ref: "interface/list"},
+			{name: "out-interface-list", check: negated("interface/list"), ref: "interface/list"},
+		}
 		for _, name := range matchers {
 			p := text(name, "")
 			if name == "src-address" || name == "dst-address" {
@@ -15,17 +24,29 @@ func firewallMenus() []menu {
 			}
 			props = append(props, p)
 		}
-		return menu{path: path, comment: true, ordered: true, props: props, state: []string{"bytes", "packets", "invalid"},
-			show: func(_ *Router, _ *row, out Item) { out["bytes"], out["packets"], out["invalid"] = "0", "0", "false" }}
+		return menu{
+			path: path, comment: true, ordered: true, props: props, state: []string{"bytes", "packets", "invalid"},
+			show: func(_ *Router, _ *row, out Item) {
+				out["bytes"], out["packets"], out["invalid"] = "0", "0", "false"
+			},
+		}
 	}
 	return []menu{
-		rules("ip/firewall/filter", "accept", "drop", "reject", "jump", "return", "log", "passthrough", "tarpit", "fasttrack-connection", "add-src-to-address-list", "add-dst-to-address-list"),
-		rules("ip/firewall/nat", "accept", "masquerade", "src-nat", "dst-nat", "redirect", "jump", "return", "log", "passthrough", "netmap", "same"),
-		rules("ip/firewall/mangle", "accept", "mark-connection", "mark-packet", "mark-routing", "change-mss", "jump", "return", "passthrough"),
+		rules("ip/firewall/filter", "accept", "drop", "reject", "jump", "return", "log", "passthrough", "tarpit",
+			"fasttrack-connection", "add-src-to-address-list", "add-dst-to-address-list"),
+		rules("ip/firewall/nat", "accept", "masquerade", "src-nat", "dst-nat", "redirect", "jump", "return", "log",
+			"passthrough", "netmap", "same"),
+		rules("ip/firewall/mangle", "accept", "mark-connection", "mark-packet", "mark-routing", "change-mss", "jump",
+			"return", "passthrough"),
 		{
-			path: "ip/firewall/address-list", comment: true, free: true, unique: []string{"list", "address"}, dup: "failure: already have such entry",
-			props: []prop{{name: "list", need: true}, {name: "address", need: true, check: addressOrName}, {name: "timeout", check: interval("none-static", "none-dynamic")}, onByDefault},
-			state: []string{"creation-time"}, show: func(r *Router, w *row, out Item) { out["creation-time"] = r.version.date(r.bornOf(w)) },
+			path: "ip/firewall/address-list", comment: true, free: true, unique: []string{"list", "address"},
+			dup: "failure: already have such entry",
+			props: []prop{
+				{name: "list", need: true}, {name: "address", need: true, check: addressOrName},
+				{name: "timeout", check: interval("none-static", "none-dynamic")}, onByDefault,
+			},
+			state: []string{"creation-time"},
+			show:  func(r *Router, w *row, out Item) { out["creation-time"] = r.version.date(r.bornOf(w)) },
 			added: func(_ *Router, w *row) *Trap {
 				w.dynamic = w.props["timeout"] != "" && w.props["timeout"] != "none-static"
 				return nil

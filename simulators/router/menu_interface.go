@@ -8,8 +8,9 @@ import (
 // counters are the state of every interface.
 var counters = []string{
 	"rx-byte", "tx-byte", "rx-packet", "tx-packet", "rx-drop", "tx-drop", "tx-queue-drop", "rx-error", "tx-error",
-	"fp-rx-byte", "fp-tx-byte", "fp-rx-packet", "fp-tx-packet", "link-downs", "last-link-up-time", "last-link-down-time",
-	"running", "actual-mtu", "mac-address", "l2mtu", "max-l2mtu", "default-name", "type", "mtu", "slave", "inactive",
+	"fp-rx-byte", "fp-tx-byte", "fp-rx-packet", "fp-tx-packet", "link-downs", "last-link-up-time",
+	"last-link-down-time", "running", "actual-mtu", "mac-address", "l2mtu", "max-l2mtu", "default-name", "type", "mtu",
+	"slave", "inactive",
 }
 
 // sameName is the refusal of a second interface of a name.
@@ -19,80 +20,83 @@ const sameName = "failure: already have interface with such name"
 func interfaceMenus() []menu {
 	return []menu{
 		{
-			path: "interface", named: true, comment: true, unique: []string{"name"}, dup: sameName, closed: true, free: true,
-			props: []prop{nameProp, text("mtu", "1500"), onByDefault}, state: counters, show: showInterface,
+			path: "interface", named: true, comment: true, unique: []string{"name"}, dup: sameName, closed: true,
+			free: true, props: []prop{nameProp, text("mtu", "1500"), onByDefault}, state: counters, show: showInterface,
 			commands: []string{"monitor-traffic"}, changed: interfaceChanged,
 		},
 		typed("ether", "interface/ethernet", true, showInterface,
-			text("mtu", "1500"), prop{name: "mac-address", check: hardware}, yes("auto-negotiation"), text("speed", "1Gbps"), text("arp", "enabled")),
+			text("mtu", "1500"), prop{name: "mac-address", check: hardware}, yes("auto-negotiation"),
+			text("speed", "1Gbps"), text("arp", "enabled")),
 		typed("vlan", "interface/vlan", false, showInterface,
-			text("mtu", "1500"), ifaceProp("interface", "", true), prop{name: "vlan-id", def: "1", check: number(1, 4095)},
+			text("mtu", "1500"), ifaceProp("interface", "", true),
+			prop{name: "vlan-id", def: "1", check: number(1, 4095)},
 			text("arp", "enabled"), no("use-service-tag")),
 		typed("bridge", "interface/bridge", false, showInterface,
-			text("mtu", "auto"), word("protocol-mode", "rstp", "none", "stp", "mstp"), no("vlan-filtering"), yes("auto-mac"),
+			text("mtu", "auto"), word("protocol-mode", "rstp", "none", "stp", "mstp"), no("vlan-filtering"),
+			yes("auto-mac"),
 			prop{name: "admin-mac", check: hardware}, yes("fast-forward"), text("arp", "enabled")),
 		tunnel("sstp-out", "interface/sstp-client",
-			text("connect-to", ""), prop{name: "port", def: "443", check: number(1, 65535), since: v7}, text("certificate", "none"),
+			text("connect-to", ""), prop{name: "port", def: "443", check: number(1, 65535), since: v7},
+			text("certificate", "none"),
 			no("verify-server-certificate"), no("verify-server-address-from-certificate"), text("tls-version", "any"),
-			text("http-proxy", "0.0.0.0"), text("proxy-port", "443"), no("pfs"), prop{name: "add-sni", def: "false", check: boolean, since: v7}),
-		tunnel("pppoe-out", "interface/pppoe-client", ifaceProp("interface", "", true), text("service-name", blank), text("ac-name", blank)),
-		tunnel("l2tp-out", "interface/l2tp-client", text("connect-to", ""), no("use-ipsec"), prop{name: "ipsec-secret", secret: true}),
+			text("http-proxy", "0.0.0.0"), text("proxy-port", "443"), no("pfs"),
+			prop{name: "add-sni", def: "false", check: boolean, since: v7}),
+		tunnel("pppoe-out", "interface/pppoe-client", ifaceProp("interface", "", true), text("service-name", blank),
+			text("ac-name", blank)),
+		tunnel("l2tp-out", "interface/l2tp-client", text("connect-to", ""), no("use-ipsec"),
+			prop{name: "ipsec-secret", secret: true}),
+		pppoeSessionMenu(),
 		{
-			path: "interface/pppoe-server", table: "interface", kind: "pppoe-in", named: true, closed: true, free: true,
-			state: []string{"name", "user", "service", "remote-address", "running", "uptime"},
-			show: func(r *Router, w *row, out Item) {
-				if w.owner != nil {
-					out["user"], out["remote-address"], out["uptime"] = w.owner.name(), w.owner.props["caller-id"], span(r.since(w))
-				}
-				out["running"] = "true"
-			},
-		},
-		{
-			path: "interface/bridge/port", comment: true, unique: []string{"interface"}, dup: "failure: device already added as bridge port",
-			props: []prop{ifaceProp("interface", "", true), ifaceProp("bridge", "", true), prop{name: "pvid", def: "1", check: number(1, 4094)}, yes("hw"), onByDefault},
-			state: []string{"inactive", "status", "role"}, show: func(_ *Router, _ *row, out Item) { out["inactive"] = "false" },
-		},
-		{
-			path: "interface/list", named: true, comment: true, unique: []string{"name"}, dup: "failure: already have such list",
-			props: []prop{nameProp, prop{name: "include", def: blank, check: lists}, prop{name: "exclude", def: blank, check: lists}},
-			state: []string{"builtin"}, show: func(_ *Router, w *row, out Item) { out["builtin"] = strconv.FormatBool(w.builtin) },
-		},
-		{
-			path: "interface/list/member", comment: true, unique: []string{"list", "interface"}, dup: "failure: already have such member",
-			props: []prop{{name: "list", need: true, check: existing("interface/list"), ref: "interface/list"}, ifaceProp("interface", "", true), onByDefault},
-		},
-		{
-			path: "interface/pppoe-server/server", comment: true, unique: []string{"service-name", "interface"},
-			dup: "failure: already have such pppoe server",
+			path: "interface/bridge/port", comment: true, unique: []string{"interface"},
+			dup: "failure: device already added as bridge port",
 			props: []prop{
-				text("service-name", "service1"), ifaceProp("interface", "", true), text("max-mtu", "auto"), text("max-mru", "auto"), text("mrru", "disabled"),
-				{name: "authentication", def: "pap,chap,mschap1,mschap2", check: listOf("pap", "chap", "mschap1", "mschap2")},
-				{name: "keepalive-timeout", def: "10", check: number(1, 65535, "disabled")}, no("one-session-per-host"),
-				{name: "max-sessions", def: "unlimited", check: number(0, 65535, "unlimited")}, {name: "pado-delay", def: "0", check: number(0, 65535)},
-				{name: "default-profile", def: "default", check: existing("ppp/profile"), ref: "ppp/profile"},
-				{name: "accept-empty-service", def: "true", check: boolean, since: v7}, offByDefault,
+				ifaceProp("interface", "", true), ifaceProp("bridge", "", true),
+				prop{name: "pvid", def: "1", check: number(1, 4094)}, yes("hw"), onByDefault,
 			},
-			state: []string{"invalid"}, show: showInvalid("interface"), changed: bindingChanged("interface", "service-name", "disabled"),
+			state: []string{"inactive", "status", "role"},
+			show:  func(_ *Router, _ *row, out Item) { out["inactive"] = "false" },
 		},
+		{
+			path: "interface/list", named: true, comment: true, unique: []string{"name"},
+			dup: "failure: already have such list",
+			props: []prop{
+				nameProp, prop{name: "include", def: blank, check: lists},
+				prop{name: "exclude", def: blank, check: lists},
+			},
+			state: []string{"builtin"},
+			show:  func(_ *Router, w *row, out Item) { out["builtin"] = strconv.FormatBool(w.builtin) },
+		},
+		{
+			path: "interface/list/member", comment: true, unique: []string{"list", "interface"},
+			dup: "failure: already have such member",
+			props: []prop{
+				{name: "list", need: true, check: existing("interface/list"), ref: "interface/list"},
+				ifaceProp("interface", "", true), onByDefault,
+			},
+		},
+		pppoeServerMenu(),
 	}
 }
 
 // typed is the menu of one type of interface; its rows are those of the interface menu.
 func typed(kind, path string, closed bool, show func(*Router, *row, Item), props ...prop) menu {
 	return menu{
-		path: path, table: "interface", kind: kind, named: true, comment: true, unique: []string{"name"}, dup: sameName, closed: closed,
-		props: append([]prop{{name: "name", need: true}, onByDefault}, props...), state: counters, show: show,
-		added: interfaceAdded, changed: interfaceChanged,
+		path: path, table: "interface", kind: kind, named: true, comment: true, unique: []string{"name"}, dup: sameName,
+		closed: closed, props: append([]prop{{name: "name", need: true}, onByDefault}, props...), state: counters,
+		show: show, added: interfaceAdded, changed: interfaceChanged,
 	}
 }
 
 // tunnel is the menu of one type of PPP client; they are made disabled.
 func tunnel(kind, path string, props ...prop) menu {
 	m := typed(kind, path, false, showInterface, append(props,
-		text("user", blank), prop{name: "password", def: blank, secret: true}, text("max-mtu", "1500"), text("max-mru", "1500"),
+		text("user", blank), prop{name: "password", def: blank, secret: true}, text("max-mtu", "1500"),
+		text("max-mru", "1500"),
 		prop{name: "profile", def: "default-encryption", check: existing("ppp/profile"), ref: "ppp/profile"},
-		no("add-default-route"), prop{name: "default-route-distance", def: "1", check: number(0, 255)}, no("dial-on-demand"),
-		prop{name: "keepalive-timeout", def: "60", check: number(0, 65535, "disabled")}, text("authentication", "pap,chap,mschap1,mschap2"))...)
+		no("add-default-route"), prop{name: "default-route-distance", def: "1", check: number(0, 255)},
+		no("dial-on-demand"),
+		prop{name: "keepalive-timeout", def: "60", check: number(0, 65535, "disabled")},
+		text("authentication", "pap,chap,mschap1,mschap2"))...)
 	m.props[0] = text("name", kind+"1")
 	m.props[1] = offByDefault
 	return m
@@ -159,10 +163,15 @@ func showInvalid(prop string) func(*Router, *row, Item) {
 // showInterface adds counters and link state.
 func showInterface(r *Router, w *row, out Item) {
 	t := r.trafficOf(w)
-	for name, n := range map[string]uint64{"rx-byte": t.rx, "tx-byte": t.tx, "rx-packet": t.rx / 900, "tx-packet": t.tx / 900, "link-downs": t.downs} {
+	for name, n := range map[string]uint64{
+		"rx-byte": t.rx, "tx-byte": t.tx, "rx-packet": t.rx / 900, "tx-packet": t.tx / 900, "link-downs": t.downs,
+	} {
 		out[name] = strconv.FormatUint(n, 10)
 	}
-	for _, name := range []string{"rx-drop", "tx-drop", "tx-queue-drop", "rx-error", "tx-error", "fp-rx-byte", "fp-tx-byte", "fp-rx-packet", "fp-tx-packet"} {
+	for _, name := range []string{
+		"rx-drop", "tx-drop", "tx-queue-drop", "rx-error", "tx-error", "fp-rx-byte", "fp-tx-byte", "fp-rx-packet",
+		"fp-tx-packet",
+	} {
 		out[name] = "0"
 	}
 	out["running"] = strconv.FormatBool(r.running(w))
@@ -209,4 +218,42 @@ func (r *Router) newMAC() string {
 	r.macs++
 	n := uint64(r.seed)<<16 + r.macs
 	return fmt.Sprintf("0C:00:%02X:%02X:%02X:%02X", byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+}
+
+// pppoeSessionMenu shows the interface of each PPPoE session; they come and go by themselves.
+func pppoeSessionMenu() menu {
+	return menu{
+		path: "interface/pppoe-server", table: "interface", kind: "pppoe-in", named: true, closed: true, free: true,
+		state: []string{"name", "user", "service", "remote-address", "running", "uptime"},
+		show: func(r *Router, w *row, out Item) {
+			if w.owner != nil {
+				out["user"], out["remote-address"], out["uptime"] = w.owner.name(), w.owner.props["caller-id"],
+					span(r.since(w))
+			}
+			out["running"] = "true"
+		},
+	}
+}
+
+// pppoeServerMenu binds PPPoE to interfaces. Its sessions end when the binding changes.
+func pppoeServerMenu() menu {
+	return menu{
+		path: "interface/pppoe-server/server", comment: true, unique: []string{"service-name", "interface"},
+		dup: "failure: already have such pppoe server",
+		props: []prop{
+			text("service-name", "service1"), ifaceProp("interface", "", true), text("max-mtu", "auto"),
+			text("max-mru", "auto"), text("mrru", "disabled"),
+			{
+				name: "authentication", def: "pap,chap,mschap1,mschap2",
+				check: listOf("pap", "chap", "mschap1", "mschap2"),
+			},
+			{name: "keepalive-timeout", def: "10", check: number(1, 65535, "disabled")}, no("one-session-per-host"),
+			{name: "max-sessions", def: "unlimited", check: number(0, 65535, "unlimited")},
+			{name: "pado-delay", def: "0", check: number(0, 65535)},
+			{name: "default-profile", def: "default", check: existing("ppp/profile"), ref: "ppp/profile"},
+			{name: "accept-empty-service", def: "true", check: boolean, since: v7}, offByDefault,
+		},
+		state: []string{"invalid"}, show: showInvalid("interface"),
+		changed: bindingChanged("interface", "service-name", "disabled"),
+	}
 }

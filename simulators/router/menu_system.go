@@ -11,26 +11,43 @@ func systemMenus() []menu {
 	return []menu{
 		{
 			path: "system/resource", single: true, show: showResource,
-			state: []string{"uptime", "version", "build-time", "factory-software", "free-memory", "total-memory", "cpu", "cpu-count", "cpu-frequency", "cpu-load", "free-hdd-space",
-				"total-hdd-space", "write-sect-since-reboot", "write-sect-total", "bad-blocks", "architecture-name", "board-name", "platform"},
+			state: []string{
+				"uptime", "version", "build-time", "factory-software", "free-memory", "total-memory", "cpu",
+				"cpu-count", "cpu-frequency", "cpu-load", "free-hdd-space", "total-hdd-space",
+				"write-sect-since-reboot", "write-sect-total", "bad-blocks", "architecture-name", "board-name",
+				"platform",
+			},
 		},
 		{path: "system/identity", single: true, props: []prop{text("name", "MikroTik")}},
 		{path: "system", single: true, commands: []string{"reboot"}},
 		{path: "system/note", single: true, props: []prop{yes("show-at-login"), text("note", blank)}},
 		{
 			path: "ip/service", named: true, closed: true,
-			props: []prop{{name: "port", check: number(1, 65535)}, {name: "address", def: blank, check: prefixes}, onByDefault, text("certificate", ""), text("tls-version", ""),
-				{name: "vrf", def: "main", since: v7}, {name: "max-sessions", def: "20", since: 70100, check: number(1, 1000)}},
-			state: []string{"name", "invalid", "proto", "local", "remote", "connection"}, show: func(_ *Router, w *row, out Item) { out["invalid"] = "false" },
+			props: []prop{
+				{name: "port", check: number(1, 65535)}, {name: "address", def: blank, check: prefixes}, onByDefault,
+				text("certificate", ""), text("tls-version", ""), {name: "vrf", def: "main", since: v7},
+				{name: "max-sessions", def: "20", since: 70100, check: number(1, 1000)},
+			},
+			state: []string{"name", "invalid", "proto", "local", "remote", "connection"},
+			show:  func(_ *Router, w *row, out Item) { out["invalid"] = "false" },
 		},
-		{path: "certificate", named: true, unique: []string{"name"}, dup: "failure: certificate with such name already exists", props: []prop{nameProp, text("common-name", ""), text("days-valid", "365"), text("key-size", "2048"), no("trusted")},
-			state: []string{"fingerprint", "invalid-after"}},
+		{
+			path: "certificate", named: true, unique: []string{"name"},
+			dup: "failure: certificate with such name already exists",
+			props: []prop{
+				nameProp, text("common-name", ""), text("days-valid", "365"), text("key-size", "2048"), no("trusted"),
+			},
+			state: []string{"fingerprint", "invalid-after"},
+		},
 	}
 }
 
 // policyWords are the policies of a release.
 func policyWords(v version) []string {
-	words := []string{"local", "telnet", "ssh", "ftp", "reboot", "read", "write", "policy", "test", "winbox", "password", "web", "sniff", "sensitive", "api", "romon"}
+	words := []string{
+		"local", "telnet", "ssh", "ftp", "reboot", "read", "write", "policy", "test", "winbox", "password", "web",
+		"sniff", "sensitive", "api", "romon",
+	}
 	if v < v7 {
 		return append(words, "dude", "tikapp")
 	}
@@ -76,10 +93,14 @@ func showResource(r *Router, _ *row, out Item) {
 	}
 	load := uint64(3 + (r.seed+r.writes)%11)
 	for name, value := range map[string]string{
-		"uptime": span(r.uptime()), "version": r.cfg.Version + channel, "build-time": built, "factory-software": "6.45.9",
-		"free-memory": strconv.FormatUint(r.memory-r.memory/3, 10), "total-memory": strconv.FormatUint(r.memory, 10), "cpu": "ARM64", "cpu-count": "4", "cpu-frequency": "1400",
-		"cpu-load": strconv.FormatUint(load, 10), "free-hdd-space": "92979200", "total-hdd-space": "134217728", "write-sect-since-reboot": strconv.FormatUint(r.writes, 10),
-		"write-sect-total": strconv.FormatUint(91274+r.writes, 10), "bad-blocks": "0", "architecture-name": "arm64", "board-name": r.cfg.Board, "platform": "MikroTik",
+		"uptime": span(r.uptime()), "version": r.cfg.Version + channel, "build-time": built,
+		"factory-software": "6.45.9", "free-memory": strconv.FormatUint(r.memory-r.memory/3, 10),
+		"total-memory": strconv.FormatUint(r.memory, 10), "cpu": "ARM64", "cpu-count": "4", "cpu-frequency": "1400",
+		"cpu-load": strconv.FormatUint(load, 10), "free-hdd-space": "92979200", "total-hdd-space": "134217728",
+		"write-sect-since-reboot": strconv.FormatUint(r.writes, 10),
+		"write-sect-total":        strconv.FormatUint(91274+r.writes, 10),
+		"bad-blocks":              "0", "architecture-name": "arm64",
+		"board-name": r.cfg.Board, "platform": "MikroTik",
 	} {
 		out[name] = value
 	}

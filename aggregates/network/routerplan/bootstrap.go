@@ -187,7 +187,8 @@ func (s *script) tunnel(c BootstrapConfig) {
 	s.late(fmt.Sprintf(`/interface sstp-client set [find where name="%s"] port=%d`, TunnelInterface, c.SSTPPort))
 	s.put(`}`)
 	s.put(`:local up false`)
-	s.put(`:for i from=1 to=15 do={ :if (!$up) do={ :set up [/interface sstp-client get [find where name="%s"] running]; :if (!$up) do={ :delay 2s } } }`, TunnelInterface)
+	running := fmt.Sprintf(`/interface sstp-client get [find where name="%s"] running`, TunnelInterface)
+	s.put(`:for i from=1 to=15 do={ :if (!$up) do={ :set up [%s]; :if (!$up) do={ :delay 2s } } }`, running)
 	s.put(`:if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }`)
 }
 
@@ -239,7 +240,8 @@ func (s *script) user(c BootstrapConfig) {
 	name, password := "name="+quoted(c.APIUser), "password="+quoted(c.APIPassword)
 	s.put(`:if ([:len [/user find where %s]] = 0) do={ /user add %s group=%s %s disabled=no } else={`, name, name,
 		bootstrapGroup, password)
-	s.put(`:if ([:len [/user find where %s group="%s"]] = 0) do={ :put "The user exists and is not the platform's: it stays as it is." } else={`, name, bootstrapGroup)
+	const foreign = "The user exists and is not the platform's: it stays as it is."
+	s.put(`:if ([:len [/user find where %s group="%s"]] = 0) do={ :put "%s" } else={`, name, bootstrapGroup, foreign)
 	s.put(`/user set [find where %s] %s disabled=no`, name, password)
 	s.put(`} }`)
 }
@@ -257,7 +259,8 @@ func (s *script) firewall(c BootstrapConfig) {
 	s.put(`:local ids $old`)
 	for _, rule := range slices.Backward(FirewallRules(Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort})) {
 		s.put(`:set ids [/ip firewall filter find where dynamic=no]`)
-		s.put(`:if ([:len $ids] > 0) do={ /ip firewall filter add %s place-before=($ids->0) } else={ /ip firewall filter add %s }`, words(rule), words(rule))
+		add := "/ip firewall filter add " + words(rule)
+		s.put(`:if ([:len $ids] > 0) do={ %s place-before=($ids->0) } else={ %s }`, add, add)
 	}
 	s.put(`:foreach rule in=$old do={ /ip firewall filter remove $rule }`)
 }

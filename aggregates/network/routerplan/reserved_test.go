@@ -8,49 +8,91 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // house is a router with all sources of reservation.
 func house() routerplan.Snapshot {
+	s := houseLinks()
+	for menu, rows := range houseAddresses() {
+		s[menu] = rows
+	}
+	return s
+}
+
+// houseInterfaces are the interfaces of the house, by type.
+func houseInterfaces(service id.Service) []routerplan.Row {
+	return []routerplan.Row{
+		{"name": "ether1", "type": "ether"}, {"name": "ether2", "type": "ether"}, {"name": "ether3", "type": "ether"},
+		{"name": "wan-fibre", "default-name": "sfp-sfpplus1", "type": "ether"}, {"name": "sfp2", "type": "ether"},
+		{"name": "ether5", "type": "ether"}, {"name": "ether6", "type": "ether"}, {"name": "ether7", "type": "ether"},
+		{"name": "fibre, south", "type": "wlan"},
+		{"name": "bridge-lan", "type": "bridge"}, {"name": "bridge-east", "type": "bridge"},
+		{"name": "br-svc-1", "type": "bridge"},
+		{"name": "vlan20", "type": "vlan"}, {"name": "vlan-svc-" + routerplan.Slug(service), "type": "vlan"},
+		{"name": "pppoe-out1", "type": "pppoe-out"}, {"name": "platform-tunnel", "type": "sstp-out"},
+		{"name": "l2tp1", "type": "l2tp-out"},
+		{"name": "wlan1", "type": "wlan"}, {"name": "<pppoe-jane>", "type": "pppoe-in", "dynamic": "true"},
+	}
+}
+
+// houseLinks has the menus about interfaces, and which of them belong together.
+func houseLinks() routerplan.Snapshot {
 	service := testService(1, events.ServicePPPoE, "ether5", 0)
+	mark := routerplan.ServiceComment(service.ID)
 	return routerplan.Snapshot{
-		routerplan.MenuInterface: {
-			{"name": "ether1", "type": "ether"}, {"name": "ether2", "type": "ether"}, {"name": "ether3", "type": "ether"},
-			{"name": "wan-fibre", "default-name": "sfp-sfpplus1", "type": "ether"}, {"name": "sfp2", "type": "ether"},
-			{"name": "ether5", "type": "ether"}, {"name": "ether6", "type": "ether"}, {"name": "ether7", "type": "ether"},
-			{"name": "fibre, south", "type": "wlan"},
-			{"name": "bridge-lan", "type": "bridge"}, {"name": "bridge-east", "type": "bridge"}, {"name": "br-svc-1", "type": "bridge"},
-			{"name": "vlan20", "type": "vlan"}, {"name": "vlan-svc-" + routerplan.Slug(service.ID), "type": "vlan"},
-			{"name": "pppoe-out1", "type": "pppoe-out"}, {"name": "platform-tunnel", "type": "sstp-out"}, {"name": "l2tp1", "type": "l2tp-out"},
-			{"name": "wlan1", "type": "wlan"}, {"name": "<pppoe-jane>", "type": "pppoe-in", "dynamic": "true"},
+		routerplan.MenuInterface: houseInterfaces(service.ID),
+		routerplan.MenuBridgePort: {
+			{"interface": "ether2", "bridge": "bridge-lan"}, {"interface": "ether7", "bridge": "bridge-east"},
 		},
-		routerplan.MenuBridgePort: {{"interface": "ether2", "bridge": "bridge-lan"}, {"interface": "ether7", "bridge": "bridge-east"}},
-		routerplan.MenuBridge:     {{"name": "br-svc-1", "comment": routerplan.ServiceComment(service.ID)}, {"name": "bridge-east", "comment": "east"}},
-		routerplan.MenuDHCPClient: {{"interface": "ether1"}},
-		routerplan.MenuRoute: {
-			{"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1", "immediate-gw": "203.0.113.1%wan-fibre,10.1.1.1%vlan20"},
-			{"dst-address": "0.0.0.0/0", "gateway": "10.9.9.1", "disabled": "true", "immediate-gw": "10.9.9.1%ether5"},
-			{"dst-address": "10.0.0.0/8", "immediate-gw": "10.1.1.1%ether5"},
+		routerplan.MenuBridge: {
+			{"name": "br-svc-1", "comment": mark}, {"name": "bridge-east", "comment": "east"},
 		},
-		routerplan.MenuInterfaceList: {{"name": "WAN", "include": "UPLINK", "exclude": "SPARE"}, {"name": "UPLINK", "include": "WAN,FAR"}, {"name": "FAR"}, {"name": "SPARE"}},
+		routerplan.MenuInterfaceList: {
+			{"name": "WAN", "include": "UPLINK", "exclude": "SPARE"}, {"name": "UPLINK", "include": "WAN,FAR"},
+			{"name": "FAR"}, {"name": "SPARE"},
+		},
 		routerplan.MenuListMember: {
-			{"list": "UPLINK", "interface": "ether5", "disabled": "true"}, {"list": "FAR", "interface": "ether3"}, {"list": "LAN", "interface": "ether6"},
+			{"list": "UPLINK", "interface": "ether5", "disabled": "true"}, {"list": "FAR", "interface": "ether3"},
+			{"list": "LAN", "interface": "ether6"},
 			{"list": "FAR", "interface": "ether6"}, {"list": "SPARE", "interface": "ether6"},
 			{"list": "WAN", "interface": "ether9"}, {"list": "SPARE", "interface": "ether9"},
 		},
 		routerplan.MenuVlan: {
 			{"name": "vlan20", "interface": "bridge-lan", "vlan-id": "20"},
-			{"name": "vlan-svc-" + routerplan.Slug(service.ID), "interface": "ether5", "vlan-id": "100", "comment": routerplan.ServiceComment(service.ID)},
+			{
+				"name": "vlan-svc-" + routerplan.Slug(service.ID), "interface": "ether5", "vlan-id": "100",
+				"comment": mark,
+			},
+		},
+	}
+}
+
+// houseAddresses has the menus about addresses and routes.
+func houseAddresses() routerplan.Snapshot {
+	service := testService(1, events.ServicePPPoE, "ether5", 0)
+	return routerplan.Snapshot{
+		routerplan.MenuDHCPClient: {{"interface": "ether1"}},
+		routerplan.MenuRoute: {
+			{
+				"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1",
+				"immediate-gw": "203.0.113.1%wan-fibre,10.1.1.1%vlan20",
+			},
+			{"dst-address": "0.0.0.0/0", "gateway": "10.9.9.1", "disabled": "true", "immediate-gw": "10.9.9.1%ether5"},
+			{"dst-address": "10.0.0.0/8", "immediate-gw": "10.1.1.1%ether5"},
 		},
 		routerplan.MenuAddress: {
-			{"address": "192.168.88.1/24", "interface": "bridge-lan"}, {"address": "10.50.9.1/24", "comment": routerplan.ServiceComment(service.ID)},
+			{"address": "192.168.88.1/24", "interface": "bridge-lan"},
+			{"address": "10.50.9.1/24", "comment": routerplan.ServiceComment(service.ID)},
 			{"address": "10.50.7.1/32", "dynamic": "true"}, {"address": "10.7.0.2/30", "interface": "ether6"},
 			{"address": "100.64.8.9/22", "interface": "ether1", "dynamic": "true"},
 		},
 		routerplan.MenuDHCPNetwork: {{"address": "172.16.0.0/16"}},
 		routerplan.MenuPool: {
-			{"name": "homes", "ranges": "10.50.1.2-10.50.1.9,10.50.4.0/30"}, {"name": "pool-svc-" + routerplan.Slug(service.ID), "ranges": "10.50.9.2-10.50.9.254"},
-			{"name": "six", "ranges": "2001:db8::-2001:db8::f"}, {"name": "backwards", "ranges": "10.1.1.9-10.1.1.1"}, {"name": "all", "ranges": "255.255.255.254-255.255.255.255"},
+			{"name": "homes", "ranges": "10.50.1.2-10.50.1.9,10.50.4.0/30"},
+			{"name": "pool-svc-" + routerplan.Slug(service.ID), "ranges": "10.50.9.2-10.50.9.254"},
+			{"name": "six", "ranges": "2001:db8::-2001:db8::f"}, {"name": "backwards", "ranges": "10.1.1.9-10.1.1.1"},
+			{"name": "all", "ranges": "255.255.255.254-255.255.255.255"},
 		},
 	}
 }
@@ -80,8 +122,13 @@ func TestReserved_DefaultRoutesOfEveryVersionAreUnderstood(t *testing.T) {
 		"interface as gateway": {routerplan.Row{"gateway": "pppoe-out1", "immediate-gw": "pppoe-out1"}, "pppoe-out1"},
 		"scoped gateway":       {routerplan.Row{"gateway": "10.7.0.1%ether6", "immediate-gw": ""}, "ether6"},
 		"unreachable gateway":  {routerplan.Row{"gateway": "10.7.0.1", "immediate-gw": ""}, "ether6"},
-		"version 6":            {routerplan.Row{"gateway": "203.0.113.1", "gateway-status": "203.0.113.1 reachable via  ether7"}, "ether7"},
-		"comma in the name":    {routerplan.Row{"gateway": "203.0.113.1", "immediate-gw": "203.0.113.1%fibre, south,10.0.0.1%ether6"}, "fibre, south"},
+		"version 6": {
+			routerplan.Row{"gateway": "203.0.113.1", "gateway-status": "203.0.113.1 reachable via  ether7"}, "ether7",
+		},
+		"comma in the name": {
+			routerplan.Row{"gateway": "203.0.113.1", "immediate-gw": "203.0.113.1%fibre, south,10.0.0.1%ether6"},
+			"fibre, south",
+		},
 		"version 6, interface": {routerplan.Row{"gateway": "ether7", "gateway-status": "ether7 reachable"}, "ether7"},
 	} {
 		s := house()
@@ -98,18 +145,29 @@ func TestPicker_GroupsAndLeavesReservedBridgesOut(t *testing.T) {
 	want := []routerplan.Group{
 		{Name: "Bridges", Options: []routerplan.Option{{Name: "bridge-east"}}},
 		{Name: "Ethernet", Options: []routerplan.Option{
-			{Name: "ether1", Reserved: true, Reason: "has a DHCP client"}, {Name: "ether2", Reserved: true, Reason: "member of bridge-lan"},
-			{Name: "ether3", Reserved: true, Reason: "member of interface list WAN"}, {Name: "ether5"}, {Name: "ether6"}, {Name: "ether7"},
+			{Name: "ether1", Reserved: true, Reason: "has a DHCP client"},
+			{Name: "ether2", Reserved: true, Reason: "member of bridge-lan"},
+			{Name: "ether3", Reserved: true, Reason: "member of interface list WAN"}, {Name: "ether5"},
+			{Name: "ether6"}, {Name: "ether7"},
 		}},
-		{Name: "SFP", Options: []routerplan.Option{{Name: "wan-fibre", Reserved: true, Reason: "a default route exits through it"}, {Name: "sfp2"}}},
-		{Name: "VLAN", Options: []routerplan.Option{{Name: "vlan20", Reserved: true, Reason: "a default route exits through it"}}},
+		{
+			Name: "SFP", Options: []routerplan.Option{
+				{Name: "wan-fibre", Reserved: true, Reason: "a default route exits through it"}, {Name: "sfp2"},
+			},
+		},
+		{
+			Name: "VLAN", Options: []routerplan.Option{
+				{Name: "vlan20", Reserved: true, Reason: "a default route exits through it"},
+			},
+		},
 	}
 	if diff := cmp.Diff(want, routerplan.Picker(house())); diff != "" {
 		t.Error(diff)
 	}
 	free := house()
 	free[routerplan.MenuRoute] = nil
-	if err := routerplan.CheckBinding(free, testService(2, events.ServicePPPoE, "", 0).ID, events.ServiceBinding{ParentInterface: "vlan20"}); err != nil {
+	if err := routerplan.CheckBinding(free, testService(2, events.ServicePPPoE, "", 0).ID,
+		events.ServiceBinding{ParentInterface: "vlan20"}); err != nil {
 		t.Errorf("a VLAN on a reserved bridge: %v", err)
 	}
 }
@@ -142,7 +200,8 @@ func TestCheckBinding_ReservedIsMalformedAndTheRestNamesItsField(t *testing.T) {
 		if c.who == 2 {
 			who = other
 		}
-		err := routerplan.CheckBinding(house(), who, events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: c.parent, VlanID: c.vlan})
+		err := routerplan.CheckBinding(house(), who,
+			events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: c.parent, VlanID: c.vlan})
 		if (err == nil) != c.allowed || !c.allowed && (failure.KindOf(err) != c.kind || failure.CodeOf(err) != c.code) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -151,8 +210,10 @@ func TestCheckBinding_ReservedIsMalformedAndTheRestNamesItsField(t *testing.T) {
 
 func TestOccupied_IsWhatTheRouterUsesForOtherThings(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"192.168.88.0/24", "10.7.0.0/30", "100.64.8.0/22", "172.16.0.0/16", "10.50.1.2/31", "10.50.1.4/30",
-		"10.50.1.8/31", "10.50.4.0/30", "255.255.255.254/31"}, routerplan.Occupied(house())); diff != "" {
+	if diff := cmp.Diff([]string{
+		"192.168.88.0/24", "10.7.0.0/30", "100.64.8.0/22", "172.16.0.0/16", "10.50.1.2/31", "10.50.1.4/30",
+		"10.50.1.8/31", "10.50.4.0/30", "255.255.255.254/31",
+	}, routerplan.Occupied(house())); diff != "" {
 		t.Error(diff)
 	}
 }

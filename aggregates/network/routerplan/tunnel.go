@@ -132,7 +132,8 @@ func RouterConcentrator(c TunnelConfig) (string, error) {
 	}
 	gone := strings.Join(append([]string{`comment="` + tunnelServer + `"`}, known...), " and ")
 	b.put("/ppp secret remove [find where %s]", gone)
-	b.put(`/interface sstp-server server set enabled=yes port=%d default-profile=%s certificate="%s" authentication=mschap2`, c.Port, tunnelServer, c.Certificate)
+	b.put(`/interface sstp-server server set enabled=yes port=%d default-profile=%s certificate="%s" `+
+		`authentication=mschap2`, c.Port, tunnelServer, c.Certificate)
 	b.put(`:put "tunnel concentrator: %d routers"`, len(c.Clients))
 	b.put("}")
 	return strings.Join(b.lines, "\n") + "\n", nil

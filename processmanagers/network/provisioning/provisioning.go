@@ -9,7 +9,7 @@
 //	failed, not refused ──► timer retry: 30 s, 1, 5, 15 min, then every 15 min ──► the same job again
 //	failed, refused ──► nothing until somebody asks
 //	a job without report for 5 min (timer retry) ──► the same job again
-//	allocated, but no service or change recorded within 5 min (timer abandoned): a crash in between ──► the addresses go back
+//	allocated, but no service or change recorded in 5 min (timer abandoned): a crash in between ──► addresses go back
 package provisioning
 
 import (

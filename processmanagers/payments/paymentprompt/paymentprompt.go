@@ -3,10 +3,11 @@
 //
 //	initiated ──► job SubmitPrompt ──► accepted ─┐            ┌─► succeeded │ cancelled │ failed ──► ReleasePrompt
 //	                     │                       ├─ callback ─┤
-//	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ─► expired ──► ReleasePrompt
+//	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ──► expired
+//	expired ──► ReleasePrompt
 //	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
-//	reserved on the account, but not initiated within 5 minutes (timer abandoned): a crash in between ──► ReleasePrompt
-//	no answer on the handset (1019, 1025, 1037), said again by a re-check: stays open, but ──► ReleasePrompt: ask again
+//	reserved on the account, but not initiated within 5 min (timer abandoned): a crash in between ──► ReleasePrompt
+//	no answer on the handset (1019, 1025, 1037), said again by a re-check: stays open ──► ReleasePrompt: ask again
 //	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
 package paymentprompt
 

@@ -1,10 +1,10 @@
 // Package receipts leads the money of one receipt to an account, exactly once. Source: rules.md 1, 2, 9, 12.
 //
-//	recorded ─┬─ attempt known ──► SettlePayment ─┬─► PaymentSucceeded ──► MatchReceipt ──► matched ──► CreditReceipt
-//	          │                                   ├─► ProvisionalClaimed ──► ClaimProvisional ──► claimed ──► AbsorbReceipt
-//	          │                                   ├─► ProvisionalSuperseded ──► AbsorbReceipt
-//	          │                                   └─► refused ──► HoldReceipt (suspense)
-//	          └─ unknown ──► job FindPayer ──► one of the above
+//	recorded ┬─ attempt known ─► SettlePayment ─┬─► PaymentSucceeded ──► MatchReceipt ──► matched ──► CreditReceipt
+//	         │                                  ├─► ProvisionalClaimed ─► ClaimProvisional ─► claimed ─► AbsorbReceipt
+//	         │                                  ├─► ProvisionalSuperseded ──► AbsorbReceipt
+//	         │                                  └─► refused ──► HoldReceipt (suspense)
+//	         └─ unknown ──► job FindPayer ──► one of the above
 //	provisional: timer unclaimed, 48 h ──► MarkUnclaimed (alarm)
 //	reversed ──► WithdrawReceipt        reattributed ──► WithdrawReceipt + CreditReceipt
 package receipts

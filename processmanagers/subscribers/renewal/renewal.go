@@ -2,8 +2,9 @@
 // moves it back, the next period falls due by itself.
 //
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
-//	                                        CreditLeft covers the price and nothing is open ────────────► MakePeriodDue
-//	                                        InvoiceReopened ──► WithdrawPeriod     InvoiceVoided, InvoiceCancelled ──► CancelPeriod
+//	                                        CreditLeft covers the price and nothing is open ──────► MakePeriodDue
+//	                                        InvoiceReopened ──► WithdrawPeriod
+//	                                        InvoiceVoided, InvoiceCancelled ──► CancelPeriod
 //	SubscriptionEnded ──► VoidInvoice, also of an invoice that is drafted after the end
 //
 // One instance serves a subscriber: credit belongs to the account, not to one of its subscriptions.

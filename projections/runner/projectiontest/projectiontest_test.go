@@ -20,11 +20,14 @@ func (retired) TenantTables() []string { return []string{"plans"} }
 
 // DDL is the table.
 func (retired) DDL() string {
-	return `create table {schema}.plans (org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
+	return `create table {schema}.plans
+		(org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
 }
 
 // insertSQL upserts a plan.
-const insertSQL = `insert into {schema}.plans values ($1, $2, $3, $4) on conflict (id) do update set reason = excluded.reason`
+const insertSQL = `
+insert into {schema}.plans values ($1, $2, $3, $4)
+on conflict (id) do update set reason = excluded.reason`
 
 // Apply upserts.
 func (retired) Apply(w *runner.Writes, e events.Envelope) error {

@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Statement is SQL whose arguments had names and now have positions. It is parsed once, where pgx would parse a text
+// with pgx.NamedArgs at each call: for statements that run for every event. Safe for concurrent use.
+type Statement struct {
+	Text  string
+	names []string // in the order of the positions
+}
+
+// ParseStatement puts positions in place of the names of arguments, which are @name in the text. It fails when the
+// names given are not those of the text, all and no others. A text without names stays as it is.
+func ParseStatement(sql string, names ...string) (Statement, error) {
+	own := make(pgx.StrictNamedArgs, len(names)) // each name with itself as its value: the values come back in order
+	for _, name := range names {
+		own[name] = name
+	}
+	text, order, err := own.RewriteQuery(context.Background(), nil, sql, nil)
+	if err != nil {
+		return Statement{}, fmt.Errorf("%w: %s", err, sql)
+	}
+	s := Statement{Text: text, names: make([]string, len(order))}
+	for i, name := range order {
+		s.names[i], _ = name.(string)
+	}
+	return s, nil
+}
+
+// MustStatement is ParseStatement of constants.
+func MustStatement(sql string, names ...string) Statement {
+	s, err := ParseStatement(sql, names...)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Named reports whether the arguments have names.
+func (s Statement) Named() bool { return len(s.names) > 0 }
+
+// Arguments gives the values in the order of their positions. It fails when a name of the statement is missing, or when
+// there is one that it does not use.
+func (s Statement) Arguments(named pgx.NamedArgs) ([]any, error) {
+	values := make([]any, len(s.names))
+	for i, name := range s.names {
+		value, ok := named[name]
+		if !ok {
+			return nil, fmt.Errorf("argument %s is missing: %s", name, s.Text)
+		}
+		values[i] = value
+	}
+	if len(named) > len(s.names) {
+		for name := range named {
+			if !slices.Contains(s.names, name) {
+				return nil, fmt.Errorf("argument %s is not used: %s", name, s.Text)
+			}
+		}
+	}
+	return values, nil
+}
