@@ -38,15 +38,24 @@ type RequestService struct {
 	WalledGarden events.WalledGarden
 }
 
-// ChangeService states the whole desired service. Another binding disconnects customers and needs Confirmed. Fails:
-// service_not_found, service_removing, confirmation_required.
-type ChangeService struct {
+// ChangeNasService states the whole desired service, as long as that disconnects nobody: another binding has to be said
+// again as ConfirmNasServiceChange. Fails: service_not_found, service_removing, confirmation_required.
+type ChangeNasService struct {
 	ServiceID        id.Service
 	Binding          events.ServiceBinding
 	Addressing       events.ServiceAddressing
 	WalledGarden     events.WalledGarden
-	Confirmed        bool
-	AffectedSessions int // up at the moment
+	AffectedSessions int // up at the moment, for the refusal
+}
+
+// ConfirmNasServiceChange states the whole desired service, by somebody who accepts that customers are disconnected. It
+// does what ChangeNasService does where nobody is. Fails: service_not_found, service_removing.
+type ConfirmNasServiceChange struct {
+	ServiceID        id.Service
+	Binding          events.ServiceBinding
+	Addressing       events.ServiceAddressing
+	WalledGarden     events.WalledGarden
+	AffectedSessions int // up at the moment, for the record
 }
 
 // ReconcileService asks to go on with what is unfinished, or to apply again. Fails: service_not_found.
@@ -105,25 +114,27 @@ type ReportRemoved struct {
 	Abandoned bool
 }
 
-func (RequestService) CommandName() string       { return "network.RequestService" }
-func (ChangeService) CommandName() string        { return "network.ChangeService" }
-func (ReconcileService) CommandName() string     { return "network.ReconcileService" }
-func (RequestRemoval) CommandName() string       { return "network.RequestRemoval" }
-func (ReportApplied) CommandName() string        { return "network.ReportApplied" }
-func (ReportTornDown) CommandName() string       { return "network.ReportTornDown" }
-func (ReportServiceFailure) CommandName() string { return "network.ReportServiceFailure" }
-func (ReportDrift) CommandName() string          { return "network.ReportDrift" }
-func (ReportRemoved) CommandName() string        { return "network.ReportRemoved" }
+func (RequestService) CommandName() string          { return "network.RequestService" }
+func (ChangeNasService) CommandName() string        { return "network.ChangeNasService" }
+func (ConfirmNasServiceChange) CommandName() string { return "network.ConfirmNasServiceChange" }
+func (ReconcileService) CommandName() string        { return "network.ReconcileService" }
+func (RequestRemoval) CommandName() string          { return "network.RequestRemoval" }
+func (ReportApplied) CommandName() string           { return "network.ReportApplied" }
+func (ReportTornDown) CommandName() string          { return "network.ReportTornDown" }
+func (ReportServiceFailure) CommandName() string    { return "network.ReportServiceFailure" }
+func (ReportDrift) CommandName() string             { return "network.ReportDrift" }
+func (ReportRemoved) CommandName() string           { return "network.ReportRemoved" }
 
-func (c RequestService) Target() Target       { return At(ServiceCategory, c.ServiceID) }
-func (c ChangeService) Target() Target        { return At(ServiceCategory, c.ServiceID) }
-func (c ReconcileService) Target() Target     { return At(ServiceCategory, c.ServiceID) }
-func (c RequestRemoval) Target() Target       { return At(ServiceCategory, c.ServiceID) }
-func (c ReportApplied) Target() Target        { return At(ServiceCategory, c.ServiceID) }
-func (c ReportTornDown) Target() Target       { return At(ServiceCategory, c.ServiceID) }
-func (c ReportServiceFailure) Target() Target { return At(ServiceCategory, c.ServiceID) }
-func (c ReportDrift) Target() Target          { return At(ServiceCategory, c.ServiceID) }
-func (c ReportRemoved) Target() Target        { return At(ServiceCategory, c.ServiceID) }
+func (c RequestService) Target() Target          { return At(ServiceCategory, c.ServiceID) }
+func (c ChangeNasService) Target() Target        { return At(ServiceCategory, c.ServiceID) }
+func (c ConfirmNasServiceChange) Target() Target { return At(ServiceCategory, c.ServiceID) }
+func (c ReconcileService) Target() Target        { return At(ServiceCategory, c.ServiceID) }
+func (c RequestRemoval) Target() Target          { return At(ServiceCategory, c.ServiceID) }
+func (c ReportApplied) Target() Target           { return At(ServiceCategory, c.ServiceID) }
+func (c ReportTornDown) Target() Target          { return At(ServiceCategory, c.ServiceID) }
+func (c ReportServiceFailure) Target() Target    { return At(ServiceCategory, c.ServiceID) }
+func (c ReportDrift) Target() Target             { return At(ServiceCategory, c.ServiceID) }
+func (c ReportRemoved) Target() Target           { return At(ServiceCategory, c.ServiceID) }
 
 // Validate checks form: the IPv4 plan must agree with itself, whatever router it is for.
 func (c RequestService) Validate() error {
@@ -136,13 +147,16 @@ func (c RequestService) Validate() error {
 }
 
 // Validate checks form, as RequestService does.
-func (c ChangeService) Validate() error {
+func (c ChangeNasService) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
 	f.Check(c.AffectedSessions >= 0, "affectedSessions", "must not be negative")
 	checkService(&f, c.Binding, c.Addressing, c.WalledGarden)
 	return f.Err()
 }
+
+// Validate checks form, as ChangeNasService does.
+func (c ConfirmNasServiceChange) Validate() error { return ChangeNasService(c).Validate() }
 
 // Validate checks form.
 func (c ReconcileService) Validate() error {
@@ -188,17 +202,25 @@ func checkService(f *failure.Faults, b events.ServiceBinding, a events.ServiceAd
 	CheckWalledGarden(f, b.Type, w)
 }
 
-func (RequestService) serviceCommand()       {}
-func (ChangeService) serviceCommand()        {}
-func (ReconcileService) serviceCommand()     {}
-func (RequestRemoval) serviceCommand()       {}
-func (ReportApplied) serviceCommand()        {}
-func (ReportTornDown) serviceCommand()       {}
-func (ReportServiceFailure) serviceCommand() {}
-func (ReportDrift) serviceCommand()          {}
-func (ReportRemoved) serviceCommand()        {}
+func (RequestService) serviceCommand()          {}
+func (ChangeNasService) serviceCommand()        {}
+func (ConfirmNasServiceChange) serviceCommand() {}
+func (ReconcileService) serviceCommand()        {}
+func (RequestRemoval) serviceCommand()          {}
+func (ReportApplied) serviceCommand()           {}
+func (ReportTornDown) serviceCommand()          {}
+func (ReportServiceFailure) serviceCommand()    {}
+func (ReportDrift) serviceCommand()             {}
+func (ReportRemoved) serviceCommand()           {}
 
 // ErrNoService is the answer for a service that does not exist, and for another organization's.
 func ErrNoService() error {
 	return failure.NewNotFound("service_not_found", "There is no such service.")
+}
+
+// ErrConfirmationRequired is the answer to what would disconnect customers and was not confirmed. Their number stands
+// in the message and, for programs, beside it.
+func ErrConfirmationRequired(sessions int) error {
+	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.",
+		sessions).With("affectedSessions", sessions)
 }

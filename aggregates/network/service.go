@@ -18,9 +18,9 @@ func Services() aggregates.Definition[Service, commands.ServiceCommand, events.S
 		Decide: decideService,
 		Owner:  ownerService, Gone: func(s Service) bool { return s.Removed }, Close: closeService,
 		Commands: []commands.ServiceCommand{
-			commands.RequestService{}, commands.ChangeService{}, commands.ReconcileService{}, commands.RequestRemoval{},
-			commands.ReportApplied{}, commands.ReportTornDown{}, commands.ReportServiceFailure{},
-			commands.ReportDrift{}, commands.ReportRemoved{},
+			commands.RequestService{}, commands.ChangeNasService{}, commands.ConfirmNasServiceChange{},
+			commands.ReconcileService{}, commands.RequestRemoval{}, commands.ReportApplied{}, commands.ReportTornDown{},
+			commands.ReportServiceFailure{}, commands.ReportDrift{}, commands.ReportRemoved{},
 		},
 	}
 }
@@ -127,8 +127,10 @@ func decideService(s Service, c commands.ServiceCommand, now time.Time) ([]event
 	}
 	switch c := c.(type) {
 	case commands.RequestService:
-	case commands.ChangeService:
-		return decideChangeService(s, c, now)
+	case commands.ChangeNasService:
+		return decideChangeService(s, c, false, now)
+	case commands.ConfirmNasServiceChange:
+		return decideChangeService(s, commands.ChangeNasService(c), true, now)
 	case commands.ReconcileService:
 		return decideReconcileService(s, c, now)
 	case commands.RequestRemoval:
@@ -158,23 +160,19 @@ func decideRequestService(s Service, c commands.RequestService, now time.Time) (
 	})
 }
 
-// Disruptive tells whether a change of binding disconnects customers.
+// Disruptive reports whether a change of binding disconnects customers.
 func Disruptive(from, to events.ServiceBinding) bool { return from != to }
 
-// confirmationRequired tells the operator to say it again. The number of sessions stands in the message, too.
-func confirmationRequired(sessions int) error {
-	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.",
-		sessions)
-}
-
 // decideChangeService adopts a desired state. What disconnects customers must be confirmed, however few they are.
-func decideChangeService(s Service, c commands.ChangeService, now time.Time) ([]events.ServiceEvent, error) {
+func decideChangeService(
+	s Service, c commands.ChangeNasService, confirmed bool, now time.Time,
+) ([]events.ServiceEvent, error) {
 	garden := sameGarden(s.WalledGarden, c.WalledGarden)
 	switch {
 	case s.Removing():
 		return nil, failure.NewConflict("service_removing", "This service is being removed.")
-	case Disruptive(s.Binding, c.Binding) && !c.Confirmed:
-		return nil, confirmationRequired(c.AffectedSessions)
+	case Disruptive(s.Binding, c.Binding) && !confirmed:
+		return nil, commands.ErrConfirmationRequired(c.AffectedSessions)
 	case Disruptive(s.Binding, c.Binding):
 		return only[events.ServiceEvent](events.ServiceRecreationConfirmed{
 			ServiceID: s.ID, DeviceID: s.Device, From: s.Binding, To: c.Binding, Addressing: c.Addressing,
@@ -220,7 +218,7 @@ func decideRequestRemoval(s Service, c commands.RequestRemoval, now time.Time) (
 	case s.Removing() && s.Asked:
 		return nil, nil
 	case c.AffectedSessions > 0 && !c.Confirmed && !s.Removing():
-		return nil, confirmationRequired(c.AffectedSessions)
+		return nil, commands.ErrConfirmationRequired(c.AffectedSessions)
 	}
 	return only[events.ServiceEvent](events.ServiceRemovalRequested{
 		ServiceID: s.ID, DeviceID: s.Device, AffectedSessions: c.AffectedSessions, Generation: s.Generation + 1,

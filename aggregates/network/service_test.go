@@ -104,9 +104,9 @@ func TestServiceChange_OfAddressesAndWalledGardenKeepsSessions(t *testing.T) {
 	t.Parallel()
 	spot := asked
 	spot.Binding, spot.WalledGarden = hotspot, garden
-	change := commands.ChangeService{ServiceID: service, Binding: hotspot, Addressing: plan2, AffectedSessions: 40}
+	change := commands.ChangeNasService{ServiceID: service, Binding: hotspot, Addressing: plan2, AffectedSessions: 40}
 	s := decidertest.For(t, services, now).Given(spot, applied).
-		When(commands.ChangeService{ServiceID: service, Binding: hotspot, Addressing: plan,
+		When(commands.ChangeNasService{ServiceID: service, Binding: hotspot, Addressing: plan,
 			WalledGarden: garden}).ThenNothing().
 		When(change).Then(
 		events.ServiceAddressingChanged{
@@ -122,10 +122,11 @@ func TestServiceChange_OfAddressesAndWalledGardenKeepsSessions(t *testing.T) {
 
 func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 	t.Parallel()
-	change := commands.ChangeService{ServiceID: service, Binding: vlan, Addressing: plan}
+	change := commands.ChangeNasService{ServiceID: service, Binding: vlan, Addressing: plan}
 	s := active(t).When(change).ThenFails("confirmation_required")
-	change.Confirmed, change.AffectedSessions = true, 12
-	s.When(change).Then(events.ServiceRecreationConfirmed{
+	confirm := commands.ConfirmNasServiceChange(change)
+	confirm.AffectedSessions = 12
+	s.When(confirm).Then(events.ServiceRecreationConfirmed{
 		ServiceID: service, DeviceID: device, From: pppoe, To: vlan, Addressing: plan, AffectedSessions: 12,
 		Generation: 2, At: now,
 	})
@@ -135,7 +136,7 @@ func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 	stale.Generation = 1
 	second := applied
 	second.Generation = 2
-	s.When(change).ThenNothing().
+	s.When(confirm).ThenNothing().When(change).ThenNothing().
 		When(report(2)).ThenNothing().When(stale).ThenNothing().
 		When(commands.ReconcileService{ServiceID: service, RunID: run2}).
 		Then(events.ServiceReconcileRequested{ServiceID: service, DeviceID: device, RunID: run2,
@@ -147,11 +148,19 @@ func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 	stands(t, s, network.StandingActive)
 }
 
+func TestServiceChange_ConfirmedButOfAddressesOnlyKeepsSessions(t *testing.T) {
+	t.Parallel()
+	active(t).When(commands.ConfirmNasServiceChange{ServiceID: service, Binding: pppoe, Addressing: plan2}).
+		Then(events.ServiceAddressingChanged{
+			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now,
+		})
+}
+
 func TestServiceChange_DuringTearDownIsAppliedAfterIt(t *testing.T) {
 	t.Parallel()
 	s := active(t).Given(events.ServiceRecreationConfirmed{ServiceID: service, DeviceID: device, From: pppoe, To: vlan,
 		Addressing: plan, Generation: 2, At: now}).
-		When(commands.ChangeService{ServiceID: service, Binding: vlan, Addressing: plan2}).
+		When(commands.ChangeNasService{ServiceID: service, Binding: vlan, Addressing: plan2}).
 		Then(events.ServiceAddressingChanged{
 			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 3, At: now,
 		})
@@ -210,7 +219,9 @@ func TestServiceRemoval_MustBeConfirmedWhileSessionsAreUp(t *testing.T) {
 	requested.AffectedSessions = 3
 	s := active(t).When(done).ThenFails("removal_not_requested").
 		When(remove).Then(requested).When(remove).ThenNothing().
-		When(commands.ChangeService{ServiceID: service, Binding: pppoe,
+		When(commands.ChangeNasService{ServiceID: service, Binding: pppoe,
+			Addressing: plan2}).ThenFails("service_removing").
+		When(commands.ConfirmNasServiceChange{ServiceID: service, Binding: vlan,
 			Addressing: plan2}).ThenFails("service_removing").
 		When(report(1)).ThenNothing().When(report(2)).ThenNothing()
 	stands(t, s, network.StandingActive)

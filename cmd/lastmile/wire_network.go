@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
+	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
 // registerNetwork adds routers, services, address plans and runs of writes.
@@ -48,27 +49,35 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	workers.Register(a.engines.jobs)
 	a.routers.Store(workers)
 	a.rounds = networkjobs.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
-	views := a.engines.views
-	api := networkapi.API{
-		Bus: a.engines.bus, Devices: networkviews.DevicesQuery{Views: views},
-		Services: networkviews.ServicesQuery{Views: views}, History: networkviews.HistoryQuery{Views: views},
-		Secrets: a.storage.vault.Secrets, Routers: liveRouters{workers}, Fleet: fleet{polls, workers},
-		Forget:              func(device id.Device) { a.forgetRouter(gateway, polls, device) },
-		ManagementAddresses: !a.cfg.Production(), BootstrapVersion: networkjobs.BootstrapVersion, Clock: a.clock,
-	}
+	api := a.networkAPI(workers, polls, gateway)
 	return [][]httpapi.Route{api.Routes(), networkapi.Bootstrap{Reports: workers}.Routes(),
-		auditapi.Outbox{Messages: outbox.Query{Views: views}}.Routes()}, nil
+		auditapi.Outbox{Messages: outbox.Query{Views: a.engines.views}}.Routes()}, nil
+}
+
+// networkAPI makes the endpoints of routers and services, and the use cases behind them.
+func (a *App) networkAPI(
+	workers *networkjobs.Workers, polls *networkjobs.Polls, gateway *routeros.Gateway,
+) networkapi.API {
+	b, views := a.engines.bus, a.engines.views
+	devices, services := networkviews.DevicesQuery{Views: views}, networkviews.ServicesQuery{Views: views}
+	history := networkviews.HistoryQuery{Views: views}
+	return networkapi.API{
+		Bus: b, Devices: devices, Services: services, History: history,
+		DeviceCases: networkcases.Devices{
+			Bus: b, Secrets: a.storage.vault.Secrets, Soon: workers.Soon,
+			Forget:              func(device id.Device) { a.forgetRouter(gateway, polls, device) },
+			ManagementAddresses: !a.cfg.Production(),
+		},
+		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},
+		RunCases:     networkcases.Runs{Bus: b, Devices: devices, History: history, Routers: workers},
+		Routers:      liveRouters{workers}, Fleet: polls, BootstrapVersion: networkjobs.BootstrapVersion,
+		Clock: a.clock,
+	}
 }
 
 // startRounds begins polls and drift checks, once jobs can be enqueued.
 func (a *App) startRounds(ctx context.Context) error {
 	return a.life.startBeside(ctx, "router rounds", stopEngines, a.rounds)
-}
-
-// fleet is what routers said, and the way to have one asked again.
-type fleet struct {
-	*networkjobs.Polls
-	*networkjobs.Workers
 }
 
 // liveRouters asks routers on behalf of a request.

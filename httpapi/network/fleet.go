@@ -28,26 +28,21 @@ type fleetRow struct {
 
 // fleet answers with a page of routers and what they said last.
 func (a API) fleet(ctx context.Context, c *httpapi.Call) error {
-	page, err := httpapi.PageOf[networkviews.DeviceKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Devices.List(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	ids := make([]id.Device, 0, len(rows))
-	for _, r := range rows {
-		ids = append(ids, r.ID)
-	}
-	polls, err := a.Fleet.Latest(ctx, c.Org.ID, ids)
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r networkviews.DeviceRow) networkviews.DeviceKey {
-		return networkviews.DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID}
-	},
-		func(r networkviews.DeviceRow) fleetRow { return showFleet(r, polls) })
+	var polls map[id.Device]networkviews.Poll // of the page's routers
+	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) fleetRow { return showFleet(r, polls) }, func(
+		ctx context.Context, after networkviews.DeviceKey, max int,
+	) ([]networkviews.DeviceRow, error) {
+		rows, err := a.Devices.List(ctx, c.Org.ID, after, max)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]id.Device, 0, len(rows))
+		for _, r := range rows {
+			ids = append(ids, r.ID)
+		}
+		polls, err = a.Fleet.Latest(ctx, c.Org.ID, ids)
+		return rows, err
+	})
 }
 
 // showFleet is a router with its last poll.
@@ -88,7 +83,7 @@ const pollWindow = 24 * time.Hour
 
 // polls answers with the polls of the last day.
 func (a API) polls(ctx context.Context, c *httpapi.Call) error {
-	device, _, err := a.device(ctx, c)
+	device, err := a.device(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -109,7 +104,7 @@ func (a API) polls(ctx context.Context, c *httpapi.Call) error {
 // historyShape is one thing that happened.
 type historyShape struct {
 	At        time.Time     `json:"at"`
-	Kind      string        `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, drift_cleared, written, ..."`
+	Kind      string        `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, ..."`
 	Summary   string        `json:"summary"`
 	ServiceID *id.Service   `json:"serviceId"`
 	Actor     httpapi.Actor `json:"actor"`
@@ -128,27 +123,12 @@ func (a API) deviceHistory(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.readDevice(ctx, c.Org.ID, device); err != nil {
+	if _, err := a.oneDevice().Find(ctx, c, device); err != nil {
 		return err
 	}
-	return sendHistory(c, func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error) {
+	return httpapi.SendList(ctx, c, showHistory, func(
+		ctx context.Context, after networkviews.HistoryKey, max int,
+	) ([]networkviews.HistoryRow, error) {
 		return a.History.OfDevice(ctx, c.Org.ID, device, after, max)
 	})
-}
-
-// sendHistory answers with a page of a timeline.
-func sendHistory(
-	c *httpapi.Call, read func(after networkviews.HistoryKey, max int) ([]networkviews.HistoryRow, error),
-) error {
-	page, err := httpapi.PageOf[networkviews.HistoryKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := read(null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r networkviews.HistoryRow) networkviews.HistoryKey {
-		return networkviews.HistoryKey{Position: r.Position}
-	}, showHistory)
 }

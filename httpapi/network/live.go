@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -57,7 +56,7 @@ func (a API) liveRoutes() []httpapi.Route {
 	}
 }
 
-// pingResponse tells whether a router answers.
+// pingResponse is how a router answered; all but reachable and error are null when it did not.
 type pingResponse struct {
 	Reachable  bool    `json:"reachable"`
 	ResponseMs *int64  `json:"responseMs"`
@@ -68,7 +67,7 @@ type pingResponse struct {
 
 // ping asks the router. No answer is an answer here: 200 with reachable false.
 func (a API) ping(ctx context.Context, c *httpapi.Call) error {
-	device, _, err := a.device(ctx, c)
+	device, err := a.device(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (a API) ping(ctx context.Context, c *httpapi.Call) error {
 
 // bootstrapScript answers with the script, which holds the router's own credentials.
 func (a API) bootstrapScript(ctx context.Context, c *httpapi.Call) error {
-	device, _, err := a.device(ctx, c)
+	device, err := a.device(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ type interfaceOption struct {
 
 // interfaces answers with the picker.
 func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
-	device, _, err := a.device(ctx, c)
+	device, err := a.device(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func live[R, T any](
 	a API, read func(context.Context, id.Device) ([]R, error), show func(R) T,
 ) func(context.Context, *httpapi.Call) error {
 	return func(ctx context.Context, c *httpapi.Call) error {
-		device, _, err := a.device(ctx, c)
+		device, err := a.device(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -226,7 +225,7 @@ type resourceShape struct {
 
 // resource answers with the load.
 func (a API) resource(ctx context.Context, c *httpapi.Call) error {
-	device, _, err := a.device(ctx, c)
+	device, err := a.device(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -235,14 +234,4 @@ func (a API) resource(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	return c.Send(200, resourceShape(r))
-}
-
-// errUnreachable is a router that did not answer.
-func errUnreachable(message string) error {
-	return failure.NewUnavailable("device_unreachable", message, 0, nil)
-}
-
-// errRefused is a router that answered no, in its own words.
-func errRefused(words string) error {
-	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: words}
 }

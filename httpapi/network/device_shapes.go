@@ -1,0 +1,124 @@
+package networkapi
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/usecases/network"
+)
+
+// deviceRequest is api.md's body. Source: spec.md, NAS device inputs.
+type deviceRequest struct {
+	Name              string       `json:"name"`
+	IPAddress         string       `json:"ipAddress" doc:"WAN address, of the RADIUS client"`
+	RadiusSecret      secrets.Text `json:"radiusSecret"`
+	CoAPort           *int         `json:"coaPort,omitempty" doc:"3799 when absent"`
+	APIUsername       string       `json:"apiUsername,omitempty" doc:"made with the bootstrap script when absent"`
+	APIPassword       secrets.Text `json:"apiPassword,omitempty"`
+	APIPort           *int         `json:"apiPort,omitempty" doc:"decides the protocol: 80 (default), 443, 8728, ..."`
+	ManagementAddress string       `json:"managementAddress,omitempty" doc:"not the tunnel address; not in production"`
+}
+
+// input is the body as the use case takes it.
+func (in deviceRequest) input() networkcases.RegisterInput {
+	return networkcases.RegisterInput{
+		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
+		ManagementAddress: in.ManagementAddress, RadiusSecret: in.RadiusSecret, APIUsername: in.APIUsername,
+		APIPassword: in.APIPassword,
+	}
+}
+
+// deviceChange is the body of PATCH: what is absent stays.
+type deviceChange struct {
+	Name              *string       `json:"name,omitempty"`
+	IPAddress         *string       `json:"ipAddress,omitempty"`
+	RadiusSecret      *secrets.Text `json:"radiusSecret,omitempty"`
+	CoAPort           *int          `json:"coaPort,omitempty"`
+	APIUsername       *string       `json:"apiUsername,omitempty" doc:"with apiPassword; \"\" takes both away"`
+	APIPassword       *secrets.Text `json:"apiPassword,omitempty"`
+	APIPort           *int          `json:"apiPort,omitempty"`
+	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"\"\" = the tunnel address"`
+}
+
+// input is the body as the use case takes it.
+func (in deviceChange) input() networkcases.DeviceChange {
+	return networkcases.DeviceChange{
+		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
+		ManagementAddress: in.ManagementAddress, RadiusSecret: in.RadiusSecret, APIUsername: in.APIUsername,
+		APIPassword: in.APIPassword,
+	}
+}
+
+// deviceResponse is a router as the API shows it: never a secret.
+type deviceResponse struct {
+	ID                id.Device       `json:"id"`
+	Name              string          `json:"name"`
+	IPAddress         string          `json:"ipAddress"`
+	CoAPort           int             `json:"coaPort"`
+	APIPort           int             `json:"apiPort"`
+	HasAPICredentials bool            `json:"hasApiCredentials"`
+	TunnelAddress     string          `json:"tunnelAddress" doc:"the address that is dialled"`
+	TunnelUser        string          `json:"tunnelUser"`
+	ManagementAddress *string         `json:"managementAddress"`
+	Transport         *transportShape `json:"transport" doc:"how the router was found to answer; null = not known yet"`
+	UnreachableSince  *time.Time      `json:"unreachableSince" doc:"null: it answers, or was never asked"`
+	Error             *string         `json:"error"`
+	Bootstrap         bootstrapShape  `json:"bootstrap"`
+	Reboot            *rebootShape    `json:"reboot" doc:"the newest one"`
+	CreatedAt         time.Time       `json:"createdAt"`
+}
+
+// transportShape is how a router answers.
+type transportShape struct {
+	Protocol  string `json:"protocol" enum:"rest,api"`
+	TLS       bool   `json:"tls"`
+	Port      int    `json:"port"`
+	Version   string `json:"version"`
+	BoardName string `json:"boardName"`
+}
+
+// bootstrapShape is which script a router is on.
+type bootstrapShape struct {
+	Version    int        `json:"version" doc:"0: none was reported"`
+	Newest     int        `json:"newest"`
+	UpToDate   bool       `json:"upToDate"`
+	ReportedAt *time.Time `json:"reportedAt"`
+}
+
+// rebootShape is how far a reboot is.
+type rebootShape struct {
+	Stage         string    `json:"stage" enum:"requested,started,accepted,confirmed,failed"`
+	Message       *string   `json:"message"`
+	UptimeSeconds *int64    `json:"uptimeSeconds"`
+	At            time.Time `json:"at"`
+}
+
+// showDevice is a row as the API shows it.
+func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
+	out := deviceResponse{
+		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort,
+		APIPort:           r.Details.APIPort,
+		HasAPICredentials: !r.APIRef.IsZero(), TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
+		ManagementAddress: null.Of(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince,
+		Error: null.Of(r.UnreachableError),
+		Bootstrap: bootstrapShape{
+			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, UpToDate: r.BootstrapVersion >= a.BootstrapVersion,
+			ReportedAt: r.BootstrapAt,
+		},
+		CreatedAt: r.CreatedAt,
+	}
+	if r.Transport != nil {
+		shape := transportShape(*r.Transport)
+		out.Transport = &shape
+	}
+	if b := r.Reboot; b != nil {
+		out.Reboot = &rebootShape{Stage: b.Stage, Message: null.Of(b.Message), At: b.At}
+		if b.Stage == networkviews.RebootConfirmed {
+			out.Reboot.UptimeSeconds = &b.UptimeSeconds
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package networkapi
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// runResponse is how a run over a router went.
+type runResponse struct {
+	ID      id.Run `json:"id"`
+	Kind    string `json:"kind" enum:"device,firewall"`
+	Outcome string `json:"outcome" enum:"done"`
+	Writes  int    `json:"writes"`
+}
+
+// sendAccepted answers for work that goes on after the answer.
+func sendAccepted[I ~[16]byte](c *httpapi.Call, work I) error {
+	return c.Send(202, httpapi.Accepted{ID: id.Any(work).String(), Status: "accepted"})
+}
+
+// reconcileService brings the router in line with a service and answers with how it went.
+func (a API) reconcileService(ctx context.Context, c *httpapi.Call) error {
+	service, err := httpapi.PathID[id.Service](c, "id", commands.ErrNoService)
+	if err != nil {
+		return err
+	}
+	row, err := a.ServiceCases.Reconcile(ctx, c.Asked(), service)
+	switch {
+	case err != nil:
+		return err
+	case row == nil:
+		return sendAccepted(c, service)
+	}
+	c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
+	return c.Send(200, showService(*row))
+}
+
+// reconcile is a handler that brings a router, or its firewall, in line and answers with how it went.
+func (a API) reconcile(kind events.ReconcileKind) func(context.Context, *httpapi.Call) error {
+	return func(ctx context.Context, c *httpapi.Call) error {
+		device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
+		if err != nil {
+			return err
+		}
+		run, err := a.RunCases.Reconcile(ctx, c.Asked(), device, kind)
+		switch {
+		case err != nil:
+			return err
+		case run.Ended == nil:
+			return sendAccepted(c, run.Run)
+		}
+		r := *run.Ended
+		return c.Send(200, runResponse{ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes})
+	}
+}
+
+// reboot reboots a router and answers once the router took it.
+func (a API) reboot(ctx context.Context, c *httpapi.Call) error {
+	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
+	if err != nil {
+		return err
+	}
+	reboot, err := a.RunCases.Reboot(ctx, c.Asked(), device)
+	switch {
+	case err != nil:
+		return err
+	case reboot.Device == nil:
+		return sendAccepted(c, reboot.Run)
+	}
+	return c.Send(200, a.showDevice(*reboot.Device))
+}

@@ -1,0 +1,178 @@
+package networkapi
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/usecases/network"
+)
+
+// gardenShape lists the places that a hotspot's customers reach before they sign in.
+type gardenShape struct {
+	Domains   []string `json:"domains,omitempty" doc:"example.com or *.example.com"`
+	Addresses []string `json:"addresses,omitempty" doc:"IPv4 addresses or subnets"`
+}
+
+// garden is a walled garden in the form of commands.
+func (g *gardenShape) garden() events.WalledGarden {
+	if g == nil {
+		return events.WalledGarden{}
+	}
+	return commands.NormalWalledGarden(events.WalledGarden{Domains: g.Domains, Addresses: g.Addresses})
+}
+
+// serviceRequest is api.md's body.
+type serviceRequest struct {
+	Type            string       `json:"type" enum:"pppoe,hotspot,cpe-management"`
+	ParentInterface string       `json:"parentInterface"`
+	VlanID          *int         `json:"vlanId,omitempty"`
+	Subnet          string       `json:"subnet,omitempty" doc:"allocated when absent"`
+	Gateway         string       `json:"gateway,omitempty"`
+	PoolStart       string       `json:"poolStart,omitempty"`
+	PoolEnd         string       `json:"poolEnd,omitempty"`
+	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"of a hotspot"`
+}
+
+// input is the body as the use case takes it.
+func (in serviceRequest) input(device id.Device) networkcases.CreateInput {
+	return networkcases.CreateInput{
+		Device: device, Type: events.ServiceType(in.Type), ParentInterface: in.ParentInterface, VlanID: in.VlanID,
+		Addressing: events.ServiceAddressing{
+			Subnet: in.Subnet, Gateway: in.Gateway, PoolStart: in.PoolStart, PoolEnd: in.PoolEnd,
+		},
+		WalledGarden: in.WalledGarden.garden(),
+	}
+}
+
+// serviceChange is the body of PATCH: what is absent stays.
+type serviceChange struct {
+	Type            *string      `json:"type,omitempty" enum:"pppoe,hotspot,cpe-management"`
+	ParentInterface *string      `json:"parentInterface,omitempty"`
+	VlanID          *int         `json:"vlanId,omitempty" doc:"0 = none"`
+	Subnet          *string      `json:"subnet,omitempty"`
+	Gateway         *string      `json:"gateway,omitempty"`
+	PoolStart       *string      `json:"poolStart,omitempty"`
+	PoolEnd         *string      `json:"poolEnd,omitempty"`
+	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"replaces the present one, whole"`
+}
+
+// input is the body as the use case takes it.
+func (in serviceChange) input(confirmed bool) networkcases.ServiceChange {
+	out := networkcases.ServiceChange{
+		Type: (*events.ServiceType)(in.Type), ParentInterface: in.ParentInterface, VlanID: in.VlanID,
+		Subnet: in.Subnet, Gateway: in.Gateway, PoolStart: in.PoolStart, PoolEnd: in.PoolEnd, Confirmed: confirmed,
+	}
+	if in.WalledGarden != nil {
+		garden := in.WalledGarden.garden()
+		out.WalledGarden = &garden
+	}
+	return out
+}
+
+// serviceResponse is a service as api.md shows it.
+type serviceResponse struct {
+	ID              id.Service         `json:"id"`
+	DeviceID        id.Device          `json:"deviceId"`
+	Type            string             `json:"type" enum:"pppoe,hotspot,cpe-management"`
+	ParentInterface string             `json:"parentInterface"`
+	VlanID          *int               `json:"vlanId"`
+	Subnet          string             `json:"subnet"`
+	Gateway         string             `json:"gateway"`
+	PoolStart       string             `json:"poolStart"`
+	PoolEnd         string             `json:"poolEnd"`
+	WalledGarden    gardenResponse     `json:"walledGarden"`
+	State           string             `json:"state" enum:"pending,active,failed,degraded"`
+	Slug            string             `json:"slug" doc:"part of every name on the router"`
+	Removing        bool               `json:"removing"`
+	Working         bool               `json:"working" doc:"work on the router is under way"`
+	LastError       *serviceErrorShape `json:"lastError"`
+	Drift           *driftShape        `json:"drift"`
+	AppliedAt       *time.Time         `json:"appliedAt"`
+	CreatedAt       time.Time          `json:"createdAt"`
+}
+
+// gardenResponse is a walled garden with both lists.
+type gardenResponse struct {
+	Domains   []string `json:"domains"`
+	Addresses []string `json:"addresses"`
+}
+
+// serviceErrorShape is the newest error, in the router's words.
+type serviceErrorShape struct {
+	At        time.Time `json:"at"`
+	Operation string    `json:"operation"`
+	Path      string    `json:"path"`
+	Message   string    `json:"message"`
+}
+
+// driftShape is the present difference, as the last check found it.
+type driftShape struct {
+	FirstSeenAt time.Time       `json:"firstSeenAt"`
+	Hash        string          `json:"hash"`
+	Resources   []resourceDrift `json:"resources"`
+}
+
+// resourceDrift is one difference.
+type resourceDrift struct {
+	Path     string            `json:"path"`
+	Kind     string            `json:"kind" enum:"missing,extra,changed,orphan"`
+	Name     string            `json:"name"`
+	Expected map[string]string `json:"expected"`
+	Actual   map[string]string `json:"actual"`
+}
+
+// showDrift is a list of differences, never null.
+func showDrift(list []events.DriftedResource) []resourceDrift {
+	out := make([]resourceDrift, 0, len(list))
+	for _, r := range list {
+		out = append(out, resourceDrift(r))
+	}
+	return out
+}
+
+// showService is a row as the API shows it.
+func showService(r networkviews.ServiceRow) serviceResponse {
+	out := serviceResponse{
+		ID: r.ID, DeviceID: r.DeviceID, Type: string(r.Binding.Type), ParentInterface: r.Binding.ParentInterface,
+		Subnet: r.Addressing.Subnet, Gateway: r.Addressing.Gateway, PoolStart: r.Addressing.PoolStart,
+		PoolEnd: r.Addressing.PoolEnd, State: r.State, Slug: slugOf(r.ID),
+		WalledGarden: gardenResponse{
+			Domains:   append([]string{}, r.WalledGarden.Domains...),
+			Addresses: append([]string{}, r.WalledGarden.Addresses...),
+		},
+		Removing: r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed,
+		AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
+	}
+	if r.Binding.VlanID != 0 {
+		out.VlanID = &r.Binding.VlanID
+	}
+	if e := r.LastError; e != nil {
+		out.LastError = &serviceErrorShape{At: e.At, Operation: e.Operation, Path: e.Path, Message: e.Message}
+	}
+	if d := r.Drift; d != nil {
+		out.Drift = &driftShape{FirstSeenAt: d.FirstSeenAt, Hash: d.Hash, Resources: showDrift(d.Resources)}
+	}
+	return out
+}
+
+// slugOf is the first 8 hex digits of a service's id.
+func slugOf(service id.Service) string { return service.String()[:8] }
+
+// diffResponse is how a router differs from what it should be (api.md).
+type diffResponse struct {
+	InSync    bool            `json:"inSync"`
+	Resources []resourceDrift `json:"resources"`
+	Hash      *string         `json:"hash" doc:"the same for the same difference; null when in sync"`
+}
+
+// showDiff is a difference as the API shows it.
+func showDiff(d networkviews.LiveDiff) diffResponse {
+	out := diffResponse{InSync: len(d.Resources) == 0, Resources: showDrift(d.Resources)}
+	if !out.InSync {
+		out.Hash = &d.Hash
+	}
+	return out
+}

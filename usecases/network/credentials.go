@@ -1,0 +1,127 @@
+package networkcases
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Limits of a router's secrets, in bytes.
+const (
+	maxSecret   = 128
+	maxUsername = 64
+)
+
+// credentials are a router's secrets as somebody gave them.
+type credentials struct {
+	radius   secrets.Text
+	user     string // of the router's API; "" = none
+	password secrets.Text
+}
+
+// check notes what a router's commands cannot know: its secrets, and whether another address than the tunnel's may be
+// dialled.
+func (d Devices) check(details events.DeviceDetails, given credentials) error {
+	var f failure.Faults
+	f.Check(d.ManagementAddresses || details.ManagementAddress == "", "managementAddress",
+		"is not allowed in production: routers are reached through the tunnel")
+	f.Check(secretShape(given.radius.Reveal()), "radiusSecret",
+		"must have 1 to 128 printable characters without spaces")
+	f.Check((given.user == "") == given.password.IsZero(), "apiPassword", "and apiUsername go together")
+	f.Check(given.user == "" || len(given.user) <= maxUsername && secretShape(given.user), "apiUsername",
+		"must have 1 to 64 printable characters without spaces")
+	f.Check(given.password.IsZero() || len(given.password.Reveal()) <= maxSecret &&
+		!strings.ContainsFunc(given.password.Reveal(), func(r rune) bool { return r < ' ' || r == 127 }),
+		"apiPassword", "must have at most 128 printable characters")
+	return f.Err()
+}
+
+// checkChange is check for a change. What was allowed once is no fault of it.
+func (d Devices) checkChange(from, to events.DeviceDetails, in DeviceChange) error {
+	if to.ManagementAddress == from.ManagementAddress {
+		to.ManagementAddress = ""
+	}
+	return d.check(to, credentials{
+		radius: null.Or(in.RadiusSecret, "unchanged"), user: null.Zero(in.APIUsername),
+		password: null.Zero(in.APIPassword),
+	})
+}
+
+// secretShape reports whether a word can stand in a router's script and configuration.
+func secretShape(text string) bool {
+	return text != "" && len(text) <= maxSecret &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// newRef is the reference of a secret that is about to be kept; under a key it is the same at each repeat.
+func newRef(asked usecases.Asked, kind events.CredentialKind) id.Secret {
+	return usecases.NewID[id.Secret](asked, commands.DeviceSecretPurpose(kind))
+}
+
+// keep stores one secret of a router.
+func (d Devices) keep(
+	ctx context.Context, org id.Organization, ref id.Secret, kind events.CredentialKind, plain secrets.Text,
+) error {
+	secret := vault.Secret{Ref: ref, OrgID: org, Purpose: commands.DeviceSecretPurpose(kind)}
+	if err := d.Secrets.Put(ctx, secret, []byte(plain.Reveal())); err != nil {
+		return fmt.Errorf("keep %s secret: %w", kind, err)
+	}
+	return nil
+}
+
+// keepAPI stores user and password of a router's API.
+func (d Devices) keepAPI(ctx context.Context, org id.Organization, ref id.Secret, given credentials) error {
+	plain, err := json.Marshal(commands.DeviceAPICredentials{Username: given.user, Password: given.password.Reveal()})
+	if err != nil {
+		return fmt.Errorf("write API credentials: %w", err)
+	}
+	return d.keep(ctx, org, ref, events.CredentialAPI, secrets.Text(plain))
+}
+
+// replaceCredentials keeps new secrets, then has the router's stream refer to them. The result is the one of the last
+// event, done when nothing changed.
+func (d Devices) replaceCredentials(
+	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange, done bus.Result,
+) (bus.Result, error) {
+	if in.RadiusSecret != nil {
+		ref := newRef(asked, events.CredentialRadius)
+		if err := d.keep(ctx, asked.Org(), ref, events.CredentialRadius, *in.RadiusSecret); err != nil {
+			return done, err
+		}
+		var err error
+		if done, err = d.adopt(ctx, asked, device, events.CredentialRadius, ref); err != nil {
+			return done, err
+		}
+	}
+	if in.APIUsername == nil {
+		return done, nil
+	}
+	var ref id.Secret
+	if *in.APIUsername != "" {
+		ref = newRef(asked, events.CredentialAPI)
+		given := credentials{user: *in.APIUsername, password: null.Zero(in.APIPassword)}
+		if err := d.keepAPI(ctx, asked.Org(), ref, given); err != nil {
+			return done, err
+		}
+	}
+	return d.adopt(ctx, asked, device, events.CredentialAPI, ref)
+}
+
+// adopt has the router's stream refer to a secret that is in the vault; the zero reference takes it away.
+func (d Devices) adopt(
+	ctx context.Context, asked usecases.Asked, device id.Device, kind events.CredentialKind, ref id.Secret,
+) (bus.Result, error) {
+	command := commands.ReplaceDeviceCredentials{DeviceID: device, Kind: kind, Ref: ref}
+	return d.Bus.Execute(ctx, command, asked.Step(string(kind)))
+}

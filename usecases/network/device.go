@@ -1,0 +1,209 @@
+package networkcases
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Devices are the use cases of routers. All fields are required but ManagementAddresses. Safe for concurrent use.
+type Devices struct {
+	Bus     *bus.Bus
+	Secrets *vault.Secrets
+	// Soon has a router polled at once, as the log has it at a position. It must not block.
+	Soon func(device id.Device, position uint64)
+	// Forget drops what is kept about a router that is no more: its breaker, connections and polls.
+	Forget func(device id.Device)
+	// ManagementAddresses allows addresses besides the tunnel's: outside production only.
+	ManagementAddresses bool
+}
+
+// RegisterInput describes a new router. Spaces around texts do not count.
+type RegisterInput struct {
+	Name              string
+	IPAddress         string // of the RADIUS client
+	CoAPort           *int   // nil = 3799
+	APIPort           *int   // nil = 80
+	ManagementAddress string // "" = the tunnel address is dialled
+	RadiusSecret      secrets.Text
+	APIUsername       string // "" = credentials are made with the bootstrap script
+	APIPassword       secrets.Text
+}
+
+// details are the router's as its stream records them.
+func (in RegisterInput) details() events.DeviceDetails {
+	return events.DeviceDetails{
+		Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
+		CoAPort: null.Or(in.CoAPort, commands.DefaultCoAPort), APIPort: null.Or(in.APIPort, commands.DefaultAPIPort),
+		ManagementAddress: strings.TrimSpace(in.ManagementAddress),
+	}
+}
+
+// Register keeps the secrets in the vault, then makes the router known under the first tunnel address that is free, and
+// has it polled. A crash in between leaves secrets that no router refers to. A repeat under the same key finds the
+// router and keeps the secrets that it has. Fails: invalid_input, tunnel_addresses_exhausted.
+func (d Devices) Register(ctx context.Context, asked usecases.Asked, in RegisterInput) (id.Device, bus.Result, error) {
+	device := usecases.NewID[id.Device](asked, "device")
+	command := commands.RegisterDevice{
+		DeviceID: device, OrgID: asked.Org(), Details: in.details(),
+		TunnelUser:    "nas-" + strings.ReplaceAll(device.String(), "-", ""),
+		TunnelAddress: network.TunnelCandidate(device, 0),
+		RadiusRef:     newRef(asked, events.CredentialRadius), TunnelRef: newRef(asked, events.CredentialTunnel),
+	}
+	if in.APIUsername != "" {
+		command.APIRef = newRef(asked, events.CredentialAPI)
+	}
+	given := credentials{in.RadiusSecret, in.APIUsername, in.APIPassword}
+	if err := d.check(command.Details, given); err != nil {
+		return device, bus.Result{}, err
+	}
+	if err := command.Validate(); err != nil {
+		return device, bus.Result{}, err
+	}
+	if err := d.keepFirst(ctx, command, given); err != nil {
+		return device, bus.Result{}, err
+	}
+	done, err := d.register(ctx, asked, command)
+	if err == nil {
+		d.Soon(device, done.Position)
+	}
+	return device, done, err
+}
+
+// keepFirst stores the secrets of a router that is about to be registered.
+func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice, given credentials) error {
+	// Nobody else can own an id that was made for this use case. A router that is there was registered by the first
+	// try: its tunnel secret may stand in a script already.
+	known, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, command.DeviceID)
+	if err != nil || !known.ID.IsZero() {
+		return err
+	}
+	if !command.APIRef.IsZero() {
+		if err := d.keepAPI(ctx, command.OrgID, command.APIRef, given); err != nil {
+			return err
+		}
+	}
+	if err := d.keep(ctx, command.OrgID, command.RadiusRef, events.CredentialRadius, given.radius); err != nil {
+		return err
+	}
+	return d.keep(ctx, command.OrgID, command.TunnelRef, events.CredentialTunnel, secrets.Text(rand.Text()))
+}
+
+// tunnelTries bounds how many addresses are tried before giving up: the plan is then as good as full.
+const tunnelTries = 200
+
+// register tries one tunnel address after the other.
+func (d Devices) register(
+	ctx context.Context, asked usecases.Asked, command commands.RegisterDevice,
+) (bus.Result, error) {
+	for try := range tunnelTries {
+		command.TunnelAddress = network.TunnelCandidate(command.DeviceID, try)
+		done, err := d.Bus.Execute(ctx, command, asked.Meta)
+		if failure.CodeOf(err) != "tunnel_address_taken" {
+			return done, err
+		}
+	}
+	return bus.Result{}, failure.NewConflict("tunnel_addresses_exhausted", "No tunnel address is free.")
+}
+
+// DeviceChange says how a router is to change: nil stays as it is.
+type DeviceChange struct {
+	Name              *string
+	IPAddress         *string
+	CoAPort           *int
+	APIPort           *int
+	ManagementAddress *string // "" = the tunnel address
+	RadiusSecret      *secrets.Text
+	APIUsername       *string // "" takes the credentials away
+	APIPassword       *secrets.Text
+}
+
+// details are a router's with the change.
+func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
+	for _, f := range []struct {
+		given *string
+		to    *string
+	}{{in.Name, &d.Name}, {in.IPAddress, &d.IPAddress}, {in.ManagementAddress, &d.ManagementAddress}} {
+		if f.given != nil {
+			*f.to = strings.TrimSpace(*f.given)
+		}
+	}
+	d.CoAPort, d.APIPort = null.Or(in.CoAPort, d.CoAPort), null.Or(in.APIPort, d.APIPort)
+	return d
+}
+
+// Change corrects the details, then adopts new credentials, each under a reference of its own in the vault, and has the
+// router polled. If-Match is decided with the details, before any credential changes; a crash in between leaves the
+// former credentials in use. A repeat under the same key goes on where the first try ended. Two changes of different
+// fields both count. Fails: device_not_found, invalid_input, stale_revision, concurrent_change.
+func (d Devices) Change(
+	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange,
+) (bus.Result, error) {
+	done, err := usecases.Amend(ctx, d.Bus, asked, device, func(present network.Device) (commands.Command, error) {
+		to := in.details(present.Details)
+		return commands.CorrectDevice{DeviceID: device, Details: to}, d.checkChange(present.Details, to, in)
+	})
+	if err != nil {
+		return done, err
+	}
+	if done, err = d.replaceCredentials(ctx, asked, device, in, done); err != nil {
+		return done, err
+	}
+	d.Soon(device, done.Position)
+	return done, nil
+}
+
+// Decommission ends a router without services: the address plan lets no service come to it any more, then its tunnel
+// address is free again, then its secrets go. A crash in between leaves a router that takes no services, as an If-Match
+// that fails does, or secrets that no router refers to. A repeat goes on; for a router that is gone it deletes what was
+// left and answers device_not_found. Fails: device_not_found, device_has_services, stale_revision.
+func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device id.Device) (bus.Result, error) {
+	// Unchecked, because a router that is gone still names the secrets that a crash may have left.
+	state, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, device)
+	switch {
+	case err != nil:
+		return bus.Result{}, err
+	case state.Org.IsZero() || state.Org != asked.Org():
+		return bus.Result{}, commands.ErrNoDevice()
+	case state.Decommissioned:
+		if err := d.drop(ctx, state); err != nil {
+			return bus.Result{}, err
+		}
+		return bus.Result{}, commands.ErrNoDevice()
+	}
+	closing := commands.CloseAddressingDevice{OrgID: asked.Org(), DeviceID: device}
+	if _, err := d.Bus.Execute(ctx, closing, asked.Step("close")); err != nil {
+		return bus.Result{}, err
+	}
+	done, err := d.Bus.Execute(ctx, commands.DecommissionDevice{DeviceID: device}, asked.Meta)
+	if err != nil {
+		return done, err
+	}
+	return done, d.drop(ctx, state)
+}
+
+// drop deletes the secrets of a router that is gone, and what else is kept about it. What is not there any more is no
+// fault.
+func (d Devices) drop(ctx context.Context, state network.Device) error {
+	for _, ref := range []id.Secret{state.APIRef, state.RadiusRef, state.TunnelRef, state.ReportRef} {
+		if ref.IsZero() {
+			continue
+		}
+		if err := d.Secrets.Delete(ctx, ref); err != nil {
+			return err
+		}
+	}
+	d.Forget(state.ID)
+	return nil
+}

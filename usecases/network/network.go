@@ -1,0 +1,52 @@
+// Package networkcases holds what people ask of routers and of the services on them: register, change and decommission
+// a router, create, change, reconcile and delete a service, bring a router or its firewall in line, reboot. What is
+// asked goes to the log; processes and jobs do the work on the router. Who asks waits here for the report, for a while:
+// work that is not reported by then goes on.
+package networkcases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// Routers asks a router at this moment, through its breaker. A refusal is failure.Refused "router_refused" in the
+// router's own words, no answer failure.Unavailable "device_unreachable". Implementations are safe for concurrent use.
+type Routers interface {
+	// Resource reads the load; here it shows that the router answers.
+	Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error)
+	// Placement fails when a service may not be there: 400 reserved_interface, or 422 naming the field. It gives the
+	// subnets that the router uses for something of its own, in CIDR form.
+	Placement(ctx context.Context, device id.Device, service id.Service,
+		b events.ServiceBinding) (occupied []string, err error)
+	// AffectedSessions counts the customers who are online through a service.
+	AffectedSessions(ctx context.Context, service id.Service) (int, error)
+}
+
+// OwnDevice fails with device_not_found unless the organization has the router at this moment, as the log knows it. For
+// those who only ask a router something.
+func OwnDevice(ctx context.Context, b *bus.Bus, org id.Organization, device id.Device) error {
+	_, _, err := bus.LoadOwned[network.Device](ctx, b, org, device)
+	return err
+}
+
+// OwnService fails with service_not_found unless the organization has the service at this moment, as the log knows it.
+func OwnService(ctx context.Context, b *bus.Bus, org id.Organization, service id.Service) error {
+	_, _, err := bus.LoadOwned[network.Service](ctx, b, org, service)
+	return err
+}
+
+// errUnreachable is a router that did not answer; the message says how.
+func errUnreachable(message string) error {
+	return failure.NewUnavailable("device_unreachable", message, 0, nil)
+}
+
+// errRefused is a router that answered no, in its own words.
+func errRefused(words string) error {
+	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: words}
+}

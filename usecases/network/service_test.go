@@ -1,0 +1,295 @@
+package networkcases_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/simulators/router"
+	"github.com/lastmile-isp/lastmile/usecases/network"
+)
+
+func TestCreate_TakesAddressesAndIsApplied(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	asked, in := p.asked(), p.pppoe("ether4")
+	if _, _, err := p.services.Create(t.Context(), broken(asked), in); failure.KindOf(err) != failure.Stale {
+		t.Fatalf("a try that ends after the addresses: %v", err)
+	}
+	taken := p.plan().Held
+	service, done, err := p.services.Create(t.Context(), asked, in)
+	if err != nil || !done.Changed {
+		t.Fatalf("repeat: %+v, %v", done, err)
+	}
+	if held := p.plan().Held; len(taken) != 1 || len(held) != 1 || held[0] != taken[0] || held[0].Service != service {
+		t.Errorf("the first try took %+v, the repeat %+v", taken, held)
+	}
+	p.settled(service)
+	if state := p.service(service); state.Addressing != taken[0].Addressing || state.Org != p.org {
+		t.Errorf("the service is %+v", state)
+	}
+	again, repeated, err := p.services.Create(t.Context(), asked, in)
+	if err != nil || again != service || repeated.Changed || len(p.plan().Held) != 1 {
+		t.Errorf("repeat after the end: %s %+v, %v", again, repeated, err)
+	}
+}
+
+func TestCreate_RefusesBeforeAddressesAreTaken(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	vlan := 4095
+	type input = networkcases.CreateInput
+	for name, c := range map[string]struct {
+		change func(*input)
+		code   string
+	}{
+		"another organization's router": {
+			func(in *input) { in.Device = id.New[id.Device]() }, "device_not_found",
+		},
+		"unknown type":       {func(in *input) { in.Type = "ipoe" }, "invalid_input"},
+		"VLAN":               {func(in *input) { in.VlanID = &vlan }, "invalid_input"},
+		"half an address":    {func(in *input) { in.Addressing.Gateway = "10.1.1.1" }, "invalid_input"},
+		"reserved interface": {func(in *input) { in.ParentInterface = "ether1" }, "reserved_interface"},
+		"a garden of PPPoE": {
+			func(in *input) { in.WalledGarden.Domains = []string{"example.com"} }, "invalid_input",
+		},
+	} {
+		in := p.pppoe("ether4")
+		c.change(&in)
+		_, _, err := p.services.Create(t.Context(), p.asked(), in)
+		fails(t, name, err, c.code)
+	}
+	stranger := askedBy(id.New[id.Organization]())
+	_, _, err := p.services.Create(t.Context(), stranger, p.pppoe("ether4"))
+	fails(t, "another organization", err, "device_not_found")
+	p.router.SetPower(false)
+	_, _, err = p.services.Create(t.Context(), p.asked(), p.pppoe("ether4"))
+	fails(t, "a router without power", err, "device_unreachable")
+	if held := p.plan().Held; len(held) != 0 || p.router.Writes() != 0 {
+		t.Errorf("refused, but taken: %+v, %d writes", held, p.router.Writes())
+	}
+}
+
+func TestCreate_OfTwoOnOneInterfaceAtOnceOneIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	errs := make([]error, 2)
+	var both sync.WaitGroup
+	for n := range errs {
+		both.Go(func() { _, _, errs[n] = p.services.Create(t.Context(), p.asked(), p.pppoe("ether4")) })
+	}
+	both.Wait()
+	at := slices.Index(errs, nil)
+	if at < 0 {
+		t.Fatalf("both are refused: %v", errs)
+	}
+	fails(t, "the other", errs[1-at], "interface_in_use")
+}
+
+func TestChange_TwoAtOnceOfDifferentFieldsBothCount(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	in := p.pppoe("ether4")
+	in.Type = events.ServiceHotspot
+	service, _, err := p.services.Create(t.Context(), p.asked(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.settled(service)
+	subnet, garden := "10.70.0.0/24", events.WalledGarden{Domains: []string{"example.com"}}
+	changes := []networkcases.ServiceChange{{Subnet: &subnet}, {WalledGarden: &garden}}
+	errs := make([]error, len(changes))
+	var both sync.WaitGroup
+	for n := range changes {
+		both.Go(func() { _, errs[n] = p.services.Change(t.Context(), p.asked(), service, changes[n]) })
+	}
+	both.Wait()
+	state := p.service(service)
+	if errs[0] != nil || errs[1] != nil || state.Addressing.Subnet != subnet ||
+		!slices.Equal(state.WalledGarden.Domains, garden.Domains) {
+		t.Errorf("%+v, %v", state, errs)
+	}
+	p.settled(service)
+	for _, name := range p.actions(commands.ServiceCategory, id.Any(service)) {
+		if name == (commands.ConfirmNasServiceChange{}).CommandName() {
+			t.Error("nobody confirmed anything")
+		}
+	}
+}
+
+func TestChange_ThatDisconnectsMustBeConfirmed(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	service := p.active("ether4")
+	p.connect(service, "jane", "joe")
+	parent := "ether5"
+	in := networkcases.ServiceChange{ParentInterface: &parent}
+	_, err := p.services.Change(t.Context(), p.asked(), service, in)
+	fails(t, "unconfirmed", err, "confirmation_required")
+	if told := told(err); told.Details["affectedSessions"] != 2 {
+		t.Errorf("the refusal says %+v", told)
+	}
+	if held := p.plan().Held; len(held) != 1 || held[0].Binding.ParentInterface != "ether4" {
+		t.Errorf("a refused change took %+v", held)
+	}
+	in.Confirmed = true
+	asked := p.asked()
+	if _, err := p.services.Change(t.Context(), broken(asked), service, in); failure.KindOf(err) != failure.Stale {
+		t.Fatalf("a try that ends after the addresses: %v", err)
+	}
+	done, err := p.services.Change(t.Context(), asked, service, in)
+	if err != nil || !done.Changed {
+		t.Fatalf("repeat: %+v, %v", done, err)
+	}
+	p.settled(service)
+	if state := p.service(service); state.Binding.ParentInterface != parent || p.router.Summary().Sessions != 0 {
+		t.Errorf("%+v, %d sessions", state, p.router.Summary().Sessions)
+	}
+	if again, err := p.services.Change(t.Context(), asked, service, in); err != nil || again.Changed {
+		t.Errorf("repeat after the end: %+v, %v", again, err)
+	}
+	if held := p.plan().Held; len(held) != 1 || held[0].Binding.ParentInterface != parent {
+		t.Errorf("held: %+v", held)
+	}
+	names := p.actions(commands.ServiceCategory, id.Any(service))
+	if !slices.Contains(names, "network.ConfirmNasServiceChange") ||
+		slices.Contains(names, "network.ChangeNasService") {
+		t.Errorf("the audit log will show %v", names)
+	}
+}
+
+func TestChange_RefusesBadInputAndStrangers(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	service := p.active("ether4")
+	before := p.service(service)
+	host, reserved, vlan := "10.70.0.1/24", "ether1", -1
+	type change = networkcases.ServiceChange
+	for name, c := range map[string]struct {
+		in   change
+		code string
+	}{
+		"host bits":          {change{Subnet: &host}, "invalid_input"},
+		"VLAN":               {change{VlanID: &vlan, Confirmed: true}, "invalid_input"},
+		"reserved interface": {change{ParentInterface: &reserved, Confirmed: true}, "reserved_interface"},
+	} {
+		_, err := p.services.Change(t.Context(), p.asked(), service, c.in)
+		fails(t, name, err, c.code)
+	}
+	stranger := askedBy(id.New[id.Organization]())
+	_, err := p.services.Change(t.Context(), stranger, service, networkcases.ServiceChange{})
+	fails(t, "another organization", err, "service_not_found")
+	_, err = p.services.Delete(t.Context(), stranger, networkcases.DeleteInput{Service: service, Confirmed: true})
+	fails(t, "another organization deletes", err, "service_not_found")
+	_, err = p.services.Reconcile(t.Context(), stranger, service)
+	fails(t, "another organization reconciles", err, "service_not_found")
+	if now := p.service(service); now.Generation != before.Generation || now.Addressing != before.Addressing {
+		t.Errorf("%+v became %+v", before, now)
+	}
+}
+
+func TestDelete_WaitsUntilTheServiceIsGone(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	service := p.active("ether4")
+	p.connect(service, "jane")
+	in, asked := networkcases.DeleteInput{Service: service}, p.asked()
+	_, err := p.services.Delete(t.Context(), asked, in)
+	fails(t, "with a customer online", err, "confirmation_required")
+	if told := told(err); told.Details["affectedSessions"] != 1 {
+		t.Errorf("the refusal says %+v", told)
+	}
+	in.Confirmed = true
+	gone, err := p.services.Delete(t.Context(), asked, in)
+	if err != nil || !gone || !p.service(service).Removed {
+		t.Fatalf("gone %t, %v", gone, err)
+	}
+	if held := p.plan().Held; len(held) != 0 {
+		t.Errorf("held: %+v", held)
+	}
+	_, err = p.services.Delete(t.Context(), asked, in)
+	fails(t, "repeat after the end", err, "service_not_found")
+}
+
+func TestDelete_ARepeatWaitsForTheSameRemoval(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	service, asked := p.active("ether4"), p.asked()
+	// As far as the first try came: the removal is asked for.
+	ask := commands.RequestRemoval{ServiceID: service, Confirmed: true}
+	if _, err := p.bus.Execute(t.Context(), ask, asked.Meta); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.services.Delete(t.Context(), asked, networkcases.DeleteInput{Service: service, Confirmed: true})
+	if err != nil && failure.CodeOf(err) != "service_not_found" { // it may have ended before
+		t.Fatal(err)
+	}
+	if !p.service(service).Removed {
+		t.Error("it is still there")
+	}
+	asks := 0
+	for _, name := range p.actions(commands.ServiceCategory, id.Any(service)) {
+		if name == ask.CommandName() || name == (commands.ReconcileService{}).CommandName() {
+			asks++
+		}
+	}
+	if asks != 1 {
+		t.Errorf("asked for %d times", asks)
+	}
+}
+
+func TestDelete_OfASilentRouterMustBeConfirmedAndMayBeAbandoned(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	service := p.active("ether4")
+	p.router.SetPower(false)
+	in := networkcases.DeleteInput{Service: service, Abandon: true}
+	_, err := p.services.Delete(t.Context(), p.asked(), in)
+	fails(t, "unconfirmed", err, "device_unreachable")
+	in.Confirmed = true
+	gone, err := p.services.Delete(t.Context(), p.asked(), in)
+	if err != nil || !gone {
+		t.Errorf("gone %t, %v", gone, err)
+	}
+	if _, err := p.devices.Decommission(t.Context(), p.asked(), p.device); err != nil {
+		t.Errorf("the router is in the way: %v", err)
+	}
+}
+
+func TestReconcileService_RepairsOrTellsInTheRoutersWords(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	service := p.active("ether4")
+	for _, item := range p.router.Snapshot(false)["ip/pool"] {
+		if item["name"] == "pool-svc-"+service.String()[:8] {
+			change := router.Item{".id": item[".id"], "ranges": "10.50.77.2-10.50.77.9"}
+			if _, err := p.router.Do("ip/pool", "set", change); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.router.SetFaults(router.Faults{DenyWrites: true})
+	_, err := p.services.Reconcile(t.Context(), p.asked(), service)
+	fails(t, "writes are denied", err, "router_refused")
+	if told := told(err); told.Message != "not enough permissions (9)" {
+		t.Errorf("told %+v", told)
+	}
+	p.router.SetFaults(router.Faults{})
+	writes, asked := p.router.Writes(), p.asked()
+	for range 2 { // the second is a repeat
+		row, err := p.services.Reconcile(t.Context(), asked, service)
+		if err != nil || row == nil || row.State != networkviews.StateActive || p.router.Writes() != writes+1 {
+			t.Fatalf("%+v after %d writes, %v", row, p.router.Writes()-writes, err)
+		}
+	}
+	if _, _, err := bus.LoadOwned[network.Service](t.Context(), p.bus, p.org, service); err != nil {
+		t.Error(err)
+	}
+}
