@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Amount is money in a request: a JSON number in major units, whose currency the handler knows. The zero value is 0.
@@ -27,13 +28,8 @@ func (a *Amount) UnmarshalJSON(raw []byte) error {
 // In is the amount in a currency; more decimals than it has, an exponent or a number out of range are a fault of the
 // field.
 func (a Amount) In(currency money.Currency, name string, faults *failure.Faults) money.Amount {
-	text := a.text
-	if text == "" {
-		text = "0"
-	}
-	amount, err := money.Parse(text, currency)
-	if err != nil {
-		faults.Add(name, "must be a number with at most %d decimals", currency.Decimals())
-	}
-	return amount
+	return a.Figure().In(currency, name, faults)
 }
+
+// Figure is the amount for a use case, which finds the currency itself.
+func (a Amount) Figure() usecases.Figure { return usecases.Figure(a.text) }

@@ -33,6 +33,9 @@ type Gateway struct {
 	Failed      string
 }
 
+// Active reports whether money is taken on the organization's own shortcode; else it is on the platform's.
+func (s Gateway) Active() bool { return s.Direct && s.Registered }
+
 // ownerGateway is the organization.
 func ownerGateway(s Gateway) id.Organization { return s.Org }
 

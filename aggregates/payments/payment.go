@@ -49,6 +49,7 @@ type Payment struct {
 	Subscriber        id.Subscriber
 	Invoice           id.Invoice
 	Amount            money.Amount
+	Environment       string // of the provider: commands.EnvironmentSandbox or EnvironmentProduction
 	Stage             Stage
 	CheckoutRequestID string // "" until the provider's answer or callback told it
 	ExpiresAt         time.Time
@@ -70,7 +71,7 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	case events.PaymentInitiated:
 		s = Payment{
 			ID: e.PaymentID, Org: e.OrgID, Subscriber: e.SubscriberID, Invoice: e.InvoiceID, Amount: e.Amount,
-			Stage: StageCreated, ExpiresAt: e.ExpiresAt,
+			Environment: e.Environment, Stage: StageCreated, ExpiresAt: e.ExpiresAt,
 		}
 	case events.PromptSubmitting:
 		s.Stage = StageSent
@@ -181,10 +182,13 @@ func decideDoubtPrompt(s Payment, c commands.DoubtPrompt, now time.Time) ([]even
 	return []events.PaymentEvent{events.PromptInDoubt{PaymentID: s.ID, Cause: c.Cause, At: now}}, nil
 }
 
-// decideRequestCheck wants the provider asked, if there is a question left and a name to ask by. An attempt that failed
-// may have succeeded since.
+// Askable reports whether there is a question left for the provider, and a name to ask by. An attempt that failed may
+// have succeeded since.
+func (s Payment) Askable() bool { return s.Stage != StageSucceeded && s.CheckoutRequestID != "" }
+
+// decideRequestCheck wants the provider asked, if there is anything to ask.
 func decideRequestCheck(s Payment, now time.Time) ([]events.PaymentEvent, error) {
-	if s.Stage == StageSucceeded || s.CheckoutRequestID == "" {
+	if !s.Askable() {
 		return nil, nil
 	}
 	return []events.PaymentEvent{events.PromptCheckRequested{PaymentID: s.ID, At: now}}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
 // registerPayments adds attempts, receipts and gateway settings.
@@ -76,40 +77,29 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 	return access, nil
 }
 
-// paymentRoutes are the endpoints of payments, receipts and gateway settings.
+// paymentRoutes are the endpoints of payments, receipts and gateway settings, with their use cases.
 func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
-	e := a.engines
-	platform := paymentsapi.PlatformGateway{
+	e, v := a.engines, a.storage.vault
+	platform := paymentscases.PlatformGateway{
 		Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive,
 	}
-	books := paymentsapi.Books{Statement: billingviews.StatementQuery{Views: e.views}}
-	gateways := paymentsviews.GatewaysQuery{Views: e.views}
+	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: e.views}}
+	attempts, receipts := paymentsviews.PaymentsQuery{Views: e.views}, paymentscases.Receipts{Bus: e.bus}
 	return [][]httpapi.Route{
 		paymentsapi.Payments{
-			Bus: e.bus, Payments: paymentsviews.PaymentsQuery{Views: e.views}, Gateways: gateways,
-			Limiter: a.storage.vault.Limits, Books: books, PromptLimit: a.cfg.RateLimitPrompt,
-			Ready: providerReady(access), Platform: platform, Clock: a.clock,
+			Payments: attempts, Receipts: receipts, Books: books,
+			Prompts: paymentscases.Prompts{
+				Bus: e.bus, Payments: attempts, Platform: platform, Limiter: v.Limits, Limit: a.cfg.RateLimitPrompt,
+				Ready: access.Ready,
+			},
 		}.Routes(),
 		paymentsapi.Receipts{
-			Bus: e.bus, Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
-			Matching: paymentsviews.MatchingQuery{Views: e.views}, Books: books,
+			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
+			Matching: paymentsviews.MatchingQuery{Views: e.views}, Cases: receipts, Books: books,
 		}.Routes(),
 		paymentsapi.Gateway{
-			Bus: e.bus, Gateways: gateways, Secrets: a.storage.vault.Secrets, Platform: platform,
+			Gateways: paymentsviews.GatewaysQuery{Views: e.views},
+			Cases:    paymentscases.Gateways{Bus: e.bus, Secrets: v.Secrets, Platform: platform},
 		}.Routes(),
-	}
-}
-
-// providerReady tells whether an environment's provider may be called now.
-func providerReady(access paymentsjobs.Access) func(environment string) error {
-	return func(environment string) error {
-		provider, err := access.Provider(environment)
-		if err != nil {
-			return err
-		}
-		if client, ok := provider.(interface{ Ready() error }); ok {
-			return client.Ready()
-		}
-		return nil
 	}
 }

@@ -2,31 +2,21 @@ package paymentsapi
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
-	"github.com/lastmile-isp/lastmile/aggregates/payments"
-	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
-	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
 // Gateway serves /settings/payment-gateway.
 type Gateway struct {
-	Bus      *bus.Bus
 	Gateways paymentsviews.GatewaysQuery
-	Secrets  *vault.Secrets
-	Platform PlatformGateway
+	Cases    paymentscases.Gateways
 }
 
-// Modes of taking mobile money. Source: spec.md, Authentication, Provider credentials.
+// Modes of taking mobile money. Source: docs/rules/payments.md#gateway-settings.
 const (
 	modeCentralized = "centralized"
 	modeDirect      = "direct"
@@ -48,7 +38,7 @@ func (a Gateway) Routes() []httpapi.Route {
 	}
 }
 
-// gatewayRequest is api.md's body. A secret given as "********" stays as it is.
+// gatewayRequest is the body of PUT /settings/payment-gateway. A secret given as "********" stays as it is.
 type gatewayRequest struct {
 	Mode                  string       `json:"mode" enum:"centralized,direct"`
 	Environment           string       `json:"environment,omitempty" enum:"sandbox,production"`
@@ -56,7 +46,7 @@ type gatewayRequest struct {
 	ConsumerKey           secrets.Text `json:"consumerKey,omitempty"`
 	ConsumerSecret        secrets.Text `json:"consumerSecret,omitempty"`
 	Passkey               secrets.Text `json:"passkey,omitempty"`
-	RejectUnknownAccounts bool         `json:"rejectUnknownAccounts,omitempty" doc:"refuse paybill payments that name no account of ours"`
+	RejectUnknownAccounts bool         `json:"rejectUnknownAccounts,omitempty" doc:"refuse money for unknown accounts"`
 }
 
 // gatewayResponse shows the settings; secrets as "********", or "" when there are none.
@@ -80,10 +70,10 @@ type gatewayRegistration struct {
 
 // show is the settings as the API shows them; nil = none were ever made.
 func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
-	if g == nil || !g.Direct {
+	if platform := a.Cases.Platform; g == nil || !g.Direct {
 		out := gatewayResponse{
-			Mode: modeCentralized, Environment: a.Platform.Environment, Shortcode: a.Platform.Shortcode,
-			Active: a.Platform.Shortcode != "", Registration: gatewayRegistration{State: "not_needed"},
+			Mode: modeCentralized, Environment: platform.Environment, Shortcode: platform.Shortcode,
+			Active: platform.Shortcode != "", Registration: gatewayRegistration{State: "not_needed"},
 		}
 		out.RejectUnknownAccounts = g != nil && g.RejectUnknownAccounts
 		return out
@@ -114,32 +104,17 @@ func (a Gateway) get(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, a.show(row))
 }
 
-// put stores the secrets, then adopts the settings. A direct shortcode becomes active by its registration.
+// put adopts settings. A direct shortcode becomes active by its registration.
 func (a Gateway) put(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[gatewayRequest](c)
 	if err != nil {
 		return err
 	}
-	command := commands.ConfigureGateway{
-		OrgID: c.Org.ID, Environment: in.Environment, RejectUnknownAccounts: in.RejectUnknownAccounts,
-	}
-	if command.Environment == "" {
-		command.Environment = a.Platform.Environment
-	}
-	if a.Platform.Live && a.Platform.Environment == "sandbox" && command.Environment == "production" {
-		return failure.NewInvalid("invalid_input",
-			"environment must be sandbox: this platform runs in the provider's sandbox")
-	}
-	if in.Mode == modeDirect {
-		if in.Shortcode == a.Platform.Shortcode && in.Shortcode != "" {
-			return failure.NewConflict("shortcode_taken", "This shortcode is the platform's.")
-		}
-		command.Direct, command.Shortcode = true, in.Shortcode
-		if command.CredentialsRef, err = a.keep(ctx, c, in); err != nil {
-			return err
-		}
-	}
-	done, err := a.Bus.Execute(ctx, command, c.Meta())
+	done, err := a.Cases.Configure(ctx, c.Asked(), paymentscases.GatewayInput{
+		Direct: in.Mode == modeDirect, Environment: in.Environment, Shortcode: in.Shortcode,
+		ConsumerKey: in.ConsumerKey, ConsumerSecret: in.ConsumerSecret, Passkey: in.Passkey,
+		RejectUnknownAccounts: in.RejectUnknownAccounts,
+	})
 	if err != nil {
 		return err
 	}
@@ -148,53 +123,4 @@ func (a Gateway) put(ctx context.Context, c *httpapi.Call) error {
 		row, err := a.Gateways.Get(ctx, c.Org.ID)
 		return a.show(row), err
 	})
-}
-
-// keep stores the credentials under a new reference, unless they are the ones in use: then the registration holds.
-func (a Gateway) keep(ctx context.Context, c *httpapi.Call, in gatewayRequest) (id.Secret, error) {
-	none := id.Secret{}
-	current, _, err := bus.LoadUnchecked[payments.Gateway](ctx, a.Bus, c.Org.ID)
-	if err != nil {
-		return none, err
-	}
-	var before commands.GatewayCredentials
-	if !current.Credentials.IsZero() {
-		plain, err := a.Secrets.Get(ctx, current.Credentials)
-		if err == nil {
-			err = json.Unmarshal(plain, &before)
-		}
-		if err != nil {
-			return none, fmt.Errorf("read payment credentials: %w", err)
-		}
-	}
-	after := commands.GatewayCredentials{
-		ConsumerKey:    orBefore(in.ConsumerKey, before.ConsumerKey),
-		ConsumerSecret: orBefore(in.ConsumerSecret, before.ConsumerSecret),
-		Passkey:        orBefore(in.Passkey, before.Passkey),
-	}
-	var faults failure.Faults
-	faults.Check(after.ConsumerKey != "", "consumerKey", "is required in direct mode")
-	faults.Check(after.ConsumerSecret != "", "consumerSecret", "is required in direct mode")
-	faults.Check(after.Passkey != "", "passkey", "is required in direct mode")
-	if err := faults.Err(); err != nil {
-		return none, err
-	}
-	if after == before {
-		return current.Credentials, nil
-	}
-	plain, err := json.Marshal(after)
-	if err != nil {
-		return none, fmt.Errorf("write payment credentials: %w", err)
-	}
-	ref := usecases.NewID[id.Secret](c.Asked(), "payment_credentials")
-	return ref, a.Secrets.Put(ctx, vault.Secret{Ref: ref, OrgID: c.Org.ID, Purpose: commands.GatewayCredentialsPurpose},
-		plain)
-}
-
-// orBefore is the secret given, or the present one when it was shown hidden or left out.
-func orBefore(given secrets.Text, before string) string {
-	if given.IsZero() || given.Reveal() == secrets.Hidden {
-		return before
-	}
-	return given.Reveal()
 }

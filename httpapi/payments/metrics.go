@@ -13,7 +13,7 @@ import (
 // attentionTimeout bounds the count of receipts at each scrape.
 const attentionTimeout = 2 * time.Second
 
-// ReceiptMetrics shows money that waits for a person: the alarms of rules.md 1 and 2. A count that fails is left out of
+// ReceiptMetrics shows money that waits for a person: see docs/rules/money.md#alarms. A count that fails is left out of
 // the scrape, which a rule for absent series notices.
 func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, error)) prometheus.Collector {
 	return httpapi.NewGauges(

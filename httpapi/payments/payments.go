@@ -2,46 +2,28 @@ package paymentsapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
-	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
 // Payments serves /payments.
 type Payments struct {
-	Bus      *bus.Bus
 	Payments paymentsviews.PaymentsQuery
-	Gateways paymentsviews.GatewaysQuery
-	// Limiter counts prompts per phone; its keys are stored as HMACs.
-	Books Books
-	// PromptLimit is how many prompts one phone gets in ten minutes: 3 by rules.md 5, more in load tests.
-	PromptLimit int
-	Limiter     vault.Limiter
-	// Ready gives failure.Unavailable while the breaker of an environment's provider is open (rules.md 6).
-	Ready    func(environment string) error
-	Platform PlatformGateway
-	// Own lists the subscribers that a signed-in customer is linked to; nil = nobody is.
-	Own   func(ctx context.Context, org id.Organization, user id.User) ([]id.Subscriber, error)
-	Clock clock.Clock
-}
-
-// PlatformGateway is the shared paybill. Without a shortcode there is none.
-type PlatformGateway struct {
-	Shortcode   string
-	Environment string // "sandbox" or "production"
-	// Live calls real providers. A live sandbox takes callbacks on trust, so real money has no place on it (rules.md
-	// 3).
-	Live bool
+	Prompts  paymentscases.Prompts
+	Receipts paymentscases.Receipts
+	Books    paymentscases.Books
+	// Own lists the subscribers that a signed-in customer is linked to; nil = a customer sees nothing.
+	Own func(ctx context.Context, org id.Organization, user id.User) ([]id.Subscriber, error)
 }
 
 // Routes lists the endpoints of payments.
@@ -76,12 +58,12 @@ func (a Payments) Routes() []httpapi.Route {
 	}
 }
 
-// paymentStatuses are the values of status. Source: spec.md, Payment statuses.
+// paymentStatuses are the values of status: docs/rules/payments.md#outside-statuses.
 var paymentStatuses = []string{
 	paymentsviews.StatusPending, paymentsviews.StatusSuccess, paymentsviews.StatusCancelled, paymentsviews.StatusFailed,
 }
 
-// paymentResponse is a payment as api.md shows it.
+// paymentResponse is one payment as lists and reads show it: docs/rules/payments.md#payment-endpoints.
 type paymentResponse struct {
 	ID                id.Payment     `json:"id"`
 	SubscriberID      id.Subscriber  `json:"subscriberId"`
@@ -91,7 +73,7 @@ type paymentResponse struct {
 	Status            string         `json:"status" enum:"PENDING,SUCCESS,CANCELLED,FAILED"`
 	Gateway           string         `json:"gateway" enum:"mobile_money_stk,cash"`
 	ReceiptID         *id.Receipt    `json:"receiptId"`
-	ReceiptNumber     *string        `json:"receiptNumber" doc:"null also for a success that the provider has not numbered yet"`
+	ReceiptNumber     *string        `json:"receiptNumber" doc:"null also for a success without a number yet"`
 	Reason            *string        `json:"reason" doc:"machine-readable; null unless cancelled or failed"`
 	Message           *string        `json:"message" doc:"the provider's words"`
 	CheckoutRequestID *string        `json:"checkoutRequestId"`
@@ -110,7 +92,7 @@ func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	}
 }
 
-// mayAsk refuses support: they read (spec.md, Roles and hierarchy), and asking a customer for money is no reading.
+// mayAsk refuses support: their role only reads, and asking a customer for money changes something.
 func mayAsk(c *httpapi.Call) error {
 	if c.Caller.Role == events.RoleSupport {
 		return failure.NewDenied("role_required", "This needs the role %s.", events.RoleAdmin)
@@ -133,17 +115,36 @@ func (a Payments) scope(ctx context.Context, c *httpapi.Call) ([]id.Subscriber, 
 	return own, err
 }
 
-// within tells whether a subscriber is in a scope.
+// mayAskFor refuses a customer who asks for money from somebody else's account: to them it does not exist.
+func (a Payments) mayAskFor(ctx context.Context, c *httpapi.Call, subscriber id.Subscriber) error {
+	scope, err := a.scope(ctx, c)
+	if err == nil && !within(scope, subscriber) {
+		err = commands.ErrNoSubscriber()
+	}
+	return err
+}
+
+// within reports whether a subscriber is in a scope.
 func within(scope []id.Subscriber, s id.Subscriber) bool {
-	if scope == nil {
-		return true
+	return scope == nil || slices.Contains(scope, s)
+}
+
+// one is a payment as it is read and shown; a customer finds their own only.
+func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.PaymentRow, paymentResponse] {
+	return httpapi.One[id.Payment, paymentsviews.PaymentRow, paymentResponse]{
+		Model: paymentsviews.PaymentsName, Missing: commands.ErrNoPayment, Show: showPayment,
+		Read: func(ctx context.Context, org id.Organization, p id.Payment) (*paymentsviews.PaymentRow, error) {
+			scope, err := a.scope(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			row, err := a.Payments.Get(ctx, org, p)
+			if err != nil || row == nil || !within(scope, row.SubscriberID) {
+				return nil, err
+			}
+			return row, nil
+		},
 	}
-	for _, own := range scope {
-		if own == s {
-			return true
-		}
-	}
-	return false
 }
 
 // list answers with a page of payments.
@@ -153,55 +154,25 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[paymentsviews.PaymentKey](c)
-	if err != nil {
-		return err
-	}
-	scope, err := a.scope(ctx, c)
-	if err != nil {
-		return err
-	}
-	if !subscriber.IsZero() {
-		if !within(scope, subscriber) {
-			return commands.ErrNoSubscriber()
+	return httpapi.SendList(ctx, c, showPayment, func(
+		ctx context.Context, after paymentsviews.PaymentKey, max int,
+	) ([]paymentsviews.PaymentRow, error) {
+		scope, err := a.scope(ctx, c)
+		if err != nil {
+			return nil, err
 		}
-		scope = []id.Subscriber{subscriber}
-	}
-	rows, err := a.Payments.List(ctx, c.Org.ID, paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status},
-		null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r paymentsviews.PaymentRow) paymentsviews.PaymentKey {
-		return paymentsviews.PaymentKey{InitiatedAt: r.InitiatedAt, ID: r.ID}
-	}, showPayment)
+		if !subscriber.IsZero() {
+			if !within(scope, subscriber) {
+				return nil, commands.ErrNoSubscriber()
+			}
+			scope = []id.Subscriber{subscriber}
+		}
+		filter := paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status}
+		return a.Payments.List(ctx, c.Org.ID, filter, after, max)
+	})
 }
 
 // get answers with one payment.
 func (a Payments) get(ctx context.Context, c *httpapi.Call) error {
-	payment, err := httpapi.PathID[id.Payment](c, "id", commands.ErrNoPayment)
-	if err != nil {
-		return err
-	}
-	row, err := a.visible(ctx, c, payment)
-	if err != nil {
-		return err
-	}
-	return c.Send(200, showPayment(*row))
-}
-
-// visible reads a payment that the caller may see.
-func (a Payments) visible(ctx context.Context, c *httpapi.Call, payment id.Payment) (*paymentsviews.PaymentRow, error) {
-	scope, err := a.scope(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	row, err := a.Payments.Get(ctx, c.Org.ID, payment)
-	switch {
-	case err != nil:
-		return nil, err
-	case row == nil || !within(scope, row.SubscriberID):
-		return nil, commands.ErrNoPayment()
-	}
-	return row, nil
+	return httpapi.ReadOne(ctx, c, a.one(c))
 }

@@ -1,29 +1,28 @@
 package paymentsapi
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
 // Receipts serves /receipts.
 type Receipts struct {
-	Bus      *bus.Bus
 	Receipts paymentsviews.ReceiptsQuery
 	Matching paymentsviews.MatchingQuery
-	Books    Books
+	Cases    paymentscases.Receipts
+	Books    paymentscases.Books
 }
 
 // Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host
-// (rules.md 9).
+// (docs/rules/money.md#money-without-an-owner).
 func (a Receipts) Routes() []httpapi.Route {
 	state := httpapi.Param{
 		Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates,
@@ -73,7 +72,7 @@ type receiptPayer struct {
 	Name  *string `json:"name"`
 }
 
-// receiptResponse is what the receipt itself says.
+// receiptResponse shows the receipt's own stream, and nothing of invoices.
 type receiptResponse struct {
 	ID               id.Receipt       `json:"id"`
 	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
@@ -94,7 +93,7 @@ type receiptResponse struct {
 	SubscriberID     *id.Subscriber   `json:"subscriberId"`
 	PaymentID        *id.Payment      `json:"paymentId"`
 	MatchedBy        *string          `json:"matchedBy"`
-	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of a provisional receipt and its real one"`
+	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of provisional and real one"`
 	RecordedAt       time.Time        `json:"recordedAt"`
 }
 
@@ -106,7 +105,7 @@ type receiptDetailResponse struct {
 	Suggestions []receiptSuggestions     `json:"suggestions"`
 }
 
-// receiptAllocation is what the receipt pays.
+// receiptAllocation is one invoice that the receipt pays, with the part of it that goes there.
 type receiptAllocation struct {
 	InvoiceID id.Invoice     `json:"invoiceId"`
 	Amount    httpapi.Number `json:"amount"`
@@ -132,9 +131,33 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	}
 }
 
-// receiptKey is the place of a row in the list.
-func receiptKey(r paymentsviews.ReceiptRow) paymentsviews.ReceiptKey {
-	return paymentsviews.ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID}
+// receiptDetail is a receipt with what belongs to it.
+type receiptDetail struct {
+	row  paymentsviews.ReceiptRow
+	pays []paymentsviews.AllocationRow
+	near []paymentsviews.Payer // who may be meant, where a person has to choose
+}
+
+// Key is where the receipt stands in the list.
+func (d receiptDetail) Key() paymentsviews.ReceiptKey { return d.row.Key() }
+
+// one is an organization's receipt as it is read and shown.
+func (a Receipts) one() httpapi.One[id.Receipt, receiptDetail, receiptDetailResponse] {
+	return httpapi.One[id.Receipt, receiptDetail, receiptDetailResponse]{
+		Model: paymentsviews.ReceiptsName, Missing: commands.ErrNoReceipt, Show: showDetail,
+		Revision: func(d receiptDetail) int64 { return d.row.Revision },
+		Read: func(ctx context.Context, org id.Organization, receipt id.Receipt) (*receiptDetail, error) {
+			row, err := a.Receipts.Get(ctx, org, receipt)
+			if err != nil || row == nil {
+				return nil, err
+			}
+			details, err := a.details(ctx, org, []paymentsviews.ReceiptRow{*row})
+			if err != nil {
+				return nil, err
+			}
+			return &details[0], nil
+		},
+	}
 }
 
 // list answers with a page of the organization's receipts.
@@ -147,19 +170,15 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[paymentsviews.ReceiptKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Receipts.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	details, err := a.detail(ctx, c.Org.ID, rows)
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, receiptKey, details)
+	return httpapi.SendList(ctx, c, showDetail, func(
+		ctx context.Context, after paymentsviews.ReceiptKey, max int,
+	) ([]receiptDetail, error) {
+		rows, err := a.Receipts.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return a.details(ctx, c.Org.ID, rows)
+	})
 }
 
 // listUnowned answers with a page of money that belongs to no organization.
@@ -169,53 +188,20 @@ func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[paymentsviews.ReceiptKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Receipts.Unowned(ctx, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, receiptKey,
-		func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(r, nil, nil) })
+	show := func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(receiptDetail{row: r}) }
+	return httpapi.SendList(ctx, c, show, a.Receipts.Unowned)
 }
 
 // get answers with one receipt.
 func (a Receipts) get(ctx context.Context, c *httpapi.Call) error {
-	receipt, err := httpapi.PathID[id.Receipt](c, "id", commands.ErrNoReceipt)
-	if err != nil {
-		return err
-	}
-	out, revision, err := a.read(ctx, c.Org.ID, receipt)
-	if err != nil {
-		return err
-	}
-	c.SetRevision(revision)
-	return c.Send(200, out)
+	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// read puts one receipt together.
-func (a Receipts) read(
-	ctx context.Context, org id.Organization, receipt id.Receipt,
-) (receiptDetailResponse, uint64, error) {
-	none := receiptDetailResponse{}
-	row, err := a.Receipts.Get(ctx, org, receipt)
-	if err != nil || row == nil {
-		return none, 0, cmp.Or(err, commands.ErrNoReceipt())
-	}
-	detail, err := a.detail(ctx, org, []paymentsviews.ReceiptRow{*row})
-	if err != nil {
-		return none, 0, err
-	}
-	return detail(*row), uint64(row.Revision), nil //nolint:gosec // revisions are not negative
-}
-
-// detail reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person
+// details reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person
 // has to choose.
-func (a Receipts) detail(
+func (a Receipts) details(
 	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
-) (func(paymentsviews.ReceiptRow) receiptDetailResponse, error) {
+) ([]receiptDetail, error) {
 	var ids []id.Receipt
 	var open []paymentsviews.Reference
 	place := map[id.Receipt]int{} // of a receipt's suggestions
@@ -234,29 +220,28 @@ func (a Receipts) detail(
 	if err != nil {
 		return nil, err
 	}
-	return func(r paymentsviews.ReceiptRow) receiptDetailResponse {
-		var meant []paymentsviews.Payer
-		if i, found := place[r.ID]; found {
-			meant = near[i]
+	out := make([]receiptDetail, len(rows))
+	for i, r := range rows {
+		out[i] = receiptDetail{row: r, pays: pays[r.ID]}
+		if at, found := place[r.ID]; found {
+			out[i].near = near[at]
 		}
-		return showDetail(r, pays[r.ID], meant)
-	}, nil
+	}
+	return out, nil
 }
 
-// showDetail is a receipt with what belongs to it.
-func showDetail(
-	r paymentsviews.ReceiptRow, pays []paymentsviews.AllocationRow, near []paymentsviews.Payer,
-) receiptDetailResponse {
+// showDetail is a receipt with what belongs to it, as the API shows it.
+func showDetail(d receiptDetail) receiptDetailResponse {
 	out := receiptDetailResponse{
-		receiptResponse: showReceipt(r), Sightings: r.Sightings, Allocations: []receiptAllocation{},
+		receiptResponse: showReceipt(d.row), Sightings: d.row.Sightings, Allocations: []receiptAllocation{},
 		Suggestions: []receiptSuggestions{},
 	}
-	for _, p := range pays {
+	for _, p := range d.pays {
 		out.Allocations = append(out.Allocations, receiptAllocation{
-			InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, r.Currency).Number(),
+			InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, d.row.Currency).Number(),
 		})
 	}
-	for _, p := range near {
+	for _, p := range d.near {
 		out.Suggestions = append(out.Suggestions, receiptSuggestions{
 			SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By,
 		})

@@ -6,7 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 )
 
-// CallbackReceiver takes the provider's callbacks in: stored before it answers, verified or not (rules.md 1, 3, 8).
+// CallbackReceiver takes the provider's callbacks in: stored before it answers, verified or not. Source:
+// docs/rules/payments.md#stored-first.
 type CallbackReceiver interface {
 	// Receive stores a callback of a kind that came at the address of a token ("" for the bare one), and gives the
 	// answer. admit counts it against the rate limit of its shortcode. Fails: source_not_allowed, malformed_callback,
@@ -15,32 +16,32 @@ type CallbackReceiver interface {
 }
 
 // Webhooks serves the addresses that the payment provider calls. They are the same on every host: whose
-// money it is follows from token and shortcode, never from the host (rules.md 9).
+// money it is follows from token and shortcode, never from the host.
 type Webhooks struct{ Receiver CallbackReceiver }
 
 // callbackBodyLimit bounds a callback's body. Real ones are under 2 KiB.
 const callbackBodyLimit = 64 << 10
 
-// callbackAnswer is what the provider wants to hear.
+// callbackAnswer is the provider's own form: another one would make it send the callback again.
 type callbackAnswer struct {
 	ResultCode int
 	ResultDesc string
 }
 
-// validationAnswer tells the provider whether a payment may go through.
+// validationAnswer lets a paybill payment through or refuses it, in the provider's own form.
 type validationAnswer struct {
 	ResultCode        string `doc:"0, or C2B00011 to C2B00016"`
 	ResultDesc        string
 	ThirdPartyTransID string `json:",omitempty"`
 }
 
-// billManagerAnswer is what the bill manager wants to hear.
+// billManagerAnswer is the bill manager's own form.
 type billManagerAnswer struct {
 	Message string `json:"resmsg"`
 	Code    string `json:"rescode"`
 }
 
-// Routes lists the addresses: spec.md's bare ones, and those with a secret.
+// Routes lists the addresses, each bare and with a secret: docs/rules/payments.md#callback-endpoints.
 func (a Webhooks) Routes() []httpapi.Route {
 	var routes []httpapi.Route
 	add := func(path, kind, summary string, response any) {

@@ -46,6 +46,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
 // The shared paybill and its credentials.
@@ -196,12 +197,14 @@ func (k *Kit) access(t *testing.T) paymentsjobs.Access {
 // serve starts the endpoints.
 func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs.Access) {
 	t.Helper()
-	platform := paymentsapi.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
-	books := paymentsapi.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
+	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
+	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
+	attempts, receipts := paymentsviews.PaymentsQuery{Views: k.Views}, paymentscases.Receipts{Bus: k.Bus}
 	pays := paymentsapi.Payments{
-		Books: books, Bus: k.Bus, Payments: paymentsviews.PaymentsQuery{Views: k.Views},
-		Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
-		Limiter:  k.Vault.Limits, PromptLimit: 3, Ready: access.Ready, Platform: platform, Clock: k.Clock,
+		Payments: attempts, Receipts: receipts, Books: books,
+		Prompts: paymentscases.Prompts{
+			Bus: k.Bus, Payments: attempts, Platform: platform, Limiter: k.Vault.Limits, Limit: 3, Ready: access.Ready,
+		},
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.Amina}, nil
 		},
@@ -209,12 +212,12 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility, c.Limits.Webhook = k.Views, o.Limit },
 		pays.Routes(),
 		paymentsapi.Receipts{
-			Bus: k.Bus, Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
-			Matching: paymentsviews.MatchingQuery{Views: k.Views}, Books: books,
+			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
+			Matching: paymentsviews.MatchingQuery{Views: k.Views}, Cases: receipts, Books: books,
 		}.Routes(),
 		paymentsapi.Gateway{
-			Bus: k.Bus, Gateways: paymentsviews.GatewaysQuery{Views: k.Views}, Secrets: k.Vault.Secrets,
-			Platform: platform,
+			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
+			Cases:    paymentscases.Gateways{Bus: k.Bus, Secrets: k.Vault.Secrets, Platform: platform},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},

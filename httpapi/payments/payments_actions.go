@@ -1,0 +1,132 @@
+package paymentsapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
+)
+
+// initiateRequest is the body of POST /payments/initiate: docs/rules/payments.md#initiate.
+type initiateRequest struct {
+	SubscriberID id.Subscriber  `json:"subscriberId"`
+	Amount       httpapi.Amount `json:"amount" doc:"rounded up to whole shillings, 1 to 250000"`
+	InvoiceID    id.Invoice     `json:"invoiceId,omitzero" doc:"to be paid first; the oldest due when absent"`
+	Phone        string         `json:"phone,omitempty" doc:"staff only; the subscriber's own when absent"`
+}
+
+// initiateResponse is the attempt as far as it is known when the provider has answered, or after 8 seconds.
+type initiateResponse struct {
+	PaymentID         id.Payment     `json:"paymentId"`
+	Status            string         `json:"status" enum:"PENDING,SUCCESS,CANCELLED,FAILED"`
+	CheckoutRequestID *string        `json:"checkoutRequestId"`
+	CustomerMessage   *string        `json:"customerMessage"`
+	AmountRequested   httpapi.Number `json:"amountRequested"`
+	Currency          money.Currency `json:"currency"`
+	ExpiresAt         *time.Time     `json:"expiresAt"`
+	Reason            *string        `json:"reason,omitempty"`
+	Message           *string        `json:"message,omitempty"`
+}
+
+// initiate asks a phone to pay and waits for the provider's answer.
+func (a Payments) initiate(ctx context.Context, c *httpapi.Call) error {
+	if err := mayAsk(c); err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[initiateRequest](c)
+	if err != nil {
+		return err
+	}
+	if err := a.mayAskFor(ctx, c, in.SubscriberID); err != nil {
+		return err
+	}
+	pending, err := a.Prompts.Initiate(ctx, c.Asked(), paymentscases.PromptInput{
+		SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: in.Amount.Figure(),
+		Phone: personal.Of(in.Phone), OwnPhoneOnly: c.Caller.Role == events.RoleSubscriber,
+	})
+	if err != nil {
+		return err
+	}
+	row, err := a.Prompts.AwaitAnswer(ctx, pending)
+	if err != nil {
+		return err
+	}
+	return c.Send(202, showInitiated(pending, row))
+}
+
+// showInitiated is the attempt as it is known; nil when the read side does not show it yet.
+func showInitiated(p paymentscases.Pending, row *paymentsviews.PaymentRow) initiateResponse {
+	out := initiateResponse{
+		PaymentID: p.PaymentID, Status: paymentsviews.StatusPending, AmountRequested: p.Amount.Number(),
+		Currency: p.Amount.Currency,
+	}
+	if row != nil {
+		out.Status, out.CheckoutRequestID, out.CustomerMessage = row.Status(), row.CheckoutRequestID,
+			row.CustomerMessage
+		out.ExpiresAt, out.Reason, out.Message = row.ExpiresAt, null.Of(row.Reason()), null.Of(row.Message)
+	}
+	return out
+}
+
+// queryRequest names the payment to ask about.
+type queryRequest struct {
+	PaymentID id.Payment `json:"paymentId"`
+}
+
+// query has the provider asked now and answers with what it said.
+func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
+	if err := mayAsk(c); err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[queryRequest](c)
+	if err != nil {
+		return err
+	}
+	if _, err := a.one(c).Find(ctx, c, in.PaymentID); err != nil {
+		return err
+	}
+	pending, err := a.Prompts.Check(ctx, c.Asked(), in.PaymentID)
+	if err != nil {
+		return err
+	}
+	row, err := a.Prompts.AwaitAnswer(ctx, pending)
+	if err != nil || row == nil {
+		return cmp.Or(err, commands.ErrNoPayment())
+	}
+	return c.Send(200, showPayment(*row))
+}
+
+// cashRequest is the body of POST /payments/cash: docs/rules/money.md#cash.
+type cashRequest struct {
+	SubscriberID id.Subscriber  `json:"subscriberId"`
+	Amount       httpapi.Amount `json:"amount"`
+	Reference    string         `json:"reference" doc:"number in the cash book, unique in the organization"`
+	InvoiceID    id.Invoice     `json:"invoiceId,omitzero"`
+}
+
+// cash records money taken by hand. The payment that it answers with has the receipt's id.
+func (a Payments) cash(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[cashRequest](c)
+	if err != nil {
+		return err
+	}
+	booked, err := a.Receipts.RecordCash(ctx, c.Asked(), paymentscases.CashInput{
+		SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: in.Amount.Figure(), Reference: in.Reference,
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.Books.Await(ctx, booked); err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, 201, a.one(c), id.As[id.Payment](booked.ReceiptID), booked.Done)
+}

@@ -1,0 +1,74 @@
+package paymentscases
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Booked is a receipt whose fate was decided in its own stream; a process books it on accounts a moment later.
+type Booked struct {
+	OrgID     id.Organization
+	ReceiptID id.Receipt
+	Accounts  []id.Subscriber // whose statements get a line of it; none when nothing changed
+	Done      bus.Result
+}
+
+// booked is the outcome of a correction, which changes the statements of some accounts; zero ids are left out.
+func booked(asked usecases.Asked, receipt id.Receipt, done bus.Result, accounts ...id.Subscriber) Booked {
+	out := Booked{OrgID: asked.Org(), ReceiptID: receipt, Done: done}
+	if !done.Changed {
+		return out
+	}
+	for _, s := range accounts {
+		if !s.IsZero() {
+			out.Accounts = append(out.Accounts, s)
+		}
+	}
+	return out
+}
+
+// Books waits for money to be in the books: whoever reads after a write sees the receipt and the accounts alike.
+// Callers without a screen need not wait.
+type Books struct{ Statement billingviews.StatementQuery }
+
+// Await waits until the statements have their line of the receipt, and until every read model of money shows it; 2 s at
+// most for each. What takes longer is no failure: it is seen a little later.
+func (b Books) Await(ctx context.Context, money Booked) error {
+	for _, s := range money.Accounts {
+		if err := b.await(ctx, money, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits for the books of one account.
+func (b Books) await(ctx context.Context, money Booked, account id.Subscriber) error {
+	var position uint64
+	_, err := b.Statement.Views.WaitUntil(ctx, billingviews.StatementName, func(ctx context.Context) (bool, error) {
+		var err error
+		position, err = b.Statement.Since(ctx, money.OrgID, account, id.Any(money.ReceiptID), money.Done.Position)
+		return position > 0, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{
+		subscribersviews.SubscribersName, billingviews.InvoicesName, billingviews.CollectionsName,
+		paymentsviews.ReceiptsName,
+	} {
+		err := b.Statement.Views.WaitFor(ctx, name, position)
+		if err != nil && !errors.Is(err, runner.ErrBehind) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package paymentscases
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// PlatformGateway is the shared paybill. Without a shortcode there is none.
+type PlatformGateway struct {
+	Shortcode   string
+	Environment string // commands.EnvironmentSandbox or EnvironmentProduction
+	// Live calls real providers. A live sandbox takes callbacks on trust, so real money has no place on it:
+	// docs/rules/payments.md#secret-addresses.
+	Live bool
+}
+
+// Gateways configures how organizations take mobile money. Safe for concurrent use.
+type Gateways struct {
+	Bus      *bus.Bus
+	Secrets  *vault.Secrets
+	Platform PlatformGateway
+}
+
+// GatewayInput is the settings that an organization wants.
+type GatewayInput struct {
+	Direct      bool   // on a shortcode of its own; false = on the platform's
+	Environment string // "" = the platform's
+	Shortcode   string // of direct mode only, like the secrets
+	// A secret that is absent or secrets.Hidden stays as it is.
+	ConsumerKey, ConsumerSecret, Passkey secrets.Text
+	RejectUnknownAccounts                bool // refuse paybill payments that name no account of the organization
+}
+
+// Configure adopts settings. New credentials are in the vault before the settings name them, under a reference of their
+// own: the registration of the shortcode, which makes it active, begins at once
+// (docs/rules/payments.md#direct-shortcode). Refused settings leave no credentials behind; a crash in between does, and
+// nothing refers to them. Credentials that are the ones in use keep their reference, and with it the registration. The
+// settings hold for what they were made from: of two changes at once, neither takes back the other's credentials.
+// Fails: invalid_input, shortcode_taken, concurrent_change. A repeat under the same key adopts nothing more.
+func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in GatewayInput) (bus.Result, error) {
+	if in.Environment == "" {
+		in.Environment = g.Platform.Environment
+	}
+	if err := g.allows(in); err != nil {
+		return bus.Result{}, err
+	}
+	fresh := usecases.NewID[id.Secret](asked, "payment_credentials")
+	change := func(present payments.Gateway) (commands.Command, error) {
+		return g.command(ctx, asked.Org(), in, present.Credentials, fresh)
+	}
+	done, err := usecases.Amend(ctx, g.Bus, asked, asked.Org(), change)
+	if failure.CodeOf(err) == "gateway_not_found" { // the first settings are made from nothing
+		var first commands.Command
+		if first, err = change(payments.Gateway{}); err == nil {
+			done, err = g.Bus.Execute(ctx, first, asked.Meta)
+		}
+	}
+	switch failure.KindOf(err) {
+	case failure.Conflict, failure.Stale: // refused for good: nothing will ever refer to the credentials
+		err = errors.Join(err, g.Secrets.Delete(ctx, fresh))
+	default:
+	}
+	return done, err
+}
+
+// allows refuses settings that do not go with the platform's.
+func (g Gateways) allows(in GatewayInput) error {
+	sandbox := g.Platform.Live && g.Platform.Environment == commands.EnvironmentSandbox
+	switch {
+	case sandbox && in.Environment == commands.EnvironmentProduction:
+		return failure.NewInvalid("invalid_input",
+			"environment must be sandbox: this platform runs in the provider's sandbox")
+	case in.Direct && in.Shortcode != "" && in.Shortcode == g.Platform.Shortcode:
+		return failure.NewConflict("shortcode_taken", "This shortcode is the platform's.")
+	}
+	return nil
+}
+
+// command makes the settings whole, and stores credentials that differ from the present ones under a fresh reference.
+func (g Gateways) command(
+	ctx context.Context, org id.Organization, in GatewayInput, present, fresh id.Secret,
+) (commands.ConfigureGateway, error) {
+	command := commands.ConfigureGateway{
+		OrgID: org, Direct: in.Direct, Environment: in.Environment, RejectUnknownAccounts: in.RejectUnknownAccounts,
+	}
+	if !in.Direct {
+		return command, nil
+	}
+	before, err := g.read(ctx, present)
+	if err != nil {
+		return command, err
+	}
+	after, err := in.credentials(before)
+	if err != nil {
+		return command, err
+	}
+	command.Shortcode, command.CredentialsRef = in.Shortcode, present
+	if after != before {
+		command.CredentialsRef = fresh
+	}
+	if err := command.Validate(); err != nil || after == before {
+		return command, err
+	}
+	plain, err := json.Marshal(after)
+	if err != nil {
+		return command, fmt.Errorf("write payment credentials: %w", err)
+	}
+	return command, g.Secrets.Put(ctx,
+		vault.Secret{Ref: fresh, OrgID: org, Purpose: commands.GatewayCredentialsPurpose}, plain)
+}
+
+// read gives the credentials behind a reference; empty ones for the zero reference.
+func (g Gateways) read(ctx context.Context, ref id.Secret) (commands.GatewayCredentials, error) {
+	var out commands.GatewayCredentials
+	if ref.IsZero() {
+		return out, nil
+	}
+	plain, err := g.Secrets.Get(ctx, ref)
+	if err == nil {
+		err = json.Unmarshal(plain, &out)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read payment credentials: %w", err)
+	}
+	return out, nil
+}
+
+// credentials are the present ones with those that were given anew; direct mode needs them all.
+func (in GatewayInput) credentials(before commands.GatewayCredentials) (commands.GatewayCredentials, error) {
+	after := commands.GatewayCredentials{
+		ConsumerKey:    orBefore(in.ConsumerKey, before.ConsumerKey),
+		ConsumerSecret: orBefore(in.ConsumerSecret, before.ConsumerSecret),
+		Passkey:        orBefore(in.Passkey, before.Passkey),
+	}
+	var faults failure.Faults
+	faults.Check(after.ConsumerKey != "", "consumerKey", "is required in direct mode")
+	faults.Check(after.ConsumerSecret != "", "consumerSecret", "is required in direct mode")
+	faults.Check(after.Passkey != "", "passkey", "is required in direct mode")
+	return after, faults.Err()
+}
+
+// orBefore is the secret given, or the present one when it was shown hidden or left out.
+func orBefore(given secrets.Text, before string) string {
+	if given.IsZero() || given.Reveal() == secrets.Hidden {
+		return before
+	}
+	return given.Reveal()
+}

@@ -1,0 +1,160 @@
+package paymentscases_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
+)
+
+// gateway is an organization's settings as the log has them.
+func (k *kit) gateway(t *testing.T, org id.Organization) payments.Gateway {
+	t.Helper()
+	g, _, err := bus.LoadUnchecked[payments.Gateway](t.Context(), k.bus, org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// configure adopts settings, or expects a failure; "" for none.
+func (k *kit) configure(t *testing.T, asked usecases.Asked, in paymentscases.GatewayInput, code string) {
+	t.Helper()
+	_, err := k.gateways.Configure(t.Context(), asked, in)
+	wantCode(t, "configure", err, code)
+}
+
+// secretsKept counts what is in the vault.
+func (k *kit) secretsKept(t *testing.T) (n int) {
+	t.Helper()
+	sql := `select count(*) from ` + k.store.DB.Namespace.Schema("vault") + `.secrets`
+	if err := k.store.DB.Owner.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// credentials reads the vault.
+func (k *kit) credentials(t *testing.T, ref id.Secret) (c commands.GatewayCredentials) {
+	t.Helper()
+	plain, err := k.vault.Secrets.Get(t.Context(), ref)
+	if err == nil {
+		err = json.Unmarshal(plain, &c)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// direct is direct mode on a shortcode.
+func direct(shortcode string, secret secrets.Text) paymentscases.GatewayInput {
+	return paymentscases.GatewayInput{
+		Direct: true, Shortcode: shortcode, ConsumerKey: "key", ConsumerSecret: secret, Passkey: "pass",
+	}
+}
+
+func TestConfigure_CredentialsAreKeptUnderAReferenceOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	asked := k.asked(k.org)
+	k.configure(t, asked, direct("600777", "one"), "")
+	first := k.gateway(t, k.org)
+	want := commands.GatewayCredentials{ConsumerKey: "key", ConsumerSecret: "one", Passkey: "pass"}
+	if first.Environment != commands.EnvironmentSandbox || k.credentials(t, first.Credentials) != want {
+		t.Errorf("adopted %+v", first)
+	}
+	k.configure(t, asked, direct("600777", "one"), "") // after a lost answer
+	if n := len(recorded[events.GatewayConfigured](t, k, commands.GatewayCategory, k.org.String())); n != 1 {
+		t.Errorf("a repeat adopted again: %d", n)
+	}
+	hidden := direct("600777", secrets.Hidden)
+	hidden.RejectUnknownAccounts, hidden.ConsumerKey, hidden.Passkey = true, "", secrets.Hidden
+	k.configure(t, k.asked(k.org), hidden, "")
+	if g := k.gateway(t, k.org); g.Credentials != first.Credentials || !g.RejectUnkn || k.secretsKept(t) != 1 {
+		t.Errorf("hidden secrets: %+v, %d kept", g, k.secretsKept(t))
+	}
+	k.configure(t, k.asked(k.org), direct("600777", "two"), "")
+	if g := k.gateway(t, k.org); g.Credentials == first.Credentials ||
+		k.credentials(t, g.Credentials).ConsumerSecret != "two" || k.credentials(t, first.Credentials) != want {
+		t.Errorf("new secrets: %+v", g)
+	}
+	k.configure(t, k.asked(k.org), paymentscases.GatewayInput{}, "")
+	if g := k.gateway(t, k.org); g.Direct || !g.Credentials.IsZero() || g.Shortcode != "" {
+		t.Errorf("centralized: %+v", g)
+	}
+}
+
+func TestConfigure_WhatIsRefusedLeavesNoCredentials(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.configure(t, k.asked(k.other), direct("600777", "other"), "")
+	k.configure(t, k.asked(k.org), direct("600777", "one"), "shortcode_taken")
+	k.configure(t, k.asked(k.org), direct(platformShortcode, "one"), "shortcode_taken")
+	k.configure(t, k.asked(k.org), direct("12", "one"), "invalid_input")
+	k.configure(t, k.asked(k.org), direct("600778", secrets.Hidden), "invalid_input")
+	real := direct("600778", "one")
+	real.Environment = "moon"
+	k.configure(t, k.asked(k.org), real, "invalid_input")
+	real.Environment, k.gateways.Platform.Live = commands.EnvironmentProduction, true
+	k.configure(t, k.asked(k.org), real, "invalid_input")
+	k.gateways.Platform.Live = false
+	if n := k.secretsKept(t); n != 1 {
+		t.Errorf("%d kept", n)
+	}
+	if g := k.gateway(t, k.org); !g.Org.IsZero() {
+		t.Errorf("adopted %+v", g)
+	}
+	k.configure(t, k.asked(k.org), direct("600778", "one"), "")
+	stale, old := k.asked(k.org), uint64(7)
+	stale.Meta.ExpectedRevision = &old
+	if _, err := k.gateways.Configure(t.Context(), stale,
+		direct("600778", "two")); failure.KindOf(err) != failure.Stale {
+		t.Errorf("a failed If-Match: %v", err)
+	}
+	if n := k.secretsKept(t); n != 2 {
+		t.Errorf("%d kept after a failed If-Match", n)
+	}
+}
+
+func TestConfigure_AtOnceNobodyTakesBackTheCredentialsOfTheOther(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.configure(t, k.asked(k.org), direct("600777", "one"), "")
+	hidden := direct("600777", secrets.Hidden)
+	hidden.RejectUnknownAccounts = true
+	for _, secret := range []secrets.Text{"two", "three", "four"} {
+		failed := atOnce(2, func(n int) error {
+			in := hidden
+			if n == 0 {
+				in = direct("600777", secret)
+			}
+			_, err := k.gateways.Configure(t.Context(), k.asked(k.org), in)
+			return err
+		})
+		if failed != nil {
+			t.Errorf("at once: %v", failed)
+		}
+		if have := k.credentials(t, k.gateway(t, k.org).Credentials).ConsumerSecret; have != secret.Reveal() {
+			t.Errorf("have %q, want %q", have, secret.Reveal())
+		}
+	}
+	same := k.asked(k.other)
+	if failed := atOnce(3, func(int) error {
+		_, err := k.gateways.Configure(t.Context(), same, direct("600778", "one"))
+		return err
+	}); failed != nil {
+		t.Errorf("the same request at once: %v", failed)
+	}
+	if n := len(recorded[events.GatewayConfigured](t, k, commands.GatewayCategory, k.other.String())); n != 1 {
+		t.Errorf("adopted %d times", n)
+	}
+}

@@ -1,0 +1,197 @@
+// Package paymentscases has what takes several steps in payments: asking a phone to pay and asking the provider about
+// it (Prompts), money taken by hand and the corrections of receipts (Receipts), how an organization takes mobile money
+// (Gateways), and the wait until the books show it (Books). What is decided is decided from the log: read models serve
+// only those who wait for something to show.
+package paymentscases
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// promptWindow is the time in which Prompts.Limit counts. Source: docs/rules/payments.md#prompt-limits.
+const promptWindow = 10 * time.Minute
+
+// Prompts asks phones to pay, and asks the provider what became of that. Safe for concurrent use.
+type Prompts struct {
+	Bus      *bus.Bus
+	Payments paymentsviews.PaymentsQuery // for AwaitAnswer alone
+	Platform PlatformGateway
+	// Limiter counts the prompts of a phone; it stores keys as HMACs.
+	Limiter vault.Limiter
+	// Limit is how many prompts one phone gets in ten minutes: 3, more in load tests.
+	Limit int
+	// Ready gives failure.Unavailable while the provider of an environment cannot be called.
+	Ready func(environment string) error
+}
+
+// PromptInput is whom to ask for what.
+type PromptInput struct {
+	SubscriberID id.Subscriber
+	InvoiceID    id.Invoice      // to be paid first; zero = the oldest due
+	Amount       usecases.Figure // rounded up to whole shillings
+	Phone        personal.Text   // zero = the subscriber's own
+	OwnPhoneOnly bool            // a customer asks: no other phone than the subscriber's own may be named
+}
+
+// Pending is an attempt about which the provider was asked.
+type Pending struct {
+	OrgID     id.Organization
+	PaymentID id.Payment
+	Amount    money.Amount // what the phone is asked for, in whole units
+	Asked     bool         // false: there was nothing to ask, the attempt stands as it is shown
+	// Revision is the attempt's when the provider was asked: an answer has a later one.
+	Revision uint64
+}
+
+// Initiate asks a phone to pay (docs/rules/payments.md#initiate). The account reserves the attempt first, so that it
+// decides about a second one of the same amount (docs/rules/payments.md#one-open-prompt); then the phone's limit is
+// counted, and last the attempt begins, which a process sends to the provider. A crash before the attempt begins leaves
+// a reservation, which ends by itself after five minutes. It does not wait for the provider: see AwaitAnswer. Fails:
+// subscriber_not_found, phone_not_yours, currency_not_supported, invalid_input, payment_gateway_missing, what Ready
+// gives, invoice_not_found, invoice_not_payable, payment_in_progress, too_many_prompts (the reservation is then given
+// back). A repeat under the same key goes on where the first try ended, and asks no phone twice.
+func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptInput) (Pending, error) {
+	command, err := p.command(ctx, asked, in)
+	if err != nil {
+		return Pending{}, err
+	}
+	if err := p.Ready(command.Environment); err != nil {
+		return Pending{}, err
+	}
+	if err := p.reserve(ctx, asked, command); err != nil {
+		return Pending{}, err
+	}
+	begun, err := p.Bus.Execute(ctx, command, asked.Meta)
+	if err != nil {
+		return Pending{}, err // the reservation ends by itself: the outcome may be unknown
+	}
+	return Pending{
+		OrgID: command.OrgID, PaymentID: command.PaymentID, Amount: command.Amount, Asked: true,
+		Revision: begun.Revision,
+	}, nil
+}
+
+// command fills the command from the subscriber and the gateway's settings, both as the log has them.
+func (p Prompts) command(
+	ctx context.Context, asked usecases.Asked, in PromptInput,
+) (commands.InitiatePayment, error) {
+	none := commands.InitiatePayment{}
+	subscriber, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, p.Bus, asked.Org(), in.SubscriberID)
+	if err != nil {
+		return none, err
+	}
+	phone, err := in.phone(subscriber)
+	if err != nil {
+		return none, err
+	}
+	if subscriber.Currency != money.KES {
+		return none, failure.NewConflict("currency_not_supported",
+			"Mobile money is paid in KES, and this account is kept in %s.", subscriber.Currency)
+	}
+	var faults failure.Faults
+	amount := in.Amount.In(money.KES, "amount", &faults)
+	if err := faults.Err(); err != nil {
+		return none, err
+	}
+	command := commands.InitiatePayment{
+		PaymentID: usecases.NewID[id.Payment](asked, "payment"), OrgID: asked.Org(), SubscriberID: in.SubscriberID,
+		InvoiceID: in.InvoiceID, Amount: amount.CeilMajor(), Phone: phone, AccountReference: accountReference(),
+	}
+	if err := p.route(ctx, &command); err != nil {
+		return none, err
+	}
+	return command, command.Validate()
+}
+
+// phone is the phone to ask, in the provider's form: the subscriber's own, or the one that was named.
+func (in PromptInput) phone(s subscribers.Subscriber) (personal.Text, error) {
+	own := s.Details.Phone.Reveal()
+	phone := own
+	if given := in.Phone.Reveal(); given != "" {
+		phone = commands.NormalizeContactPhone(given)
+	}
+	if in.OwnPhoneOnly && phone != own {
+		return personal.Text{}, failure.NewDenied("phone_not_yours", "You can only ask your own phone.")
+	}
+	return personal.Of(strings.TrimPrefix(phone, "+")), nil
+}
+
+// accountReference makes the text that the customer's statement shows, unique to the attempt: 55 random bits, which no
+// account number, phone or invoice number looks like.
+func accountReference() string { return "P" + rand.Text()[:11] }
+
+// route chooses shortcode and credentials: the organization's own when they are active, else the platform's
+// (docs/rules/payments.md#gateway-settings). The choice goes into the attempt, so that settings which change later do
+// not touch it.
+func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) error {
+	g, _, err := bus.LoadOwned[payments.Gateway](ctx, p.Bus, command.OrgID, command.OrgID)
+	switch {
+	case err != nil && failure.KindOf(err) != failure.NotFound: // not found: never configured
+		return err
+	case g.Active():
+		command.Direct, command.Environment, command.Shortcode, command.CredentialsRef = true, g.Environment,
+			g.Shortcode,
+			g.Credentials
+	case p.Platform.Shortcode == "":
+		return failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
+	default:
+		command.Environment, command.Shortcode = p.Platform.Environment, p.Platform.Shortcode
+	}
+	return nil
+}
+
+// reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses
+// asks no phone, so it does not count; one over the limit is given back.
+func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command commands.InitiatePayment) error {
+	_, _, err := bus.LoadOwned[payments.Payment](ctx, p.Bus, command.OrgID, command.PaymentID)
+	if failure.KindOf(err) != failure.NotFound {
+		return err // nil: a repeat of what went through, and whose answer was lost
+	}
+	// Not the id that a first try had: a reservation that was given back since has to be made again.
+	meta := asked.Step("reserve " + id.New[id.Request]().String())
+	reserved, err := p.Bus.Execute(ctx, commands.ReservePrompt{
+		SubscriberID: command.SubscriberID, OrgID: command.OrgID, PaymentID: command.PaymentID,
+		InvoiceID: command.InvoiceID, Amount: command.Amount,
+	}, meta)
+	if err != nil || !reserved.Changed {
+		return err // still reserved by a first try that was cut off
+	}
+	over := p.count(ctx, command.Phone)
+	if over == nil {
+		return nil
+	}
+	meta = asked.Step("release " + meta.CommandID.String())
+	_, err = p.Bus.Execute(ctx, commands.ReleasePrompt{
+		SubscriberID: command.SubscriberID, PaymentID: command.PaymentID,
+	}, meta)
+	return errors.Join(over, err)
+}
+
+// count bounds how often one phone is asked.
+func (p Prompts) count(ctx context.Context, phone personal.Text) error {
+	ok, wait, err := p.Limiter.Allow(ctx, "prompt:"+phone.Reveal(), p.Limit, promptWindow)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return failure.NewLimited("too_many_prompts", "This phone was asked to pay too often. Please wait.",
+			min(max(wait, time.Second), promptWindow))
+	}
+	return nil
+}

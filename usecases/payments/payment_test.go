@@ -1,0 +1,300 @@
+package paymentscases_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
+)
+
+// want is a prompt of Amina.
+func (k *kit) want(amount usecases.Figure) paymentscases.PromptInput {
+	return paymentscases.PromptInput{SubscriberID: k.amina, Amount: amount}
+}
+
+// begun gives what a payment's stream says of its beginning.
+func (k *kit) begun(t *testing.T, payment id.Payment) []events.PaymentInitiated {
+	t.Helper()
+	return recorded[events.PaymentInitiated](t, k, commands.PaymentCategory, payment.String())
+}
+
+// open are the prompts that Amina's account has reserved.
+func (k *kit) open(t *testing.T) map[id.Payment]billing.Prompt {
+	t.Helper()
+	a, _, err := bus.LoadOwned[billing.Account](t.Context(), k.bus, k.org, k.amina)
+	if err != nil && failure.KindOf(err) != failure.NotFound {
+		t.Fatal(err)
+	}
+	return a.Prompts
+}
+
+// named gives a prompt the provider's name.
+func (k *kit) named(t *testing.T, payment id.Payment) {
+	t.Helper()
+	k.run(t, commands.BeginSubmission{PaymentID: payment})
+	k.run(t, commands.AcceptPrompt{PaymentID: payment, CheckoutRequestID: "ws_" + payment.String()})
+}
+
+func TestInitiate_ReservesOnTheAccountAndBeginsTheAttempt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("1499.2"))
+	if err != nil || pending.Amount != money.Major(1500, money.KES) || !pending.Asked {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	list := k.begun(t, pending.PaymentID)
+	if len(list) != 1 {
+		t.Fatalf("begun %d times", len(list))
+	}
+	e := list[0]
+	if e.Phone.Reveal() != "254712000000" || e.Shortcode != platformShortcode || e.Direct ||
+		!e.CredentialsRef.IsZero() ||
+		e.Environment != commands.EnvironmentSandbox || e.OrgID != k.org {
+		t.Errorf("begun as %+v", e)
+	}
+	if _, open := k.open(t)[pending.PaymentID]; !open {
+		t.Error("nothing is reserved")
+	}
+}
+
+func TestInitiate_TheGatewayIsChosenFromTheLog(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	direct := paymentscases.GatewayInput{
+		Direct: true, Shortcode: "600777", ConsumerKey: "k", ConsumerSecret: "s", Passkey: "p",
+		Environment: commands.EnvironmentProduction,
+	}
+	shortcode := func(amount usecases.Figure) events.PaymentInitiated {
+		t.Helper()
+		k.clock.Advance(time.Hour) // the limit of the phone
+		pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.begun(t, pending.PaymentID)[0]
+	}
+	if _, err := k.gateways.Configure(t.Context(), k.asked(k.org), direct); err != nil {
+		t.Fatal(err)
+	}
+	if e := shortcode("1"); e.Direct || e.Shortcode != platformShortcode {
+		t.Errorf("before the registration: %+v", e)
+	}
+	ref := k.gateway(t, k.org).Credentials
+	k.run(t, commands.RegisterGateway{
+		OrgID: k.org, Environment: direct.Environment, Shortcode: "600777", CredentialsRef: ref,
+	})
+	if e := shortcode("2"); !e.Direct || e.Shortcode != "600777" || e.CredentialsRef != ref ||
+		e.Environment != commands.EnvironmentProduction {
+		t.Errorf("at once after the registration: %+v", e)
+	}
+	direct.ConsumerSecret = secrets.Text("another")
+	if _, err := k.gateways.Configure(t.Context(), k.asked(k.org), direct); err != nil {
+		t.Fatal(err)
+	}
+	if e := shortcode("3"); e.Direct {
+		t.Errorf("at once after its end: %+v", e)
+	}
+	k.prompts.Platform.Shortcode = ""
+	_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("4"))
+	wantCode(t, "no gateway", err, "payment_gateway_missing")
+}
+
+func TestInitiate_WhatIsRefusedReservesAndCountsNothing(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	strange := k.want("10")
+	strange.Phone, strange.OwnPhoneOnly = personal.Of("0733000000"), true
+	unknown := k.want("10")
+	unknown.InvoiceID = id.New[id.Invoice]()
+	for code, in := range map[string]paymentscases.PromptInput{
+		"subscriber_not_found":   {SubscriberID: k.brian, Amount: "10"},
+		"phone_not_yours":        strange,
+		"currency_not_supported": {SubscriberID: k.dollar, Amount: "10"},
+		"invoice_not_found":      unknown,
+	} {
+		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), in)
+		wantCode(t, code, err, code)
+	}
+	for _, amount := range []usecases.Figure{"0", "", "-1", "1e3", "250001", "ten"} {
+		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
+		wantCode(t, "amount "+string(amount), err, "invalid_input")
+	}
+	k.readiness = failure.NewUnavailable("provider_unavailable", "Later.", time.Second, nil)
+	_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
+	wantCode(t, "no provider", err, "provider_unavailable")
+	k.readiness = nil
+	if n := len(k.open(t)); n != 0 {
+		t.Fatalf("%d reserved", n)
+	}
+	if _, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10")); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
+		wantCode(t, "the same amount", err, "payment_in_progress")
+	}
+	for _, amount := range []usecases.Figure{"20", "30"} { // two more of three
+		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
+		wantCode(t, "within the limit", err, "")
+	}
+}
+
+func TestInitiate_OverTheLimitTheReservationIsGivenBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.prompts.Limit = 1
+	if _, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10")); err != nil {
+		t.Fatal(err)
+	}
+	over := k.asked(k.org)
+	for range 3 {
+		_, err := k.prompts.Initiate(t.Context(), over, k.want("20"))
+		wantCode(t, "over the limit", err, "too_many_prompts")
+	}
+	if n := len(k.open(t)); n != 1 {
+		t.Errorf("%d reserved", n)
+	}
+	k.clock.Advance(21 * time.Minute)
+	_, err := k.prompts.Initiate(t.Context(), over, k.want("20"))
+	wantCode(t, "the same again, later", err, "")
+}
+
+func TestInitiate_ARepeatGoesOnWhereTheFirstTryWasCutOff(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	asked := k.asked(k.org)
+	ctx, die := context.WithCancel(t.Context())
+	limiter := k.prompts.Limiter
+	k.prompts.Limiter = cut{die}
+	if _, err := k.prompts.Initiate(ctx, asked, k.want("10")); !errors.Is(err, errCut) {
+		t.Fatalf("the first try: %v", err)
+	}
+	k.prompts.Limiter = limiter
+	if n := len(k.open(t)); n != 1 {
+		t.Fatalf("%d reserved after the first try", n)
+	}
+	second, err := k.prompts.Initiate(t.Context(), asked, k.want("10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, err := k.prompts.Initiate(t.Context(), asked, k.want("10"))
+	if err != nil || third != second {
+		t.Errorf("a repeat after the end: %+v, %v, want %+v", third, err, second)
+	}
+	if n := len(k.begun(t, second.PaymentID)); n != 1 || len(k.open(t)) != 1 {
+		t.Errorf("begun %d times, %d reserved", n, len(k.open(t)))
+	}
+}
+
+func TestInitiate_AtOnceOneOfAnAmountGoesOn(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.prompts.Limit = 100
+	same := k.asked(k.org)
+	if failed := atOnce(4, func(int) error {
+		_, err := k.prompts.Initiate(t.Context(), same, k.want("10"))
+		return err
+	}); failed != nil {
+		t.Errorf("the same request: %v", failed)
+	}
+	if n := len(k.begun(t, usecases.NewID[id.Payment](same, "payment"))); n != 1 {
+		t.Errorf("begun %d times", n)
+	}
+	failed := atOnce(4, func(int) error {
+		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("20"))
+		return err
+	})
+	if !slices.Equal(failed, slices.Repeat([]string{"payment_in_progress"}, 3)) {
+		t.Errorf("four requests for one amount: %v", failed)
+	}
+	if n := len(k.open(t)); n != 2 {
+		t.Errorf("%d reserved", n)
+	}
+}
+
+func TestCheck_AsksWhereThereIsSomethingToAsk(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	payment := pending.PaymentID
+	check := func(asked usecases.Asked, payment id.Payment, code string, wantAsked bool) {
+		t.Helper()
+		got, err := k.prompts.Check(t.Context(), asked, payment)
+		wantCode(t, "check", err, code)
+		if got.Asked != wantAsked {
+			t.Errorf("asked: %v", got.Asked)
+		}
+	}
+	k.readiness = failure.NewUnavailable("provider_unavailable", "Later.", time.Second, nil)
+	check(k.asked(k.org), payment, "", false) // the provider's name of it is not known
+	k.named(t, payment)
+	check(k.asked(k.org), payment, "provider_unavailable", false)
+	k.readiness = nil
+	asked := k.asked(k.org)
+	check(asked, payment, "", true)
+	check(asked, payment, "", false)
+	if n := len(recorded[events.PromptCheckRequested](t, k, commands.PaymentCategory, payment.String())); n != 1 {
+		t.Errorf("a repeat asked again: %d", n)
+	}
+	check(k.asked(k.other), payment, "payment_not_found", false)
+	check(k.asked(k.org), id.New[id.Payment](), "payment_not_found", false)
+	k.run(t, commands.SettlePayment{
+		PaymentID: payment, ReceiptID: commands.ReceiptID("SJK4X7Q2A0"), ReceiptNumber: "SJK4X7Q2A0",
+		Amount: money.Major(10, money.KES), By: commands.ByCallback,
+	})
+	check(k.asked(k.org), payment, "", false)
+	cash, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), paymentscases.CashInput{
+		SubscriberID: k.amina, Amount: "5", Reference: "Book 1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(k.asked(k.org), id.As[id.Payment](cash.ReceiptID), "", false)
+	check(k.asked(k.other), id.As[id.Payment](cash.ReceiptID), "payment_not_found", false)
+	check(k.asked(k.org), id.As[id.Payment](k.held(t, "SJK4X7Q2A1", k.org)), "payment_not_found", false)
+}
+
+func TestAwaitAnswer_GivesTheRowOnceTheProviderAnswered(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.show(t)
+	pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.named(t, pending.PaymentID)
+	row, err := k.prompts.AwaitAnswer(t.Context(), pending)
+	if err != nil || row == nil || row.CheckoutRequestID == nil || row.Stage != "awaiting" {
+		t.Fatalf("prompt: %+v, %v", row, err)
+	}
+	pending, err = k.prompts.Check(t.Context(), k.asked(k.org), pending.PaymentID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.run(t, commands.RecordVerdict{PaymentID: pending.PaymentID, Code: "1032", By: commands.ByQuery})
+	row, err = k.prompts.AwaitAnswer(t.Context(), pending)
+	if err != nil || row == nil || row.Stage != "cancelled" {
+		t.Fatalf("check: %+v, %v", row, err)
+	}
+	gone, die := context.WithCancel(t.Context())
+	die()
+	if _, err := k.prompts.AwaitAnswer(gone, pending); err == nil {
+		t.Error("a caller that went away is waited for")
+	}
+}

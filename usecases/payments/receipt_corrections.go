@@ -1,0 +1,151 @@
+package paymentscases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// AttributeInput is whose money a receipt in suspense is.
+type AttributeInput struct {
+	ReceiptID    id.Receipt
+	SubscriberID id.Subscriber
+	InvoiceID    id.Invoice // to be paid first; zero = the oldest due
+}
+
+// ReattributeInput is whose money a receipt is after all.
+type ReattributeInput struct {
+	ReceiptID    id.Receipt
+	SubscriberID id.Subscriber
+	Reason       string // kept with the events, and shown on both statements
+}
+
+// ReverseInput is which money is taken back, and why.
+type ReverseInput struct {
+	ReceiptID id.Receipt
+	Reason    string // kept with the events, and shown on the statement
+}
+
+// Attribute gives money in suspense to a subscriber: it does everything that a matched payment does. The account must
+// be kept in the money's currency. Fails: invalid_input, subscriber_not_found, receipt_not_found, currency_mismatch,
+// receipt_matched, receipt_reversed, receipt_absorbed. A repeat changes nothing more.
+func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in AttributeInput) (Booked, error) {
+	command := commands.AttributeReceipt{
+		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
+	}
+	if err := command.Validate(); err != nil {
+		return Booked{}, err
+	}
+	to, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, r.Bus, asked.Org(), in.SubscriberID)
+	if err != nil {
+		return Booked{}, err
+	}
+	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
+		func(present payments.Receipt) (commands.Command, error) { return command, accepts(to, present) })
+	if err != nil {
+		return Booked{}, err
+	}
+	return booked(asked, in.ReceiptID, done, in.SubscriberID), nil
+}
+
+// Reverse takes a payment back from wherever it is (docs/rules/money.md#mistakes). The account that has it is asked
+// first whether it can give it up, and the receipt is reversed only while it is on that account; a process then takes
+// it from the account. Fails: invalid_input, receipt_not_found, receipt_archived, receipt_absorbed. A repeat changes
+// nothing more.
+func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseInput) (Booked, error) {
+	command := commands.ReverseReceipt{ReceiptID: in.ReceiptID, OrgID: asked.Org(), Reason: in.Reason}
+	if err := command.Validate(); err != nil {
+		return Booked{}, err
+	}
+	asked.Meta.Reason = in.Reason
+	var from id.Subscriber
+	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
+		func(present payments.Receipt) (commands.Command, error) {
+			from = present.Subscriber
+			return command, r.leaves(ctx, present)
+		})
+	if err != nil {
+		return Booked{}, err
+	}
+	return booked(asked, in.ReceiptID, done, from), nil
+}
+
+// Reattribute moves a payment to another subscriber (docs/rules/money.md#mistakes). The account that has it is asked
+// first whether it can give it up, as Reverse does, and the other one must be kept in the money's currency; a process
+// then moves it. Fails: invalid_input, subscriber_not_found, receipt_not_found, receipt_archived, currency_mismatch,
+// receipt_not_matched, receipt_absorbed. A repeat changes nothing more.
+func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in ReattributeInput) (Booked, error) {
+	command := commands.ReattributeReceipt{
+		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, Reason: in.Reason,
+	}
+	if err := command.Validate(); err != nil {
+		return Booked{}, err
+	}
+	to, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, r.Bus, asked.Org(), in.SubscriberID)
+	if err != nil {
+		return Booked{}, err
+	}
+	asked.Meta.Reason = in.Reason
+	var from id.Subscriber
+	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
+		func(present payments.Receipt) (commands.Command, error) {
+			from = present.Subscriber
+			if err := r.leaves(ctx, present); err != nil {
+				return nil, err
+			}
+			return command, accepts(to, present)
+		})
+	if err != nil {
+		return Booked{}, err
+	}
+	return booked(asked, in.ReceiptID, done, from, in.SubscriberID), nil
+}
+
+// leaves asks the account that has the money whether it can give it up: what the receipt says to be elsewhere must not
+// stay there. The correction holds for the receipt's revision, so it is this account that the money leaves.
+func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
+	if present.Subscriber.IsZero() {
+		return nil
+	}
+	account, _, err := bus.LoadOwned[billing.Account](ctx, r.Bus, present.Org, present.Subscriber)
+	if failure.KindOf(err) == failure.NotFound {
+		return nil // its first money is still on the way there
+	}
+	if err != nil {
+		return err
+	}
+	return account.MayWithdraw(present.ID)
+}
+
+// accepts refuses money in another currency than the one that an account is kept in, which never changes.
+func accepts(s subscribers.Subscriber, receipt payments.Receipt) error {
+	if receipt.Amount.Currency != s.Currency {
+		return failure.NewConflict("currency_mismatch", "This account is kept in %s.", s.Currency)
+	}
+	return nil
+}
+
+// Assign gives unmatched money on a platform shortcode to an organization, whose staff then attribute it
+// (docs/rules/money.md#money-without-an-owner). It is the platform's own act: asked has no organization. Fails:
+// invalid_input, receipt_not_found, receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed. A
+// repeat changes nothing more.
+func (r Receipts) Assign(
+	ctx context.Context, asked usecases.Asked, receipt id.Receipt, to id.Organization,
+) (bus.Result, error) {
+	_, _, err := bus.LoadOwned[identity.Organization](ctx, r.Bus, to, to)
+	if failure.KindOf(err) == failure.NotFound {
+		return bus.Result{}, failure.NewInvalid("invalid_input", "orgId names no organization")
+	}
+	if err != nil {
+		return bus.Result{}, err
+	}
+	return r.Bus.Execute(ctx, commands.AssignReceipt{ReceiptID: receipt, OrgID: to}, asked.Meta)
+}

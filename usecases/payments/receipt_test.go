@@ -1,0 +1,295 @@
+package paymentscases_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/usecases/payments"
+)
+
+// held is a paybill receipt of 100 shillings in an organization's suspense; zero = of no organization.
+func (k *kit) held(t *testing.T, number string, org id.Organization) id.Receipt {
+	t.Helper()
+	receipt := commands.ReceiptID(number)
+	k.run(t, commands.RecordReceipt{
+		ReceiptID: receipt, OrgID: org, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
+		Channel: commands.ChannelPaybill, Shortcode: platformShortcode, Amount: money.Major(100, money.KES),
+		PaidAt: k.clock.Now(), Sighting: commands.SightingConfirmation,
+	})
+	k.run(t, commands.HoldReceipt{ReceiptID: receipt, Reason: commands.HeldNoMatch})
+	return receipt
+}
+
+// receipt is a receipt as the log has it.
+func (k *kit) receipt(t *testing.T, r id.Receipt) payments.Receipt {
+	t.Helper()
+	state, _, err := bus.LoadUnchecked[payments.Receipt](t.Context(), k.bus, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func TestRecordCash_IsMatchedToTheSubscriberOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := paymentscases.CashInput{SubscriberID: k.dollar, Amount: "12.50", Reference: " rb-7 "}
+	asked := k.asked(k.org)
+	first, err := k.receipts.RecordCash(t.Context(), asked, in)
+	if err != nil || !slices.Equal(first.Accounts, []id.Subscriber{k.dollar}) {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if r := k.receipt(t, first.ReceiptID); r.Amount != money.Of(1250, "USD") || r.Subscriber != k.dollar ||
+		r.Number != "rb-7" {
+		t.Errorf("recorded %+v", r)
+	}
+	again, err := k.receipts.RecordCash(t.Context(), asked, in)
+	if err != nil || again.ReceiptID != first.ReceiptID || again.Done.Position != first.Done.Position {
+		t.Errorf("a repeat: %+v, %v", again, err)
+	}
+	in.Reference = "RB-7"
+	_, err = k.receipts.RecordCash(t.Context(), k.asked(k.org), in)
+	wantCode(t, "the reference again", err, "reference_used")
+	_, err = k.receipts.RecordCash(t.Context(), k.asked(k.other), paymentscases.CashInput{
+		SubscriberID: k.brian, Amount: "1", Reference: "RB-7",
+	})
+	wantCode(t, "another organization's cash book", err, "")
+}
+
+func TestRecordCash_Refusals(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for name, c := range map[string]struct {
+		in   paymentscases.CashInput
+		code string
+	}{
+		"another organization's": {
+			paymentscases.CashInput{SubscriberID: k.brian, Amount: "1", Reference: "B"}, "subscriber_not_found",
+		},
+		"no amount":    {paymentscases.CashInput{SubscriberID: k.amina, Reference: "B"}, "invalid_input"},
+		"no reference": {paymentscases.CashInput{SubscriberID: k.amina, Amount: "1", Reference: " "}, "invalid_input"},
+		"too many decimals": {
+			paymentscases.CashInput{SubscriberID: k.amina, Amount: "1.005", Reference: "B"}, "invalid_input",
+		},
+		"too much": {
+			paymentscases.CashInput{SubscriberID: k.amina, Amount: "10000000000.01", Reference: "B"}, "invalid_input",
+		},
+		"mobile money": {
+			paymentscases.CashInput{SubscriberID: k.amina, Amount: "1", Reference: "sjk4x7q2a0"},
+			"looks_like_mobile_money",
+		},
+	} {
+		_, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), c.in)
+		wantCode(t, name, err, c.code)
+	}
+	failed := atOnce(4, func(int) error {
+		_, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), paymentscases.CashInput{
+			SubscriberID: k.amina, Amount: "1", Reference: "B",
+		})
+		return err
+	})
+	if !slices.Equal(failed, slices.Repeat([]string{"reference_used"}, 3)) {
+		t.Errorf("four at once: %v", failed)
+	}
+}
+
+func TestAttribute_GivesSuspenseToASubscriberInItsCurrency(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	own, nobodys := k.held(t, "SJK4X7Q2A0", k.org), k.held(t, "SJK4X7Q2A1", id.Organization{})
+	try := func(org id.Organization, r id.Receipt, s id.Subscriber, code string) {
+		t.Helper()
+		_, err := k.receipts.Attribute(t.Context(), k.asked(org), paymentscases.AttributeInput{
+			ReceiptID: r, SubscriberID: s,
+		})
+		wantCode(t, "attribute", err, code)
+	}
+	try(k.org, own, id.Subscriber{}, "invalid_input")
+	try(k.org, own, k.brian, "subscriber_not_found")
+	try(k.other, own, k.brian, "receipt_not_found")
+	try(k.org, nobodys, k.amina, "receipt_not_found")
+	try(k.org, id.New[id.Receipt](), k.amina, "receipt_not_found")
+	try(k.org, own, k.dollar, "currency_mismatch")
+	asked, in := k.asked(k.org), paymentscases.AttributeInput{ReceiptID: own, SubscriberID: k.amina}
+	booked, err := k.receipts.Attribute(t.Context(), asked, in)
+	if err != nil || !slices.Equal(booked.Accounts, []id.Subscriber{k.amina}) {
+		t.Fatalf("%+v, %v", booked, err)
+	}
+	again, err := k.receipts.Attribute(t.Context(), asked, in)
+	if err != nil || again.Accounts != nil || again.Done.Revision != booked.Done.Revision {
+		t.Errorf("a repeat: %+v, %v", again, err)
+	}
+	if n := len(recorded[events.ReceiptMatched](t, k, commands.ReceiptCategory, own.String())); n != 1 {
+		t.Errorf("matched %d times", n)
+	}
+	try(k.org, own, k.chege, "receipt_matched")
+}
+
+func TestReverse_TakesTheMoneyFromWhereItIs(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	receipt := k.held(t, "SJK4X7Q2A0", k.org)
+	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
+	in := paymentscases.ReverseInput{ReceiptID: receipt, Reason: "typing error"}
+	_, err := k.receipts.Reverse(t.Context(), k.asked(k.other), in)
+	wantCode(t, "another organization", err, "receipt_not_found")
+	_, err = k.receipts.Reverse(t.Context(), k.asked(k.org), paymentscases.ReverseInput{ReceiptID: receipt})
+	wantCode(t, "no reason", err, "invalid_input")
+	stale, old := k.asked(k.org), uint64(1)
+	stale.Meta.ExpectedRevision = &old
+	if _, err := k.receipts.Reverse(t.Context(), stale, in); failure.KindOf(err) != failure.Stale {
+		t.Errorf("a failed If-Match: %v", err)
+	}
+	asked := k.asked(k.org)
+	booked, err := k.receipts.Reverse(t.Context(), asked, in)
+	if err != nil || !slices.Equal(booked.Accounts, []id.Subscriber{k.amina}) {
+		t.Fatalf("%+v, %v", booked, err)
+	}
+	again, err := k.receipts.Reverse(t.Context(), asked, in)
+	if err != nil || again.Accounts != nil {
+		t.Errorf("a repeat: %+v, %v", again, err)
+	}
+	list := recorded[events.ReceiptReversed](t, k, commands.ReceiptCategory, receipt.String())
+	if len(list) != 1 || list[0].SubscriberID != k.amina || list[0].Reason != in.Reason {
+		t.Errorf("reversed %+v", list)
+	}
+	_, err = k.receipts.Reattribute(t.Context(), k.asked(k.org), paymentscases.ReattributeInput{
+		ReceiptID: receipt, SubscriberID: k.chege, Reason: "too late",
+	})
+	wantCode(t, "reversed money", err, "receipt_not_matched")
+}
+
+func TestReattribute_AtOnceEachMoveLeavesTheAccountThatHasTheMoney(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	receipt := k.held(t, "SJK4X7Q2A0", k.org)
+	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
+	move := func(org id.Organization, to id.Subscriber, reason string) (paymentscases.Booked, error) {
+		return k.receipts.Reattribute(t.Context(), k.asked(org), paymentscases.ReattributeInput{
+			ReceiptID: receipt, SubscriberID: to, Reason: reason,
+		})
+	}
+	for name, c := range map[string]struct {
+		org          id.Organization
+		to           id.Subscriber
+		reason, code string
+	}{
+		"no reason":              {k.org, k.chege, " ", "invalid_input"},
+		"to somebody elsewhere":  {k.org, k.brian, "x", "subscriber_not_found"},
+		"of somebody elsewhere":  {k.other, k.brian, "x", "receipt_not_found"},
+		"into another currency":  {k.org, k.dollar, "x", "currency_mismatch"},
+		"to whom it has already": {k.org, k.amina, "x", ""},
+	} {
+		_, err := move(c.org, c.to, c.reason)
+		wantCode(t, name, err, c.code)
+	}
+	people := []id.Subscriber{k.amina, k.chege}
+	failed := atOnce(6, func(n int) error {
+		_, err := move(k.org, people[n%2], "raced")
+		return err
+	})
+	if slices.ContainsFunc(failed, func(code string) bool { return code != "concurrent_change" }) {
+		t.Errorf("at once: %v", failed)
+	}
+	at := k.amina
+	for n, e := range recorded[events.ReceiptReattributed](t, k, commands.ReceiptCategory, receipt.String()) {
+		if e.From != at || e.Move != n+1 {
+			t.Errorf("move %d from %s, want %s", e.Move, e.From, at)
+		}
+		at = e.To
+	}
+	if r := k.receipt(t, receipt); r.Subscriber != at {
+		t.Errorf("it is at %s, want %s", r.Subscriber, at)
+	}
+}
+
+func TestCorrections_MoneyThatTheAccountHasArchivedStays(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	receipt := k.held(t, "SJK4X7Q2A0", k.org)
+	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
+	closing := billing.Accounts().Close(billing.Account{
+		SubscriberID: k.amina, OrgID: k.org, Currency: money.KES, Archived: map[id.Any]int{id.Any(receipt): 0},
+	})
+	_, err := k.store.Store.Append(t.Context(), commands.AccountCategory+"-"+k.amina.String(), eventstore.NoStream,
+		[]eventstore.New{{Event: closing, Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), AggregateID: id.Any(k.amina), OrgID: k.org,
+			Actor: events.Actor{Kind: events.ActorProcess, ID: "bus"}, At: k.clock.Now(),
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = k.receipts.Reverse(t.Context(), k.asked(k.org), paymentscases.ReverseInput{
+		ReceiptID: receipt, Reason: "x",
+	})
+	wantCode(t, "reverse", err, "receipt_archived")
+	_, err = k.receipts.Reattribute(t.Context(), k.asked(k.org), paymentscases.ReattributeInput{
+		ReceiptID: receipt, SubscriberID: k.chege, Reason: "x",
+	})
+	wantCode(t, "reattribute", err, "receipt_archived")
+	if r := k.receipt(t, receipt); r.Subscriber != k.amina {
+		t.Errorf("it left: %+v", r)
+	}
+}
+
+func TestAssign_GivesNobodysMoneyToOneOrganization(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	receipt, platform := k.held(t, "SJK4X7Q2A0", id.Organization{}), k.asked(id.Organization{})
+	platform.Meta.Actor = events.Actor{Kind: events.ActorOperator}
+	_, err := k.receipts.Assign(t.Context(), platform, receipt, id.New[id.Organization]())
+	wantCode(t, "no such organization", err, "invalid_input")
+	_, err = k.receipts.Assign(t.Context(), platform, id.New[id.Receipt](), k.org)
+	wantCode(t, "no such receipt", err, "receipt_not_found")
+	for range 2 {
+		if _, err := k.receipts.Assign(t.Context(), platform, receipt, k.org); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = k.receipts.Assign(t.Context(), k.asked(id.Organization{}), receipt, k.org)
+	wantCode(t, "by somebody of an organization", err, "organization_required")
+	platform.Meta.CommandID = id.New[id.Command]()
+	_, err = k.receipts.Assign(t.Context(), platform, receipt, k.other)
+	wantCode(t, "to another one", err, "receipt_assigned")
+	_, err = k.receipts.Attribute(t.Context(), k.asked(k.org), paymentscases.AttributeInput{
+		ReceiptID: receipt, SubscriberID: k.amina,
+	})
+	wantCode(t, "attribute then", err, "")
+}
+
+func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	statement := billingviews.StatementQuery{Views: k.show(t)}
+	books := paymentscases.Books{Statement: statement}
+	booked, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), paymentscases.CashInput{
+		SubscriberID: k.amina, Amount: "10", Reference: "B",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.run(t, commands.CreditReceipt{ // as the process does
+		SubscriberID: k.amina, OrgID: k.org, ReceiptID: booked.ReceiptID, Number: "B", Channel: commands.ChannelCash,
+		Amount: money.Major(10, money.KES), PaidAt: k.clock.Now(),
+	})
+	if err := books.Await(t.Context(), booked); err != nil {
+		t.Fatal(err)
+	}
+	line, err := statement.Since(t.Context(), k.org, k.amina, id.Any(booked.ReceiptID), booked.Done.Position)
+	if err != nil || line == 0 {
+		t.Errorf("it is not on the statement: %d, %v", line, err)
+	}
+	if err := (paymentscases.Books{}).Await(t.Context(), paymentscases.Booked{}); err != nil {
+		t.Errorf("nothing to wait for: %v", err)
+	}
+}
