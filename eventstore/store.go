@@ -1,5 +1,3 @@
-// Package eventstore is the only user of the EventStoreDB client: appends with an exact expected revision, paged reads,
-// and subscriptions that survive the connection. The same code talks to the embedded node and to a cluster.
 package eventstore
 
 import (

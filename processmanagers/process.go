@@ -1,5 +1,3 @@
-// Package processmanagers is the vocabulary of reactions over time: what goes into a process and what comes out. Each
-// process is a package of pure functions; the runner does the rest.
 package processmanagers
 
 import (

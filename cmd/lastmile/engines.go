@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -68,11 +67,7 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 		DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
 	e.processes = processrunner.New(processrunner.Config{
-		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Stored: e.bus, Jobs: e.jobs,
-		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
-			_, err := e.bus.Execute(ctx, cmd, meta)
-			return err
-		},
+		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Bus: e.bus, Jobs: e.jobs,
 	})
 	return e, nil
 }
@@ -85,7 +80,7 @@ func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) erro
 	if !roles.has(roleProcesses) {
 		return nil
 	}
-	processrunner.Register(e.processes, processes()...)
+	e.processes.Register(processes()...)
 	if err := l.startBeside(ctx, "processes", stopEngines, e.processes); err != nil {
 		return fmt.Errorf("start processes: %w", err)
 	}

@@ -1,5 +1,3 @@
-// Package bus executes commands: load the stream, fold it, decide, append with the revision read. Written once for all
-// aggregates.
 package bus
 
 import (

@@ -9,11 +9,11 @@ import (
 )
 
 // reader reads the aggregates whose state is an S.
-type reader[S any] interface {
-	read(ctx context.Context, target id.Any) (state S, revision uint64, err error)
-	owner(state S) id.Organization
-	hidden(state S) bool
-	missing() error
+type reader[S any] struct {
+	read    func(ctx context.Context, target id.Any) (state S, revision uint64, err error)
+	owner   func(state S) id.Organization
+	hidden  func(state S) bool
+	missing func() error
 }
 
 // LoadOwned folds the present state of an organization's aggregate from the log, with the revision of its stream's last
@@ -44,23 +44,20 @@ func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint
 	var none S
 	r, ok := b.states[reflect.TypeFor[S]()].(reader[S])
 	if !ok {
-		return nil, none, 0, fmt.Errorf("load %s: no aggregate with state %T is registered", target, none)
+		return reader[S]{}, none, 0, fmt.Errorf("load %s: no aggregate with state %T is registered", target, none)
 	}
 	state, revision, err := r.read(ctx, target)
 	if err != nil {
-		return nil, none, 0, fmt.Errorf("load %T %s: %w", none, target, err)
+		return reader[S]{}, none, 0, fmt.Errorf("load %T %s: %w", none, target, err)
 	}
 	return r, state, revision, nil
 }
 
-// read implements reader.
+// read gives the state of an aggregate with the revision of its stream's last event.
 func (h *handler[S, C, E]) read(ctx context.Context, target id.Any) (S, uint64, error) {
 	at, err := h.load(ctx, target)
 	return at.state, at.result(false).Revision, err
 }
 
-// hidden implements reader.
+// hidden reports whether the aggregate is over.
 func (h *handler[S, C, E]) hidden(state S) bool { return h.def.Gone != nil && h.def.Gone(state) }
-
-// missing implements reader.
-func (h *handler[S, C, E]) missing() error { return h.def.Missing() }

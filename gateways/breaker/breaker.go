@@ -1,10 +1,3 @@
-// Package breaker stands between the service and every outside system. After repeated failures of one target its calls
-// stop for a cool-down, so that a dead device or provider costs nothing and is shown as unreachable until a probe
-// succeeds. Source: spec.md, What the service does; DESIGN.md, Breaker; rules.md 6.
-//
-// The state machine is our own and not sony/gobreaker: that one reads time.Now and cannot be given a clock, its
-// cool-down is one fixed length and cannot double, and it does not tell when it opened or what the last error was,
-// which GET /platform/breakers shows.
 package breaker
 
 import (

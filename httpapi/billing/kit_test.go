@@ -1,7 +1,6 @@
 package billingapi_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -93,15 +92,8 @@ func registerForBilling(b *bus.Bus) {
 // startProcesses drives invoicing.
 func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	t.Helper()
-	p := processrunner.New(processrunner.Config{
-		Feed: k.feed, DB: k.store.DB, Clock: k.clock, Stored: k.bus,
-		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
-			_, err := k.bus.Execute(ctx, cmd, meta)
-			return err
-		},
-	})
-	processrunner.Register(p, invoicing.Process())
-	processrunner.Register(p, invoicing.DocumentProcess())
+	p := processrunner.New(processrunner.Config{Feed: k.feed, DB: k.store.DB, Clock: k.clock, Bus: k.bus})
+	p.Register(invoicing.Process(), invoicing.DocumentProcess())
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}

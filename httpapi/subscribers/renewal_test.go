@@ -23,14 +23,8 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, billing.NumberSeries())
-	p := processrunner.New(processrunner.Config{Feed: k.Feed, DB: k.Db, Clock: k.Clock, Stored: k.Bus,
-		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
-			_, err := k.Bus.Execute(ctx, cmd, meta)
-			return err
-		}})
-	processrunner.Register(p, invoicing.Process())
-	processrunner.Register(p, invoicing.DocumentProcess())
-	processrunner.Register(p, renewal.Process())
+	p := processrunner.New(processrunner.Config{Feed: k.Feed, DB: k.Db, Clock: k.Clock, Bus: k.Bus})
+	p.Register(invoicing.Process(), invoicing.DocumentProcess(), renewal.Process())
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}

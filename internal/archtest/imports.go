@@ -14,9 +14,9 @@ var leaves = []string{
 
 // kits are test kits: outside of tests only other kits import them, and they may import what they test.
 var kits = []string{
-	"internal/archtest", "internal/decidertest", "internal/processtest", "internal/storetest", "internal/benchtest",
-	"internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...", "eventstore/feed/feedtest",
-	"projections/runner/projectiontest", "httpapi/apitest/...",
+	"internal/archtest", "internal/decidertest", "internal/processtest", "internal/storetest", "internal/exampletest",
+	"internal/benchtest", "internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...",
+	"eventstore/feed/feedtest", "projections/runner/projectiontest", "httpapi/apitest/...",
 }
 
 // Third-party modules that some rules name.

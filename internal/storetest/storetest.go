@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"testing"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,15 +31,15 @@ type Kit struct {
 	DB    *postgres.DB
 	Node  *embedded.Node
 
-	t    testing.TB
+	t    pgtest.T
 	addr string
 }
 
 // New starts a node on an empty log and opens a store on it. Everything is stopped at the end of the test.
-func New(t testing.TB) *Kit { return On(t, pgtest.New(t)) }
+func New(t pgtest.T) *Kit { return On(t, pgtest.New(t)) }
 
 // On is New on a database that the test has already.
-func On(t testing.TB, db *postgres.DB) *Kit {
+func On(t pgtest.T, db *postgres.DB) *Kit {
 	t.Helper()
 	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: freeAddr(t)}
 	k.StartNode()
@@ -57,7 +56,7 @@ const (
 )
 
 // freeAddr is an address on loopback that nothing listens on.
-func freeAddr(t testing.TB) string {
+func freeAddr(t pgtest.T) string {
 	t.Helper()
 	var l net.Listener
 	var err error

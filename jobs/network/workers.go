@@ -100,10 +100,8 @@ const reportPatience = 15 * time.Second
 // report executes an outcome command for the one who caused the job, named by its use: the same use acts once in all
 // attempts of the job. It outlives a cancelled job: what a router did must not be lost.
 func (w *Workers) report(ctx context.Context, cause jobs.Cause, use string, cmd commands.Command) (bus.Result, error) {
-	meta := commands.Meta{
-		CommandID: cause.CommandID(cmd.CommandName() + " " + use), OrgID: cause.OrgID, Actor: actorOf(cause),
-		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
-	}
+	meta := cause.Meta(cmd.CommandName() + " " + use)
+	meta.Actor = actorOf(cause)
 	return w.execute(ctx, cmd, meta)
 }
 

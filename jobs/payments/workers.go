@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -76,10 +77,7 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 // report executes an outcome command for the one who caused the job. It outlives a cancelled job: what the provider
 // said must not be lost.
 func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Command) (bus.Result, error) {
-	meta := commands.Meta{
-		CommandID: cause.CommandID(cmd.CommandName()), OrgID: cause.OrgID, Actor: cause.Actor,
-		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
-	}
+	meta := cause.Meta(cmd.CommandName())
 	if meta.Actor.Kind == "" || meta.OrgID.IsZero() {
 		meta.Actor = platformActor
 	}
@@ -88,10 +86,9 @@ func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Com
 
 // reportAsPlatform is report on behalf of the platform: matching finds whose money it is across organizations.
 func (w *Workers) reportAsPlatform(ctx context.Context, cause jobs.Cause, cmd commands.Command) error {
-	_, err := w.execute(ctx, cmd, commands.Meta{
-		CommandID: cause.CommandID(cmd.CommandName()), Actor: platformActor, CorrelationID: cause.CorrelationID,
-		CausationID: cause.CausationID,
-	})
+	meta := cause.Meta(cmd.CommandName())
+	meta.OrgID, meta.Actor = id.Organization{}, platformActor
+	_, err := w.execute(ctx, cmd, meta)
 	return err
 }
 

@@ -1,5 +1,3 @@
-// Package jobrunner works jobs with River on PostgreSQL: one outside call each, at least once, its outcome reported as
-// a command that acts once (rules.md 27).
 package jobrunner
 
 import (

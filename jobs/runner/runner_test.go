@@ -176,7 +176,7 @@ func TestJob_IsTriedAgainWithTheSameIdUntilItsLastAttempt(t *testing.T) {
 	ids := map[id.Command]bool{}
 	for i := range 4 {
 		a := d.next(t)
-		ids[a.Cause.CommandID("outcome")] = true
+		ids[a.Cause.Meta("outcome").CommandID] = true
 		if a.Cause.Attempt != i+1 || a.Cause.Last != (i == 3) || a.Cause.JobID != jobID {
 			t.Errorf("attempt %d: %+v", i+1, a.Cause)
 		}

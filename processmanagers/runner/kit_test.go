@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -139,15 +140,15 @@ func newOffice() *office {
 	return &office{changed: make(chan struct{}), byID: map[id.Command]bool{}, jobs: map[id.Any]ring{}}
 }
 
-// execute is the runner's Execute.
-func (o *office) execute(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
+// Execute implements processrunner.Bus.
+func (o *office) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
 	if err := o.step(ctx, "execute"); err != nil {
-		return err
+		return bus.Result{}, err
 	}
 	if err := o.act(cmd, meta); err != nil {
-		return err
+		return bus.Result{}, err
 	}
-	return o.step(ctx, "executed")
+	return bus.Result{}, o.step(ctx, "executed")
 }
 
 // step calls the hook.
@@ -225,11 +226,8 @@ func (o *office) until(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// stored keeps commands of the tests as JSON.
-type stored struct{}
-
 // EncodeStored writes any command but one about the parcel "secret".
-func (stored) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
+func (*office) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
 	if d, _ := cmd.(deliver); d.No == "secret" {
 		return "", nil, errors.New("not for a row")
 	}
@@ -238,7 +236,7 @@ func (stored) EncodeStored(cmd commands.Command) (name string, body []byte, err 
 }
 
 // DecodeStored reads the one command of the tests.
-func (stored) DecodeStored(name string, body []byte) (commands.Command, error) {
+func (*office) DecodeStored(name string, body []byte) (commands.Command, error) {
 	if name != "test.Deliver" {
 		return nil, failure.NewInvalid("unknown_command")
 	}
@@ -279,11 +277,11 @@ func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
 	r := processrunner.New(processrunner.Config{
-		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Execute: b.office.execute, Stored: stored{},
-		Jobs: b.office, Concurrency: 4,
+		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Bus: b.office, Jobs: b.office,
+		Concurrency: 4,
 	})
 	for _, name := range names {
-		processrunner.Register(r, courier(name))
+		r.Register(courier(name))
 	}
 	return r
 }

@@ -149,7 +149,7 @@ func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	if err := json.Unmarshal(row.Cause, &cause); err != nil {
 		return false, fmt.Errorf("command %s: %w", row.ID, err)
 	}
-	cmd, err := d.r.cfg.Stored.DecodeStored(row.Name, row.Body)
+	cmd, err := d.r.cfg.Bus.DecodeStored(row.Name, row.Body)
 	if err != nil {
 		return false, fmt.Errorf("decode command %s %s: %w", row.Name, row.ID, err)
 	}
@@ -173,11 +173,12 @@ func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uu
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return d.r.cfg.Execute(ctx, cmd, commands.Meta{
+	_, err := d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
 		CommandID: id.Command(commandID), OrgID: cause.OrgID,
 		Actor:         events.Actor{Kind: events.ActorProcess, ID: d.name},
 		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
 	})
+	return err
 }
 
 // refusal tells whether a failure is final: the command was understood and will not be done.

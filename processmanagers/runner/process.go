@@ -44,7 +44,7 @@ type poison struct {
 func (p *poison) Unwrap() error { return p.error }
 
 // Register adds processes; before Start only.
-func Register(r *Runner, list ...processmanagers.Any) {
+func (r *Runner) Register(list ...processmanagers.Any) {
 	for _, one := range list {
 		def := one.Erase()
 		p := &process{

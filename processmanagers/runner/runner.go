@@ -1,5 +1,3 @@
-// Package processrunner drives process managers: it feeds them events in the order of the log, keeps their state,
-// executes their commands until accepted or refused, enqueues their jobs and fires their timers (rules.md 26).
 package processrunner
 
 import (
@@ -14,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -34,19 +33,22 @@ type Config struct {
 	DB     *postgres.DB
 	Clock  clock.Clock
 	Logger *slog.Logger // nil discards
-	// Execute runs a command: nil = accepted, a refusal or a passing failure otherwise.
-	Execute func(ctx context.Context, cmd commands.Command, meta commands.Meta) error
-	// Stored writes and reads the commands that wait for their execution; commands/bus.Bus is one.
-	Stored Stored
-	// Jobs takes the jobs; jobs/runner.Runner is one.
+	// Bus executes the commands of the processes: a [bus.Bus].
+	Bus Bus
+	// Jobs takes their jobs: a jobs/runner.Runner. It may be nil when no process wants a job.
 	Jobs Jobs
 	// Concurrency is how many inputs and commands are worked on at once; zero means 8.
 	Concurrency int
 }
 
-// Stored turns commands into rows and back. What it refuses to write stops the process.
-type Stored interface {
+// Bus executes commands, and turns those that wait for their execution into rows and back.
+type Bus interface {
+	// Execute gives nil for a command that was accepted. A failure that may pass (internal, unavailable, limited, or
+	// concurrent_change) is tried again, any other is a refusal, which the process is told.
+	Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error)
+	// EncodeStored makes a row. What it refuses stops the process.
 	EncodeStored(cmd commands.Command) (name string, body []byte, err error)
+	// DecodeStored reads a row.
 	DecodeStored(name string, body []byte) (commands.Command, error)
 }
 

@@ -197,7 +197,7 @@ func storable(document []byte) []byte {
 // queueCommands stores commands for the outbox.
 func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []commands.Command) error {
 	for i, cmd := range list {
-		name, body, err := d.r.cfg.Stored.EncodeStored(cmd)
+		name, body, err := d.r.cfg.Bus.EncodeStored(cmd)
 		if err != nil {
 			return &poison{error: err}
 		}

@@ -1,5 +1,3 @@
-// Package runner fills read models from the log: rows and checkpoint in one transaction, rebuilt beside the old at any
-// time.
 package runner
 
 import (

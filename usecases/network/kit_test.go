@@ -264,15 +264,9 @@ func (p *plant) work(f *feed.Feed, sim *router.Simulator) *networkjobs.Workers {
 	}
 	t.Cleanup(queue.Stop)
 	processes := processrunner.New(processrunner.Config{
-		Feed: f, DB: p.store.DB, Clock: clock.System(), Stored: p.bus, Jobs: queue,
-		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
-			_, err := p.bus.Execute(ctx, cmd, meta)
-			return err
-		},
+		Feed: f, DB: p.store.DB, Clock: clock.System(), Bus: p.bus, Jobs: queue,
 	})
-	processrunner.Register(processes, provisioning.Process())
-	processrunner.Register(processes, reconciling.Process())
-	processrunner.Register(processes, rebooting.Process())
+	processes.Register(provisioning.Process(), reconciling.Process(), rebooting.Process())
 	if err := processes.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}

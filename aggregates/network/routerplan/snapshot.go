@@ -1,10 +1,3 @@
-// Package routerplan says, without touching any router, what should stand on one and how it gets there: desired state
-// of a service, difference from what was read, and the ordered writes that end it. It also knows which interfaces are
-// not to be touched, the firewall rules of the platform, the bootstrap script and the tunnel concentrator's
-// configuration. Source: spec.md, Router calls; facts/routeros.md.
-//
-// How it is used: read the menus of ServiceMenus (and FirewallMenus) once into a Snapshot, Compare it with the services
-// of the device, and send the steps of the difference's Plan in order; then read and compare again.
 package routerplan
 
 import (

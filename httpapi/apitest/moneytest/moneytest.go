@@ -162,11 +162,7 @@ func (k *Kit) startReading(t *testing.T) {
 	k.Views = shows.Views()
 	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Store.DB})
 	k.Procs = processrunner.New(processrunner.Config{
-		Feed: f, DB: k.Store.DB, Clock: k.Clock, Stored: k.Bus, Jobs: k.jobs,
-		Execute: func(ctx context.Context, cmd commands.Command, meta commands.Meta) error {
-			_, err := k.Bus.Execute(ctx, cmd, meta)
-			return err
-		},
+		Feed: f, DB: k.Store.DB, Clock: k.Clock, Bus: k.Bus, Jobs: k.jobs,
 	})
 }
 
@@ -243,11 +239,8 @@ func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
 		t.Fatalf("start inbox: %v", err)
 	}
 	t.Cleanup(k.inbox.Stop)
-	processrunner.Register(k.Procs, invoicing.Process())
-	processrunner.Register(k.Procs, invoicing.DocumentProcess())
-	processrunner.Register(k.Procs, paymentprompt.Process())
-	processrunner.Register(k.Procs, receipts.Process())
-	processrunner.Register(k.Procs, gatewayregistration.Process())
+	k.Procs.Register(invoicing.Process(), invoicing.DocumentProcess(), paymentprompt.Process(), receipts.Process(),
+		gatewayregistration.Process())
 	if err := k.Procs.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}

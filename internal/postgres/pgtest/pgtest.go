@@ -8,13 +8,24 @@ import (
 	"encoding/hex"
 	"os"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
+
+// T is what the kits of tests want from a test. *testing.T and *testing.B are one. Runnable Examples are given none;
+// internal/exampletest has one for them.
+type T interface {
+	Helper()
+	// Cleanup has f called when the test ends; what was added last is called first.
+	Cleanup(f func())
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	// Fatalf does not return.
+	Fatalf(format string, args ...any)
+}
 
 // maxConns bounds each pool of a test: many tests share the server.
 const maxConns = 8
@@ -29,7 +40,7 @@ var shared = sync.OnceValues(func() (*Scratch, error) {
 })
 
 // URL is the address of the server that tests share.
-func URL(t testing.TB) string {
+func URL(t T) string {
 	t.Helper()
 	if url := os.Getenv("TEST_DATABASE_URL"); url != "" {
 		return url
@@ -43,7 +54,7 @@ func URL(t testing.TB) string {
 
 // New opens the database in a namespace of its own, without any schema yet. At the end of the test it is closed and
 // the namespace's schemas are dropped.
-func New(t testing.TB) *postgres.DB {
+func New(t T) *postgres.DB {
 	t.Helper()
 	url, ns := URL(t), Namespace()
 	t.Cleanup(func() { drop(t, url, ns) })
@@ -52,7 +63,7 @@ func New(t testing.TB) *postgres.DB {
 
 // Open opens the database in a namespace that is already in use, as a second program or one started again would. It is
 // closed at the end of the test at the latest.
-func Open(t testing.TB, url string, ns postgres.Namespace) *postgres.DB {
+func Open(t T, url string, ns postgres.Namespace) *postgres.DB {
 	t.Helper()
 	db, err := postgres.Open(context.Background(), postgres.Config{URL: url, Namespace: ns, MaxConns: maxConns})
 	if err != nil {
@@ -64,7 +75,7 @@ func Open(t testing.TB, url string, ns postgres.Namespace) *postgres.DB {
 		select {
 		case <-closed:
 		case <-time.After(cleanupLimit):
-			t.Error("a database connection was not given back")
+			t.Errorf("a database connection was not given back")
 		}
 	})
 	return db
@@ -78,7 +89,7 @@ func Namespace() postgres.Namespace {
 }
 
 // drop removes all schemas of a namespace.
-func drop(t testing.TB, url string, ns postgres.Namespace) {
+func drop(t T, url string, ns postgres.Namespace) {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
