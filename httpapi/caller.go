@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Cookies set on login. Source: spec.md, Cookies set on login.
@@ -31,11 +32,6 @@ type Caller struct {
 // failure.Unauthenticated.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, error)
-}
-
-// ErrSignIn is the one answer to a missing, foreign or wrong token.
-func ErrSignIn() error {
-	return failure.NewUnauthenticated("unauthenticated", "Please sign in.")
 }
 
 // bearer is the token of the Authorization header; present tells whether the header is there at all.
@@ -63,7 +59,7 @@ func accessToken(r *http.Request) string {
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	token := accessToken(c.Request)
 	if token == "" {
-		return ErrSignIn()
+		return usecases.ErrSignIn()
 	}
 	caller, err := s.cfg.Authenticator.Authenticate(ctx, token)
 	if err != nil {
@@ -74,7 +70,7 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	}
 	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin ||
 		!platform && caller.OrgID != c.Org.ID {
-		return ErrSignIn() // rules.md 15
+		return usecases.ErrSignIn() // rules.md 15
 	}
 	c.Caller = caller
 	if err := s.limit(ctx, "user:"+caller.UserID.String(), s.cfg.Limits.User); err != nil {

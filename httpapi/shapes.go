@@ -1,13 +1,9 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Number is an amount in major units, exact.
@@ -29,8 +25,3 @@ func Percent(basisPoints int64) Number {
 
 // MaxDaysAhead bounds dates to come: a period that ends in the year 10000 cannot be written down.
 const MaxDaysAhead = 5 * 366
-
-// SettingsSource reads an organization's present billing settings from the log.
-type SettingsSource interface {
-	BillingSettings(ctx context.Context, org id.Organization) (events.BillingSettings, error)
-}

@@ -190,7 +190,7 @@ func TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod(t *testing.T) {
 	}
 	for _, target := range targets {
 		rows, err := auditviews.LogQuery{Views: r.Views()}.OfOrganization(t.Context(), org,
-			auditviews.Filter{TargetType: target.Category, TargetID: target.ID}, nil, 100)
+			auditviews.Filter{TargetType: target.Category, TargetID: target.ID}, auditviews.Key{}, 100)
 		if err != nil || len(rows) != lifeCommands {
 			t.Errorf("the audit log has %d entries of %s, want %d; %v", len(rows), target.Stream(), lifeCommands, err)
 		}

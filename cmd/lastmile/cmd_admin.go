@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -16,12 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
-)
-
-// Length of an administrator's password in characters.
-const (
-	minAdminPassword = 8
-	maxAdminPassword = 128
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // adminCommands are `lastmile admin ...`.
@@ -49,11 +43,11 @@ func (c adminCreate) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	user := superAdmin{
-		ID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: c.Email, Password: secrets.Text(c.Password),
-		FirstName: c.FirstName, LastName: c.LastName,
-	}
-	if err := user.create(ctx, openBus(s, clock.System(), l.logger), s.vault); err != nil {
+	err = addSuperAdmin(ctx, openBus(s, clock.System(), l.logger), s.vault, identitycases.SuperAdmin{
+		UserID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: personal.Of(c.Email),
+		FirstName: personal.Of(c.FirstName), LastName: personal.Of(c.LastName), Password: secrets.Text(c.Password),
+	})
+	if err != nil {
 		if failure.CodeOf(err) == "email_taken" {
 			return fmt.Errorf("a user with the e-mail address %s exists already", c.Email)
 		}
@@ -72,37 +66,13 @@ func quiet(p program, cfg Config) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// superAdmin is a platform administrator to be made.
-type superAdmin struct {
-	ID                  id.User
-	Email               string
-	Password            secrets.Text
-	FirstName, LastName string
-}
-
-// create sets the password first: a user without one could not sign in, a password without a user is nobody's.
-func (u superAdmin) create(ctx context.Context, b *bus.Bus, v *vault.Vault) error {
-	register := commands.RegisterUser{
-		UserID: u.ID, Email: personal.Of(commands.NormalizeEmail(u.Email)), FirstName: personal.Of(u.FirstName),
-		LastName: personal.Of(u.LastName), SuperAdmin: true, Role: events.RoleSuperAdmin,
-	}
-	if err := register.Validate(); err != nil {
-		return err
-	}
-	if n := utf8.RuneCountInString(u.Password.Reveal()); n < minAdminPassword || n > maxAdminPassword {
-		return fmt.Errorf("the password must have %d to %d characters", minAdminPassword, maxAdminPassword)
-	}
-	if err := v.Passwords.Set(ctx, u.ID, u.Password); err != nil {
-		return err
-	}
-	meta := commands.Meta{
-		CommandID: id.Derive[id.Command]("admin create", u.ID.String()), Actor: events.Actor{
-			Kind: events.ActorOperator, ID: "admin create",
-		},
-	}
-	_, err := b.Execute(ctx, register, meta)
-	if err != nil && failure.CodeOf(err) != "user_exists" { // then the password is an existing user's
-		err = errors.Join(err, v.Passwords.Delete(ctx, u.ID))
-	}
+// addSuperAdmin makes a super_admin on behalf of whoever runs the program. One that a first try made is met again by
+// the user's id.
+func addSuperAdmin(ctx context.Context, b *bus.Bus, v *vault.Vault, in identitycases.SuperAdmin) error {
+	asked := usecases.Asked{Keyed: true, Meta: commands.Meta{
+		CommandID: id.Derive[id.Command]("admin create", in.UserID.String()),
+		Actor:     events.Actor{Kind: events.ActorOperator, ID: "admin create"},
+	}}
+	_, err := identitycases.Registrations{Bus: b, Passwords: v.Passwords}.AddSuperAdmin(ctx, asked, in)
 	return err
 }

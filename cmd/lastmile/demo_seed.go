@@ -13,8 +13,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/simulators/router"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // seededName is the mark in DATA_DIR of a complete demo.
@@ -65,11 +67,11 @@ func (s *demoSeed) client(slug string) apiClient {
 
 // signIn makes the super_admin, as `lastmile admin create` does, and signs in.
 func (s *demoSeed) signIn(ctx context.Context) error {
-	root := superAdmin{
-		ID: demoRoot(), Email: demoRootEmail, Password: demoPassword, FirstName: "Platform", LastName: "Root",
-	}
-	if err := root.create(ctx, s.app.engines.bus, s.app.storage.vault); err != nil &&
-		failure.CodeOf(err) != "user_exists" {
+	err := addSuperAdmin(ctx, s.app.engines.bus, s.app.storage.vault, identitycases.SuperAdmin{
+		UserID: demoRoot(), Email: personal.Of(demoRootEmail), FirstName: personal.Of("Platform"),
+		LastName: personal.Of("Root"), Password: demoPassword,
+	})
+	if err != nil && failure.CodeOf(err) != "user_exists" {
 		return err
 	}
 	provider, err := url.Parse(s.app.provider)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/httpapi/audit"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
@@ -16,7 +15,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
-	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -37,41 +35,7 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	areas = append(areas, routers...)
-	return append(areas, auditapi.Log{Log: auditviews.LogQuery{Views: a.engines.views}}.Routes(), a.systemRoutes()),
-		nil
-}
-
-// tokens issues and proves access tokens.
-func (a *App) tokens() identityapi.Tokens {
-	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
-}
-
-// settings reads an organization's settings from the log.
-func (a *App) settings() identityapi.Settings {
-	return identityapi.Settings{
-		Bus: a.engines.bus, Organizations: identityviews.OrganizationsQuery{Views: a.engines.views},
-		DirectoryShows: a.engines.shows,
-	}
-}
-
-// identityRoutes are organizations, users and signing in.
-func (a *App) identityRoutes() [][]httpapi.Route {
-	e, v := a.engines, a.storage.vault
-	users := identityviews.UsersQuery{Views: e.views}
-	return [][]httpapi.Route{
-		identityapi.Auth{
-			Bus: e.bus, Users: users, Directory: e.directory, DirectoryShows: e.shows, Head: a.storage.store.Head,
-			Tokens: a.tokens(), Passwords: v.Passwords, Lockouts: v.Lockouts, Refresh: v.RefreshTokens,
-		}.Routes(),
-		identityapi.Organizations{
-			Bus: e.bus, Organizations: identityviews.OrganizationsQuery{Views: e.views}, Users: users,
-			DirectoryShows: e.shows, Passwords: v.Passwords,
-		}.Routes(),
-		identityapi.Users{
-			Bus: e.bus, Users: users, DirectoryShows: e.shows, Passwords: v.Passwords, Refresh: v.RefreshTokens,
-		}.Routes(),
-		a.settings().Routes(),
-	}
+	return append(areas, a.auditRoutes(), a.systemRoutes()), nil
 }
 
 // subscriberRoutes are subscribers, plans, subscriptions, invoices, statements, timelines and reports about money.
@@ -82,23 +46,23 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 	users := identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		subscribersapi.Subscribers{
-			Bus: e.bus, Subscribers: people, Subscriptions: owned, Settings: a.settings(), Clock: a.clock,
+			Bus: e.bus, Subscribers: people, Subscriptions: owned, Clock: a.clock,
 		}.Routes(),
 		subscribersapi.Plans{
-			Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views}, Settings: a.settings(),
+			Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
-			Bus: e.bus, Subscriptions: owned, Settings: a.settings(), Secrets: a.storage.vault.Secrets, Clock: a.clock,
+			Bus: e.bus, Subscriptions: owned, Secrets: a.storage.vault.Secrets, Clock: a.clock,
 		}.Routes(),
 		billingapi.Invoices{
-			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Settings: a.settings(), Clock: a.clock,
+			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
 		billingapi.Statements{Statement: billingviews.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people, Users: users,
 		}.Routes(),
 		billingapi.Collections{
-			Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users, Settings: a.settings(),
+			Bus: e.bus, Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users,
 			Clock: a.clock,
 		}.Routes(),
 	}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-)
-
-// Categories of the area's streams.
-const (
-	organizationCategory = "organization"
-	userCategory         = "user"
-	sessionCategory      = "session"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // registerIdentity adds organizations, users and sessions.
@@ -20,7 +16,32 @@ func registerIdentity(b *bus.Bus) {
 	bus.Register(b, identity.Sessions())
 }
 
-// registerAudit adds what remembers refused writes.
-func registerAudit(b *bus.Bus) {
-	bus.Register(b, audit.Refusals())
+// identityCases are the use cases of organizations and their people.
+func (a *App) identityCases() identitycases.Cases {
+	e := a.engines
+	return identitycases.New(identitycases.Config{
+		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
+		DirectoryShows: e.shows, Head: a.storage.store.Head,
+	})
+}
+
+// tokens issues and proves access tokens.
+func (a *App) tokens() identityapi.Tokens {
+	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
+}
+
+// identityRoutes are organizations, users and signing in.
+func (a *App) identityRoutes() [][]httpapi.Route {
+	e, cases := a.engines, a.identityCases()
+	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
+	return [][]httpapi.Route{
+		identityapi.Auth{
+			SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: a.tokens(),
+		}.Routes(),
+		identityapi.Organizations{
+			Bus: e.bus, Cases: cases.Organizations, Organizations: organizations, DirectoryShows: e.shows,
+		}.Routes(),
+		identityapi.Users{Bus: e.bus, Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
+		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),
+	}
 }

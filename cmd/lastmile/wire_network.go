@@ -9,13 +9,11 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/httpapi/audit"
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/projections/network"
-	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
@@ -50,8 +48,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	a.routers.Store(workers)
 	a.rounds = networkjobs.NewBackground(workers, a.engines.jobs, a.roles.has(roleJobs))
 	api := a.networkAPI(workers, polls, gateway)
-	return [][]httpapi.Route{api.Routes(), networkapi.Bootstrap{Reports: workers}.Routes(),
-		auditapi.Outbox{Messages: outbox.Query{Views: a.engines.views}}.Routes()}, nil
+	return [][]httpapi.Route{api.Routes(), networkapi.Bootstrap{Reports: workers}.Routes()}, nil
 }
 
 // networkAPI makes the endpoints of routers and services, and the use cases behind them.

@@ -22,20 +22,20 @@ type auditEntry struct {
 	OrgID     *string       `json:"orgId" doc:"null: the platform's own"`
 	Actor     httpapi.Actor `json:"actor"`
 	IP        *string       `json:"ip" doc:"null: none, or the person was forgotten"`
-	Action    string        `json:"action" doc:"command, such as billing.VoidInvoice; of a refused write the method and route"`
+	Action    string        `json:"action" doc:"command, such as billing.VoidInvoice; of a refusal method and route"`
 	Target    auditTarget   `json:"target"`
 	Outcome   string        `json:"outcome" enum:"succeeded,refused,failed"`
 	RequestID string        `json:"requestId"`
 	Detail    auditDetail   `json:"detail"`
 }
 
-// auditTarget is what was acted on.
+// auditTarget names the thing that was acted on.
 type auditTarget struct {
 	Type string  `json:"type"`
 	ID   *string `json:"id"`
 }
 
-// auditDetail is what was recorded.
+// auditDetail has the recorded facts of an entry.
 type auditDetail struct {
 	Events        []string `json:"events" doc:"types of the events that were recorded"`
 	CorrelationID string   `json:"correlationId" doc:"the same in all entries that follow from one request"`
@@ -73,10 +73,6 @@ func (a Log) Routes() []httpapi.Route {
 
 // list answers with the host's entries; on the root host with all.
 func (a Log) list(ctx context.Context, c *httpapi.Call) error {
-	page, err := httpapi.PageOf[auditviews.Key](c)
-	if err != nil {
-		return err
-	}
 	f := c.Filters()
 	filter := auditviews.Filter{
 		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to"),
@@ -85,18 +81,14 @@ func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	var rows []auditviews.Entry
-	if c.Org.ID.IsZero() {
-		rows, err = a.Log.OfAll(ctx, filter, page.After, page.Fetch())
-	} else {
-		rows, err = a.Log.OfOrganization(ctx, c.Org.ID, filter, page.After, page.Fetch())
-	}
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows,
-		func(e auditviews.Entry) auditviews.Key { return auditviews.Key{Position: e.Position, ID: e.ID} },
-		showAuditEntry)
+	return httpapi.SendList(ctx, c, showAuditEntry, func(
+		ctx context.Context, after auditviews.Key, max int,
+	) ([]auditviews.Entry, error) {
+		if c.Org.ID.IsZero() {
+			return a.Log.OfAll(ctx, filter, after, max)
+		}
+		return a.Log.OfOrganization(ctx, c.Org.ID, filter, after, max)
+	})
 }
 
 // auditTargetFilter reads the target: a type, an id, or both.

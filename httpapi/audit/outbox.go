@@ -1,6 +1,7 @@
 package auditapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -38,41 +39,32 @@ func (a Outbox) Routes() []httpapi.Route {
 	}
 }
 
-// list answers with a page of messages.
+// list answers with a page of messages. A cursor goes on behind it, whatever after says.
 func (a Outbox) list(ctx context.Context, c *httpapi.Call) error {
-	page, err := httpapi.PageOf[outbox.Key](c)
-	if err != nil {
-		return err
-	}
 	f := c.Filters()
-	after := outbox.Key{Position: -1, Ordinal: math.MaxInt32}
+	first := outbox.Key{Position: -1, Ordinal: math.MaxInt32}
 	if text := f.Text("after"); text != "" {
 		position, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || position < 0 {
 			f.Faults.Add("after", "must be a whole number from 0")
 		}
-		after.Position = position
+		first.Position = position
 	}
 	if err := f.Err(); err != nil {
 		return err
 	}
-	if page.After != nil {
-		after = *page.After
+	return httpapi.SendList(ctx, c, showMessage, func(
+		ctx context.Context, after outbox.Key, max int,
+	) ([]outbox.Row, error) {
+		return a.Messages.After(ctx, c.Org.ID, cmp.Or(after, first), max)
+	})
+}
+
+// showMessage is a message as the API shows it.
+func showMessage(r outbox.Row) outboxMessage {
+	return outboxMessage{
+		ID: r.ID, Type: r.Type, OrgID: r.OrgID, Timestamp: r.At.UTC(),
+		Position: uint64(r.Position), //nolint:gosec // not negative
+		Data:     r.Payload,
 	}
-	rows, err := a.Messages.After(ctx, c.Org.ID, after, page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r outbox.Row) outbox.Key {
-		return outbox.Key{
-			Position: r.Position, Ordinal: r.Ordinal,
-		}
-	},
-		func(r outbox.Row) outboxMessage {
-			//nolint:gosec // not negative
-			return outboxMessage{
-				ID: r.ID, Type: r.Type, OrgID: r.OrgID, Timestamp: r.At.UTC(), Position: uint64(r.Position),
-				Data: r.Payload,
-			}
-		})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -16,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // maxReportDays bounds a report: a leap year.
@@ -23,9 +25,9 @@ const maxReportDays = 366
 
 // Collections serves /reports/collections.
 type Collections struct {
+	Bus         *bus.Bus
 	Collections billingviews.CollectionsQuery
 	Users       identityviews.UsersQuery
-	Settings    httpapi.SettingsSource
 	Clock       clock.Clock
 }
 
@@ -78,7 +80,7 @@ type staffTotal struct {
 
 // report answers with the sums.
 func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return err
 	}

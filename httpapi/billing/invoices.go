@@ -32,7 +32,6 @@ const creditNoteSuffix = "-CN"
 type Invoices struct {
 	Bus      *bus.Bus
 	Invoices billingviews.InvoicesQuery
-	Settings httpapi.SettingsSource
 	Clock    clock.Clock
 }
 
@@ -126,7 +125,7 @@ func (a Invoices) draft(ctx context.Context, c *httpapi.Call, in invoiceRequest)
 	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
 		return none, commands.ErrNoSubscriber()
 	}
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return none, err
 	}
@@ -158,7 +157,7 @@ func (a Invoices) draft(ctx context.Context, c *httpapi.Call, in invoiceRequest)
 
 // today is the organization's date: what overdue means depends on it.
 func (a Invoices) today(ctx context.Context, c *httpapi.Call) (calendar.Date, error) {
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return calendar.Date{}, err
 	}
@@ -274,7 +273,7 @@ func (a Invoices) creditNote(ctx context.Context, c *httpapi.Call) error {
 			return err
 		}
 	}
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
-	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -67,9 +66,8 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	if withProcesses {
 		k.startProcesses(t)
 	}
-	settings := identityapi.Settings{Bus: k.bus}
 	invoices := billingapi.Invoices{
-		Bus: k.bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Settings: settings, Clock: manual,
+		Bus: k.bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Clock: manual,
 	}
 	statement := billingapi.Statements{
 		Statement:   billingviews.StatementQuery{Views: k.views},

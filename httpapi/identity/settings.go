@@ -1,28 +1,22 @@
 package identityapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 
-	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // Settings serves /settings/organization.
 type Settings struct {
-	Bus            *bus.Bus
+	Cases          identitycases.Settings
 	Organizations  identityviews.OrganizationsQuery
 	DirectoryShows *runner.Memory
 }
@@ -40,20 +34,6 @@ func (a Settings) Routes() []httpapi.Route {
 			Handle: a.put,
 		},
 	}
-}
-
-// BillingSettings reads an organization's present settings from the log.
-func (a Settings) BillingSettings(
-	ctx context.Context, org id.Organization,
-) (events.BillingSettings, error) {
-	state, _, err := bus.LoadUnchecked[identity.Organization](ctx, a.Bus, id.Any(org))
-	if err != nil {
-		return events.BillingSettings{}, err
-	}
-	if state.ID.IsZero() {
-		return events.BillingSettings{}, commands.ErrNoOrganization()
-	}
-	return state.Billing, nil
 }
 
 // taxComponent is one named tax; rate is in percent with at most two decimals.
@@ -95,9 +75,6 @@ type settingsResponse struct {
 	Holidays      []calendar.Date `json:"holidays"`
 }
 
-// percentUnit is the currency of tax rates: two decimals, so that minor units are basis points.
-const percentUnit money.Currency = "KES"
-
 // showSettings is a row as the API shows it.
 func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	b := r.Billing
@@ -120,90 +97,53 @@ func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	return out
 }
 
-// get answers with the settings.
-func (a Settings) get(ctx context.Context, c *httpapi.Call) error {
-	row, err := a.Organizations.Get(ctx, c.Org.ID)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoOrganization())
+// one is how an organization's settings are read and shown.
+func (a Settings) one() httpapi.One[id.Organization, identityviews.OrganizationRow, settingsResponse] {
+	return httpapi.One[id.Organization, identityviews.OrganizationRow, settingsResponse]{
+		Model: identityviews.OrganizationsName, Missing: commands.ErrNoOrganization, Show: showSettings,
+		Read: readItself(a.Organizations),
 	}
-	c.SetRevision(uint64(row.Revision))
-	return c.Send(200, showSettings(*row))
 }
 
-// put changes what is given: first the billing rules, which may be refused, then the name, which may not.
+// get answers with the settings.
+func (a Settings) get(ctx context.Context, c *httpapi.Call) error {
+	row, err := a.one().Find(ctx, c, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
+	return c.Send(200, showSettings(row))
+}
+
+// put changes what is given.
 func (a Settings) put(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[settingsRequest](c)
 	if err != nil {
 		return err
 	}
-	if in.Slug != nil && *in.Slug != c.Org.Slug {
-		return failure.NewInvalid("invalid_input", "slug cannot be changed")
-	}
-	rename := commands.RenameOrganization{OrgID: c.Org.ID}
-	var badName error
-	if in.Name != nil {
-		rename.Name = strings.TrimSpace(*in.Name)
-		badName = rename.Validate()
-	}
-	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), c.Org.ID,
-		func(present identity.Organization) (commands.Command, error) {
-			if present.ID.IsZero() {
-				return nil, commands.ErrNoOrganization()
-			}
-			next, err := in.onto(present.Billing)
-			adopt := commands.AdoptBillingSettings{OrgID: c.Org.ID, Billing: next}
-			return adopt, httpapi.JoinFaults(err, adopt.Validate(), badName)
-		})
+	done, err := a.Cases.Change(ctx, c.Asked(), in.change())
 	if err != nil {
 		return err
-	}
-	if in.Name != nil {
-		renamed, err := a.Bus.Execute(ctx, rename, c.Asked().Step("rename"))
-		if err != nil {
-			return err
-		}
-		done.Position, done.Revision = max(done.Position, renamed.Position), renamed.Revision
 	}
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	v := httpapi.Visible{Projection: identityviews.OrganizationsName, ID: c.Org.ID.String(), Result: done}
-	return httpapi.SendVisible(ctx, c, 200, v, func(ctx context.Context) (settingsResponse, error) {
-		row, err := a.Organizations.Get(ctx, c.Org.ID)
-		if err != nil || row == nil {
-			return settingsResponse{}, cmp.Or(err, commands.ErrNoOrganization())
-		}
-		return showSettings(*row), nil
-	})
+	return httpapi.SendOne(ctx, c, 200, a.one(), c.Org.ID, done)
 }
 
-// onto is the settings with what the request gives.
-func (r settingsRequest) onto(b events.BillingSettings) (events.BillingSettings, error) {
-	var faults failure.Faults
-	set := func(to *string, from *string) {
-		if from != nil {
-			*to = strings.TrimSpace(*from)
-		}
-	}
-	currency := string(b.Currency)
-	set(&currency, r.Currency)
-	b.Currency = money.Currency(currency)
-	set(&b.Timezone, r.Timezone)
-	set(&b.Country, r.Country)
-	set(&b.InvoicePrefix, r.InvoicePrefix)
-	set(&b.TaxPIN, r.TaxPIN)
-	if r.Holidays != nil {
-		b.Holidays = *r.Holidays
+// change reads the request as the use case takes it.
+func (r settingsRequest) change() identitycases.SettingsChange {
+	in := identitycases.SettingsChange{
+		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: r.Currency, Country: r.Country,
+		InvoicePrefix: r.InvoicePrefix, TaxPIN: r.TaxPIN, Holidays: r.Holidays,
 	}
 	if r.Tax != nil {
-		b.Tax = events.TaxRule{Inclusive: r.Tax.Mode == "inclusive"}
+		in.Tax = &identitycases.Tax{Inclusive: r.Tax.Mode == "inclusive"}
 		for _, t := range r.Tax.Components {
-			rate, err := money.Parse(t.Rate.String(), percentUnit)
-			faults.Check(err == nil, "tax", "rates must be percentages with at most two decimals")
-			b.Tax.Components = append(b.Tax.Components, events.TaxComponent{
-				Name: strings.TrimSpace(t.Name), BasisPoints: rate.Minor, Compound: t.Compound,
+			in.Tax.Components = append(in.Tax.Components, identitycases.TaxComponent{
+				Name: t.Name, Percent: t.Rate.String(), Compound: t.Compound,
 			})
 		}
 	}
-	return b, faults.Err()
+	return in
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Lifetimes. Source: spec.md, Limits.
@@ -64,15 +65,15 @@ func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, e
 		jwt.WithAudience(tokenAudience),
 		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(t.Clock.Now))
 	if err != nil {
-		return httpapi.Caller{}, httpapi.ErrSignIn()
+		return httpapi.Caller{}, usecases.ErrSignIn()
 	}
 	user, err := id.Parse[id.User](c.Subject)
 	if err != nil || c.SessionID.IsZero() {
-		return httpapi.Caller{}, httpapi.ErrSignIn()
+		return httpapi.Caller{}, usecases.ErrSignIn()
 	}
 	standing, known := t.Directory.Standing(user, c.OrgID, c.SessionID)
 	if !known {
-		return httpapi.Caller{}, httpapi.ErrSignIn()
+		return httpapi.Caller{}, usecases.ErrSignIn()
 	}
 	return httpapi.Caller{
 		Kind: events.ActorUser, UserID: user, OrgID: c.OrgID, Role: standing.Role, SessionID: c.SessionID,
@@ -113,7 +114,7 @@ func setCookie(c *httpapi.Call, name, value string, lifetime time.Duration) {
 // errShortKey says that tokens could be forged.
 var errShortKey = errors.New("the signing key of access tokens needs at least 32 bytes")
 
-// Check tells whether the key is strong enough.
+// Check refuses a key that is too short to be safe.
 func (t Tokens) Check() error {
 	if len(t.Key) < 32 {
 		return errShortKey

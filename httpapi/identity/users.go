@@ -1,9 +1,7 @@
 package identityapi
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -16,19 +14,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
-	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // Users serves /users: the staff of an organization.
 type Users struct {
 	Bus            *bus.Bus
+	Staff          identitycases.Staff
 	Users          identityviews.UsersQuery
 	DirectoryShows *runner.Memory
-	Passwords      *vault.Passwords
-	Refresh        *vault.RefreshTokens
 }
 
 // Routes lists the endpoints of staff users.
@@ -71,7 +68,7 @@ type userRequest struct {
 	FirstName         string       `json:"firstName"`
 	LastName          string       `json:"lastName,omitempty"`
 	Role              string       `json:"role" enum:"admin,support,subscriber"`
-	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"to be changed at the first sign-in; ignored for somebody who has a password already"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"until the first sign-in; unused for a known person"`
 }
 
 // userPatch changes what is given; null takes a value away.
@@ -90,7 +87,7 @@ type memberResponse struct {
 	FirstName string      `json:"firstName"`
 	LastName  string      `json:"lastName"`
 	Role      events.Role `json:"role"`
-	Status    string      `json:"status" enum:"invited,active,disabled" doc:"invited until the first sign-in with a password of their own"`
+	Status    string      `json:"status" enum:"invited,active,disabled" doc:"invited: no sign-in by own password yet"`
 	CreatedAt time.Time   `json:"createdAt"`
 }
 
@@ -107,114 +104,36 @@ func showMember(r identityviews.MemberRow) memberResponse {
 	}
 }
 
-// create adds somebody: as a new user, or with a membership to be accepted when the address has an account already.
+// newMember reads the request as the use case takes it.
+func (r userRequest) newMember() identitycases.NewMember {
+	return identitycases.NewMember{
+		Email: personal.Of(r.Email), Phone: personal.Of(r.Phone), FirstName: personal.Of(r.FirstName),
+		LastName: personal.Of(r.LastName), Role: events.Role(r.Role), TemporaryPassword: r.TemporaryPassword,
+	}
+}
+
+// create adds somebody.
 func (a Users) create(ctx context.Context, c *httpapi.Call) error {
-	in, invalid, err := httpapi.DecodeLoosely[userRequest](c)
+	request, invalid, err := httpapi.DecodeLoosely[userRequest](c)
 	if err != nil {
 		return err
 	}
-	phone := ""
-	if in.Phone != "" {
-		phone = commands.NormalizeContactPhone(in.Phone)
-	}
-	register := commands.RegisterUser{
-		UserID: newUserID(c, "user"), Email: personal.Of(commands.NormalizeEmail(in.Email)), Phone: personal.Of(phone),
-		FirstName: personal.Of(strings.TrimSpace(in.FirstName)), LastName: personal.Of(strings.TrimSpace(in.LastName)),
-		MustChangePassword: true, OrgID: c.Org.ID, Role: events.Role(in.Role),
-	}
-	if err := httpapi.JoinFaults(invalid, checkNewUser(register, in.TemporaryPassword)); err != nil {
+	in := request.newMember()
+	if err := failure.JoinFaults(invalid, in.Validate()); err != nil {
 		return err
 	}
-	user, done, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.TemporaryPassword, register)
+	user, done, err := a.Staff.Add(ctx, c.Asked(), in)
 	if err != nil {
 		return err
 	}
 	return a.show(ctx, c, 201, user, done)
 }
 
-// newUserID makes the id of a user. It tells nothing: one that shows when it was made would tell an organization that
-// the person was known before (rules.md 16).
-func newUserID(c *httpapi.Call, kind string) id.User {
-	return id.Derive[id.User]("user", usecases.NewID[id.Any](c.Asked(), kind).String())
-}
-
-// addUser registers a user with a temporary password, or grants a membership to the one who has the e-mail address.
-func addUser(
-	ctx context.Context, c *httpapi.Call, b *bus.Bus, users identityviews.UsersQuery, passwords *vault.Passwords,
-	password secrets.Text, r commands.RegisterUser,
-) (id.User, bus.Result, error) {
-	if err := checkNewUser(r, password); err != nil {
-		return id.User{}, bus.Result{}, err
+// one is how a user is read and shown.
+func (a Users) one() httpapi.One[id.User, identityviews.MemberRow, memberResponse] {
+	return httpapi.One[id.User, identityviews.MemberRow, memberResponse]{
+		Model: identityviews.UsersName, Missing: commands.ErrNoUser, Read: a.Users.Member, Show: showMember,
 	}
-	meta := c.Asked().Step("user")
-	meta.OrgID = r.OrgID
-	known, err := users.ByEmail(ctx, r.Email.Reveal())
-	if err != nil {
-		return id.User{}, bus.Result{}, err
-	}
-	// a repeat: the password was set the first time, and may be another by now
-	if known != nil && known.ID == r.UserID {
-		done, err := b.Execute(ctx, r, meta)
-		return r.UserID, done, err
-	}
-	if known == nil {
-		done, err := register(ctx, b, passwords, password, r, meta)
-		if failure.CodeOf(err) != "email_taken" {
-			return r.UserID, done, err
-		}
-		// Somebody registered the address a moment ago: soon it is known.
-		if known, err = awaitUser(ctx, users, r.Email.Reveal()); err != nil {
-			return id.User{}, bus.Result{}, err
-		}
-	} else if _, err := passwords.Verify(ctx, id.User{}, password); err != nil { // as much work as for somebody new
-		return id.User{}, bus.Result{}, err
-	}
-	done, err := b.Execute(ctx, commands.GrantMembership{
-		UserID: known.ID, OrgID: r.OrgID, Role: r.Role, Phone: r.Phone, FirstName: r.FirstName, LastName: r.LastName,
-	}, meta)
-	return known.ID, done, err
-}
-
-// register makes a user with a password. The password comes first: whoever is registered can sign in.
-func register(
-	ctx context.Context, b *bus.Bus, passwords *vault.Passwords, password secrets.Text, r commands.RegisterUser,
-	meta commands.Meta,
-) (bus.Result, error) {
-	if err := passwords.Set(ctx, r.UserID, password); err != nil {
-		return bus.Result{}, err
-	}
-	done, err := b.Execute(ctx, r, meta)
-	if failure.CodeOf(err) == "email_taken" { // what was set for this id is nobody's
-		return done, errors.Join(err, passwords.Delete(ctx, r.UserID))
-	}
-	return done, err
-}
-
-// awaitUser waits until the read side knows the user of an address that is taken. Fails: email_taken.
-func awaitUser(ctx context.Context, users identityviews.UsersQuery, email string) (*identityviews.UserRow, error) {
-	var known *identityviews.UserRow
-	shown, err := users.Views.WaitUntil(ctx, identityviews.UsersName, func(ctx context.Context) (bool, error) {
-		var err error
-		known, err = users.ByEmail(ctx, email)
-		return known != nil, err
-	})
-	if err == nil && !shown {
-		err = failure.NewConflict("email_taken", "this e-mail address is in use")
-	}
-	return known, err
-}
-
-// checkNewUser tells all faults of a new user at once, before anything is written.
-func checkNewUser(r commands.RegisterUser, password secrets.Text) error {
-	var faults failure.Faults
-	if err := r.Validate(); err != nil {
-		var f *failure.Error
-		if httpapi.AsFailureError(err, &f) {
-			faults = append(faults, f.Faults...)
-		}
-	}
-	checkPassword(&faults, "temporaryPassword", password)
-	return faults.Err()
 }
 
 // show answers with the user once both read sides have the write. Users have no entity tag: the revision of their
@@ -230,49 +149,60 @@ func (a Users) show(ctx context.Context, c *httpapi.Call, status int, user id.Us
 	if !shown {
 		return c.Send(202, httpapi.Accepted{ID: user.String(), Status: "accepted"})
 	}
-	row, err := a.Users.Member(ctx, c.Org.ID, user)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoUser())
+	row, err := a.one().Find(ctx, c, user)
+	if err != nil {
+		return err
 	}
-	return c.Send(status, showMember(*row))
+	return c.Send(status, showMember(row))
 }
 
-// metaOf is what the request says about a command to a user, which If-Match cannot bind.
-func metaOf(c *httpapi.Call) (commands.Meta, error) {
-	meta := c.Meta()
-	if meta.ExpectedRevision != nil {
-		return meta, failure.New(failure.Stale, "stale_revision",
+// askedOfUser is Asked for a request about a user. Users have no entity tag, so If-Match is refused.
+func askedOfUser(c *httpapi.Call) (usecases.Asked, error) {
+	asked := c.Asked()
+	if asked.Meta.ExpectedRevision != nil {
+		return asked, failure.New(failure.Stale, "stale_revision",
 			"Users have no entity tag. Please send this without If-Match.")
 	}
-	return meta, nil
+	return asked, nil
 }
 
 // list answers with a page of users.
 func (a Users) list(ctx context.Context, c *httpapi.Call) error {
-	page, err := httpapi.PageOf[identityviews.MemberKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Users.Members(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r identityviews.MemberRow) identityviews.MemberKey {
-		return identityviews.MemberKey{MemberSince: r.MemberSince, ID: r.ID}
-	}, showMember)
+	return httpapi.SendList(ctx, c, showMember, func(
+		ctx context.Context, after identityviews.MemberKey, max int,
+	) ([]identityviews.MemberRow, error) {
+		return a.Users.Members(ctx, c.Org.ID, after, max)
+	})
 }
 
 // get answers with one user.
 func (a Users) get(ctx context.Context, c *httpapi.Call) error {
-	user, err := httpapi.PathID[id.User](c, "id", commands.ErrNoUser)
-	if err != nil {
-		return err
+	return httpapi.ReadOne(ctx, c, a.one())
+}
+
+// correction is the command that a patch makes.
+func correction(c *httpapi.Call, user id.User, in userPatch) commands.CorrectUser {
+	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
+	null := c.Nulls()
+	set := func(to **personal.Text, field string, from *string, normal func(string) string) {
+		if given := httpapi.Emptied(from, null[field]); given != nil {
+			text := personal.Of(normal(*given))
+			*to = &text
+		}
 	}
-	row, err := a.Users.Member(ctx, c.Org.ID, user)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoUser())
+	set(&command.Phone, "phone", in.Phone, func(s string) string {
+		if s == "" {
+			return s
+		}
+		return commands.NormalizeContactPhone(s)
+	})
+	set(&command.FirstName, "firstName", in.FirstName, strings.TrimSpace)
+	set(&command.LastName, "lastName", in.LastName, strings.TrimSpace)
+	if in.Role != nil {
+		role := events.Role(*in.Role)
+		command.Role = &role
 	}
-	return c.Send(200, showMember(*row))
+	return command
 }
 
 // change corrects name, phone or role.
@@ -285,34 +215,11 @@ func (a Users) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	null := c.Nulls()
-	in.Phone, in.FirstName, in.LastName = httpapi.Emptied(in.Phone, null["phone"]),
-		httpapi.Emptied(in.FirstName, null["firstName"]),
-		httpapi.Emptied(in.LastName, null["lastName"])
-	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
-	set := func(to **personal.Text, from *string, normal func(string) string) {
-		if from != nil {
-			text := personal.Of(normal(*from))
-			*to = &text
-		}
-	}
-	set(&command.Phone, in.Phone, func(s string) string {
-		if s == "" {
-			return s
-		}
-		return commands.NormalizeContactPhone(s)
-	})
-	set(&command.FirstName, in.FirstName, strings.TrimSpace)
-	set(&command.LastName, in.LastName, strings.TrimSpace)
-	if in.Role != nil {
-		role := events.Role(*in.Role)
-		command.Role = &role
-	}
-	meta, err := metaOf(c)
+	asked, err := askedOfUser(c)
 	if err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, command, meta)
+	done, err := a.Bus.Execute(ctx, correction(c, user, in), asked.Meta)
 	if err != nil {
 		return err
 	}
@@ -329,31 +236,15 @@ func (a Users) disable(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	reason := in.Reason
-	if reason == "" {
-		reason = "disabled by an administrator"
-	}
-	meta, err := metaOf(c)
+	asked, err := askedOfUser(c)
 	if err != nil {
 		return err
 	}
-	meta.Reason = reason
-	done, err := a.Bus.Execute(ctx,
-		commands.DisableMember{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: reason}, meta)
+	done, err := a.Staff.Disable(ctx, asked, commands.DisableMember{
+		UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: in.Reason,
+	})
 	if err != nil {
 		return err
-	}
-	sessions, err := a.Refresh.List(ctx, user)
-	if err != nil {
-		return err
-	}
-	for _, s := range sessions {
-		if s.OrgID != c.Org.ID {
-			continue
-		}
-		if err := endSession(ctx, c, a.Bus, a.Refresh, a.DirectoryShows, s, "disabled"); err != nil {
-			return err
-		}
 	}
 	return a.show(ctx, c, 200, user, done)
 }
@@ -364,11 +255,11 @@ func (a Users) enable(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	meta, err := metaOf(c)
+	asked, err := askedOfUser(c)
 	if err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: c.Org.ID}, meta)
+	done, err := a.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: c.Org.ID}, asked.Meta)
 	if err != nil {
 		return err
 	}

@@ -22,9 +22,8 @@ import (
 
 // Plans serves /plans.
 type Plans struct {
-	Bus      *bus.Bus
-	Plans    subscribersviews.PlansQuery
-	Settings httpapi.SettingsSource
+	Bus   *bus.Bus
+	Plans subscribersviews.PlansQuery
 }
 
 // Routes lists the endpoints of plans.
@@ -121,7 +120,7 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 			Rates: events.Rates(in.Rates),
 		},
 	}
-	if err := httpapi.JoinFaults(invalid, faults.Err(), command.Validate()); err != nil {
+	if err := failure.JoinFaults(invalid, faults.Err(), command.Validate()); err != nil {
 		return err
 	}
 	done, err := a.Bus.Execute(ctx, command, c.Meta())

@@ -29,7 +29,6 @@ type Subscribers struct {
 	Bus           *bus.Bus
 	Subscribers   subscribersviews.SubscribersQuery
 	Subscriptions subscribersviews.SubscriptionsQuery
-	Settings      httpapi.SettingsSource
 	Clock         clock.Clock
 }
 
@@ -158,7 +157,7 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ import (
 type Subscriptions struct {
 	Bus           *bus.Bus
 	Subscriptions subscribersviews.SubscriptionsQuery
-	Settings      httpapi.SettingsSource
 	Secrets       *vault.Secrets
 	Clock         clock.Clock
 }
@@ -129,7 +128,7 @@ func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := httpapi.JoinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
+	if err := failure.JoinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
 		return err
 	}
 	if err := a.keepPassword(ctx, command, in.Password); err != nil {
@@ -211,7 +210,7 @@ func (a Subscriptions) command(
 	case plan.Archived:
 		return none, failure.NewConflict("plan_archived", "This plan is archived.")
 	}
-	settings, err := a.Settings.BillingSettings(ctx, c.Org.ID)
+	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
 	if err != nil {
 		return none, err
 	}

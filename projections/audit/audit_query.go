@@ -48,7 +48,7 @@ type RouterWrite struct {
 	RunID     id.Run            `json:"runId"`
 }
 
-// Key is the place of an entry in the log, newest first.
+// Key is the place of an entry in the log, newest first. The zero value is before all.
 type Key struct {
 	Position int64  `json:"p"`
 	ID       id.Any `json:"i"`
@@ -84,9 +84,9 @@ const (
 	newestFirst = ` order by e.position desc, e.id desc limit @max`
 )
 
-// OfOrganization gives up to max entries of an organization after a key (nil: from the newest), newest first.
+// OfOrganization gives up to max entries of an organization after a key (zero: from the newest), newest first.
 func (q LogQuery) OfOrganization(
-	ctx context.Context, org id.Organization, f Filter, after *Key, max int,
+	ctx context.Context, org id.Organization, f Filter, after Key, max int,
 ) ([]Entry, error) {
 	var rows []Entry
 	sql, args := f.narrow(tenantSQL, after, max, condition{"e.org_id = ", "org", org})
@@ -97,7 +97,7 @@ func (q LogQuery) OfOrganization(
 }
 
 // OfAll is OfOrganization over everything, for the platform.
-func (q LogQuery) OfAll(ctx context.Context, f Filter, after *Key, max int) ([]Entry, error) {
+func (q LogQuery) OfAll(ctx context.Context, f Filter, after Key, max int) ([]Entry, error) {
 	var rows []Entry
 	sql, args := f.narrow(platformSQL, after, max)
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
@@ -115,9 +115,9 @@ type condition struct {
 
 // narrow completes a list with the conditions that are wanted: each combination is a statement of its own, so that the
 // planner sees which index serves it.
-func (f Filter) narrow(sql string, after *Key, max int, with ...condition) (string, pgx.NamedArgs) {
-	if after == nil {
-		after = &Key{Position: math.MaxInt64}
+func (f Filter) narrow(sql string, after Key, max int, with ...condition) (string, pgx.NamedArgs) {
+	if after == (Key{}) {
+		after.Position = math.MaxInt64
 	}
 	add := func(wanted bool, c condition) {
 		if wanted {

@@ -91,7 +91,7 @@ func (s *stage) append(stream string, expected eventstore.Expected, meta events.
 }
 
 // of is the organization's log, brought up to date.
-func (s *stage) of(org id.Organization, f auditviews.Filter, after *auditviews.Key, limit int) []auditviews.Entry {
+func (s *stage) of(org id.Organization, f auditviews.Filter, after auditviews.Key, limit int) []auditviews.Entry {
 	s.t.Helper()
 	if err := s.query.Views.WaitFor(s.t.Context(), auditviews.LogName, s.last); err != nil {
 		s.t.Fatalf("wait: %v", err)
@@ -140,7 +140,7 @@ func TestLog_OneEntryForEachCommandAndStream(t *testing.T) {
 	s.append("claim-"+id.New[id.Any]().String(), eventstore.NoStream, meta, events.ClaimTaken{
 		Kind: "x", Owner: id.New[id.Any](),
 	})
-	got := s.of(acme, auditviews.Filter{}, nil, 10)
+	got := s.of(acme, auditviews.Filter{}, auditviews.Key{}, 10)
 	jd, ip := "Jane Doe", "198.51.100.7"
 	want := []auditviews.Entry{
 		{
@@ -171,14 +171,14 @@ func TestLog_TenantsSeeTheirOwnAndThePlatformAll(t *testing.T) {
 	stream, archived := plan(1, other)
 	s.append(stream, eventstore.NoStream, s.act("foreign", other, root, "super_admin", "subscribers.ArchivePlan"),
 		archived)
-	got := s.of(other, auditviews.Filter{}, nil, 10)
+	got := s.of(other, auditviews.Filter{}, auditviews.Key{}, 10)
 	if len(got) != 1 || got[0].ActorRole != "super_admin" || got[0].ActorName == nil || *got[0].ActorName != "Root" {
 		t.Errorf("other sees %+v", got)
 	}
-	if got := s.of(acme, auditviews.Filter{}, nil, 10); len(got) != 1 {
+	if got := s.of(acme, auditviews.Filter{}, auditviews.Key{}, 10); len(got) != 1 {
 		t.Errorf("acme sees %d entries", len(got))
 	}
-	all, err := s.query.OfAll(t.Context(), auditviews.Filter{}, nil, 10)
+	all, err := s.query.OfAll(t.Context(), auditviews.Filter{}, auditviews.Key{}, 10)
 	if err != nil || len(all) != 3 || all[1].OrgID != (id.Organization{}) || all[0].ActorName == nil {
 		t.Errorf("the platform sees %+v, %v", all, err)
 	}
@@ -213,12 +213,12 @@ func TestLog_FiltersAndPages(t *testing.T) {
 		"to":          {auditviews.Filter{To: start.Add(14 * time.Minute)}, 11},
 		"window":      {auditviews.Filter{From: start.Add(14 * time.Minute), To: start.Add(15 * time.Minute)}, 1},
 	} {
-		if got := s.of(acme, tc.filter, nil, 100); len(got) != tc.want {
+		if got := s.of(acme, tc.filter, auditviews.Key{}, 100); len(got) != tc.want {
 			t.Errorf("%s: %d entries, want %d", name, len(got), tc.want)
 		}
 	}
 	var seen []id.Any
-	var after *auditviews.Key
+	var after auditviews.Key
 	for {
 		rows := s.of(acme, auditviews.Filter{}, after, 4)
 		if len(rows) == 0 {
@@ -226,7 +226,7 @@ func TestLog_FiltersAndPages(t *testing.T) {
 		}
 		for _, row := range rows {
 			seen = append(seen, row.ID)
-			after = &auditviews.Key{Position: row.Position, ID: row.ID}
+			after = auditviews.Key{Position: row.Position, ID: row.ID}
 		}
 		stream, archived := plan(100+len(seen), acme) // rows come in meanwhile
 		s.append(stream, eventstore.NoStream,
@@ -249,7 +249,7 @@ func TestLog_LaterPeriodsNameTheirAggregate(t *testing.T) {
 	s.append("account-"+id.New[id.Any]().String(), eventstore.NoStream,
 		s.act("open", acme, jane, "admin", "billing.OpenAccount"),
 		events.AccountOpened{SubscriberID: subscriber, OrgID: acme, Currency: money.KES})
-	if got := s.of(acme, auditviews.Filter{TargetID: id.Any(subscriber)}, nil, 10); len(got) != 1 {
+	if got := s.of(acme, auditviews.Filter{TargetID: id.Any(subscriber)}, auditviews.Key{}, 10); len(got) != 1 {
 		t.Errorf("found %+v", got)
 	}
 	device := id.Derive[id.Device]("test", "device")
@@ -259,7 +259,8 @@ func TestLog_LaterPeriodsNameTheirAggregate(t *testing.T) {
 		s.append("device-"+id.New[id.Any]().String(), eventstore.NoStream, meta,
 			events.DeviceUnreachable{DeviceID: device, Error: "no answer", At: start})
 	}
-	if got := s.of(acme, auditviews.Filter{TargetType: "device", TargetID: id.Any(device)}, nil, 10); len(got) != 2 {
+	if got := s.of(acme, auditviews.Filter{TargetType: "device", TargetID: id.Any(device)}, auditviews.Key{},
+		10); len(got) != 2 {
 		t.Errorf("found %+v of the router", got)
 	}
 }
@@ -278,7 +279,7 @@ func TestLog_RefusalsShowRequestAndCode(t *testing.T) {
 				RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target,
 				Status: status, Code: "some_code",
 			})
-		got := s.of(acme, auditviews.Filter{TargetType: "invoices", TargetID: target}, nil, 1)
+		got := s.of(acme, auditviews.Filter{TargetType: "invoices", TargetID: target}, auditviews.Key{}, 1)
 		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome ||
 			got[0].Code != "some_code" || got[0].Status != status {
 			t.Errorf("%d: %+v", status, got)
@@ -292,7 +293,7 @@ func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
 	s.register()
 	s.append("user-"+jane.String(), eventstore.At(1), s.act("corrected", acme, jane, "admin", "identity.CorrectUser"),
 		events.UserDetailsCorrected{UserID: jane, FirstName: personal.Of("Janet"), LastName: personal.Of("Doe")})
-	if got := s.of(acme, auditviews.Filter{}, nil, 10); *got[0].ActorName != "Janet Doe" ||
+	if got := s.of(acme, auditviews.Filter{}, auditviews.Key{}, 10); *got[0].ActorName != "Janet Doe" ||
 		*got[1].ActorName != "Janet Doe" {
 		t.Errorf("after the correction: %+v", got)
 	}
@@ -300,7 +301,7 @@ func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
 		CommandID: id.New[id.Command](), Action: "identity.ForgetUser", OrgID: acme,
 		Actor: events.Actor{Kind: events.ActorOperator},
 	}, events.UserForgotten{UserID: jane})
-	got := s.of(acme, auditviews.Filter{}, nil, 10)
+	got := s.of(acme, auditviews.Filter{}, auditviews.Key{}, 10)
 	if len(got) != 3 {
 		t.Fatalf("%d entries", len(got))
 	}

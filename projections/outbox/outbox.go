@@ -146,7 +146,7 @@ type Row struct {
 // Query reads the outbox.
 type Query struct{ Views *runner.Views }
 
-// Key is the place of a message: the order of the log.
+// Key is the place of a message: the order of the log. The zero value is before all.
 type Key struct {
 	Position int64 `json:"p"`
 	Ordinal  int   `json:"o"`

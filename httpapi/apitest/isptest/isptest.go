@@ -30,6 +30,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // The people of an ispKit, all with this password. Root is the platform's; the others work for Acme, but Olga for
@@ -125,36 +126,34 @@ func (k *Kit) serve(t *testing.T, f *feed.Feed) {
 		t.Fatalf("start directory: %v", err)
 	}
 	t.Cleanup(k.shows.Stop)
-	users, people, owned := identityviews.UsersQuery{Views: k.views}, subscribersviews.SubscribersQuery{Views: k.views},
+	users := identityviews.UsersQuery{Views: k.views}
+	people, owned := subscribersviews.SubscribersQuery{Views: k.views},
 		subscribersviews.SubscriptionsQuery{Views: k.views}
 	orgs := identityviews.OrganizationsQuery{Views: k.views}
 	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Clock: k.Clock}
-	settings := identityapi.Settings{Bus: k.Bus, Organizations: orgs, DirectoryShows: k.shows}
+	cases := identitycases.New(identitycases.Config{
+		Bus: k.Bus, Vault: k.Vault, Users: users, Directory: directory,
+		DirectoryShows: k.shows, Head: k.head,
+	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{Directory: directory},
 			tokens, k
 		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Bus}
 	},
-		identityapi.Auth{
-			Bus: k.Bus, Users: users, Directory: directory, DirectoryShows: k.shows, Head: k.head, Tokens: tokens,
-			Passwords: k.Vault.Passwords, Lockouts: k.Vault.Lockouts, Refresh: k.Vault.RefreshTokens,
-		}.Routes(),
+		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),
 		identityapi.Organizations{
-			Bus: k.Bus, Organizations: orgs, Users: users, DirectoryShows: k.shows, Passwords: k.Vault.Passwords,
+			Bus: k.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
 		}.Routes(),
-		identityapi.Users{
-			Bus: k.Bus, Users: users, DirectoryShows: k.shows, Passwords: k.Vault.Passwords,
-			Refresh: k.Vault.RefreshTokens,
-		}.Routes(),
-		settings.Routes(),
+		identityapi.Users{Bus: k.Bus, Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
+		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
-			Bus: k.Bus, Subscribers: people, Subscriptions: owned, Settings: settings, Clock: k.Clock,
+			Bus: k.Bus, Subscribers: people, Subscriptions: owned, Clock: k.Clock,
 		}.Routes(),
 		subscribersapi.Plans{
-			Bus: k.Bus, Plans: subscribersviews.PlansQuery{Views: k.views}, Settings: settings,
+			Bus: k.Bus, Plans: subscribersviews.PlansQuery{Views: k.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
-			Bus: k.Bus, Subscriptions: owned, Settings: settings, Secrets: k.Vault.Secrets, Clock: k.Clock,
+			Bus: k.Bus, Subscriptions: owned, Secrets: k.Vault.Secrets, Clock: k.Clock,
 		}.Routes(),
 	)
 }

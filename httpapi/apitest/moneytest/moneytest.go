@@ -22,7 +22,6 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
-	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -221,8 +220,8 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 			Users:       identityviews.UsersQuery{Views: k.Views},
 		}.Routes(),
 		billingapi.Collections{
-			Collections: billingviews.CollectionsQuery{Views: k.Views}, Users: identityviews.UsersQuery{Views: k.Views},
-			Settings: identityapi.Settings{Bus: k.Bus}, Clock: k.Clock,
+			Bus: k.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
+			Users: identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
 		}.Routes(),
 		paymentsapi.Webhooks{Receiver: receiver}.Routes())
 }

@@ -3,33 +3,28 @@ package identityapi
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
-	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // Organizations serves /orgs on the root host.
 type Organizations struct {
 	Bus            *bus.Bus
+	Cases          identitycases.Organizations
 	Organizations  identityviews.OrganizationsQuery
-	Users          identityviews.UsersQuery
 	DirectoryShows *runner.Memory
-	Passwords      *vault.Passwords
 }
 
 // Routes lists the endpoints of organizations.
@@ -115,101 +110,55 @@ func showOrganization(r identityviews.OrganizationRow) organizationResponse {
 	}
 }
 
-// orDefault is the text, or what stands for an absent one.
-func orDefault(text, absent string) string {
-	if text == "" {
-		return absent
-	}
-	return text
-}
-
-// kenyanTax is what api.md gives organizations of Kenya: VAT 16 %, in the price.
-func kenyanTax(country string) events.TaxRule {
-	if country != "KE" {
-		return events.TaxRule{Inclusive: true}
-	}
-	return events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
-}
-
-// create makes the organization, then its administrator; every fault of either is told before anything is written.
-func (a Organizations) create(ctx context.Context, c *httpapi.Call) error {
-	in, invalid, err := httpapi.DecodeLoosely[organizationRequest](c)
-	if err != nil {
-		return err
-	}
-	country := orDefault(in.Country, "KE")
-	create := commands.CreateOrganization{
-		OrgID: usecases.NewID[id.Organization](c.Asked(), "organization"), Slug: in.Slug, Name: strings.TrimSpace(in.Name),
-		Billing: events.BillingSettings{
-			Timezone: orDefault(in.Timezone, "Africa/Nairobi"), Currency: money.Currency(orDefault(in.Currency, "KES")),
-			Country: country, InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: kenyanTax(country),
+// newOrganization reads the request as the use case takes it.
+func (r organizationRequest) newOrganization() identitycases.NewOrganization {
+	return identitycases.NewOrganization{
+		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: money.Currency(r.Currency), Country: r.Country,
+		Admin: identitycases.NewMember{
+			Email: personal.Of(r.Admin.Email), Phone: personal.Of(r.Admin.Phone),
+			FirstName: personal.Of(r.Admin.FirstName), LastName: personal.Of(r.Admin.LastName),
+			TemporaryPassword: r.Admin.TemporaryPassword,
 		},
 	}
-	phone := ""
-	if in.Admin.Phone != "" {
-		phone = commands.NormalizeContactPhone(in.Admin.Phone)
-	}
-	admin := commands.RegisterUser{
-		UserID: newUserID(c, "admin"), Email: personal.Of(commands.NormalizeEmail(in.Admin.Email)),
-		Phone: personal.Of(phone), FirstName: personal.Of(strings.TrimSpace(in.Admin.FirstName)),
-		LastName: personal.Of(strings.TrimSpace(in.Admin.LastName)), MustChangePassword: true, OrgID: create.OrgID,
-		Role: events.RoleAdmin,
-	}
-	if err := httpapi.JoinFaults(invalid, create.Validate(),
-		httpapi.Under("admin.", checkNewUser(admin, in.Admin.TemporaryPassword))); err != nil {
-		return err
-	}
-	done, err := a.createWithPrefix(ctx, c, create)
+}
+
+// create makes the organization with its administrator.
+func (a Organizations) create(ctx context.Context, c *httpapi.Call) error {
+	request, invalid, err := httpapi.DecodeLoosely[organizationRequest](c)
 	if err != nil {
 		return err
 	}
-	_, added, err := addUser(ctx, c, a.Bus, a.Users, a.Passwords, in.Admin.TemporaryPassword, admin)
-	if err != nil {
-		return fmt.Errorf("add administrator: %w", err)
+	in := request.newOrganization()
+	if err := failure.JoinFaults(invalid, in.Validate()); err != nil {
+		return err
 	}
-	if shown, err := c.WaitVisible(ctx, identityviews.UsersName, added.Position); err != nil || !shown {
+	made, err := a.Cases.Create(ctx, c.Asked(), in)
+	if err != nil {
+		return err
+	}
+	shown, err := c.WaitVisible(ctx, identityviews.UsersName, made.Done.Position)
+	if err != nil || !shown {
 		return cmp.Or(err, runner.ErrBehind)
 	}
-	done.Position = max(done.Position, added.Position)
-	return a.show(ctx, c, 201, create.OrgID, done)
+	return a.show(ctx, c, 201, made.ID, made.Done)
 }
 
-// maxPrefixTries bounds the search for a free invoice prefix.
-const maxPrefixTries = 100
-
-// createWithPrefix creates the organization under the first invoice prefix of its slug that is free.
-func (a Organizations) createWithPrefix(
-	ctx context.Context, c *httpapi.Call, create commands.CreateOrganization,
-) (bus.Result, error) {
-	for try := 0; ; try++ {
-		create.Billing.InvoicePrefix = invoicePrefix(create.Slug, try)
-		done, err := a.Bus.Execute(ctx, create, c.Meta())
-		if failure.CodeOf(err) != "invoice_prefix_taken" || try == maxPrefixTries {
-			return done, err
-		}
+// readItself reads an organization by its own id, whichever host asks: on the root host it is one of many.
+func readItself(
+	q identityviews.OrganizationsQuery,
+) func(ctx context.Context, host, org id.Organization) (*identityviews.OrganizationRow, error) {
+	return func(ctx context.Context, _, org id.Organization) (*identityviews.OrganizationRow, error) {
+		return q.Get(ctx, org)
 	}
 }
 
-// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number tells slugs apart that begin
-// alike. It is well formed whatever the slug is: the slug's faults are told, its prefix's are nobody's.
-func invoicePrefix(slug string, n int) string {
-	letters := strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToUpper(slug))
-	if strings.Trim(letters[:min(4, len(letters))], "0123456789") == "" {
-		letters = "N" + letters
+// one is how an organization is read and shown.
+func (a Organizations) one() httpapi.One[id.Organization, identityviews.OrganizationRow, organizationResponse] {
+	return httpapi.One[id.Organization, identityviews.OrganizationRow, organizationResponse]{
+		Model: identityviews.OrganizationsName, Missing: commands.ErrNoOrganization, Show: showOrganization,
+		Read:     readItself(a.Organizations),
+		Revision: func(r identityviews.OrganizationRow) int64 { return r.Revision },
 	}
-	for len(letters) < 2 {
-		letters += "X"
-	}
-	if n == 0 {
-		return letters[:min(6, len(letters))]
-	}
-	number := fmt.Sprint(n + 1)
-	return letters[:min(6-len(number), len(letters))] + number
 }
 
 // show answers with the organization once both read sides have the write.
@@ -219,43 +168,17 @@ func (a Organizations) show(
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
 	}
-	v := httpapi.Visible{Projection: identityviews.OrganizationsName, ID: org.String(), Result: done}
-	return httpapi.SendVisible(ctx, c, status, v, func(ctx context.Context) (organizationResponse, error) {
-		row, err := a.Organizations.Get(ctx, org)
-		if err != nil || row == nil {
-			return organizationResponse{}, cmp.Or(err, commands.ErrNoOrganization())
-		}
-		return showOrganization(*row), nil
-	})
+	return httpapi.SendOne(ctx, c, status, a.one(), org, done)
 }
 
 // list answers with a page of organizations.
 func (a Organizations) list(ctx context.Context, c *httpapi.Call) error {
-	page, err := httpapi.PageOf[identityviews.OrganizationKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Organizations.List(ctx, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r identityviews.OrganizationRow) identityviews.OrganizationKey {
-		return identityviews.OrganizationKey{CreatedAt: r.CreatedAt, ID: r.ID}
-	}, showOrganization)
+	return httpapi.SendList(ctx, c, showOrganization, a.Organizations.List)
 }
 
 // get answers with one organization.
 func (a Organizations) get(ctx context.Context, c *httpapi.Call) error {
-	org, err := httpapi.PathID[id.Organization](c, "id", commands.ErrNoOrganization)
-	if err != nil {
-		return err
-	}
-	row, err := a.Organizations.Get(ctx, org)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoOrganization())
-	}
-	c.SetRevision(uint64(row.Revision))
-	return c.Send(200, showOrganization(*row))
+	return httpapi.ReadOne(ctx, c, a.one())
 }
 
 // change renames an organization.

@@ -1,0 +1,258 @@
+package identityapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
+)
+
+// Auth serves /auth.
+type Auth struct {
+	SignIns  identitycases.SignIns
+	Password identitycases.OwnPassword
+	Users    identityviews.UsersQuery
+	Tokens   Tokens
+}
+
+// Routes lists the endpoints of signing in.
+func (a Auth) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: "POST", Path: "/auth/login", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic, LoginLimit: true,
+			Summary: "Sign in with e-mail and password", Request: loginRequest{}, Response: loginResponse{},
+			Handle: a.login,
+		},
+		{
+			Method: "POST", Path: "/auth/refresh", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
+			Summary: "Exchange the refresh token for a new pair", Request: refreshRequest{},
+			Response: refreshResponse{}, Handle: a.refresh,
+		},
+		{
+			Method: "POST", Path: "/auth/logout", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Summary: "Sign out", Response: messageResponse{}, Handle: a.logout,
+		},
+		{
+			Method: "GET", Path: "/auth/me", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Summary: "Who is signed in", Response: meResponse{}, Handle: a.me,
+		},
+		{
+			Method: "POST", Path: "/auth/password", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Summary: "Choose a new password", Request: passwordRequest{}, Response: messageResponse{},
+			Handle: a.changePassword,
+		},
+		{
+			Method: "GET", Path: "/auth/sessions", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Summary: "The caller's sessions", Row: sessionResponse{}, Handle: a.sessions,
+		},
+		{
+			Method: "DELETE", Path: "/auth/sessions/:id", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
+			Summary: "End one of the caller's sessions", Status: 204, Handle: a.endSession,
+		},
+	}
+}
+
+// loginRequest is spec.md's.
+type loginRequest struct {
+	Email    string       `json:"email"`
+	Password secrets.Text `json:"password"`
+}
+
+// orgResponse is spec.md's Organization.
+type orgResponse struct {
+	ID   id.Organization `json:"id"`
+	Slug string          `json:"slug"`
+	Name string          `json:"name"`
+}
+
+// userResponse is spec.md's user of a login.
+type userResponse struct {
+	ID        id.User     `json:"id"`
+	Email     *string     `json:"email"`
+	Phone     *string     `json:"phone"`
+	FirstName string      `json:"firstName"`
+	LastName  string      `json:"lastName"`
+	Role      events.Role `json:"role"`
+}
+
+// loginResponse is spec.md's answer to a login.
+type loginResponse struct {
+	User               userResponse `json:"user"`
+	Org                *orgResponse `json:"org"` // null on the root host
+	MustChangePassword bool         `json:"mustChangePassword"`
+	AccessToken        string       `json:"accessToken"`
+	RefreshToken       string       `json:"refreshToken"`
+}
+
+// showUser is a user with a role.
+func showUser(u identityviews.UserRow, role events.Role) userResponse {
+	return userResponse{
+		ID: u.ID, Email: null.Of(u.Email), Phone: null.Of(u.Phone), FirstName: u.FirstName,
+		LastName: u.LastName, Role: role,
+	}
+}
+
+// showOrg is the host's organization, nil on the root host.
+func showOrg(c *httpapi.Call) *orgResponse {
+	if c.Org.ID.IsZero() {
+		return nil
+	}
+	return &orgResponse{c.Org.ID, c.Org.Slug, c.Org.Name}
+}
+
+// login opens a session and hands out its tokens.
+func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[loginRequest](c)
+	if err != nil {
+		return err
+	}
+	credentials := identitycases.Credentials{Email: personal.Of(in.Email), Password: in.Password}
+	signed, err := a.SignIns.SignIn(ctx, c.Asked(), credentials)
+	if err != nil {
+		return err
+	}
+	access, err := a.Tokens.Issue(signed.User.ID, c.Org.ID, signed.Role, signed.Session)
+	if err != nil {
+		return err
+	}
+	setCookies(c, access, signed.Refresh)
+	return c.Send(200, loginResponse{
+		User: showUser(signed.User, signed.Role), Org: showOrg(c), MustChangePassword: signed.User.MustChangePassword,
+		AccessToken: access, RefreshToken: signed.Refresh.Reveal(),
+	})
+}
+
+// refreshRequest may bring the token; else the cookie does.
+type refreshRequest struct {
+	RefreshToken secrets.Text `json:"refreshToken,omitempty"`
+}
+
+// refreshResponse is spec.md's.
+type refreshResponse struct {
+	Message      string `json:"message"`
+	AccessToken  string `json:"accessToken"`
+	RefreshToken string `json:"refreshToken"`
+}
+
+// messageResponse is spec.md's answer to actions without a resource.
+type messageResponse struct {
+	Message string `json:"message"`
+}
+
+// refresh gives a new pair. A token that cannot be renewed is taken out of the browser, but one that is only shown at
+// the wrong host: at its own it is still good.
+func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[refreshRequest](c)
+	if err != nil {
+		return err
+	}
+	token := in.RefreshToken
+	if cookie, err := c.Request.Cookie(httpapi.CookieRefresh); token.IsZero() && err == nil {
+		token = secrets.Text(cookie.Value)
+	}
+	if token.IsZero() {
+		return usecases.ErrSignIn()
+	}
+	renewed, err := a.SignIns.Renew(ctx, c.Asked(), token)
+	if err != nil {
+		if !errors.Is(err, usecases.ErrSignIn()) {
+			clearCookies(c)
+		}
+		return err
+	}
+	session := renewed.Session
+	access, err := a.Tokens.Issue(session.UserID, session.OrgID, renewed.Role, session.ID)
+	if err != nil {
+		return err
+	}
+	setCookies(c, access, renewed.Refresh)
+	return c.Send(200, refreshResponse{
+		Message: "The session was renewed.", AccessToken: access, RefreshToken: renewed.Refresh.Reveal(),
+	})
+}
+
+// logout ends the caller's session.
+func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
+	session := vault.Session{ID: c.Caller.SessionID, UserID: c.Caller.UserID, OrgID: c.Caller.OrgID}
+	if err := a.SignIns.Sessions.End(ctx, c.Asked(), session, "logout"); err != nil {
+		return err
+	}
+	clearCookies(c)
+	return c.Send(200, messageResponse{"You are signed out."})
+}
+
+// sessionResponse is one sign-in of the caller.
+type sessionResponse struct {
+	ID        id.Session       `json:"id"`
+	OrgID     *id.Organization `json:"orgId"`
+	StartedAt time.Time        `json:"startedAt"`
+	UsedAt    time.Time        `json:"usedAt"`
+	ExpiresAt time.Time        `json:"expiresAt"`
+	Current   bool             `json:"current"`
+}
+
+// sessionKey is the place of a session in the list, newest first.
+type sessionKey struct {
+	StartedAt time.Time  `json:"s"`
+	ID        id.Session `json:"i"`
+}
+
+// sessionRow is a session as a row of the list.
+type sessionRow struct{ vault.Session }
+
+// Key is where the session stands in the list.
+func (r sessionRow) Key() sessionKey { return sessionKey{r.StartedAt, r.ID} }
+
+// before reports whether another place comes later in the list, which the vault orders by start, then id.
+func (k sessionKey) before(other sessionKey) bool {
+	if !k.StartedAt.Equal(other.StartedAt) {
+		return other.StartedAt.Before(k.StartedAt)
+	}
+	return k.ID.String() < other.ID.String()
+}
+
+// sessions lists the caller's sessions. The vault gives all of them at once, for a person has few.
+func (a Auth) sessions(ctx context.Context, c *httpapi.Call) error {
+	show := func(s sessionRow) sessionResponse {
+		return sessionResponse{
+			ID: s.ID, OrgID: null.Of(s.OrgID), StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt,
+			Current: s.ID == c.Caller.SessionID,
+		}
+	}
+	return httpapi.SendList(ctx, c, show, func(ctx context.Context, after sessionKey, _ int) ([]sessionRow, error) {
+		open, err := a.SignIns.Sessions.Refresh.List(ctx, c.Caller.UserID)
+		rows := make([]sessionRow, 0, len(open))
+		for _, s := range open {
+			if row := (sessionRow{s}); after == (sessionKey{}) || after.before(row.Key()) {
+				rows = append(rows, row)
+			}
+		}
+		return rows, err
+	})
+}
+
+// endSession ends one of the caller's sessions, wherever it was opened.
+func (a Auth) endSession(ctx context.Context, c *httpapi.Call) error {
+	session, err := httpapi.PathID[id.Session](c, "id", commands.ErrNoSession)
+	if err != nil {
+		return err
+	}
+	if err := a.SignIns.Sessions.Revoke(ctx, c.Asked(), c.Caller.UserID, session); err != nil {
+		return err
+	}
+	if session == c.Caller.SessionID {
+		clearCookies(c)
+	}
+	return c.NoContent()
+}

@@ -1,0 +1,208 @@
+package identitycases_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
+)
+
+// Passwords of these tests.
+const (
+	temporary secrets.Text = "for the first day"
+	chosen    secrets.Text = "correct horse"
+)
+
+// quick costs nothing: what is hashed here protects nobody.
+var quick = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
+
+// kit is the area on a real log, with real read models and a real vault: two organizations, each with an administrator.
+type kit struct {
+	identitycases.Cases
+	t         *testing.T
+	bus       *bus.Bus
+	vault     *vault.Vault
+	clock     *clock.Manual
+	users     identityviews.UsersQuery
+	directory *identityviews.Directory
+
+	acme, other id.Organization
+	ada, olga   id.User // their administrators, with the chosen password
+}
+
+// newKit starts it.
+func newKit(t *testing.T) *kit { return newKitOf(t, quick) }
+
+// newKitOf starts it with the costs of a hash.
+func newKitOf(t *testing.T, cost vault.Argon2) *kit {
+	t.Helper()
+	store := storetest.New(t)
+	k := &kit{
+		t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
+		directory: identityviews.NewDirectory(),
+	}
+	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
+	if err == nil {
+		k.vault, err = vault.Open(t.Context(), vault.Config{
+			DB: store.DB, Keyring: ring, Clock: k.clock, Argon2: cost, Logger: storetest.Quiet(),
+		})
+	}
+	k.must(err)
+	k.bus = bus.New(bus.Config{Store: store.Store, Claims: k.vault.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
+	bus.Register(k.bus, identity.Organizations())
+	bus.Register(k.bus, identity.Users())
+	bus.Register(k.bus, identity.Sessions())
+	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
+	k.must(f.Start(t.Context()))
+	t.Cleanup(f.Stop)
+	views := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: k.clock})
+	views.Register(identityviews.Organizations{}, identityviews.Users{})
+	k.must(views.Start(t.Context()))
+	t.Cleanup(views.Stop)
+	shows := runner.NewMemory(k.directory, f, storetest.Quiet())
+	k.must(shows.Start(t.Context()))
+	t.Cleanup(shows.Stop)
+	k.users = identityviews.UsersQuery{Views: views.Views()}
+	k.Cases = identitycases.New(identitycases.Config{
+		Bus: k.bus, Vault: k.vault, Users: k.users, Directory: k.directory, DirectoryShows: shows,
+		Head: store.Store.Head,
+	})
+	k.acme, k.ada = k.organization("acme", "ada@acme.test")
+	k.other, k.olga = k.organization("other", "olga@other.test")
+	return k
+}
+
+// must stops the test.
+func (k *kit) must(err error) {
+	k.t.Helper()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// fails checks a failure's code.
+func (k *kit) fails(err error, code string) {
+	k.t.Helper()
+	if failure.CodeOf(err) != code {
+		k.t.Errorf("got %v, want %s", err, code)
+	}
+}
+
+// organization makes one with an administrator who has chosen a password.
+func (k *kit) organization(slug, email string) (id.Organization, id.User) {
+	k.t.Helper()
+	made, err := k.Organizations.Create(k.t.Context(), asked(id.Organization{}, slug), newOrganization(slug, email))
+	k.must(err)
+	user := k.known(email, made.Done)
+	k.must(k.vault.Passwords.Set(k.t.Context(), user, chosen))
+	done, err := k.bus.Execute(k.t.Context(), commands.RecordPasswordChange{UserID: user},
+		asked(made.ID, "chosen").Meta)
+	k.must(err)
+	k.known(email, done)
+	return made.ID, user
+}
+
+// known is the user of an address, once the read model shows a write.
+func (k *kit) known(email string, done bus.Result) id.User {
+	k.t.Helper()
+	k.shown(done)
+	row, err := k.users.ByEmail(k.t.Context(), email)
+	k.must(err)
+	if row == nil {
+		k.t.Fatalf("nobody has the address %s", email)
+	}
+	return row.ID
+}
+
+// shown waits until the read model of users shows a write.
+func (k *kit) shown(done bus.Result) {
+	k.t.Helper()
+	k.must(k.users.Views.WaitFor(k.t.Context(), identityviews.UsersName, done.Position))
+}
+
+// member is a user's membership as the log has it.
+func (k *kit) member(user id.User, org id.Organization) (identity.Membership, bool) {
+	k.t.Helper()
+	state, _, err := bus.LoadUnchecked[identity.User](k.t.Context(), k.bus, user)
+	k.must(err)
+	m, ok := state.Memberships[org]
+	return m, ok
+}
+
+// has reports whether it is the user's password.
+func (k *kit) has(user id.User, password secrets.Text) bool {
+	k.t.Helper()
+	right, err := k.vault.Passwords.Verify(k.t.Context(), user, password)
+	k.must(err)
+	return right
+}
+
+// signIn opens a session with the chosen password.
+func (k *kit) signIn(org id.Organization, email string) identitycases.SignedIn {
+	k.t.Helper()
+	in, err := k.SignIns.SignIn(k.t.Context(), public(org), credentials(email, chosen))
+	k.must(err)
+	return in
+}
+
+// stands reports whether requests of a session pass at an organization.
+func (k *kit) stands(in identitycases.SignedIn, org id.Organization) bool {
+	_, known := k.directory.Standing(in.User.ID, org, in.Session)
+	return known
+}
+
+// asked comes from an administrator, of the platform when there is no organization, under a key; the same key again is
+// a repeat.
+func asked(org id.Organization, key string) usecases.Asked {
+	role := events.RoleAdmin
+	if org.IsZero() {
+		role = events.RoleSuperAdmin
+	}
+	return usecases.Asked{Keyed: true, Meta: commands.Meta{
+		CommandID: id.Derive[id.Command]("test", org.String(), key), OrgID: org,
+		Actor: events.Actor{
+			Kind: events.ActorUser, ID: id.Derive[id.User]("test", "asks").String(), Role: string(role),
+		},
+	}}
+}
+
+// public comes from somebody who is not signed in.
+func public(org id.Organization) usecases.Asked {
+	return usecases.Asked{Meta: commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorPublic},
+	}}
+}
+
+// credentials are what somebody types.
+func credentials(email string, password secrets.Text) identitycases.Credentials {
+	return identitycases.Credentials{Email: personal.Of(email), Password: password}
+}
+
+// newcomer is somebody to be added.
+func newcomer(email string) identitycases.NewMember {
+	return identitycases.NewMember{
+		Email: personal.Of(email), Phone: personal.Of("0712 345 678"), FirstName: personal.Of(" Nia "),
+		Role: events.RoleSupport, TemporaryPassword: temporary,
+	}
+}
+
+// newOrganization is an organization with an administrator.
+func newOrganization(slug, email string) identitycases.NewOrganization {
+	return identitycases.NewOrganization{Slug: slug, Name: "The " + slug, Admin: newcomer(email)}
+}

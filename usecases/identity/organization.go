@@ -1,0 +1,134 @@
+package identitycases
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Organizations makes tenants. Safe for concurrent use.
+type Organizations struct {
+	Bus   *bus.Bus
+	Staff Staff
+}
+
+// NewOrganization is a tenant to be made. What is absent is as in Kenya.
+type NewOrganization struct {
+	Slug     string
+	Name     string
+	Timezone string         // IANA name; "" = Africa/Nairobi
+	Currency money.Currency // for ever; "" = KES
+	Country  string         // ISO 3166-1 alpha-2; "" = KE
+	Admin    NewMember      // its first administrator, whatever Role says
+}
+
+// Validate checks the form of both, all faults at once; those of the administrator are under "admin.".
+func (in NewOrganization) Validate() error {
+	return failure.JoinFaults(in.creation(id.Organization{}).Validate(), failure.Under("admin.", in.admin().Validate()))
+}
+
+// admin is the administrator with the role.
+func (in NewOrganization) admin() NewMember {
+	in.Admin.Role = events.RoleAdmin
+	return in.Admin
+}
+
+// creation is the command that makes the tenant.
+func (in NewOrganization) creation(org id.Organization) commands.CreateOrganization {
+	country := cmp.Or(in.Country, "KE")
+	return commands.CreateOrganization{
+		OrgID: org, Slug: in.Slug, Name: strings.TrimSpace(in.Name), Billing: events.BillingSettings{
+			Timezone: cmp.Or(in.Timezone, "Africa/Nairobi"), Currency: cmp.Or(in.Currency, money.KES), Country: country,
+			InvoicePrefix: invoicePrefix(in.Slug, 0), Tax: taxOf(country),
+		},
+	}
+}
+
+// taxOf is the tax that an organization begins with: in Kenya VAT of 16 %, in the price.
+func taxOf(country string) events.TaxRule {
+	if country != "KE" {
+		return events.TaxRule{Inclusive: true}
+	}
+	return events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
+}
+
+// Created is an organization with its administrator.
+type Created struct {
+	ID id.Organization
+	// Done has the revision of the organization's stream and the position of the later write.
+	Done bus.Result
+}
+
+// Create makes an organization under the first free invoice prefix of its slug, then its first administrator: a new
+// user with a temporary password, or a membership for somebody who is known. All faults of both are told before
+// anything is written. After a stop in between the organization stands without an administrator, and its slug is taken:
+// a repeat under the same key completes it, without a key a super_admin adds the administrator at the organization's
+// own host. A repeat of all makes nothing more.
+//
+// Fails: invalid_input, slug_taken, invoice_prefix_taken when no prefix is free, and the failures of Staff.Add.
+func (o Organizations) Create(ctx context.Context, asked usecases.Asked, in NewOrganization) (Created, error) {
+	if err := in.Validate(); err != nil {
+		return Created{}, err
+	}
+	create := in.creation(usecases.NewID[id.Organization](asked, "organization"))
+	done, err := o.underFreePrefix(ctx, asked, create)
+	if err != nil {
+		return Created{}, err
+	}
+	admin := in.admin()
+	register := admin.registration(newUserID(asked, "admin"), create.OrgID)
+	_, added, err := o.Staff.add(ctx, asked.Step("user"), register, admin.TemporaryPassword)
+	if err != nil {
+		return Created{}, fmt.Errorf("add administrator: %w", err)
+	}
+	done.Position = max(done.Position, added.Position)
+	return Created{ID: create.OrgID, Done: done}, nil
+}
+
+// maxPrefixTries bounds the search for a free invoice prefix.
+const maxPrefixTries = 100
+
+// underFreePrefix creates the organization under the first invoice prefix of its slug that is free: the claim of the
+// prefix decides, one after another is tried.
+func (o Organizations) underFreePrefix(
+	ctx context.Context, asked usecases.Asked, create commands.CreateOrganization,
+) (bus.Result, error) {
+	for try := 0; ; try++ {
+		create.Billing.InvoicePrefix = invoicePrefix(create.Slug, try)
+		done, err := o.Bus.Execute(ctx, create, asked.Meta)
+		if failure.CodeOf(err) != "invoice_prefix_taken" || try == maxPrefixTries {
+			return done, err
+		}
+	}
+}
+
+// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number tells slugs apart that begin
+// alike. It is well formed whatever the slug is: a bad slug is told as such, and not as a bad prefix that nobody typed.
+func invoicePrefix(slug string, n int) string {
+	letters := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(slug))
+	if strings.Trim(letters[:min(4, len(letters))], "0123456789") == "" {
+		letters = "N" + letters
+	}
+	for len(letters) < 2 {
+		letters += "X"
+	}
+	if n == 0 {
+		return letters[:min(6, len(letters))]
+	}
+	number := fmt.Sprint(n + 1)
+	return letters[:min(6-len(number), len(letters))] + number
+}

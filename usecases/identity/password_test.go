@@ -1,0 +1,90 @@
+package identitycases_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
+)
+
+// another is a password that is chosen in these tests.
+const another secrets.Text = "another good one"
+
+// change is a session's wish for another password.
+func change(in identitycases.SignedIn, current, next secrets.Text) identitycases.NewPassword {
+	return identitycases.NewPassword{UserID: in.User.ID, Session: in.Session, Current: current, New: next}
+}
+
+func TestChangePassword_EndsEveryOtherSession(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	_, done, err := k.Staff.Add(t.Context(), asked(k.acme, "olga"), newcomer("olga@other.test"))
+	k.must(err)
+	k.shown(done)
+	in, here, there := k.signIn(k.acme, "olga@other.test"), k.signIn(k.acme, "olga@other.test"),
+		k.signIn(k.other, "olga@other.test")
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "change"), change(in, chosen, another))
+	k.must(err)
+	if !k.has(k.olga, another) || k.has(k.olga, chosen) {
+		t.Error("the password was not replaced")
+	}
+	if !k.stands(in, k.acme) || k.stands(here, k.acme) || k.stands(there, k.other) {
+		t.Errorf("this one %v, here %v, there %v", k.stands(in, k.acme), k.stands(here, k.acme),
+			k.stands(there, k.other))
+	}
+	_, err = k.SignIns.Renew(t.Context(), public(k.other), there.Refresh)
+	k.fails(err, "refresh_token_invalid")
+	_, err = k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh)
+	k.must(err)
+	// the answer was lost: the password holds, and the repeat proves the old one
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "change"), change(in, chosen, another))
+	k.fails(err, "wrong_password")
+	if !k.has(k.olga, another) {
+		t.Error("the repeat changed the password")
+	}
+}
+
+func TestChangePassword_ATemporaryOneEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	_, done, err := k.Staff.Add(t.Context(), asked(k.acme, "nia"), newcomer("nia@acme.test"))
+	k.must(err)
+	k.shown(done)
+	in, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", temporary))
+	k.must(err)
+	standing, _ := k.directory.Standing(in.User.ID, k.acme, in.Session)
+	if !standing.MustChangePassword {
+		t.Fatal("a temporary password opens everything")
+	}
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "change"), change(in, temporary, chosen))
+	k.must(err)
+	if standing, _ = k.directory.Standing(in.User.ID, k.acme, in.Session); standing.MustChangePassword {
+		t.Error("the directory still asks for a password of one's own")
+	}
+}
+
+func TestChangePassword_Refusals(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := k.signIn(k.acme, "ada@acme.test")
+	for _, bad := range []identitycases.NewPassword{
+		change(in, chosen, "short"), change(in, chosen, chosen), change(in, chosen, ""),
+	} {
+		_, err := k.OwnPassword.Change(t.Context(), asked(k.acme, "bad"), bad)
+		k.fails(err, "invalid_input")
+	}
+	unknown := change(in, chosen, another)
+	unknown.UserID = id.New[id.User]()
+	_, err := k.OwnPassword.Change(t.Context(), asked(k.acme, "unknown"), unknown)
+	k.fails(err, "unauthenticated")
+	for range 5 {
+		_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "guess"), change(in, "a guess", another))
+		k.fails(err, "wrong_password")
+	}
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "right"), change(in, chosen, another))
+	k.fails(err, "account_locked") // a stolen session cannot be used to guess
+	if !k.has(k.ada, chosen) || !k.stands(in, k.acme) {
+		t.Error("a refused change changed something")
+	}
+}

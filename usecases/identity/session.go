@@ -1,0 +1,69 @@
+package identitycases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Sessions ends sign-ins. Safe for concurrent use.
+type Sessions struct {
+	Bus     *bus.Bus
+	Refresh *vault.RefreshTokens
+	// DirectoryShows waits until the directory that every request asks has a position: access begins and ends with the
+	// answer, not soon after.
+	DirectoryShows *runner.Memory
+}
+
+// End ends a session everywhere. First its refresh tokens are revoked, so that nothing renews it if the program stops
+// here; then its end is recorded; then it waits until the directory refuses its access tokens. Ending an ended session
+// succeeds. The reason is one of those of events.SessionEnded. Without a person who asks, the end is recorded as the
+// platform's own doing. Fails: session_not_found.
+func (s Sessions) End(ctx context.Context, asked usecases.Asked, session vault.Session, reason string) error {
+	if err := s.Refresh.RevokeSession(ctx, session.ID); err != nil {
+		return err
+	}
+	meta := asked.Step("end " + session.ID.String())
+	meta.OrgID = session.OrgID
+	meta.Reason = reason
+	if meta.Actor.Kind == events.ActorPublic {
+		meta.Actor = events.Actor{Kind: events.ActorProcess, ID: "sessions"}
+	}
+	end := commands.EndSession{SessionID: session.ID, UserID: session.UserID, Reason: reason}
+	done, err := s.Bus.Execute(ctx, end, meta)
+	if err != nil {
+		return err
+	}
+	return s.DirectoryShows.WaitFor(ctx, done.Position)
+}
+
+// Revoke ends one open session of a user, wherever it was opened. Somebody else's session and one that has ended are
+// answered alike. Fails: session_not_found.
+func (s Sessions) Revoke(ctx context.Context, asked usecases.Asked, user id.User, session id.Session) error {
+	open, err := s.Refresh.List(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		if o.ID == session {
+			return s.End(ctx, asked, o, "revoked")
+		}
+	}
+	return commands.ErrNoSession()
+}
+
+// endAll ends sessions one after another; a repeat ends those that are left.
+func (s Sessions) endAll(ctx context.Context, asked usecases.Asked, list []vault.Session, reason string) error {
+	for _, session := range list {
+		if err := s.End(ctx, asked, session, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package identitycases
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Settings changes what an organization says about itself. Safe for concurrent use.
+type Settings struct{ Bus *bus.Bus }
+
+// SettingsChange has what is to change; nil = leave. Texts are trimmed.
+type SettingsChange struct {
+	Slug          *string // cannot be changed: it must be the present one
+	Name          *string
+	Timezone      *string
+	Currency      *string // cannot be changed: it must be the present one
+	Country       *string
+	InvoicePrefix *string
+	TaxPIN        *string
+	Tax           *Tax
+	Holidays      *[]calendar.Date
+}
+
+// Tax is the tax rule as somebody types it. It replaces the present one whole.
+type Tax struct {
+	Inclusive  bool
+	Components []TaxComponent
+}
+
+// TaxComponent is one named tax.
+type TaxComponent struct {
+	Name     string
+	Percent  string // a decimal with at most two places: "16", "7.5"
+	Compound bool   // applied on top of the taxes before it
+}
+
+// Change changes settings: first the billing rules, which a claim or the currency may refuse, then the name, which
+// nothing refuses; all faults of form are told before anything is written. After a stop in between the rules hold and
+// the name is the old one; a repeat completes it. Two changes of different fields at the same moment both count. With
+// If-Match the billing rules are changed at that revision only. The result has the revision and position of the last
+// write.
+//
+// Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, stale_revision,
+// concurrent_change.
+func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsChange) (bus.Result, error) {
+	rename := commands.RenameOrganization{OrgID: asked.Org()}
+	var badName error
+	if in.Name != nil {
+		rename.Name = strings.TrimSpace(*in.Name)
+		badName = rename.Validate()
+	}
+	done, err := usecases.Amend(ctx, s.Bus, asked, asked.Org(),
+		func(present identity.Organization) (commands.Command, error) {
+			if in.Slug != nil && *in.Slug != present.Slug {
+				return nil, failure.NewInvalid("invalid_input", "slug cannot be changed")
+			}
+			next, err := in.onto(present.Billing)
+			adopt := commands.AdoptBillingSettings{OrgID: asked.Org(), Billing: next}
+			return adopt, failure.JoinFaults(err, adopt.Validate(), badName)
+		})
+	if err != nil || in.Name == nil {
+		return done, err
+	}
+	renamed, err := s.Bus.Execute(ctx, rename, asked.Step("rename"))
+	if err != nil {
+		return bus.Result{}, err
+	}
+	done.Position, done.Revision = max(done.Position, renamed.Position), renamed.Revision
+	return done, nil
+}
+
+// percentUnit is the currency of tax rates: two decimals, so that minor units are basis points.
+const percentUnit = money.KES
+
+// onto is the present settings with what is given.
+func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings, error) {
+	set := func(to *string, from *string) {
+		if from != nil {
+			*to = strings.TrimSpace(*from)
+		}
+	}
+	currency := string(b.Currency)
+	set(&currency, in.Currency)
+	b.Currency = money.Currency(currency)
+	set(&b.Timezone, in.Timezone)
+	set(&b.Country, in.Country)
+	set(&b.InvoicePrefix, in.InvoicePrefix)
+	set(&b.TaxPIN, in.TaxPIN)
+	if in.Holidays != nil {
+		b.Holidays = *in.Holidays
+	}
+	if in.Tax == nil {
+		return b, nil
+	}
+	var faults failure.Faults
+	b.Tax = events.TaxRule{Inclusive: in.Tax.Inclusive}
+	for _, t := range in.Tax.Components {
+		rate, err := money.Parse(t.Percent, percentUnit)
+		faults.Check(err == nil, "tax", "rates must be percentages with at most two decimals")
+		b.Tax.Components = append(b.Tax.Components, events.TaxComponent{
+			Name: strings.TrimSpace(t.Name), BasisPoints: rate.Minor, Compound: t.Compound,
+		})
+	}
+	return b, faults.Err()
+}

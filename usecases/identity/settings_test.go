@@ -1,0 +1,127 @@
+package identitycases_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
+)
+
+func TestChangeSettings_WhatIsGivenAndTheName(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	name, pin, slug := " Acme Networks ", " P051234567X ", "acme"
+	holidays := []calendar.Date{{Year: 2026, Month: 12, Day: 25}}
+	done, err := k.Settings.Change(t.Context(), asked(k.acme, "a"), identitycases.SettingsChange{
+		Slug: &slug, Name: &name, TaxPIN: &pin, Holidays: &holidays, Tax: &identitycases.Tax{
+			Components: []identitycases.TaxComponent{
+				{Name: "VAT", Percent: "16"}, {Name: "Levy", Percent: "1.25", Compound: true},
+			},
+		},
+	})
+	k.must(err)
+	state, revision := k.state(k.acme)
+	b := state.Billing
+	if state.Name != "Acme Networks" || b.TaxPIN != "P051234567X" || b.Timezone != "Africa/Nairobi" ||
+		b.Tax.Inclusive || b.Tax.Components[1] != (events.TaxComponent{Name: "Levy", BasisPoints: 125,
+		Compound: true}) ||
+		b.Holidays[0] != holidays[0] || done.Revision != revision {
+		t.Errorf("%+v at %d, answered %d", state, revision, done.Revision)
+	}
+	same, err := k.Settings.Change(t.Context(), asked(k.acme, "b"), identitycases.SettingsChange{})
+	if err != nil || same.Changed || same.Revision != revision {
+		t.Errorf("nothing was asked for: %+v, %v", same, err)
+	}
+}
+
+func TestChangeSettings_Refusals(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	_, before := k.state(k.acme)
+	slug, currency, prefix, zone, name := "other", "UGX", "OTHER", "Mars/Base", " "
+	_, err := k.Settings.Change(t.Context(), asked(k.acme, "slug"), identitycases.SettingsChange{
+		Slug: &slug, Name: &name,
+	})
+	k.fails(err, "invalid_input")
+	_, err = k.Settings.Change(t.Context(), asked(k.acme, "currency"), identitycases.SettingsChange{
+		Currency: &currency,
+	})
+	k.fails(err, "currency_fixed")
+	_, err = k.Settings.Change(t.Context(), asked(k.acme, "prefix"), identitycases.SettingsChange{
+		InvoicePrefix: &prefix,
+	})
+	k.fails(err, "invoice_prefix_taken")
+	_, err = k.Settings.Change(t.Context(), asked(id.New[id.Organization](), "x"),
+		identitycases.SettingsChange{Name: &slug})
+	k.fails(err, "organization_not_found")
+	stale, revision := asked(k.acme, "stale"), before+7
+	stale.Meta.ExpectedRevision = &revision
+	_, err = k.Settings.Change(t.Context(), stale, identitycases.SettingsChange{Name: &slug})
+	k.fails(err, "stale_revision")
+	_, err = k.Settings.Change(t.Context(), asked(k.acme, "all"), identitycases.SettingsChange{
+		Timezone: &zone, Name: &name, Tax: &identitycases.Tax{
+			Components: []identitycases.TaxComponent{{Name: "V", Percent: "1.234"}},
+		},
+	})
+	var f *failure.Error
+	if !errors.As(err, &f) {
+		t.Fatalf("%v", err)
+	}
+	for _, field := range []string{"tax ", "timezone ", "name "} {
+		if !strings.Contains(strings.Join(f.Faults, "\n"), field) {
+			t.Errorf("%s is not among %v", field, f.Faults)
+		}
+	}
+	if _, after := k.state(k.acme); after != before {
+		t.Error("a refused change was half made")
+	}
+}
+
+func TestChangeSettings_ARepeatCompletesTheRename(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	ask, name, pin := asked(k.acme, "a"), "Acme Networks", "P1"
+	// a first try that stopped before the name
+	_, err := k.Settings.Change(t.Context(), ask, identitycases.SettingsChange{TaxPIN: &pin})
+	k.must(err)
+	both := identitycases.SettingsChange{TaxPIN: &pin, Name: &name}
+	first, err := k.Settings.Change(t.Context(), ask, both)
+	k.must(err)
+	later := "P2" // somebody else came between the lost answer and the repeat
+	_, err = k.Settings.Change(t.Context(), asked(k.acme, "b"), identitycases.SettingsChange{TaxPIN: &later})
+	k.must(err)
+	again, err := k.Settings.Change(t.Context(), ask, both)
+	if err != nil || again.Revision != first.Revision {
+		t.Errorf("first %+v, then %+v, %v", first, again, err)
+	}
+	if state, _ := k.state(k.acme); state.Name != name || state.Billing.TaxPIN != later {
+		t.Errorf("%+v", state)
+	}
+}
+
+func TestChangeSettings_DifferentFieldsAtOnceBothCount(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	pin, zone, country := "P1", "Africa/Kampala", "UG"
+	var all sync.WaitGroup
+	for key, in := range map[string]identitycases.SettingsChange{
+		"a": {TaxPIN: &pin}, "b": {Timezone: &zone}, "c": {Country: &country},
+	} {
+		all.Go(func() {
+			if _, err := k.Settings.Change(t.Context(), asked(k.acme, key), in); err != nil {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
+	}
+	all.Wait()
+	if state, _ := k.state(k.acme); state.Billing.TaxPIN != pin || state.Billing.Timezone != zone ||
+		state.Billing.Country != country {
+		t.Errorf("one was lost: %+v", state.Billing)
+	}
+}

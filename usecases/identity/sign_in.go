@@ -1,0 +1,214 @@
+package identitycases
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// SignIns begins sessions and renews them. Access tokens are made by whoever serves the session. Safe for concurrent
+// use.
+type SignIns struct {
+	Sessions  Sessions
+	Users     identityviews.UsersQuery
+	Directory *identityviews.Directory
+	// Head is the newest position of the log: signing in sees what was registered a moment ago, also by another
+	// program.
+	Head      func(ctx context.Context) (uint64, error)
+	Passwords *vault.Passwords
+	Lockouts  *vault.Lockouts
+}
+
+// Credentials are what somebody types in order to sign in.
+type Credentials struct {
+	Email    personal.Text // in any spelling
+	Password secrets.Text
+}
+
+// SignedIn is a session that has begun.
+type SignedIn struct {
+	User    identityviews.UserRow
+	Role    events.Role // at the organization that was asked for, or super_admin
+	Session id.Session
+	Refresh secrets.Text // the first refresh token of the session
+}
+
+// SignIn checks the password and opens a session at the organization that is asked for, or at the platform itself.
+//
+// The try is counted first, so that guesses at the same moment cannot slip through. An unknown address and a stranger
+// are counted, looked up and hashed for like a member, so that neither failure nor time tells them apart. Only then the
+// right to enter is judged: a membership that waits for its person is accepted by this sign-in
+// (docs/rules/identity.md#memberships). The session is recorded, the directory is waited for, and the refresh token
+// comes last: a stop before it leaves a session that nobody can use. A repeat opens another session.
+//
+// Who may enter is read from the read model when it shows the whole log; the directory refuses the tokens of anybody
+// whose access has ended since.
+//
+// Fails: account_locked, wrong_credentials, super_admin_only, sign_in_busy.
+func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
+	email := commands.NormalizeEmail(in.Email.Reveal())
+	user, member, err := s.proven(ctx, asked.Org(), email, in.Password)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	role, err := s.mayEnter(ctx, asked, user, member)
+	if failure.KindOf(err) == failure.Unauthenticated {
+		return SignedIn{}, err // it must look like a wrong password, at the next tries too
+	}
+	if err := s.Lockouts.Succeed(ctx, email); err != nil {
+		return SignedIn{}, err
+	}
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return s.open(ctx, asked, *user, role)
+}
+
+// proven is the user whose password it is, with the membership at the organization, if there is one.
+func (s SignIns) proven(
+	ctx context.Context, org id.Organization, email string, password secrets.Text,
+) (*identityviews.UserRow, *identityviews.MemberRow, error) {
+	if err := countTry(ctx, s.Lockouts, email); err != nil {
+		return nil, nil, err
+	}
+	if err := s.catchUp(ctx); err != nil {
+		return nil, nil, err
+	}
+	user, err := s.Users.ByEmail(ctx, email)
+	if err != nil {
+		return nil, nil, err
+	}
+	var known id.User
+	if user != nil {
+		known = user.ID
+	}
+	var member *identityviews.MemberRow
+	if !org.IsZero() {
+		if member, err = s.Users.Member(ctx, org, known); err != nil {
+			return nil, nil, err
+		}
+	}
+	right, err := s.Passwords.Verify(ctx, known, password)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !right || user == nil {
+		return nil, nil, errWrongLogin()
+	}
+	return user, member, nil
+}
+
+// catchUp waits until the read model of users shows the whole log; one that is far behind is read as it is.
+func (s SignIns) catchUp(ctx context.Context) error {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.Users.Views.WaitFor(ctx, identityviews.UsersName, head)
+	if errors.Is(err, runner.ErrBehind) {
+		return nil
+	}
+	return err
+}
+
+// mayEnter is the role in which a proven user enters.
+func (s SignIns) mayEnter(
+	ctx context.Context, asked usecases.Asked, user *identityviews.UserRow, member *identityviews.MemberRow,
+) (events.Role, error) {
+	if asked.Org().IsZero() {
+		if !user.SuperAdmin {
+			return "", failure.NewDenied("super_admin_only",
+				"Only platform administrators sign in here. Use your organization's own address.")
+		}
+		return events.RoleSuperAdmin, nil
+	}
+	if member == nil || user.SuperAdmin || member.Status == "disabled" {
+		return "", errWrongLogin()
+	}
+	if member.Status != "pending" {
+		return member.Role, nil
+	}
+	meta := asked.Step("accept")
+	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
+	accept := commands.AcceptMembership{UserID: user.ID, OrgID: asked.Org()}
+	_, err := s.Sessions.Bus.Execute(ctx, accept, meta)
+	if failure.KindOf(err) == failure.NotFound { // it was disabled a moment ago
+		return "", errWrongLogin()
+	}
+	return member.Role, err
+}
+
+// open starts a session in a role.
+func (s SignIns) open(
+	ctx context.Context, asked usecases.Asked, user identityviews.UserRow, role events.Role,
+) (SignedIn, error) {
+	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: asked.Org()}
+	meta := asked.Step("session")
+	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
+	start := commands.StartSession{
+		SessionID: session.ID, UserID: user.ID, OrgID: session.OrgID, Role: role, Method: "password",
+	}
+	done, err := s.Sessions.Bus.Execute(ctx, start, meta)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	// The directory decides about the tokens: it must know the user by now. Far behind, it will soon.
+	err = s.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
+	if err != nil && !errors.Is(err, runner.ErrBehind) {
+		return SignedIn{}, err
+	}
+	refresh, _, err := s.Sessions.Refresh.Issue(ctx, session)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return SignedIn{User: user, Role: role, Session: session.ID, Refresh: refresh}, nil
+}
+
+// Renewed is a session that goes on.
+type Renewed struct {
+	Session vault.Session
+	Role    events.Role  // of this moment
+	Refresh secrets.Text // replaces the one that was used up
+}
+
+// Renew uses up a refresh token and gives the next one. The user's standing is asked before: at a wrong host the token
+// stays good for its own. A token that was used before shows that somebody has a copy: its whole session ends, and that
+// is recorded (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a second use, too.
+//
+// Fails: refresh_token_invalid, refresh_token_reused; unauthenticated when the user has no access here, with the token
+// left as it is.
+func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.Text) (Renewed, error) {
+	session, err := s.Sessions.Refresh.Lookup(ctx, token)
+	if err != nil {
+		return Renewed{}, err
+	}
+	standing, known := s.Directory.Standing(session.UserID, session.OrgID, session.ID)
+	if !known || session.OrgID != asked.Org() && standing.Role != events.RoleSuperAdmin {
+		return Renewed{}, usecases.ErrSignIn()
+	}
+	next, session, err := s.Sessions.Refresh.Rotate(ctx, token)
+	if errors.Is(err, vault.ErrReused) {
+		if endErr := s.Sessions.End(ctx, asked, session, "refresh_token_reused"); endErr != nil {
+			return Renewed{}, endErr
+		}
+	}
+	if err != nil {
+		return Renewed{}, err
+	}
+	return Renewed{Session: session, Role: standing.Role, Refresh: next}, nil
+}
+
+// errWrongLogin is the one answer to a wrong password, an unknown e-mail and somebody who is no member here.
+func errWrongLogin() error {
+	return failure.NewUnauthenticated("wrong_credentials", "E-mail or password is wrong.")
+}

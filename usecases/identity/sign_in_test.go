@@ -1,0 +1,209 @@
+package identitycases_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
+)
+
+// root makes an administrator of the platform.
+func (k *kit) root() {
+	k.t.Helper()
+	done, err := k.Staff.Registrations.AddSuperAdmin(k.t.Context(), asked(id.Organization{}, "root"),
+		identitycases.SuperAdmin{
+			UserID: id.New[id.User](), Email: personal.Of("root@platform.test"), FirstName: personal.Of("Root"),
+			Password: chosen,
+		})
+	k.must(err)
+	k.shown(done)
+}
+
+// session is a session as the log has it.
+func (k *kit) session(org id.Organization, session id.Session) identity.Session {
+	k.t.Helper()
+	state, _, err := bus.LoadOwned[identity.Session](k.t.Context(), k.bus, org, session)
+	k.must(err)
+	return state
+}
+
+func TestSignIn_WhoEntersWhere(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.root()
+	platform := id.Organization{}
+	for _, c := range []struct {
+		org      id.Organization
+		email    string
+		password secrets.Text
+		role     events.Role
+		code     string
+	}{
+		{k.acme, " Ada@ACME.test ", chosen, events.RoleAdmin, ""},
+		{platform, "root@platform.test", chosen, events.RoleSuperAdmin, ""},
+		{platform, "ada@acme.test", chosen, "", "super_admin_only"},
+		{platform, "ada@acme.test", "wrong", "", "wrong_credentials"},
+		{k.acme, "root@platform.test", chosen, "", "wrong_credentials"},
+		{k.acme, "olga@other.test", chosen, "", "wrong_credentials"},
+		{k.acme, "ada@acme.test", "wrong", "", "wrong_credentials"},
+		{k.acme, "nobody@acme.test", chosen, "", "wrong_credentials"},
+		{id.New[id.Organization](), "ada@acme.test", chosen, "", "wrong_credentials"},
+	} {
+		in, err := k.SignIns.SignIn(t.Context(), public(c.org), credentials(c.email, c.password))
+		k.fails(err, c.code)
+		if in.Role != c.role || k.stands(in, c.org) != (c.code == "") {
+			t.Errorf("%s: role %q, stands %v", c.email, in.Role, k.stands(in, c.org))
+		}
+	}
+	in := k.signIn(k.acme, "ada@acme.test")
+	if s := k.session(k.acme, in.Session); s.User != k.ada || s.Ended {
+		t.Errorf("recorded %+v", s)
+	}
+}
+
+func TestSignIn_FiveWrongPasswordsLockAnyAddress(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for _, email := range []string{"ada@acme.test", "nobody@acme.test", "olga@other.test"} {
+		for range 5 {
+			_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials(email, "wrong"))
+			k.fails(err, "wrong_credentials")
+		}
+		_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials(email, chosen))
+		k.fails(err, "account_locked")
+	}
+	k.clock.Advance(vault.LockoutTime + time.Second)
+	k.signIn(k.acme, "ada@acme.test")
+	for range 6 { // a right password at the wrong door is no guess
+		_, err := k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials("ada@acme.test", chosen))
+		k.fails(err, "super_admin_only")
+	}
+	for range 5 { // but that of a stranger looks like one
+		_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("olga@other.test", chosen))
+		k.fails(err, "wrong_credentials")
+	}
+	_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("olga@other.test", chosen))
+	k.fails(err, "account_locked")
+}
+
+func TestSignIn_IsThePersonsOwnYesToAMembership(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	_, done, err := k.Staff.Add(t.Context(), asked(k.acme, "olga"), newcomer("olga@other.test"))
+	k.must(err)
+	k.shown(done)
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("olga@other.test", temporary))
+	k.fails(err, "wrong_credentials")
+	_, err = k.Staff.Disable(t.Context(), asked(k.acme, "off"), commands.DisableMember{UserID: k.olga, OrgID: k.acme})
+	k.must(err)
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("olga@other.test", chosen))
+	k.fails(err, "wrong_credentials")
+	if m, _ := k.member(k.olga, k.acme); !m.Pending {
+		t.Error("a refused sign-in accepted the membership")
+	}
+	_, err = k.bus.Execute(t.Context(), commands.EnableMember{UserID: k.olga, OrgID: k.acme}, asked(k.acme, "on").Meta)
+	k.must(err)
+	in := k.signIn(k.acme, "olga@other.test")
+	if m, _ := k.member(k.olga, k.acme); m.Pending || in.Role != events.RoleSupport || !k.stands(in, k.acme) {
+		t.Errorf("%+v as %s", m, in.Role)
+	}
+}
+
+func TestRenew_ATokenIsGoodOnceAndAtItsOwnHost(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in, second := k.signIn(k.acme, "ada@acme.test"), k.signIn(k.acme, "ada@acme.test")
+	_, err := k.SignIns.Renew(t.Context(), public(k.other), in.Refresh)
+	k.fails(err, "unauthenticated")
+	next, err := k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh) // the wrong host did not use it up
+	k.must(err)
+	if next.Session.ID != in.Session || next.Role != events.RoleAdmin || next.Refresh == in.Refresh {
+		t.Errorf("%+v", next)
+	}
+	_, err = k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh)
+	k.fails(err, "refresh_token_reused")
+	if k.stands(in, k.acme) || !k.session(k.acme, in.Session).Ended {
+		t.Error("somebody has a copy of the token, and the session goes on")
+	}
+	_, err = k.SignIns.Renew(t.Context(), public(k.acme), next.Refresh)
+	k.fails(err, "refresh_token_invalid")
+	_, err = k.SignIns.Renew(t.Context(), public(k.acme), "made up")
+	k.fails(err, "refresh_token_invalid")
+	if !k.stands(second, k.acme) {
+		t.Error("another session of the same person ended")
+	}
+}
+
+func TestRenew_ASuperAdminRenewsAtEveryHost(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.root()
+	in := k.signIn(id.Organization{}, "root@platform.test")
+	next, err := k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh)
+	k.must(err)
+	if next.Role != events.RoleSuperAdmin || !next.Session.OrgID.IsZero() {
+		t.Errorf("%+v", next)
+	}
+}
+
+func TestRenew_TwoAtOnceWithOneToken(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := k.signIn(k.acme, "ada@acme.test")
+	answers := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh)
+			answers <- err
+		}()
+	}
+	first, second := <-answers, <-answers
+	if first == nil && second == nil || first != nil && second != nil {
+		t.Errorf("%v, %v", first, second)
+	}
+	if k.stands(in, k.acme) {
+		t.Error("a token was used twice, and the session goes on")
+	}
+}
+
+func TestRevoke_EndsAnOwnSessionOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	sessions := k.SignIns.Sessions
+	in, olga := k.signIn(k.acme, "ada@acme.test"), k.signIn(k.other, "olga@other.test")
+	k.fails(sessions.Revoke(t.Context(), asked(k.acme, "hers"), k.ada, olga.Session), "session_not_found")
+	if !k.stands(olga, k.other) {
+		t.Fatal("somebody else's session ended")
+	}
+	k.must(sessions.Revoke(t.Context(), asked(k.acme, "own"), k.ada, in.Session))
+	if k.stands(in, k.acme) || !k.session(k.acme, in.Session).Ended {
+		t.Error("the session goes on")
+	}
+	k.fails(sessions.Revoke(t.Context(), asked(k.acme, "own"), k.ada, in.Session), "session_not_found")
+}
+
+func TestEnd_ARepeatCompletesIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in, ask := k.signIn(k.acme, "ada@acme.test"), asked(k.acme, "out")
+	session := vault.Session{ID: in.Session, UserID: k.ada, OrgID: k.acme}
+	k.must(k.vault.RefreshTokens.RevokeSession(t.Context(), in.Session)) // and stopped
+	for range 2 {
+		k.must(k.SignIns.Sessions.End(t.Context(), ask, session, "logout"))
+		if k.stands(in, k.acme) || !k.session(k.acme, in.Session).Ended {
+			t.Error("the session goes on")
+		}
+	}
+	foreign := vault.Session{ID: in.Session, UserID: k.olga, OrgID: k.other}
+	if err := k.SignIns.Sessions.End(t.Context(), asked(k.other, "out"), foreign, "logout"); err == nil {
+		t.Error("another organization's session was ended")
+	}
+}

@@ -1,0 +1,17 @@
+package usecases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// BillingSettings reads an organization's present billing settings from the log: they hold at this moment, also when
+// the read models are behind. Fails: organization_not_found.
+func BillingSettings(ctx context.Context, b *bus.Bus, org id.Organization) (events.BillingSettings, error) {
+	state, _, err := bus.LoadOwned[identity.Organization](ctx, b, org, org)
+	return state.Billing, err
+}
