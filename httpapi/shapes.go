@@ -22,6 +22,3 @@ func Percent(basisPoints int64) Number {
 	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
 	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
-
-// MaxDaysAhead bounds dates to come: a period that ends in the year 10000 cannot be written down.
-const MaxDaysAhead = 5 * 366

@@ -6,20 +6,16 @@ import (
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/httpapi/billing"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
-	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
-	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
-	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // wireAreas makes the areas' endpoints and registers their jobs.
@@ -29,6 +25,7 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	areas := append(a.identityRoutes(), a.subscriberRoutes()...)
+	areas = append(areas, a.billingRoutes()...)
 	areas = append(areas, payments...)
 	routers, err := a.wireNetwork(ctx)
 	if err != nil {
@@ -36,36 +33,6 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	areas = append(areas, routers...)
 	return append(areas, a.auditRoutes(), a.systemRoutes()), nil
-}
-
-// subscriberRoutes are subscribers, plans, subscriptions, invoices, statements, timelines and reports about money.
-func (a *App) subscriberRoutes() [][]httpapi.Route {
-	e := a.engines
-	people := subscribersviews.SubscribersQuery{Views: e.views}
-	owned := subscribersviews.SubscriptionsQuery{Views: e.views}
-	users := identityviews.UsersQuery{Views: e.views}
-	return [][]httpapi.Route{
-		subscribersapi.Subscribers{
-			Bus: e.bus, Subscribers: people, Subscriptions: owned, Clock: a.clock,
-		}.Routes(),
-		subscribersapi.Plans{
-			Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
-		}.Routes(),
-		subscribersapi.Subscriptions{
-			Bus: e.bus, Subscriptions: owned, Secrets: a.storage.vault.Secrets, Clock: a.clock,
-		}.Routes(),
-		billingapi.Invoices{
-			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Clock: a.clock,
-		}.Routes(),
-		billingapi.Statements{Statement: billingviews.StatementQuery{Views: e.views}, Subscribers: people}.Routes(),
-		subscribersapi.Timeline{
-			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people, Users: users,
-		}.Routes(),
-		billingapi.Collections{
-			Bus: e.bus, Collections: billingviews.CollectionsQuery{Views: e.views}, Users: users,
-			Clock: a.clock,
-		}.Routes(),
-	}
 }
 
 // serve makes the server and opens the door to it. A program without the role api shows its metrics too.

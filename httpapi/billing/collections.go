@@ -1,34 +1,19 @@
 package billingapi
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"time"
 
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
-	"github.com/lastmile-isp/lastmile/projections/billing"
-	"github.com/lastmile-isp/lastmile/projections/identity"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
-
-// maxReportDays bounds a report: a leap year.
-const maxReportDays = 366
 
 // Collections serves /reports/collections.
 type Collections struct {
-	Bus         *bus.Bus
-	Collections billingviews.CollectionsQuery
-	Users       identityviews.UsersQuery
-	Clock       clock.Clock
+	Cases billingcases.Collections
 }
 
 // Routes lists the endpoints of reports about money.
@@ -80,132 +65,46 @@ type staffTotal struct {
 
 // report answers with the sums.
 func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
-	if err != nil {
-		return err
-	}
-	zone, err := time.LoadLocation(settings.Timezone)
-	if err != nil {
-		return fmt.Errorf("zone of the organization: %w", err)
-	}
-	days, err := reportDays(c, calendar.On(a.Clock.Now(), zone))
-	if err != nil {
-		return err
-	}
-	starts := make([]time.Time, len(days))
-	for i, d := range days {
-		starts[i] = d.Start(zone)
-	}
-	rows, err := a.Collections.ByDay(ctx, c.Org.ID, starts, days[len(days)-1].AddDays(1).Start(zone))
-	if err != nil {
-		return err
-	}
-	var users []id.User
-	for _, r := range rows {
-		if !r.TakenBy.IsZero() {
-			users = append(users, r.TakenBy)
-		}
-	}
-	names, err := a.Users.Names(ctx, c.Org.ID, users)
-	if err != nil {
-		return err
-	}
-	return c.Send(200, showCollections(days, rows, settings.Currency, names))
-}
-
-// reportDays are the days asked for, today alone when nobody says.
-func reportDays(c *httpapi.Call, today calendar.Date) ([]calendar.Date, error) {
 	f := c.Filters()
-	from, to := f.Date("from"), f.Date("to")
+	in := billingcases.CollectionsInput{From: f.Date("from"), To: f.Date("to")}
 	if err := f.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	if to.IsZero() {
-		to = today
+	report, err := a.Cases.Report(ctx, c.Org.ID, in)
+	if err != nil {
+		return err
 	}
-	if from.IsZero() {
-		from = to
-	}
-	f.Check(!to.Before(from), "to", "must not be before from")
-	f.Check(to.Before(from.AddDays(maxReportDays)), "to", "must be within %d days", maxReportDays)
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	var days []calendar.Date
-	for d := from; !to.Before(d); d = d.AddDays(1) {
-		days = append(days, d)
-	}
-	return days, nil
-}
-
-// collected adds up rows. All its sums are in minor units.
-type collected struct {
-	total    int64
-	channels map[string]tally
-	staff    map[id.User]tally
-}
-
-// tally is an amount of so many payments.
-type tally struct{ minor, count int64 }
-
-// plus is both together.
-func (t tally) plus(r billingviews.CollectionsRow) tally {
-	return tally{minor: t.minor + r.TotalMinor, count: t.count + r.Count}
-}
-
-// add counts one row.
-func (s *collected) add(r billingviews.CollectionsRow) {
-	if s.channels == nil {
-		s.channels, s.staff = map[string]tally{}, map[id.User]tally{}
-	}
-	s.total += r.TotalMinor
-	s.channels[r.Channel] = s.channels[r.Channel].plus(r)
-	if !r.TakenBy.IsZero() {
-		s.staff[r.TakenBy] = s.staff[r.TakenBy].plus(r)
-	}
-}
-
-// byChannel are the sums by channel, in the order of their names.
-func (s *collected) byChannel(currency money.Currency) []channelTotal {
-	out := make([]channelTotal, 0, len(s.channels))
-	for _, channel := range slices.Sorted(maps.Keys(s.channels)) {
-		t := s.channels[channel]
-		out = append(out, channelTotal{Channel: channel, Total: money.Of(t.minor, currency).Number(), Count: t.count})
-	}
-	return out
-}
-
-// byStaff are the sums by user, in the order of their ids.
-func (s *collected) byStaff(currency money.Currency, names map[id.User]string) []staffTotal {
-	out := make([]staffTotal, 0, len(s.staff))
-	for user, t := range s.staff {
-		out = append(out, staffTotal{
-			UserID: user, Name: null.Of(names[user]), Total: money.Of(t.minor, currency).Number(), Count: t.count,
-		})
-	}
-	slices.SortFunc(out, func(a, b staffTotal) int { return cmp.Compare(a.UserID.String(), b.UserID.String()) })
-	return out
+	return c.Send(200, showCollections(report))
 }
 
 // showCollections is the report as the API shows it.
-func showCollections(
-	days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency, names map[id.User]string,
-) collectionsResponse {
-	var all collected
-	each := make([]collected, len(days))
-	for _, r := range rows {
-		all.add(r)
-		each[r.Day].add(r)
-	}
+func showCollections(r billingcases.CollectionsReport) collectionsResponse {
 	out := collectionsResponse{
-		From: days[0], To: days[len(days)-1], Currency: currency, Total: money.Of(all.total, currency).Number(),
-		Days: make([]collectionsDay, len(days)), Channels: all.byChannel(currency), Staff: all.byStaff(currency, names),
+		From: r.From, To: r.To, Currency: r.Currency, Total: r.All.Total.Number(),
+		Days: make([]collectionsDay, len(r.Days)), Channels: showChannels(r.All), Staff: showStaff(r.All, r.Names),
 	}
-	for i, d := range days {
+	for i, day := range r.Days {
 		out.Days[i] = collectionsDay{
-			Date: d, Total: money.Of(each[i].total, currency).Number(), Channels: each[i].byChannel(currency),
-			Staff: each[i].byStaff(currency, names),
+			Date: day.Date, Total: day.Total.Number(), Channels: showChannels(day), Staff: showStaff(day, r.Names),
 		}
+	}
+	return out
+}
+
+// showChannels are the sums by channel, never null.
+func showChannels(sum billingcases.Collected) []channelTotal {
+	out := make([]channelTotal, len(sum.Channels))
+	for i, s := range sum.Channels {
+		out[i] = channelTotal{Channel: s.Channel, Total: s.Total.Number(), Count: s.Count}
+	}
+	return out
+}
+
+// showStaff are the sums by user, never null.
+func showStaff(sum billingcases.Collected, names map[id.User]string) []staffTotal {
+	out := make([]staffTotal, len(sum.Staff))
+	for i, s := range sum.Staff {
+		out[i] = staffTotal{UserID: s.UserID, Name: null.Of(names[s.UserID]), Total: s.Total.Number(), Count: s.Count}
 	}
 	return out
 }

@@ -1,35 +1,24 @@
 package billingapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
-	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
-
-// daysToPay is how long after today a manual invoice falls due when nobody says.
-const daysToPay = 7
-
-// creditNoteSuffix keeps the numbers of credit notes apart from those of invoices: a number names one document.
-const creditNoteSuffix = "-CN"
 
 // Invoices serves /invoices.
 type Invoices struct {
+	Cases    billingcases.Invoices
+	Notes    billingcases.CreditNotes
 	Bus      *bus.Bus
 	Invoices billingviews.InvoicesQuery
 	Clock    clock.Clock
@@ -71,7 +60,7 @@ func (a Invoices) Routes() []httpapi.Route {
 // invoiceRequest is api.md's body of POST /invoices.
 type invoiceRequest struct {
 	SubscriberID id.Subscriber        `json:"subscriberId"`
-	DueDate      calendar.Date        `json:"dueDate,omitzero" doc:"in the organization's time zone; a week from today when absent"`
+	DueDate      calendar.Date        `json:"dueDate,omitzero" doc:"the organization's date; in a week when absent"`
 	Lines        []invoiceLineRequest `json:"lines"`
 }
 
@@ -94,78 +83,55 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	command, err := a.draft(ctx, c, in)
+	draft := billingcases.DraftInvoiceInput{SubscriberID: in.SubscriberID, DueOn: in.DueDate}
+	for _, l := range in.Lines {
+		draft.Lines = append(draft.Lines, billingcases.LineInput{
+			Description: l.Description, Quantity: l.Quantity.String(), UnitPrice: l.UnitPrice.Figure(),
+		})
+	}
+	invoice, err := a.Cases.Draft(ctx, c.Asked(), draft)
 	if err != nil {
 		return err
 	}
-	if _, err := a.Bus.Execute(ctx, command, c.Meta()); err != nil {
-		return err
-	}
-	issued, err := a.Invoices.WaitFinal(ctx, c.Org.ID, command.InvoiceID)
+	issued, err := a.Invoices.WaitFinal(ctx, c.Org.ID, invoice)
 	if err != nil {
 		return err
 	}
 	if !issued {
-		return c.Send(202, httpapi.Accepted{ID: command.InvoiceID.String(), Status: "accepted"})
+		return c.Send(202, httpapi.Accepted{ID: invoice.String(), Status: "accepted"})
 	}
-	out, err := a.read(ctx, c, command.InvoiceID)
+	row, err := a.one().Find(ctx, c, invoice)
 	if err != nil {
 		return err
 	}
-	return c.Send(201, out)
+	return c.Send(201, a.one().Show(row))
 }
 
-// draft fills the command from the subscriber and the settings, each read from the log.
-func (a Invoices) draft(ctx context.Context, c *httpapi.Call, in invoiceRequest) (commands.DraftInvoice, error) {
-	none := commands.DraftInvoice{}
-	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, a.Bus, id.Any(in.SubscriberID))
-	if err != nil {
-		return none, err
-	}
-	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
-		return none, commands.ErrNoSubscriber()
-	}
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
-	if err != nil {
-		return none, err
-	}
-	zone, err := time.LoadLocation(settings.Timezone)
-	if err != nil {
-		return none, fmt.Errorf("zone of the organization: %w", err)
-	}
-	today := calendar.On(a.Clock.Now(), zone)
-	due := in.DueDate
-	if due.IsZero() {
-		due = today.AddDays(daysToPay)
-	}
-	var faults failure.Faults
-	faults.Check(!due.Before(today), "dueDate", "must not be in the past")
-	faults.Check(!today.AddDays(httpapi.MaxDaysAhead).Before(due), "dueDate", "must be in the next five years")
-	lines := make([]commands.LineInput, len(in.Lines))
-	for i, l := range in.Lines {
-		lines[i] = commands.LineInput{Description: strings.TrimSpace(l.Description), Quantity: l.Quantity.String(),
-			UnitPrice: l.UnitPrice.In(settings.Currency, fmt.Sprintf("lines[%d].unitPrice", i), &faults)}
-	}
-	if err := faults.Err(); err != nil {
-		return none, err
-	}
-	return commands.DraftInvoice{
-		SubscriberID: in.SubscriberID, OrgID: c.Org.ID, InvoiceID: usecases.NewID[id.Invoice](c.Asked(), "invoice"),
-		Lines: lines, Tax: settings.Tax, Currency: settings.Currency, Prefix: settings.InvoicePrefix, DueOn: due,
-	}, nil
+// datedInvoice is an invoice on a date of the organization: whether it is overdue depends on that.
+type datedInvoice struct {
+	billingviews.InvoiceDetail
+	today calendar.Date
 }
 
-// today is the organization's date: what overdue means depends on it.
-func (a Invoices) today(ctx context.Context, c *httpapi.Call) (calendar.Date, error) {
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
-	if err != nil {
-		return calendar.Date{}, err
+// one is an invoice as it is read and shown, with what became of it.
+func (a Invoices) one() httpapi.One[id.Invoice, datedInvoice, invoiceDetailResponse] {
+	return httpapi.One[id.Invoice, datedInvoice, invoiceDetailResponse]{
+		Model: billingviews.InvoicesName, Missing: commands.ErrNoInvoice, Read: a.read,
+		Show: func(d datedInvoice) invoiceDetailResponse { return showInvoiceDetail(d.InvoiceDetail, d.today) },
 	}
-	zone, err := time.LoadLocation(settings.Timezone)
+}
+
+// read is an invoice of an organization today, nil without one.
+func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invoice) (*datedInvoice, error) {
+	today, err := usecases.Today(ctx, a.Bus, org, a.Clock.Now())
 	if err != nil {
-		return calendar.Date{}, fmt.Errorf("zone of the organization: %w", err)
+		return nil, err
 	}
-	return calendar.On(a.Clock.Now(), zone), nil
+	row, err := a.Invoices.Get(ctx, org, invoice)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return &datedInvoice{InvoiceDetail: *row, today: today}, nil
 }
 
 // list answers with a page of invoices.
@@ -176,59 +142,29 @@ func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[billingviews.InvoiceKey](c)
-	if err != nil {
-		return err
-	}
-	if filter.Today, err = a.today(ctx, c); err != nil {
-		return err
-	}
-	rows, err := a.Invoices.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r billingviews.InvoiceRow) billingviews.InvoiceKey {
-		return billingviews.InvoiceKey{DraftedAt: r.DraftedAt, ID: r.ID}
-	}, func(r billingviews.InvoiceRow) invoiceResponse { return showInvoice(r, filter.Today) })
+	show := func(r billingviews.InvoiceRow) invoiceResponse { return showInvoice(r, filter.Today) }
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after billingviews.InvoiceKey, max int,
+	) (rows []billingviews.InvoiceRow, err error) {
+		if filter.Today, err = usecases.Today(ctx, a.Bus, c.Org.ID, a.Clock.Now()); err != nil {
+			return nil, err
+		}
+		return a.Invoices.List(ctx, c.Org.ID, filter, after, max)
+	})
 }
 
 // get answers with one invoice and what became of it.
 func (a Invoices) get(ctx context.Context, c *httpapi.Call) error {
-	invoice, err := httpapi.PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
-	if err != nil {
-		return err
-	}
-	out, err := a.read(ctx, c, invoice)
-	if err != nil {
-		return err
-	}
-	return c.Send(200, out)
-}
-
-// read is an invoice as the API shows it.
-func (a Invoices) read(ctx context.Context, c *httpapi.Call, invoice id.Invoice) (invoiceDetailResponse, error) {
-	today, err := a.today(ctx, c)
-	if err != nil {
-		return invoiceDetailResponse{}, err
-	}
-	row, err := a.Invoices.Get(ctx, c.Org.ID, invoice)
-	if err != nil || row == nil {
-		return invoiceDetailResponse{}, cmp.Or(err, commands.ErrNoInvoice())
-	}
-	return showInvoiceDetail(*row, today), nil
+	return httpapi.ReadOne(ctx, c, a.one())
 }
 
 // locate finds whose account an invoice is on. The account itself decides about it.
-func (a Invoices) locate(ctx context.Context, c *httpapi.Call) (*billingviews.InvoiceDetail, error) {
+func (a Invoices) locate(ctx context.Context, c *httpapi.Call) (datedInvoice, error) {
 	invoice, err := httpapi.PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
 	if err != nil {
-		return nil, err
+		return datedInvoice{}, err
 	}
-	row, err := a.Invoices.Get(ctx, c.Org.ID, invoice)
-	if err != nil || row == nil {
-		return nil, cmp.Or(err, commands.ErrNoInvoice())
-	}
-	return row, nil
+	return a.one().Find(ctx, c, invoice)
 }
 
 // void takes back an invoice to which nothing was allocated.
@@ -248,10 +184,7 @@ func (a Invoices) void(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.SendVisible(ctx, c, 200, httpapi.Visible{
-		Projection: billingviews.InvoicesName, ID: row.ID.String(), Result: done,
-	},
-		func(ctx context.Context) (invoiceDetailResponse, error) { return a.read(ctx, c, row.ID) })
+	return httpapi.SendOne(ctx, c, 200, a.one(), row.ID, done)
 }
 
 // creditNote drafts the note; numbering and issue follow by themselves, and the answer waits for them.
@@ -264,26 +197,12 @@ func (a Invoices) creditNote(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	amount := money.Of(0, row.Currency)
+	draft := billingcases.DraftCreditNoteInput{SubscriberID: row.SubscriberID, InvoiceID: row.ID, Reason: in.Reason}
 	if in.Amount != nil {
-		var faults failure.Faults
-		amount = in.Amount.In(row.Currency, "amount", &faults)
-		faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
-		if err := faults.Err(); err != nil {
-			return err
-		}
+		draft.Amount = new(in.Amount.Figure())
 	}
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
+	note, err := a.Notes.Draft(ctx, c.Asked(), draft)
 	if err != nil {
-		return err
-	}
-	note := usecases.NewID[id.Receipt](c.Asked(), "credit_note")
-	meta := c.Meta()
-	meta.Reason = in.Reason
-	if _, err := a.Bus.Execute(ctx, commands.DraftCreditNote{
-		SubscriberID: row.SubscriberID, CreditNoteID: note, InvoiceID: row.ID,
-		Amount: amount, Reason: in.Reason, Prefix: settings.InvoicePrefix + creditNoteSuffix,
-	}, meta); err != nil {
 		return err
 	}
 	return a.sendNote(ctx, c, row.ID, note)
@@ -296,9 +215,9 @@ func (a Invoices) sendNote(ctx context.Context, c *httpapi.Call, invoice id.Invo
 		return err
 	}
 	if issued {
-		row, err := a.Invoices.Get(ctx, c.Org.ID, invoice)
-		if err != nil || row == nil {
-			return cmp.Or(err, commands.ErrNoInvoice())
+		row, err := a.one().Find(ctx, c, invoice)
+		if err != nil {
+			return err
 		}
 		for _, n := range row.CreditNotes {
 			if n.ID == note {

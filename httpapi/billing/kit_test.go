@@ -25,6 +25,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
 // billingKit is the whole of billing behind a server: log, bus, processes, read models and endpoints.
@@ -67,6 +68,7 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 		k.startProcesses(t)
 	}
 	invoices := billingapi.Invoices{
+		Cases: billingcases.Invoices{Bus: k.bus, Clock: manual}, Notes: billingcases.CreditNotes{Bus: k.bus},
 		Bus: k.bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Clock: manual,
 	}
 	statement := billingapi.Statements{
@@ -90,8 +92,11 @@ func registerForBilling(b *bus.Bus) {
 // startProcesses drives invoicing.
 func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	t.Helper()
-	p := processrunner.New(processrunner.Config{Feed: k.feed, DB: k.store.DB, Clock: k.clock, Bus: k.bus})
-	p.Register(invoicing.Process(), invoicing.DocumentProcess())
+	p := processrunner.New(processrunner.Config{
+		Feed: k.feed, DB: k.store.DB, Clock: k.clock, Bus: k.bus,
+	})
+	p.Register(invoicing.Process())
+	p.Register(invoicing.DocumentProcess())
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}

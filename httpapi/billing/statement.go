@@ -9,7 +9,6 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -55,21 +54,15 @@ func (a Statements) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[billingviews.StatementKey](c)
-	if err != nil {
-		return err
-	}
-	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
-	if err != nil || known == nil {
-		return cmp.Or(err, commands.ErrNoSubscriber())
-	}
-	rows, err := a.Statement.Lines(ctx, c.Org.ID, subscriber, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r billingviews.StatementRow) billingviews.StatementKey {
-		return billingviews.StatementKey{Position: r.Position}
-	}, showStatementLine)
+	return httpapi.SendList(ctx, c, showStatementLine, func(
+		ctx context.Context, after billingviews.StatementKey, max int,
+	) ([]billingviews.StatementRow, error) {
+		known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+		if err != nil || known == nil {
+			return nil, cmp.Or(err, commands.ErrNoSubscriber())
+		}
+		return a.Statement.Lines(ctx, c.Org.ID, subscriber, after, max)
+	})
 }
 
 // showStatementLine is a row as the API shows it.

@@ -1,27 +1,23 @@
 package subscribersapi
 
 import (
-	"cmp"
 	"context"
-	"strings"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
 // Plans serves /plans.
 type Plans struct {
+	Cases subscriberscases.Plans
 	Bus   *bus.Bus
 	Plans subscribersviews.PlansQuery
 }
@@ -65,7 +61,7 @@ type planRates struct {
 type planBilling struct {
 	Mode   string `json:"mode" enum:"prepaid,postpaid"`
 	Period string `json:"period" enum:"hour,day,week,month"`
-	Anchor string `json:"anchor,omitempty" enum:"anniversary" doc:"periods return to the day on which the first began; fixed billing days need proration"`
+	Anchor string `json:"anchor,omitempty" enum:"anniversary" doc:"periods keep their first day; no fixed days yet"`
 }
 
 // planRequest is api.md's body of POST /plans.
@@ -120,69 +116,37 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
+	plan, done, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreatePlanInput{
+		Code: in.Code, Name: in.Name, Kind: in.Kind, Price: in.Price.Figure(), Currency: money.Currency(in.Currency),
+		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
+		Rates: events.Rates(in.Rates), Invalid: invalid,
+	})
 	if err != nil {
 		return err
 	}
-	var faults failure.Faults
-	faults.Check(in.Currency == "" || in.Currency == string(settings.Currency), "currency",
-		"must be the organization's, %s", settings.Currency)
-	command := commands.CreatePlan{
-		PlanID: usecases.NewID[id.Plan](c.Asked(), "plan"), OrgID: c.Org.ID, Code: in.Code, Terms: events.PlanTerms{
-			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
-			Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
-			Rates: events.Rates(in.Rates),
-		},
-	}
-	if err := failure.JoinFaults(invalid, faults.Err(), command.Validate()); err != nil {
-		return err
-	}
-	done, err := a.Bus.Execute(ctx, command, c.Meta())
-	if err != nil {
-		return err
-	}
-	return a.show(ctx, c, 201, command.PlanID, done)
+	return httpapi.SendOne(ctx, c, 201, a.one(), plan, done)
 }
 
-// show answers with the plan once the read side has the write.
-func (a Plans) show(ctx context.Context, c *httpapi.Call, status int, plan id.Plan, done bus.Result) error {
-	v := httpapi.Visible{Projection: subscribersviews.PlansName, ID: plan.String(), Result: done}
-	return httpapi.SendVisible(ctx, c, status, v, func(ctx context.Context) (planResponse, error) {
-		row, err := a.Plans.Get(ctx, c.Org.ID, plan)
-		if err != nil || row == nil {
-			return planResponse{}, cmp.Or(err, commands.ErrNoPlan())
-		}
-		return showPlan(*row), nil
-	})
+// one is a plan as it is read and shown.
+func (a Plans) one() httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse] {
+	return httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse]{
+		Model: subscribersviews.PlansName, Missing: commands.ErrNoPlan, Read: a.Plans.Get, Show: showPlan,
+		Revision: func(r subscribersviews.PlanRow) int64 { return r.Revision },
+	}
 }
 
 // list answers with a page of plans.
 func (a Plans) list(ctx context.Context, c *httpapi.Call) error {
-	page, err := httpapi.PageOf[subscribersviews.PlanKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Plans.List(ctx, c.Org.ID, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r subscribersviews.PlanRow) subscribersviews.PlanKey {
-		return subscribersviews.PlanKey{CreatedAt: r.CreatedAt, ID: r.ID}
-	}, showPlan)
+	return httpapi.SendList(ctx, c, showPlan, func(
+		ctx context.Context, after subscribersviews.PlanKey, max int,
+	) ([]subscribersviews.PlanRow, error) {
+		return a.Plans.List(ctx, c.Org.ID, after, max)
+	})
 }
 
 // get answers with one plan.
 func (a Plans) get(ctx context.Context, c *httpapi.Call) error {
-	plan, err := httpapi.PathID[id.Plan](c, "id", commands.ErrNoPlan)
-	if err != nil {
-		return err
-	}
-	row, err := a.Plans.Get(ctx, c.Org.ID, plan)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoPlan())
-	}
-	c.SetRevision(uint64(row.Revision))
-	return c.Send(200, showPlan(*row))
+	return httpapi.ReadOne(ctx, c, a.one())
 }
 
 // change makes the next version; subscriptions keep theirs.
@@ -195,38 +159,26 @@ func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), plan, func(present subscribers.Plan) (commands.Command, error) {
-		if present.Owner != c.Org.ID {
-			return nil, commands.ErrNoPlan()
-		}
-		terms, err := in.onto(present.Terms)
-		return commands.RevisePlan{PlanID: plan, Terms: terms}, err
-	})
+	done, err := a.Cases.Revise(ctx, c.Asked(), in.revision(plan))
 	if err != nil {
 		return err
 	}
-	return a.show(ctx, c, 200, plan, done)
+	return httpapi.SendOne(ctx, c, 200, a.one(), plan, done)
 }
 
-// onto is the terms with what the patch gives.
-func (p planPatch) onto(t events.PlanTerms) (events.PlanTerms, error) {
-	var faults failure.Faults
-	if p.Name != nil {
-		t.Name = strings.TrimSpace(*p.Name)
-	}
-	if p.Kind != nil {
-		t.Kind = *p.Kind
+// revision is the patch as the use case takes it.
+func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
+	in := subscriberscases.RevisePlanInput{
+		PlanID: plan, Name: p.Name, Kind: p.Kind, Rates: (*events.Rates)(p.Rates),
 	}
 	if p.Price != nil {
-		t.Price = p.Price.In(t.Price.Currency, "price", &faults)
+		in.Price = new(p.Price.Figure())
 	}
 	if p.Billing != nil {
-		t.Mode, t.Period = events.BillingMode(p.Billing.Mode), calendar.Period(p.Billing.Period)
+		in.Mode = new(events.BillingMode(p.Billing.Mode))
+		in.Period = new(calendar.Period(p.Billing.Period))
 	}
-	if p.Rates != nil {
-		t.Rates = events.Rates(*p.Rates)
-	}
-	return t, faults.Err()
+	return in
 }
 
 // archive keeps new subscriptions off a plan.
@@ -245,5 +197,5 @@ func (a Plans) archive(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return a.show(ctx, c, 200, plan, done)
+	return httpapi.SendOne(ctx, c, 200, a.one(), plan, done)
 }

@@ -1,35 +1,29 @@
 package subscribersapi
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"math/big"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
 // Subscribers serves /subscribers.
 type Subscribers struct {
-	Bus           *bus.Bus
-	Subscribers   subscribersviews.SubscribersQuery
-	Subscriptions subscribersviews.SubscriptionsQuery
-	Clock         clock.Clock
+	Cases       subscriberscases.Subscribers
+	Bus         *bus.Bus
+	Subscribers subscribersviews.SubscribersQuery
+	Access      subscribersviews.AccessQuery
+	Clock       clock.Clock
 }
 
 // Routes lists the endpoints of subscribers.
@@ -109,8 +103,6 @@ type subscriberPatch struct {
 	Tags        *[]string `json:"tags,omitempty"`
 	Notes       *string   `json:"notes,omitempty"`
 	ExternalRef *string   `json:"externalRef,omitempty"`
-
-	nowhere bool // location is given as null
 }
 
 // subscriberResponse is a subscriber as api.md shows it. Amounts are major units.
@@ -147,44 +139,21 @@ func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 	return out
 }
 
-// maxAccountNumberTries bounds the search for a free account number: with a tenth of the numbers taken, ten tries fail
-// once in ten billion.
-const maxAccountNumberTries = 10
-
-// create registers a subscriber under an account number that nobody has.
+// create registers a subscriber.
 func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[subscriberRequest](c)
 	if err != nil {
 		return err
 	}
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
+	subscriber, done, err := a.Cases.Register(ctx, c.Asked(), events.SubscriberDetails{
+		FirstName: personal.Of(in.FirstName), LastName: personal.Of(in.LastName), Phone: personal.Of(in.Phone),
+		Email: personal.Of(in.Email), Address: personal.Of(in.Address), Notes: personal.Of(in.Notes),
+		Location: in.Location.event(), Tags: in.Tags, ExternalRef: in.ExternalRef,
+	})
 	if err != nil {
 		return err
 	}
-	command := commands.RegisterSubscriber{
-		SubscriberID: usecases.NewID[id.Subscriber](c.Asked(), "subscriber"), OrgID: c.Org.ID, Currency: settings.Currency,
-		Details: events.SubscriberDetails{
-			FirstName: personal.Of(strings.TrimSpace(in.FirstName)),
-			LastName:  personal.Of(strings.TrimSpace(in.LastName)),
-			Phone:     personal.Of(commands.NormalizeContactPhone(in.Phone)),
-			Email:     personal.Of(commands.NormalizeEmail(in.Email)), Address: personal.Of(in.Address),
-			Notes: personal.Of(in.Notes), Location: in.Location.event(), Tags: normalTags(in.Tags),
-			ExternalRef: strings.TrimSpace(in.ExternalRef),
-		},
-	}
-	for try := 1; ; try++ {
-		if command.AccountNumber, err = newAccountNumber(); err != nil {
-			return err
-		}
-		done, err := a.Bus.Execute(ctx, command, c.Meta())
-		if failure.CodeOf(err) == "account_number_taken" && try < maxAccountNumberTries {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		return a.show(ctx, c, 201, command.SubscriberID, done)
-	}
+	return httpapi.SendOne(ctx, c, 201, a.one(), subscriber, done)
 }
 
 // event is the place as events hold it.
@@ -195,38 +164,12 @@ func (l *location) event() *events.Location {
 	return &events.Location{Latitude: l.Latitude, Longitude: l.Longitude}
 }
 
-// normalTags trims tags and leaves each once, in the order given.
-func normalTags(given []string) []string {
-	var tags []string
-	for _, t := range given {
-		if t = strings.TrimSpace(t); !slices.Contains(tags, t) {
-			tags = append(tags, t)
-		}
+// one is a subscriber as it is read and shown.
+func (a Subscribers) one() httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse] {
+	return httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse]{
+		Model: subscribersviews.SubscribersName, Missing: commands.ErrNoSubscriber, Read: a.Subscribers.Get,
+		Show: showSubscriber, Revision: func(r subscribersviews.SubscriberRow) int64 { return r.Revision },
 	}
-	return tags
-}
-
-// newAccountNumber draws an account number that does not begin with zero, which people drop.
-func newAccountNumber() (string, error) {
-	n, err := rand.Int(rand.Reader, big.NewInt(9_000_000))
-	if err != nil {
-		return "", err
-	}
-	return commands.AccountNumber(1_000_000 + int(n.Int64())), nil
-}
-
-// show answers with the subscriber once the read side has the write.
-func (a Subscribers) show(
-	ctx context.Context, c *httpapi.Call, status int, subscriber id.Subscriber, done bus.Result,
-) error {
-	v := httpapi.Visible{Projection: subscribersviews.SubscribersName, ID: subscriber.String(), Result: done}
-	return httpapi.SendVisible(ctx, c, status, v, func(ctx context.Context) (subscriberResponse, error) {
-		row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
-		if err != nil || row == nil {
-			return subscriberResponse{}, cmp.Or(err, commands.ErrNoSubscriber())
-		}
-		return showSubscriber(*row), nil
-	})
 }
 
 // list answers with a page of subscribers.
@@ -238,31 +181,16 @@ func (a Subscribers) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[subscribersviews.SubscriberKey](c)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Subscribers.List(ctx, c.Org.ID, filter, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r subscribersviews.SubscriberRow) subscribersviews.SubscriberKey {
-		return subscribersviews.SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID}
-	}, showSubscriber)
+	return httpapi.SendList(ctx, c, showSubscriber, func(
+		ctx context.Context, after subscribersviews.SubscriberKey, max int,
+	) ([]subscribersviews.SubscriberRow, error) {
+		return a.Subscribers.List(ctx, c.Org.ID, filter, after, max)
+	})
 }
 
 // get answers with one subscriber.
 func (a Subscribers) get(ctx context.Context, c *httpapi.Call) error {
-	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
-	if err != nil {
-		return err
-	}
-	row, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
-	if err != nil || row == nil {
-		return cmp.Or(err, commands.ErrNoSubscriber())
-	}
-	c.SetRevision(uint64(row.Revision))
-	return c.Send(200, showSubscriber(*row))
+	return httpapi.ReadOne(ctx, c, a.one())
 }
 
 // change corrects the details that are given.
@@ -275,59 +203,32 @@ func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	in = in.cleared(c.Nulls())
-	done, err := usecases.Amend(ctx, a.Bus, c.Asked(), subscriber,
-		func(present subscribers.Subscriber) (commands.Command, error) {
-			if present.Owner != c.Org.ID || present.Forgotten {
-				return nil, commands.ErrNoSubscriber()
-			}
-			return commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: in.onto(present.Details)}, nil
-		})
+	done, err := a.Cases.Correct(ctx, c.Asked(), in.correction(subscriber, c.Nulls()))
 	if err != nil {
 		return err
 	}
-	return a.show(ctx, c, 200, subscriber, done)
+	return httpapi.SendOne(ctx, c, 200, a.one(), subscriber, done)
 }
 
-// cleared is the patch with the fields emptied that are given as null; what is required is refused when it is empty.
-func (p subscriberPatch) cleared(null map[string]bool) subscriberPatch {
-	for name, field := range map[string]**string{
-		"firstName": &p.FirstName, "lastName": &p.LastName, "phone": &p.Phone, "email": &p.Email, "address": &p.Address,
-		"notes": &p.Notes, "externalRef": &p.ExternalRef,
-	} {
-		*field = httpapi.Emptied(*field, null[name])
-	}
-	if null["tags"] {
-		p.Tags = &[]string{}
-	}
-	p.nowhere = null["location"]
-	return p
-}
-
-// onto is the details with what the patch gives.
-func (p subscriberPatch) onto(d events.SubscriberDetails) events.SubscriberDetails {
-	set := func(to *personal.Text, from *string, normal func(string) string) {
-		if from != nil {
-			*to = personal.Of(normal(*from))
+// correction is the patch as the use case takes it. A field that is given as null is emptied; one that is required is
+// refused then.
+func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]bool) subscriberscases.CorrectInput {
+	text := func(name string, given *string) *personal.Text {
+		if given = httpapi.Emptied(given, nulls[name]); given == nil {
+			return nil
 		}
+		return new(personal.Of(*given))
 	}
-	asIs := func(s string) string { return s }
-	set(&d.FirstName, p.FirstName, strings.TrimSpace)
-	set(&d.LastName, p.LastName, strings.TrimSpace)
-	set(&d.Phone, p.Phone, commands.NormalizeContactPhone)
-	set(&d.Email, p.Email, commands.NormalizeEmail)
-	set(&d.Address, p.Address, asIs)
-	set(&d.Notes, p.Notes, asIs)
-	if p.Location != nil || p.nowhere {
-		d.Location = p.Location.event()
+	in := subscriberscases.CorrectInput{
+		SubscriberID: subscriber, FirstName: text("firstName", p.FirstName), LastName: text("lastName", p.LastName),
+		Phone: text("phone", p.Phone), Email: text("email", p.Email), Address: text("address", p.Address),
+		Notes: text("notes", p.Notes), Location: p.Location.event(), NoLocation: nulls["location"], Tags: p.Tags,
+		ExternalRef: httpapi.Emptied(p.ExternalRef, nulls["externalRef"]),
 	}
-	if p.Tags != nil {
-		d.Tags = normalTags(*p.Tags)
+	if nulls["tags"] {
+		in.Tags = &[]string{}
 	}
-	if p.ExternalRef != nil {
-		d.ExternalRef = strings.TrimSpace(*p.ExternalRef)
-	}
-	return d
+	return in
 }
 
 // block cuts a subscriber off by hand.
@@ -352,9 +253,9 @@ func (a Subscribers) act(
 	if err != nil {
 		return err
 	}
-	// A block shows in the access of subscriptions too; when that is far behind, so is what show waits for.
+	// A block shows in the access of subscriptions too; when that is far behind, so is what SendOne waits for.
 	if _, err := c.WaitVisible(ctx, subscribersviews.SubscriptionsName, done.Position); err != nil {
 		return err
 	}
-	return a.show(ctx, c, 200, subscriber, done)
+	return httpapi.SendOne(ctx, c, 200, a.one(), subscriber, done)
 }

@@ -2,34 +2,26 @@ package subscribersapi
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
-	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
-	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
-	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
 // Subscriptions serves /subscriptions.
 type Subscriptions struct {
+	Cases         subscriberscases.Subscriptions
 	Bus           *bus.Bus
 	Subscriptions subscribersviews.SubscriptionsQuery
-	Secrets       *vault.Secrets
 	Clock         clock.Clock
 }
 
@@ -78,8 +70,8 @@ type subscriptionRequest struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	PlanID       id.Plan       `json:"planId"`
 	StartDate    calendar.Date `json:"startDate,omitzero" doc:"in the organization's time zone; today when absent"`
-	Username     string        `json:"username,omitempty" doc:"login on the network; made of the account number when absent"`
-	Password     secrets.Text  `json:"password,omitempty" doc:"login on the network, never shown; random when absent"`
+	Username     string        `json:"username,omitempty" doc:"on the network; made of the account number when absent"`
+	Password     secrets.Text  `json:"password,omitempty" doc:"on the network, never shown; random when absent"`
 }
 
 // subscriptionResponse is a subscription as api.md shows it.
@@ -118,135 +110,20 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 	}
 }
 
-// create gives a subscriber a plan: its terms are copied as they stand in the log.
+// create gives a subscriber a plan.
 func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[subscriptionRequest](c)
 	if err != nil {
 		return err
 	}
-	command, err := a.command(ctx, c, in)
+	subscription, done, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreateSubscriptionInput{
+		SubscriberID: in.SubscriberID, PlanID: in.PlanID, StartDate: in.StartDate, Username: personal.Of(in.Username),
+		Password: in.Password,
+	})
 	if err != nil {
 		return err
 	}
-	if err := failure.JoinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
-		return err
-	}
-	if err := a.keepPassword(ctx, command, in.Password); err != nil {
-		return err
-	}
-	done, err := a.createUnderFreeName(ctx, c, command, in.Username == "")
-	if err != nil {
-		if failure.KindOf(err) == failure.Conflict { // refused for good: nobody refers to the password
-			err = errors.Join(err, a.Secrets.Delete(ctx, command.PasswordRef))
-		}
-		return err
-	}
-	return httpapi.SendOne(ctx, c, 201, a.one(), command.SubscriptionID, done)
-}
-
-// maxNetworkPassword is what RADIUS can carry. Source: RFC 2865 5.2.
-const maxNetworkPassword = 128
-
-// checkNetworkPassword checks a password that was given; none is given a random one.
-func checkNetworkPassword(password secrets.Text) error {
-	var f failure.Faults
-	f.Check(len(password) <= maxNetworkPassword, "password", "must have at most %d bytes", maxNetworkPassword)
-	f.Check(!strings.ContainsFunc(password.Reveal(), unicode.IsControl), "password", "must not have control characters")
-	return f.Err()
-}
-
-// keepPassword puts the network password into the vault, a random one when none is given. A repeat of the request keeps
-// the one that the subscription has.
-func (a Subscriptions) keepPassword(
-	ctx context.Context, command commands.CreateSubscription, password secrets.Text,
-) error {
-	made, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, a.Bus, id.Any(command.SubscriptionID))
-	if err != nil || !made.ID.IsZero() {
-		return err
-	}
-	if password.IsZero() {
-		password = secrets.Text(rand.Text())
-	}
-	secret := vault.Secret{Ref: command.PasswordRef, OrgID: command.OrgID, Purpose: "network_password"}
-	return a.Secrets.Put(ctx, secret, []byte(password.Reveal()))
-}
-
-// maxDefaultNames bounds the search for a free name: a subscriber has few subscriptions.
-const maxDefaultNames = 50
-
-// createUnderFreeName creates the subscription. A name that nobody chose is the account number, with a number behind it
-// when the subscriber has more than one subscription.
-func (a Subscriptions) createUnderFreeName(
-	ctx context.Context, c *httpapi.Call, command commands.CreateSubscription, unnamed bool,
-) (bus.Result, error) {
-	base := command.Username.Reveal()
-	for n := 2; ; n++ {
-		done, err := a.Bus.Execute(ctx, command, c.Meta())
-		if failure.CodeOf(err) != "username_taken" || !unnamed || n > maxDefaultNames {
-			return done, err
-		}
-		command.Username = personal.Of(fmt.Sprintf("%s-%d", base, n))
-	}
-}
-
-// command fills the command from the subscriber, the plan and the settings, each read from the log.
-func (a Subscriptions) command(
-	ctx context.Context, c *httpapi.Call, in subscriptionRequest,
-) (commands.CreateSubscription, error) {
-	none := commands.CreateSubscription{}
-	subscriber, _, err := bus.LoadUnchecked[subscribers.Subscriber](ctx, a.Bus, id.Any(in.SubscriberID))
-	if err != nil {
-		return none, err
-	}
-	if subscriber.Owner != c.Org.ID || subscriber.Forgotten {
-		return none, commands.ErrNoSubscriber()
-	}
-	plan, _, err := bus.LoadUnchecked[subscribers.Plan](ctx, a.Bus, id.Any(in.PlanID))
-	switch {
-	case err != nil:
-		return none, err
-	case plan.Owner != c.Org.ID:
-		return none, commands.ErrNoPlan()
-	case plan.Archived:
-		return none, failure.NewConflict("plan_archived", "This plan is archived.")
-	}
-	settings, err := usecases.BillingSettings(ctx, a.Bus, c.Org.ID)
-	if err != nil {
-		return none, err
-	}
-	starts, err := startInstant(in.StartDate, settings.Timezone, a.Clock.Now())
-	if err != nil {
-		return none, err
-	}
-	username := in.Username
-	if username == "" {
-		username = subscriber.AccountNumber
-	}
-	subscription := usecases.NewID[id.Subscription](c.Asked(), "subscription")
-	return commands.CreateSubscription{
-		SubscriptionID: subscription, OrgID: c.Org.ID, SubscriberID: in.SubscriberID, PlanID: in.PlanID,
-		PlanVersion: plan.Version, Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts,
-		Username: personal.Of(username), PasswordRef: id.Derive[id.Secret]("network_password", subscription.String()),
-		InvoiceID: id.Derive[id.Invoice]("first_period", subscription.String()),
-	}, nil
-}
-
-// startInstant is the beginning of a day to come; today is now, a past day is refused.
-func startInstant(day calendar.Date, timezone string, now time.Time) (time.Time, error) {
-	zone, err := time.LoadLocation(timezone)
-	if err != nil {
-		return time.Time{}, err
-	}
-	today := calendar.On(now, zone)
-	switch {
-	case day.IsZero() || day == today:
-		return now, nil
-	case day.Before(today):
-		return time.Time{}, failure.NewInvalid("invalid_input", "startDate must not be in the past")
-	case today.AddDays(httpapi.MaxDaysAhead).Before(day):
-		return time.Time{}, failure.NewInvalid("invalid_input", "startDate must be in the next five years")
-	}
-	return day.Start(zone), nil
+	return httpapi.SendOne(ctx, c, 201, a.one(), subscription, done)
 }
 
 // one is a subscription as it is read and shown.

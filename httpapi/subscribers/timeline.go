@@ -51,31 +51,33 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := httpapi.PageOf[subscribersviews.TimelineKey](c)
-	if err != nil {
-		return err
-	}
-	known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
-	if err != nil || known == nil {
-		return cmp.Or(err, commands.ErrNoSubscriber())
-	}
-	rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, null.Zero(page.After), page.Fetch())
-	if err != nil {
-		return err
-	}
+	var names map[id.User]string // of those who acted, once the page is read
+	show := func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, names) }
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after subscribersviews.TimelineKey, max int,
+	) ([]subscribersviews.TimelineRow, error) {
+		known, err := a.Subscribers.Get(ctx, c.Org.ID, subscriber)
+		if err != nil || known == nil {
+			return nil, cmp.Or(err, commands.ErrNoSubscriber())
+		}
+		rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, after, max)
+		if err != nil {
+			return nil, err
+		}
+		names, err = a.Users.Names(ctx, c.Org.ID, timelineUsers(rows))
+		return rows, err
+	})
+}
+
+// timelineUsers are the users who acted; one that acted several times comes several times.
+func timelineUsers(rows []subscribersviews.TimelineRow) []id.User {
 	var users []id.User
 	for _, r := range rows {
 		if user := timelineUser(r); !user.IsZero() {
 			users = append(users, user)
 		}
 	}
-	names, err := a.Users.Names(ctx, c.Org.ID, users)
-	if err != nil {
-		return err
-	}
-	return httpapi.SendPage(c, page, rows, func(r subscribersviews.TimelineRow) subscribersviews.TimelineKey {
-		return subscribersviews.TimelineKey{Position: r.Position}
-	}, func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, names) })
+	return users
 }
 
 // timelineUser is the user who acted, zero when it was something else.

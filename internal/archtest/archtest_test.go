@@ -78,6 +78,18 @@ func TestCheckFile_FindsEachKindOfViolation(t *testing.T) {
 	}
 }
 
+func TestCheckFile_TheRuleOfAccessIsPure(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"context", pgxModule, Module + "/projections/runner", Module + "/aggregates/subscribers",
+	} {
+		found, err := checkFile("projections/access/entitlement/x.go", []byte("package x\n\nimport _ \""+name+"\"\n"))
+		if err != nil || len(found) != 1 || found[0].Rule != "import" {
+			t.Errorf("%s: %v %v", name, found, err)
+		}
+	}
+}
+
 func TestCheckFile_LetsPassWhatIsRight(t *testing.T) {
 	t.Parallel()
 	own := func(p string) string { return `import _ "` + Module + "/" + p + `"` }
@@ -86,6 +98,7 @@ func TestCheckFile_LetsPassWhatIsRight(t *testing.T) {
 		{"aggregate uses commands", "aggregates/billing/x.go", own("commands")},
 		{"test of an aggregate uses bus", "aggregates/billing/x_test.go", own("commands/bus")},
 		{"projection uses pgx", "projections/billing/x.go", `import _ "github.com/jackc/pgx/v5/pgtype"`},
+		{"projection asks for access", "projections/billing/x.go", own("projections/access/entitlement")},
 		{"store uses the client", "eventstore/x.go", `import _ "` + storeModule + `/esdb"`},
 		{"cmd wires", "cmd/lastmile/x.go", own("simulators/provider")},
 		{"command hides a secret", "commands/x.go", `import _ "log/slog"`},

@@ -89,9 +89,13 @@ var layers = []layer{
 		folders: []string{"projections/outbox"}, own: []string{"internal/...", "events", "projections/runner"},
 		never: kits, foreign: []string{pgxModule, uuidModule, watermillModule},
 	},
+	{ // one rule for all who show, use or enforce access
+		folders: []string{"projections/access/entitlement"}, own: with(leaves, "events"), foreign: []string{},
+		pure: true,
+	},
 	{
-		folders: []string{"projections/*"}, own: []string{"internal/...", "events", "projections/runner"}, never: kits,
-		foreign: []string{pgxModule, uuidModule},
+		folders: []string{"projections/*"}, never: kits, foreign: []string{pgxModule, uuidModule},
+		own: []string{"internal/...", "events", "projections/runner", "projections/access/entitlement"},
 	},
 	{folders: []string{"eventstore"}, own: with(leaves, "internal/loop", "events", "events/catalog")},
 	{

@@ -33,19 +33,6 @@ type SubscriptionRow struct {
 	Blocked      bool             `db:"blocked"`  // the subscriber is, by hand
 }
 
-// Access is the entitlement at an instant: "full" or "none" (facts/billing.md; caps and dunning come later). A prepaid
-// subscription is entitled until PaidUntil, a postpaid one while it is active.
-func (r SubscriptionRow) Access(now time.Time) string {
-	entitled := r.State == "active" && !r.Blocked
-	if entitled && r.Terms.Mode == events.Prepaid {
-		entitled = r.PaidUntil != nil && r.PaidUntil.After(now)
-	}
-	if entitled && !r.StartsAt.After(now) {
-		return "full"
-	}
-	return "none"
-}
-
 // BlockRow is an administrative block.
 type BlockRow struct {
 	Reason  string    `db:"reason"`

@@ -31,6 +31,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
 // The people of an ispKit, all with this password. Root is the platform's; the others work for Acme, but Olga for
@@ -147,13 +148,15 @@ func (k *Kit) serve(t *testing.T, f *feed.Feed) {
 		identityapi.Users{Bus: k.Bus, Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
-			Bus: k.Bus, Subscribers: people, Subscriptions: owned, Clock: k.Clock,
+			Cases: subscriberscases.Subscribers{Bus: k.Bus}, Bus: k.Bus, Subscribers: people,
+			Access: subscribersviews.AccessQuery{Views: k.views}, Clock: k.Clock,
 		}.Routes(),
 		subscribersapi.Plans{
-			Bus: k.Bus, Plans: subscribersviews.PlansQuery{Views: k.views},
+			Cases: subscriberscases.Plans{Bus: k.Bus}, Bus: k.Bus, Plans: subscribersviews.PlansQuery{Views: k.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
-			Bus: k.Bus, Subscriptions: owned, Secrets: k.Vault.Secrets, Clock: k.Clock,
+			Cases: subscriberscases.Subscriptions{Bus: k.Bus, Secrets: k.Vault.Secrets, Clock: k.Clock},
+			Bus:   k.Bus, Subscriptions: owned, Clock: k.Clock,
 		}.Routes(),
 	)
 }

@@ -45,6 +45,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -219,10 +220,10 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 			Subscribers: subscribersviews.SubscribersQuery{Views: k.Views},
 			Users:       identityviews.UsersQuery{Views: k.Views},
 		}.Routes(),
-		billingapi.Collections{
+		billingapi.Collections{Cases: billingcases.Collections{
 			Bus: k.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
 			Users: identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
-		}.Routes(),
+		}}.Routes(),
 		paymentsapi.Webhooks{Receiver: receiver}.Routes())
 }
 
@@ -238,8 +239,11 @@ func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
 		t.Fatalf("start inbox: %v", err)
 	}
 	t.Cleanup(k.inbox.Stop)
-	k.Procs.Register(invoicing.Process(), invoicing.DocumentProcess(), paymentprompt.Process(), receipts.Process(),
-		gatewayregistration.Process())
+	k.Procs.Register(invoicing.Process())
+	k.Procs.Register(invoicing.DocumentProcess())
+	k.Procs.Register(paymentprompt.Process())
+	k.Procs.Register(receipts.Process())
+	k.Procs.Register(gatewayregistration.Process())
 	if err := k.Procs.Start(t.Context()); err != nil {
 		t.Fatalf("start processes: %v", err)
 	}

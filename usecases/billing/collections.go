@@ -1,0 +1,186 @@
+package billingcases
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// maxReportDays bounds a report: a leap year.
+const maxReportDays = 366
+
+// Collections reports the money received. Safe for concurrent use.
+type Collections struct {
+	Bus         *bus.Bus
+	Collections billingviews.CollectionsQuery
+	Users       identityviews.UsersQuery
+	Clock       clock.Clock
+}
+
+// CollectionsInput are the days to report, in the organization's zone.
+type CollectionsInput struct {
+	From calendar.Date // zero = the last day
+	To   calendar.Date // zero = today
+}
+
+// CollectionsReport is the money of all days. What is taken back is subtracted on the day when it is.
+type CollectionsReport struct {
+	From     calendar.Date
+	To       calendar.Date
+	Currency money.Currency
+	All      Collected
+	Days     []Collected        // of every day, oldest first
+	Names    map[id.User]string // of those who took cash and are known to the organization
+}
+
+// Collected is money received. The zero value is none, in no currency.
+type Collected struct {
+	Date     calendar.Date // zero for the sum of several days
+	Total    money.Amount
+	Channels []ChannelSum // in the order of their names
+	Staff    []StaffSum   // in the order of their ids
+}
+
+// ChannelSum is the money that came one way.
+type ChannelSum struct {
+	Channel string // "stk", "c2b", "cash", "bill_manager"; "" when it is not known
+	Total   money.Amount
+	Count   int64 // payments, less those taken back
+}
+
+// StaffSum is the cash that one user took.
+type StaffSum struct {
+	UserID id.User
+	Total  money.Amount
+	Count  int64 // payments, less those taken back
+}
+
+// Report sums the money received, by day, channel and who took cash, as the read model shows it now. A day is the
+// organization's. Fails: organization_not_found, invalid_input.
+func (u Collections) Report(
+	ctx context.Context, org id.Organization, in CollectionsInput,
+) (CollectionsReport, error) {
+	none := CollectionsReport{}
+	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
+	if err != nil {
+		return none, err
+	}
+	zone, err := usecases.Zone(settings)
+	if err != nil {
+		return none, err
+	}
+	days, err := in.days(calendar.On(u.Clock.Now(), zone))
+	if err != nil {
+		return none, err
+	}
+	starts := make([]time.Time, len(days))
+	for i, d := range days {
+		starts[i] = d.Start(zone)
+	}
+	rows, err := u.Collections.ByDay(ctx, org, starts, days[len(days)-1].AddDays(1).Start(zone))
+	if err != nil {
+		return none, err
+	}
+	out := sumUp(days, rows, settings.Currency)
+	users := make([]id.User, len(out.All.Staff))
+	for i, s := range out.All.Staff {
+		users[i] = s.UserID
+	}
+	out.Names, err = u.Users.Names(ctx, org, users)
+	return out, err
+}
+
+// days are the days asked for, today alone when nobody says.
+func (in CollectionsInput) days(today calendar.Date) ([]calendar.Date, error) {
+	to := in.To
+	if to.IsZero() {
+		to = today
+	}
+	from := in.From
+	if from.IsZero() {
+		from = to
+	}
+	var faults failure.Faults
+	faults.Check(!to.Before(from), "to", "must not be before from")
+	faults.Check(to.Before(from.AddDays(maxReportDays)), "to", "must be within %d days", maxReportDays)
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	var days []calendar.Date
+	for d := from; !to.Before(d); d = d.AddDays(1) {
+		days = append(days, d)
+	}
+	return days, nil
+}
+
+// sumUp is the report of rows, whose days are places in the list of days.
+func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency) CollectionsReport {
+	var all sums
+	each := make([]sums, len(days))
+	for _, r := range rows {
+		all.add(r)
+		each[r.Day].add(r)
+	}
+	out := CollectionsReport{
+		From: days[0], To: days[len(days)-1], Currency: currency, All: all.collected(currency),
+		Days: make([]Collected, len(days)),
+	}
+	for i, d := range days {
+		out.Days[i] = each[i].collected(currency)
+		out.Days[i].Date = d
+	}
+	return out
+}
+
+// sums adds up rows, in minor units. The zero value is ready.
+type sums struct {
+	total    int64
+	channels map[string]tally
+	staff    map[id.User]tally
+}
+
+// tally is an amount in minor units of so many payments.
+type tally struct{ minor, count int64 }
+
+// plus is the tally with one row more.
+func (t tally) plus(r billingviews.CollectionsRow) tally {
+	return tally{minor: t.minor + r.TotalMinor, count: t.count + r.Count}
+}
+
+// add counts one row.
+func (s *sums) add(r billingviews.CollectionsRow) {
+	if s.channels == nil {
+		s.channels, s.staff = map[string]tally{}, map[id.User]tally{}
+	}
+	s.total += r.TotalMinor
+	s.channels[r.Channel] = s.channels[r.Channel].plus(r)
+	if !r.TakenBy.IsZero() {
+		s.staff[r.TakenBy] = s.staff[r.TakenBy].plus(r)
+	}
+}
+
+// collected is what was added up, in a currency and in order.
+func (s *sums) collected(currency money.Currency) Collected {
+	out := Collected{Total: money.Of(s.total, currency)}
+	for _, channel := range slices.Sorted(maps.Keys(s.channels)) {
+		t := s.channels[channel]
+		out.Channels = append(out.Channels, ChannelSum{channel, money.Of(t.minor, currency), t.count})
+	}
+	for user, t := range s.staff {
+		out.Staff = append(out.Staff, StaffSum{user, money.Of(t.minor, currency), t.count})
+	}
+	slices.SortFunc(out.Staff, func(a, b StaffSum) int { return cmp.Compare(a.UserID.String(), b.UserID.String()) })
+	return out
+}

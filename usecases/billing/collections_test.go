@@ -1,0 +1,152 @@
+package billingcases_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
+)
+
+// reports starts the read models of the report. The second function waits until they show what is in the log.
+func (k *kit) reports(t *testing.T) (cases billingcases.Collections, shown func()) {
+	t.Helper()
+	f := feed.New(feed.FromStore(k.store.Store), storetest.Quiet())
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatalf("start feed: %v", err)
+	}
+	t.Cleanup(f.Stop)
+	r := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
+	r.Register(billingviews.Collections{}, identityviews.Users{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	cases = billingcases.Collections{
+		Bus: k.bus, Collections: billingviews.CollectionsQuery{Views: r.Views()},
+		Users: identityviews.UsersQuery{Views: r.Views()}, Clock: k.clock,
+	}
+	return cases, func() {
+		t.Helper()
+		head, err := k.store.Store.Head(t.Context())
+		for _, name := range []string{billingviews.CollectionsName, identityviews.UsersName} {
+			if err == nil {
+				err = r.Views().WaitFor(t.Context(), name, head)
+			}
+		}
+		if err != nil {
+			t.Fatalf("wait: %v", err)
+		}
+	}
+}
+
+// pay puts money on Amina's account, by the hands of a user when it is cash.
+func (k *kit) pay(t *testing.T, channel string, shillings int64, by id.User) {
+	t.Helper()
+	receipt, asked := id.New[id.Receipt](), ask(k.acme)
+	if !by.IsZero() {
+		asked.Meta.Actor.ID = by.String()
+		k.run(t, asked, commands.RecordReceipt{
+			ReceiptID: receipt, OrgID: k.acme, Provider: commands.ProviderCash,
+			ReceiptNumber: "C" + receipt.String()[24:], Channel: channel, Amount: money.Major(shillings, money.KES),
+			PaidAt: k.clock.Now(), Sighting: commands.SightingCash,
+		})
+	}
+	k.run(t, ask(k.acme), commands.CreditReceipt{
+		SubscriberID: k.amina, OrgID: k.acme, ReceiptID: receipt, Number: "N" + receipt.String()[24:], Channel: channel,
+		Amount: money.Major(shillings, money.KES), PaidAt: k.clock.Now(),
+	})
+}
+
+// member makes a person with a name in Acme.
+func (k *kit) member(t *testing.T, first string) id.User {
+	t.Helper()
+	user := id.New[id.User]()
+	k.run(t, ask(k.acme), commands.RegisterUser{
+		UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
+		LastName: personal.Of("Doe"), OrgID: k.acme, Role: events.RoleSupport,
+	})
+	return user
+}
+
+// sum is money by channel and hands as a report has it.
+func sum(
+	d calendar.Date, total int64, channels []billingcases.ChannelSum, staff []billingcases.StaffSum,
+) billingcases.Collected {
+	return billingcases.Collected{Date: d, Total: money.Major(total, money.KES), Channels: channels, Staff: staff}
+}
+
+func TestCollections_SumsTheOrganizationsDaysChannelsAndHands(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	cases, shown := k.reports(t)
+	jane, stranger := k.member(t, "Jane"), id.New[id.User]()
+	k.clock.Set(time.Date(2026, 3, 2, 20, 59, 59, 0, time.UTC)) // the last second of the second of March
+	k.pay(t, commands.ChannelPrompt, 100, id.User{})
+	k.clock.Set(time.Date(2026, 3, 2, 21, 0, 0, 0, time.UTC))
+	k.pay(t, commands.ChannelCash, 20, jane)
+	k.pay(t, commands.ChannelCash, 5, stranger)
+	k.pay(t, commands.ChannelCash, 3, jane)
+	shown()
+	got, err := cases.Report(t.Context(), k.acme, billingcases.CollectionsInput{From: today.AddDays(-1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shillings := func(n int64) money.Amount { return money.Major(n, money.KES) }
+	prompt := billingcases.ChannelSum{Channel: "stk", Total: shillings(100), Count: 1}
+	cash := billingcases.ChannelSum{Channel: "cash", Total: shillings(28), Count: 3}
+	hands := []billingcases.StaffSum{
+		{UserID: jane, Total: shillings(23), Count: 2}, {UserID: stranger, Total: shillings(5), Count: 1},
+	}
+	want := billingcases.CollectionsReport{
+		From: today.AddDays(-1), To: today, Currency: money.KES, Names: map[id.User]string{jane: "Jane Doe"},
+		All: sum(calendar.Date{}, 128, []billingcases.ChannelSum{cash, prompt}, hands),
+		Days: []billingcases.Collected{
+			sum(today.AddDays(-1), 100, []billingcases.ChannelSum{prompt}, nil),
+			sum(today, 28, []billingcases.ChannelSum{cash}, hands),
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+	theirs, err := cases.Report(t.Context(), k.other, billingcases.CollectionsInput{})
+	empty := billingcases.CollectionsReport{
+		From: today, To: today, Currency: money.KES, All: sum(calendar.Date{}, 0, nil, nil),
+		Days: []billingcases.Collected{sum(today, 0, nil, nil)},
+	}
+	if diff := cmp.Diff(empty, theirs); diff != "" || err != nil {
+		t.Errorf("another organization (-want +got): %v\n%s", err, diff)
+	}
+}
+
+func TestCollections_Refusals(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	cases, _ := k.reports(t)
+	for name, in := range map[string]billingcases.CollectionsInput{
+		"backwards": {From: today, To: today.AddDays(-1)}, "begins tomorrow": {From: today.AddDays(1)},
+		"over a year": {From: today.AddDays(-366)},
+	} {
+		_, err := cases.Report(t.Context(), k.acme, in)
+		faulty(t, name, err, "to")
+	}
+	if _, err := cases.Report(t.Context(), k.acme,
+		billingcases.CollectionsInput{From: today.AddDays(-365)}); err != nil {
+		t.Errorf("a leap year: %v", err)
+	}
+	_, err := cases.Report(t.Context(), id.New[id.Organization](), billingcases.CollectionsInput{})
+	refused(t, "unknown organization", "organization_not_found", err)
+}

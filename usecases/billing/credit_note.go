@@ -1,0 +1,64 @@
+package billingcases
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// creditNoteSuffix keeps the numbers of credit notes apart from those of invoices: a number names one document.
+const creditNoteSuffix = "-CN"
+
+// CreditNotes are the use cases of what is given back. Safe for concurrent use.
+type CreditNotes struct {
+	Bus *bus.Bus
+}
+
+// DraftCreditNoteInput says how much of an invoice is given back.
+type DraftCreditNoteInput struct {
+	SubscriberID id.Subscriber // on whose account the invoice is
+	InvoiceID    id.Invoice
+	Amount       *usecases.Figure // in the account's currency; nil = all that is left of the invoice
+	Reason       string           // is kept with the note, and in the audit log
+}
+
+// Draft sets a part of an invoice aside to be given back. It is one command, in which the account decides how much is
+// left; numbering and issue follow by themselves, also after a crash. Under the same key a repeat gets the note of the
+// first try. Fails: invoice_not_found, invoice_not_issued, invoice_archived, credit_note_too_large,
+// organization_not_found, invalid_input.
+func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCreditNoteInput) (id.Receipt, error) {
+	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, asked.Org(), in.SubscriberID)
+	if errors.Is(err, commands.ErrNoAccount()) {
+		return id.Receipt{}, commands.ErrNoInvoice()
+	}
+	if err != nil {
+		return id.Receipt{}, err
+	}
+	amount := money.Of(0, account.Currency)
+	if in.Amount != nil {
+		var faults failure.Faults
+		amount = in.Amount.In(account.Currency, "amount", &faults)
+		faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
+		if err := faults.Err(); err != nil {
+			return id.Receipt{}, err
+		}
+	}
+	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
+	if err != nil {
+		return id.Receipt{}, err
+	}
+	note, meta := usecases.NewID[id.Receipt](asked, "credit_note"), asked.Meta
+	meta.Reason = in.Reason
+	_, err = u.Bus.Execute(ctx, commands.DraftCreditNote{
+		SubscriberID: in.SubscriberID, CreditNoteID: note, InvoiceID: in.InvoiceID, Amount: amount, Reason: in.Reason,
+		Prefix: settings.InvoicePrefix + creditNoteSuffix,
+	}, meta)
+	return note, err
+}

@@ -1,0 +1,95 @@
+package subscriberscases
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Plans are the use cases of what an organization sells. Safe for concurrent use.
+type Plans struct {
+	Bus *bus.Bus
+}
+
+// CreatePlanInput describes a plan to be made.
+type CreatePlanInput struct {
+	Code     string
+	Name     string
+	Kind     string          // "pppoe" or "hotspot"
+	Price    usecases.Figure // in the organization's currency, for one period
+	Currency money.Currency  // "" = the organization's; another one is refused
+	Mode     events.BillingMode
+	Period   calendar.Period
+	Rates    events.Rates
+	// Invalid are the faults that the caller found in the form. They are told together with those found here, each
+	// field once, and nothing is made then; nil = none.
+	Invalid error
+}
+
+// Create makes a plan in the organization's currency with one command. Under the same key a repeat gets the plan of the
+// first try. Fails: organization_not_found, invalid_input, plan_code_taken.
+func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanInput) (id.Plan, bus.Result, error) {
+	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
+	if err != nil {
+		return id.Plan{}, bus.Result{}, err
+	}
+	var faults failure.Faults
+	faults.Check(in.Currency == "" || in.Currency == settings.Currency, "currency",
+		"must be the organization's, %s", settings.Currency)
+	command := commands.CreatePlan{
+		PlanID: usecases.NewID[id.Plan](asked, "plan"), OrgID: asked.Org(), Code: in.Code, Terms: events.PlanTerms{
+			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
+			Mode: in.Mode, Period: in.Period, Rates: in.Rates,
+		},
+	}
+	if err := failure.JoinFaults(in.Invalid, faults.Err(), command.Validate()); err != nil {
+		return id.Plan{}, bus.Result{}, err
+	}
+	done, err := u.Bus.Execute(ctx, command, asked.Meta)
+	return command.PlanID, done, err
+}
+
+// RevisePlanInput is what is to change of a plan's terms; nil leaves a term as it is. Code and currency stay for ever.
+type RevisePlanInput struct {
+	PlanID id.Plan
+	Name   *string
+	Kind   *string
+	Price  *usecases.Figure // in the plan's currency
+	Mode   *events.BillingMode
+	Period *calendar.Period
+	Rates  *events.Rates
+}
+
+// Revise makes the next version of a plan; subscriptions keep theirs. Two changes of different terms at one moment both
+// count. A repeat, and terms that are so already, make no version. Fails: plan_not_found, plan_archived, invalid_input,
+// stale_revision, concurrent_change.
+func (u Plans) Revise(ctx context.Context, asked usecases.Asked, in RevisePlanInput) (bus.Result, error) {
+	return usecases.Amend(ctx, u.Bus, asked, in.PlanID, func(present subscribers.Plan) (commands.Command, error) {
+		terms, err := in.onto(present.Terms)
+		return commands.RevisePlan{PlanID: in.PlanID, Terms: terms}, err
+	})
+}
+
+// onto is the terms with what the change gives.
+func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
+	var faults failure.Faults
+	if in.Name != nil {
+		t.Name = strings.TrimSpace(*in.Name)
+	}
+	if in.Price != nil {
+		t.Price = in.Price.In(t.Price.Currency, "price", &faults)
+	}
+	t.Kind, t.Mode = null.Or(in.Kind, t.Kind), null.Or(in.Mode, t.Mode)
+	t.Period, t.Rates = null.Or(in.Period, t.Period), null.Or(in.Rates, t.Rates)
+	return t, faults.Err()
+}

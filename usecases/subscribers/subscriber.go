@@ -1,0 +1,147 @@
+// Package subscriberscases is what can be done with subscribers, plans and subscriptions beyond one command: what a
+// command needs is read from the log, drawn or kept in the vault first.
+package subscriberscases
+
+import (
+	"context"
+	"crypto/rand"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Subscribers are the use cases of customers. Safe for concurrent use.
+type Subscribers struct {
+	Bus *bus.Bus
+	// DrawNumber proposes an account number; nil = a random one.
+	DrawNumber func() (string, error)
+}
+
+// maxAccountNumberTries bounds the search for a free account number: with a tenth of the numbers taken, ten tries fail
+// once in ten billion.
+const maxAccountNumberTries = 10
+
+// Register makes a customer under an account number that nobody has on the whole platform. Names, phone, e-mail
+// address, tags and reference are taken as people type them and brought into one form. The currency is the
+// organization's.
+//
+// There is one command, tried again with another number when somebody has the first: a claim decides that, and a crash
+// leaves either all or nothing. Under the same key a repeat gets the customer, and the number, of the first try.
+// Fails: organization_not_found, invalid_input, account_number_taken (ten times in a row).
+func (u Subscribers) Register(
+	ctx context.Context, asked usecases.Asked, details events.SubscriberDetails,
+) (id.Subscriber, bus.Result, error) {
+	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
+	if err != nil {
+		return id.Subscriber{}, bus.Result{}, err
+	}
+	command := commands.RegisterSubscriber{
+		SubscriberID: usecases.NewID[id.Subscriber](asked, "subscriber"), OrgID: asked.Org(),
+		Currency: settings.Currency, Details: normalDetails(details),
+	}
+	for try := 1; ; try++ {
+		if command.AccountNumber, err = u.accountNumber(); err != nil {
+			return id.Subscriber{}, bus.Result{}, err
+		}
+		done, err := u.Bus.Execute(ctx, command, asked.Meta)
+		if failure.CodeOf(err) != "account_number_taken" || try == maxAccountNumberTries {
+			return command.SubscriberID, done, err
+		}
+	}
+}
+
+// accountNumber proposes a number; a random one does not begin with zero, which people drop.
+func (u Subscribers) accountNumber() (string, error) {
+	if u.DrawNumber != nil {
+		return u.DrawNumber()
+	}
+	n, err := rand.Int(rand.Reader, big.NewInt(9_000_000))
+	if err != nil {
+		return "", err
+	}
+	return commands.AccountNumber(1_000_000 + int(n.Int64())), nil
+}
+
+// CorrectInput is what is to change of a subscriber's details; nil leaves a field as it is, an empty text takes it
+// away.
+type CorrectInput struct {
+	SubscriberID id.Subscriber
+	FirstName    *personal.Text
+	LastName     *personal.Text
+	Phone        *personal.Text
+	Email        *personal.Text
+	Address      *personal.Text
+	Notes        *personal.Text
+	Location     *events.Location
+	NoLocation   bool // takes the place away
+	Tags         *[]string
+	ExternalRef  *string
+}
+
+// Correct changes what is given of a subscriber's details, in the same form that Register brings them into. Two
+// corrections of different fields at one moment both count. A repeat changes nothing. Fails: subscriber_not_found,
+// invalid_input, stale_revision, concurrent_change.
+func (u Subscribers) Correct(ctx context.Context, asked usecases.Asked, in CorrectInput) (bus.Result, error) {
+	return usecases.Amend(ctx, u.Bus, asked, in.SubscriberID,
+		func(present subscribers.Subscriber) (commands.Command, error) {
+			return commands.CorrectSubscriberDetails{
+				SubscriberID: in.SubscriberID, Details: in.onto(present.Details),
+			}, nil
+		})
+}
+
+// onto is the details with what the correction gives.
+func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails {
+	set := func(to *personal.Text, from *personal.Text, normal func(string) string) {
+		if from != nil {
+			*to = personal.Of(normal(from.Reveal()))
+		}
+	}
+	set(&d.FirstName, in.FirstName, strings.TrimSpace)
+	set(&d.LastName, in.LastName, strings.TrimSpace)
+	set(&d.Phone, in.Phone, commands.NormalizeContactPhone)
+	set(&d.Email, in.Email, commands.NormalizeEmail)
+	set(&d.Address, in.Address, asWritten)
+	set(&d.Notes, in.Notes, asWritten)
+	if in.Location != nil || in.NoLocation {
+		d.Location = in.Location
+	}
+	if in.Tags != nil {
+		d.Tags = normalTags(*in.Tags)
+	}
+	if in.ExternalRef != nil {
+		d.ExternalRef = strings.TrimSpace(*in.ExternalRef)
+	}
+	return d
+}
+
+// asWritten is for texts that are kept to the letter.
+func asWritten(text string) string { return text }
+
+// normalDetails brings details as people type them into one form.
+func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
+	return CorrectInput{
+		FirstName: &d.FirstName, LastName: &d.LastName, Phone: &d.Phone, Email: &d.Email, Address: &d.Address,
+		Notes: &d.Notes, Location: d.Location, Tags: &d.Tags, ExternalRef: &d.ExternalRef,
+	}.onto(events.SubscriberDetails{})
+}
+
+// normalTags trims tags and leaves each once, in the order given.
+func normalTags(given []string) []string {
+	var tags []string
+	for _, t := range given {
+		if t = strings.TrimSpace(t); !slices.Contains(tags, t) {
+			tags = append(tags, t)
+		}
+	}
+	return tags
+}

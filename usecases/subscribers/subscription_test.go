@@ -1,0 +1,244 @@
+package subscriberscases_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
+)
+
+// passwordRef is where the network password of a subscription is kept.
+func passwordRef(s id.Subscription) id.Secret {
+	return id.Derive[id.Secret]("network_password", s.String())
+}
+
+// password is the network password of a subscription, "" without one.
+func (k *kit) password(t *testing.T, s id.Subscription) string {
+	t.Helper()
+	kept, err := k.secrets.Get(t.Context(), passwordRef(s))
+	if err != nil {
+		refused(t, "password", "secret_not_found", err)
+	}
+	return string(kept)
+}
+
+// subscribe gives a subscriber of Acme a plan.
+func (k *kit) subscribe(t *testing.T, in subscriberscases.CreateSubscriptionInput) subscribers.Subscription {
+	t.Helper()
+	made, _, err := k.subscriptions.Create(t.Context(), ask(k.acme), in)
+	if err != nil {
+		t.Fatalf("create subscription: %v", err)
+	}
+	return load[subscribers.Subscription](t, k, made)
+}
+
+func TestCreateSubscription_CopiesThePlanAndKeepsThePassword(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	who, plan := k.register(t), k.plan(t, "home-10")
+	if _, err := k.plans.Revise(t.Context(), ask(k.acme),
+		subscriberscases.RevisePlanInput{PlanID: plan, Name: new("Home 12")}); err != nil {
+		t.Fatal(err)
+	}
+	s := k.subscribe(t, subscriberscases.CreateSubscriptionInput{
+		SubscriberID: who, PlanID: plan, Username: personal.Of("amina"), Password: "net work",
+	})
+	if diff := cmp.Diff(load[subscribers.Plan](t, k, plan).Terms, s.Terms); diff != "" || s.PlanVersion != 2 {
+		t.Errorf("version %d, terms (-plan +subscription):\n%s", s.PlanVersion, diff)
+	}
+	if s.SubscriberID != who || s.Timezone != "Africa/Nairobi" || !s.StartsAt.Equal(k.clock.Now()) ||
+		s.Username.Reveal() != "amina" || len(s.Open) != 1 {
+		t.Errorf("subscription %+v", s)
+	}
+	if got := k.password(t, s.ID); got != "net work" {
+		t.Errorf("password %q", got)
+	}
+}
+
+func TestCreateSubscription_DefaultNamesAreFreeAndPasswordsRandom(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
+	number := load[subscribers.Subscriber](t, k, in.SubscriberID).AccountNumber
+	passwords := map[string]bool{}
+	for _, want := range []string{number, number + "-2", number + "-3"} {
+		s := k.subscribe(t, in)
+		if s.Username.Reveal() != want {
+			t.Errorf("name %s, want %s", s.Username.Reveal(), want)
+		}
+		passwords[k.password(t, s.ID)] = true
+	}
+	if len(passwords) != 3 || passwords[""] {
+		t.Errorf("%d different passwords", len(passwords))
+	}
+}
+
+func TestCreateSubscription_TwoAtOnceGetDifferentNames(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
+	made := make([]id.Subscription, 3)
+	for _, err := range together(len(made), func(n int) (err error) {
+		made[n], _, err = k.subscriptions.Create(t.Context(), ask(k.acme), in)
+		return err
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := map[string]bool{}
+	for _, s := range made {
+		names[load[subscribers.Subscription](t, k, s).Username.Reveal()] = true
+	}
+	if len(names) != 3 {
+		t.Errorf("names %v", names)
+	}
+}
+
+func TestCreateSubscription_StartsOnADayOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
+	today := calendar.Date{Year: 2026, Month: time.March, Day: 3} // it is the second still in UTC
+	for day, want := range map[calendar.Date]time.Time{
+		today:            k.clock.Now(),
+		today.AddDays(1): time.Date(2026, 3, 3, 21, 0, 0, 0, time.UTC),
+		today.AddDays(usecases.MaxDaysAhead): today.AddDays(usecases.MaxDaysAhead).
+			Start(time.FixedZone("Nairobi", 3*3600)),
+	} {
+		in.StartDate = day
+		if s := k.subscribe(t, in); !s.StartsAt.Equal(want) {
+			t.Errorf("%s starts at %s, want %s", day, s.StartsAt, want)
+		}
+	}
+	for _, day := range []calendar.Date{today.AddDays(-1), today.AddDays(usecases.MaxDaysAhead + 1)} {
+		in.StartDate = day
+		_, _, err := k.subscriptions.Create(t.Context(), ask(k.acme), in)
+		faulty(t, day.String(), err, "startDate")
+	}
+}
+
+func TestCreateSubscription_Refusals(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
+	try := func(what, code string, asked usecases.Asked, edit func(*subscriberscases.CreateSubscriptionInput)) error {
+		t.Helper()
+		changed := in
+		edit(&changed)
+		_, _, err := k.subscriptions.Create(t.Context(), asked, changed)
+		refused(t, what, code, err)
+		if kept := k.password(t, usecases.NewID[id.Subscription](asked, "subscription")); kept != "" {
+			t.Errorf("%s: a password is left", what)
+		}
+		return err
+	}
+	same := func(*subscriberscases.CreateSubscriptionInput) {}
+	try("nobody", "subscriber_not_found", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+		in.SubscriberID = id.New[id.Subscriber]()
+	})
+	try("no plan", "plan_not_found", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+		in.PlanID = id.New[id.Plan]()
+	})
+	try("another organization's customer", "subscriber_not_found", keyed(k.other), same)
+	theirs, _, err := k.subscribers.Register(t.Context(), ask(k.other), amina())
+	if err != nil {
+		t.Fatal(err)
+	}
+	try("another organization's plan", "plan_not_found", keyed(k.other),
+		func(in *subscriberscases.CreateSubscriptionInput) { in.SubscriberID = theirs })
+	faulty(t, "name and password", try("form", "invalid_input", keyed(k.acme),
+		func(in *subscriberscases.CreateSubscriptionInput) {
+			in.Username, in.Password = personal.Of("a b"), "a\u0007b"
+		}), "username", "password")
+	try("long password", "invalid_input", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+		in.Password = secrets.Text(strings.Repeat("x", 129))
+	})
+	named := in
+	named.Username = personal.Of("amina")
+	k.subscribe(t, named)
+	try("chosen name", "username_taken", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+		in.Username = personal.Of("amina")
+	})
+	k.run(t, ask(k.acme), commands.ArchivePlan{PlanID: in.PlanID})
+	try("archived plan", "plan_archived", keyed(k.acme), same)
+}
+
+func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandKeepsItsOwnPassword(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{
+		SubscriberID: k.register(t), PlanID: k.plan(t, "home-10"), Password: "second",
+	}
+	asked := keyed(k.acme)
+	ref := passwordRef(usecases.NewID[id.Subscription](asked, "subscription"))
+	left := vault.Secret{Ref: ref, OrgID: k.acme, Purpose: "network_password"}
+	if err := k.secrets.Put(t.Context(), left, []byte("first")); err != nil { // as far as the first try came
+		t.Fatal(err)
+	}
+	made, _, err := k.subscriptions.Create(t.Context(), asked, in)
+	if err != nil || k.password(t, made) != "second" {
+		t.Errorf("password %q, %v", k.password(t, made), err)
+	}
+}
+
+func TestCreateSubscription_ARepeatAfterALostAnswerGetsItAsItWasMade(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{
+		SubscriberID: k.register(t), PlanID: k.plan(t, "home-10"), Password: "first",
+		StartDate: calendar.Date{Year: 2026, Month: time.March, Day: 3},
+	}
+	asked := keyed(k.acme)
+	made, first, err := k.subscriptions.Create(t.Context(), asked, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.run(t, ask(k.acme), commands.ArchivePlan{PlanID: in.PlanID})
+	k.clock.Advance(48 * time.Hour)
+	in.Password = "second"
+	again, done, err := k.subscriptions.Create(t.Context(), asked, in)
+	if err != nil || again != made || done.Changed || done.Revision != first.Revision ||
+		done.Position != first.Position {
+		t.Errorf("made %v %+v, then %v %+v, %v", made, first, again, done, err)
+	}
+	if got := k.password(t, made); got != "first" {
+		t.Errorf("password %q", got)
+	}
+	if s := load[subscribers.Subscription](t, k, made); s.Terms.Mode != events.Prepaid ||
+		s.State != subscribers.Pending {
+		t.Errorf("subscription %+v", s)
+	}
+}
+
+func TestCreateSubscription_OneRequestTwiceAtOnceMakesOneWithItsPassword(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := subscriberscases.CreateSubscriptionInput{
+		SubscriberID: k.register(t), PlanID: k.plan(t, "home-10"), Username: personal.Of("amina"), Password: "net work",
+	}
+	asked := keyed(k.acme)
+	for _, err := range together(3, func(int) error {
+		_, _, err := k.subscriptions.Create(t.Context(), asked, in)
+		return err
+	}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if got := k.password(t, usecases.NewID[id.Subscription](asked, "subscription")); got != "net work" {
+		t.Errorf("password %q", got)
+	}
+}

@@ -1,0 +1,38 @@
+package usecases
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// MaxDaysAhead bounds dates to come: a period that ends in the year 10000 cannot be written down.
+const MaxDaysAhead = 5 * 366
+
+// Zone is where an organization's days begin and end. Settings with an unknown zone are not recorded, so a failure
+// means that this machine lacks a zone that another one knew.
+func Zone(s events.BillingSettings) (*time.Location, error) {
+	zone, err := time.LoadLocation(s.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("zone of the organization: %w", err)
+	}
+	return zone, nil
+}
+
+// Today is the date that an instant has in the organization's zone. Fails: organization_not_found.
+func Today(ctx context.Context, b *bus.Bus, org id.Organization, now time.Time) (calendar.Date, error) {
+	settings, err := BillingSettings(ctx, b, org)
+	if err != nil {
+		return calendar.Date{}, err
+	}
+	zone, err := Zone(settings)
+	if err != nil {
+		return calendar.Date{}, err
+	}
+	return calendar.On(now, zone), nil
+}
