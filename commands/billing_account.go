@@ -73,8 +73,8 @@ type VoidInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
 	Reason       string
-	// Number is set when the issue under this number was refused: it is recorded with the voided document (rules.md
-	// 13).
+	// Number is set when the issue under this number was refused: it is recorded with the voided document
+	// (docs/rules/billing.md#numbers-without-gaps).
 	Number string
 }
 
@@ -113,7 +113,8 @@ type CreditReceipt struct {
 	Move int
 }
 
-// WithdrawReceipt takes credited money back: what it paid is due again (rules.md 12). Fails: receipt_not_found.
+// WithdrawReceipt takes credited money back: what it paid is due again (docs/rules/money.md#mistakes). Fails:
+// receipt_not_found.
 type WithdrawReceipt struct {
 	SubscriberID id.Subscriber
 	ReceiptID    id.Receipt

@@ -92,8 +92,9 @@ var reservedSlugs = map[string]bool{
 	"internal": true, "webhooks": true, "acs": true, "radius": true, "ns1": true, "ns2": true, "localhost": true,
 }
 
-// prefixForm is api.md's: 2 to 6 capitals or digits. One of them is a capital: an invoice number of digits alone can be
-// the account number or the phone of another organization's customer, whose money it would take on the shared paybill.
+// prefixForm is 2 to 6 capitals or digits (docs/rules/billing.md#invoice-numbers). One of them is a capital: an invoice
+// number of digits alone can be the account number or the phone of another organization's customer, whose money it
+// would take on the shared paybill.
 var prefixForm = regexp.MustCompile(`^[A-Z0-9]{2,6}$`)
 
 // hasCapital finds the capital.

@@ -12,7 +12,7 @@ import (
 // AddressingCategory is the category of the streams of address plans; their id is the organization's.
 const AddressingCategory = "addressing"
 
-// The plans that subnets come from. Source: spec.md, Router IP plans.
+// The plans that subnets come from. Source: docs/rules/network.md#address-plans.
 var (
 	CustomerPlan   = netip.MustParsePrefix("10.50.0.0/16")
 	ManagementPlan = netip.MustParsePrefix("10.20.0.0/16")

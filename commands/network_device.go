@@ -19,7 +19,7 @@ const (
 	ProtocolAPI  = "api"
 )
 
-// Defaults and ports of routers. Source: spec.md, NAS device inputs and Protocol by port.
+// Defaults and ports of routers. Source: docs/rules/network.md#router-inputs, docs/rules/network.md#api-ports.
 const (
 	DefaultCoAPort = 3799
 	DefaultAPIPort = 80
@@ -31,7 +31,7 @@ const (
 	BootstrapByRouter = "router" // read from the router
 )
 
-// TunnelPlan is where the tunnel addresses of routers come from. Source: spec.md, Router IP plans.
+// TunnelPlan is where the tunnel addresses of routers come from. Source: docs/rules/network.md#address-plans.
 var TunnelPlan = netip.MustParsePrefix("10.99.0.0/16")
 
 // TunnelGateway is the concentrator's own address in the tunnel plan.

@@ -13,7 +13,7 @@ import (
 // PaymentCategory is the category of the streams of prompt attempts.
 const PaymentCategory = "payment"
 
-// Limits of a prompt, whole shillings. Source: facts/mobile-money.md, Payment prompt.
+// Limits of a prompt, whole shillings. Source: docs/facts/mobile-money.md#payment-prompt.
 const (
 	MinPrompt          = 1
 	MaxPrompt          = 250_000
@@ -108,10 +108,10 @@ type SettlePayment struct {
 // ExpirePayment gives an attempt up after a day. Fails: payment_not_found, payment_not_due, payment_unanswered.
 type ExpirePayment struct{ PaymentID id.Payment }
 
-// PromptLifetime is how long an attempt may stay open. Source: rules.md 4.
+// PromptLifetime is how long an attempt may stay open. Source: docs/rules/payments.md#verdicts.
 const PromptLifetime = 24 * time.Hour
 
-// phoneShape is the provider's form of a phone. Source: spec.md, Payment prompt.
+// phoneShape is the provider's form of a phone. Source: docs/rules/payments.md#phones.
 var phoneShape = regexp.MustCompile(`^254[0-9]{9}$`)
 
 // CommandName is the stable name.

@@ -13,14 +13,14 @@ import (
 // ReceiptCategory is the category of the streams of receipts.
 const ReceiptCategory = "receipt"
 
-// Providers of receipts: with the number they are the identity of money (rules.md 1).
+// Providers of receipts: with the number they are the identity of money (docs/rules/money.md#receipts-once).
 const (
 	ProviderMobileMoney = "mobile_money"
 	ProviderProvisional = "provisional"
 	ProviderCash        = "cash"
 )
 
-// Channels of money. Source: api.md, GET /receipts.
+// Channels of money. Source: docs/rules/money.md#receipt-endpoints.
 const (
 	ChannelPrompt      = "stk"
 	ChannelPaybill     = "c2b"
@@ -61,17 +61,20 @@ const (
 	MatchedByCash     = "cash"
 )
 
-// ReceiptID is the identity of money of the mobile money provider (rules.md 1). Number is in capitals.
+// ReceiptID is the identity of money of the mobile money provider (docs/rules/money.md#receipts-once). Number is in
+// capitals.
 func ReceiptID(number string) id.Receipt {
 	return id.Derive[id.Receipt]("receipt", ProviderMobileMoney, number)
 }
 
-// ProvisionalReceiptID is the receipt of a success known by query only, which has no number (rules.md 2).
+// ProvisionalReceiptID is the receipt of a success known by query only, which has no number
+// (docs/rules/money.md#provisional-receipts).
 func ProvisionalReceiptID(checkoutRequestID string) id.Receipt {
 	return id.Derive[id.Receipt](ProviderProvisional, checkoutRequestID)
 }
 
-// CashReceiptID is the identity of money taken by hand (rules.md 11). "rb-7" and "RB-7" are one entry of a cash book.
+// CashReceiptID is the identity of money taken by hand (docs/rules/money.md#cash). "rb-7" and "RB-7" are one entry of a
+// cash book.
 func CashReceiptID(org id.Organization, reference string) id.Receipt {
 	return id.Derive[id.Receipt](ProviderCash, org.String(), strings.ToUpper(reference))
 }
@@ -104,7 +107,7 @@ type RecordReceipt struct {
 	Sighting          string
 }
 
-// RecordCash reports money taken by hand for a subscriber (rules.md 11). Fails: reference_used.
+// RecordCash reports money taken by hand for a subscriber (docs/rules/money.md#cash). Fails: reference_used.
 type RecordCash struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
@@ -167,14 +170,15 @@ type AttributeReceipt struct {
 	InvoiceID    id.Invoice
 }
 
-// ReverseReceipt takes the money back, wherever it went (rules.md 12). Fails: receipt_not_found, receipt_absorbed.
+// ReverseReceipt takes the money back, wherever it went (docs/rules/money.md#mistakes). Fails: receipt_not_found,
+// receipt_absorbed.
 type ReverseReceipt struct {
 	ReceiptID id.Receipt
 	OrgID     id.Organization
 	Reason    string
 }
 
-// ReattributeReceipt moves the money to another subscriber (rules.md 12). Fails: receipt_not_found,
+// ReattributeReceipt moves the money to another subscriber (docs/rules/money.md#mistakes). Fails: receipt_not_found,
 // receipt_not_matched.
 type ReattributeReceipt struct {
 	ReceiptID    id.Receipt

@@ -70,7 +70,7 @@ type InvoiceIssued struct {
 
 // InvoiceVoided records that an invoice is owed no longer; nothing was allocated to it. Number is kept: series have no
 // gaps. A draft that was voided before its number came is recorded a second time with the number: a grant is final
-// (rules.md 13).
+// (docs/rules/billing.md#numbers-without-gaps).
 type InvoiceVoided struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
@@ -129,7 +129,7 @@ type InvoiceCancelled struct {
 }
 
 // CreditLeft records what lies on the account after a payment and its allocations, when that is more than nothing. A
-// prepaid subscription renews by itself from it (rules.md 14).
+// prepaid subscription renews by itself from it (docs/rules/subscribers.md#prepaid).
 type CreditLeft struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -194,7 +194,8 @@ type InvoiceReopened struct {
 	At             time.Time       `json:"at"`
 }
 
-// PromptReserved records that one payment prompt of this amount is open: no second one beside it (rules.md 5).
+// PromptReserved records that one payment prompt of this amount is open: no second one beside it
+// (docs/rules/payments.md#one-open-prompt).
 type PromptReserved struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -211,7 +212,7 @@ type PromptReleased struct {
 	At           time.Time     `json:"at"`
 }
 
-// AccountPeriodClosed carries the state into the stream's next period (rules.md 34).
+// AccountPeriodClosed carries the state into the stream's next period (docs/rules/engine.md#closing-a-period).
 type AccountPeriodClosed struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Opening      []byte        `json:"opening"` // JSON of the aggregate's state

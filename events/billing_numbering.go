@@ -27,7 +27,7 @@ type NumberGranted struct {
 	At           time.Time       `json:"at"`
 }
 
-// NumberingPeriodClosed carries the state into the stream's next period (rules.md 34).
+// NumberingPeriodClosed carries the state into the stream's next period (docs/rules/engine.md#closing-a-period).
 type NumberingPeriodClosed struct {
 	SeriesID id.Series `json:"seriesId"`
 	Opening  []byte    `json:"opening"` // JSON of the aggregate's state

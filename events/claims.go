@@ -2,7 +2,8 @@ package events
 
 import "github.com/lastmile-isp/lastmile/internal/id"
 
-// ClaimEvent is an event of a claim stream: "claim-<key>", the key being an HMAC of kind and value (rules.md 17, 18).
+// ClaimEvent is an event of a claim stream: "claim-<key>", the key being an HMAC of kind and value
+// (docs/rules/identity.md#unique-values, docs/rules/engine.md#claims).
 //
 //sumtype:decl
 type ClaimEvent interface {

@@ -60,7 +60,8 @@ type Metadata struct {
 	Reason        string          `json:"reason,omitempty"`
 	At            time.Time       `json:"at"`
 	// RecentCommands is on the closing event of a period only: the command ids of its last events, so that a command
-	// repeated across the boundary still acts once (rules.md 24, 34).
+	// repeated across the boundary still acts once (docs/rules/engine.md#command-acts-once,
+	// docs/rules/engine.md#closing-a-period).
 	RecentCommands []id.Command `json:"recentCommands,omitempty"`
 }
 

@@ -2,8 +2,8 @@ package events
 
 import "github.com/lastmile-isp/lastmile/internal/id"
 
-// UserForgotten records that the user's key is destroyed: every projection nulls what it holds about the user (rules.md
-// 31).
+// UserForgotten records that the user's key is destroyed: every projection nulls what it holds about the user
+// (docs/rules/engine.md#personal-fields).
 type UserForgotten struct {
 	UserID id.User `json:"userId"`
 	Reason string  `json:"reason"`

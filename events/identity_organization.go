@@ -16,7 +16,7 @@ type OrganizationEvent interface {
 	organizationEvent()
 }
 
-// BillingSettings are the rules by which an organization bills. Source: api.md, /settings/organization.
+// BillingSettings are the rules by which an organization bills. Source: docs/rules/billing.md#organization-settings.
 type BillingSettings struct {
 	Timezone string         `json:"timezone"` // IANA name
 	Currency money.Currency `json:"currency"`

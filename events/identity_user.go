@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// UserEvent is an event of "user-<id>". Users are global, memberships are per organization (rules.md 16).
+// UserEvent is an event of "user-<id>". Users are global, memberships are per organization
+// (docs/rules/identity.md#memberships).
 //
 //sumtype:decl
 type UserEvent interface {
@@ -17,7 +18,7 @@ type UserEvent interface {
 	userEvent()
 }
 
-// Role is what a user may do in an organization. Source: spec.md, Roles and hierarchy.
+// Role is what a user may do in an organization. Source: docs/rules/identity.md#roles.
 type Role string
 
 // The roles, highest first.

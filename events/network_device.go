@@ -14,12 +14,12 @@ type DeviceEvent interface {
 	deviceEvent()
 }
 
-// DeviceDetails is what an operator says about a router. Source: spec.md, NAS device inputs.
+// DeviceDetails is what an operator says about a router. Source: docs/rules/network.md#router-inputs.
 type DeviceDetails struct {
 	Name              string `json:"name"`
 	IPAddress         string `json:"ipAddress"` // WAN address
 	CoAPort           int    `json:"coaPort"`
-	APIPort           int    `json:"apiPort"`           // decides the transport: spec.md, Protocol by port
+	APIPort           int    `json:"apiPort"`           // decides the transport: docs/rules/network.md#api-ports
 	ManagementAddress string `json:"managementAddress"` // overrides the tunnel address outside production; "" = none
 }
 

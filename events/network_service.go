@@ -17,7 +17,7 @@ type ServiceEvent interface {
 // ServiceType says what customers find on the port.
 type ServiceType string
 
-// The types. Source: spec.md, Network service record.
+// The types. Source: docs/rules/network.md#service-record.
 const (
 	ServicePPPoE         ServiceType = "pppoe"
 	ServiceHotspot       ServiceType = "hotspot"

@@ -74,9 +74,10 @@ type PaymentSucceeded struct {
 	Amount        money.Amount    `json:"amount"`
 	ReceiptID     id.Receipt      `json:"receiptId"`     // the provisional one when Provisional
 	ReceiptNumber string          `json:"receiptNumber"` // "" when Provisional
-	Provisional   bool            `json:"provisional"`   // known by query only: no receipt number yet (rules.md 2)
-	By            string          `json:"by"`            // "callback", "query" or "c2b"
-	At            time.Time       `json:"at"`
+	// Provisional is a success known by query only: no receipt number yet (docs/rules/money.md#provisional-receipts).
+	Provisional bool      `json:"provisional"`
+	By          string    `json:"by"` // "callback", "query" or "c2b"
+	At          time.Time `json:"at"`
 }
 
 // ProvisionalClaimed records that the real receipt of a provisional success arrived: it is not credited again.

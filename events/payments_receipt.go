@@ -11,7 +11,7 @@ import (
 )
 
 // ReceiptEvent is an event of "receipt-<id>", the id derived from provider and receipt number: the identity of money
-// (rules.md 1).
+// (docs/rules/money.md#receipts-once).
 //
 //sumtype:decl
 type ReceiptEvent interface {

@@ -64,7 +64,7 @@ type SubscriptionExtended struct {
 	PaidUntil      time.Time       `json:"paidUntil"`
 }
 
-// PeriodWithdrawn records that the payment of a period was taken back (rules.md 12).
+// PeriodWithdrawn records that the payment of a period was taken back (docs/rules/subscribers.md#withdrawn-periods).
 type PeriodWithdrawn struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
@@ -107,7 +107,7 @@ type SubscriptionEnded struct {
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionPeriodClosed carries the state into the stream's next period (rules.md 34).
+// SubscriptionPeriodClosed carries the state into the stream's next period (docs/rules/engine.md#closing-a-period).
 type SubscriptionPeriodClosed struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	Opening        []byte          `json:"opening"` // JSON of the aggregate's state, personal fields excluded

@@ -28,7 +28,7 @@ var errClosed = errors.New("event store is closed")
 
 // link keeps a client in use and replaces it when its connection is lost.
 //
-// The stock client cannot be left alone with that (facts/eventstore-protocol.md, Connecting): after some failed
+// The stock client cannot be left alone with that (docs/facts/eventstore.md#client-that-gives-up): after some failed
 // attempts it is closed for ever, and calls that were under way at that moment hang. So a client here never gives up by
 // itself; no call is started on one before its connection stands; and one that lost it gets no new calls and is closed
 // by its last user.

@@ -50,7 +50,8 @@ func (c *Call) rec() *recorder {
 	return c.Writer.(*recorder) //nolint:forcetypeassert // ServeHTTP sets it, nothing else does
 }
 
-// pattern is the route's path as in the table: what logs and metrics show, never the path itself (rules.md 3).
+// pattern is the route's path as in the table: what logs and metrics show, never the path itself
+// (docs/rules/http.md#health).
 func (c *Call) pattern() string {
 	if c.route == nil {
 		return "none"

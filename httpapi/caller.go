@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Cookies set on login. Source: spec.md, Cookies set on login.
+// Cookies set on login. Source: docs/rules/identity.md#cookies.
 const (
 	CookieAccess  = "access_token"
 	CookieRefresh = "refresh_token"
@@ -28,8 +28,8 @@ type Caller struct {
 }
 
 // Authenticator proves who a token belongs to. It checks signature and age, and that session, user, membership and role
-// hold at this moment (rules.md 15), from memory: it is asked at every request. A token that proves nothing is
-// failure.Unauthenticated.
+// hold at this moment (docs/rules/identity.md#access-ends-at-once), from memory: it is asked at every request. A token
+// that proves nothing is failure.Unauthenticated.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, error)
 }
@@ -70,7 +70,7 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	}
 	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin ||
 		!platform && caller.OrgID != c.Org.ID {
-		return usecases.ErrSignIn() // rules.md 15
+		return usecases.ErrSignIn() // docs/rules/identity.md#token-and-host
 	}
 	c.Caller = caller
 	if err := s.limit(ctx, "user:"+caller.UserID.String(), s.cfg.Limits.User); err != nil {

@@ -1,46 +1,53 @@
 // Package httpapi is the service's HTTP face: a table of routes that drives routing, authorisation and the OpenAPI
-// document, and the conventions that every endpoint shares (api.md, Conventions).
+// document, and the conventions that every endpoint shares (docs/rules/http.md#conventions). It knows no area; the
+// endpoints of each are a package below it, which adds a struct of its own dependencies with a Routes method:
 //
-// An area adds its endpoints as a struct of its own dependencies with a Routes method:
-//
-//	// InvoicesAPI serves /invoices.
-//	type InvoicesAPI struct {
-//		Bus      *bus.Bus
-//		Invoices billing.InvoicesQuery
+//	// Plans serves /plans.
+//	type Plans struct {
+//		Bus   *bus.Bus
+//		Plans subscribersviews.PlansQuery
+//		Cases subscriberscases.Plans
 //	}
 //
-//	// Routes lists the endpoints of invoices.
-//	func (a InvoicesAPI) Routes() []Route {
-//		return []Route{
-//			{Method: "POST", Path: "/invoices/:id/void", Hosts: OnOrganization, Access: AccessAdmin, Summary: "Void an invoice",
-//				Request: voidRequest{}, Response: invoiceResponse{}, Status: 200, Handle: a.void},
-//			{Method: "GET", Path: "/invoices", Hosts: OnOrganization, Access: AccessSupport, Summary: "List invoices",
-//				Row: invoiceResponse{}, Query: []Param{{Name: "state", Type: "string"}}, Handle: a.list},
+//	// Routes lists the endpoints of plans.
+//	func (a Plans) Routes() []httpapi.Route {
+//		return []httpapi.Route{
+//			{
+//				Method: "POST", Path: "/plans", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+//				Summary: "Create a plan", Request: planRequest{}, Response: planResponse{}, Status: 201,
+//				Handle: a.create,
+//			},
+//			{
+//				Method: "GET", Path: "/plans/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+//				Summary: "Read a plan", Response: planResponse{}, Handle: a.get,
+//			},
 //		}
 //	}
 //
-//	func (a InvoicesAPI) void(ctx context.Context, c *Call) error {
-//		invoice, err := PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
+//	// one says how a plan is read and shown, for get and for the answers of writes.
+//	func (a Plans) one() httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse] { ... }
+//
+//	func (a Plans) get(ctx context.Context, c *httpapi.Call) error { return httpapi.ReadOne(ctx, c, a.one()) }
+//
+//	func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
+//		in, err := httpapi.Decode[planRequest](c) // 400, 413 and 422 by itself
 //		if err != nil {
 //			return err
 //		}
-//		in, err := Decode[voidRequest](c) // 400, 413, 422 by itself
+//		plan, done, err := a.Cases.Create(ctx, c.Asked(), in.input())
 //		if err != nil {
-//			return err
+//			return err // every error becomes an answer in one place
 //		}
-//		done, err := a.Bus.Execute(ctx, commands.VoidInvoice{...}, c.Meta())
-//		if err != nil {
-//			return err // every error goes through one place, (*Server).fail
-//		}
-//		return SendVisible(ctx, c, 200, Visible{Projection: "billing_invoices", ID: invoice.String(), Result: done},
-//			func(ctx context.Context) (invoiceResponse, error) { ... })
+//		return httpapi.SendOne(ctx, c, 201, a.one(), plan, done) // waits until it can be read
 //	}
+//
+// A handler decodes, calls one use case, or the bus for one command, or a query, and encodes: what takes several
+// commands is a use case (package usecases). Lists are answered by [SendList].
 //
 // Rules of request structs: a field is required unless its json tag says omitempty or omitzero; optional values whose
 // absence matters are pointers. An `enum:"a,b"` tag bounds a text; `doc:"..."` describes a field in OpenAPI. Amounts in
-// are of type Amount, amounts out are money.Amount.Number(). Ids of what a command makes come from usecases.NewID, so that a
-// retry with the same Idempotency-Key meets the same stream. A handler that executes several commands takes Asked().Step for
-// the others.
+// are of type [Amount], amounts out are money.Amount.Number().
 //
-// Package apitest runs an area's routes on a real listener, and sweeps a whole table with bad requests.
+// Package apitest runs an area's routes on a real listener, and sweeps a whole table with bad requests; its packages
+// isptest and moneytest run whole organizations.
 package httpapi

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// ErrorBody is spec.md's error body with the stable code of api.md.
+// ErrorBody is the answer to what failed, with a stable code (docs/rules/http.md#error-body).
 type ErrorBody struct {
 	StatusCode int    `json:"statusCode"`
 	Message    any    `json:"message" doc:"text, or a list of texts when the input is at fault"`
@@ -38,7 +38,7 @@ func (b ErrorBody) text(details map[string]any) []byte {
 	return text
 }
 
-// statuses gives the HTTP status of each kind. Source: STYLE.md 9.
+// statuses gives the HTTP status of each kind. Source: docs/rules/engineering.md#failures.
 var statuses = map[failure.Kind]int{
 	failure.Internal:        http.StatusInternalServerError,
 	failure.Malformed:       http.StatusBadRequest,

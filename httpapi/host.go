@@ -30,7 +30,7 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// resolveHost tells the kind of host; the Host header alone counts (api.md, Conventions).
+// resolveHost tells the kind of host; the Host header alone counts (docs/rules/http.md#hosts).
 func (s *Server) resolveHost(c *Call) {
 	c.host = hostName(c.Request.Host)
 	slug, below := strings.CutSuffix(c.host, "."+s.cfg.ServiceDomain)

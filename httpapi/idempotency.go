@@ -17,7 +17,8 @@ const settleLimit = 5 * time.Second
 // replayed are the headers of an answer that are stored with it.
 var replayed = []string{"Content-Type", "ETag"}
 
-// once runs the handler; with an Idempotency-Key at most once per key (rules.md 22). The key's id is the command's too.
+// once runs the handler; with an Idempotency-Key at most once per key (docs/rules/http.md#idempotency). The key's id is
+// the command's too.
 func (s *Server) once(ctx context.Context, c *Call) error {
 	given := c.Request.Header.Values("Idempotency-Key")
 	if len(given) == 0 || !c.route.mutates() || c.route.IgnoresIdempotency {

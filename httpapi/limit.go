@@ -7,7 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Limits are calls a minute. Source: spec.md, Limits. Zero = none.
+// Limits are calls a minute. Source: docs/rules/http.md#limits. Zero = none.
 type Limits struct {
 	User    int // authenticated requests, per user: 300
 	Login   int // sign-in and code endpoints, per address: 10
@@ -30,7 +30,7 @@ func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 }
 
 // CountWebhook counts a callback of a gateway. The caller stores an authenticated callback before it answers with the
-// error (rules.md 8).
+// error (docs/rules/payments.md#stored-first).
 func (c *Call) CountWebhook(ctx context.Context, shortcode, kind string) error {
 	return c.server.limit(ctx, "webhook:"+shortcode+":"+kind, c.server.cfg.Limits.Webhook)
 }

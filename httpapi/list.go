@@ -10,8 +10,8 @@ import (
 type Row[K any] interface{ Key() K }
 
 // SendList answers with the page that limit and cursor ask for, in the envelope of all lists. read gives up to max rows
-// that stand behind a key; the zero key stands before the first row. Filters are read before, so that all their faults are
-// told at once.
+// that stand behind a key; the zero key stands before the first row. Filters are read before, so that all their faults
+// are told at once.
 func SendList[K any, R Row[K], T any](
 	ctx context.Context, c *Call, show func(R) T, read func(ctx context.Context, after K, max int) ([]R, error),
 ) error {

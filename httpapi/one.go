@@ -8,7 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// One is a kind of resource: how one of it is read and shown. I is its id, R the row as it is read, T as the API shows it.
+// One is a kind of resource: how one of it is read and shown. I is its id, R the row as it is read, T as the API shows
+// it.
 type One[I ~[16]byte, R, T any] struct {
 	Model   string       // the read model that Read reads
 	Missing func() error // absent, or another organization's

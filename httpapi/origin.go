@@ -11,9 +11,9 @@ import (
 // defaultPorts are those that a browser leaves out.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// checkOrigin refuses mutations that a page of another host sends with our cookies (rules.md 19): sibling tenants are
-// same-site, so SameSite=Lax does not keep them apart. Bearer calls, callbacks and internal calls carry no cookies of
-// ours.
+// checkOrigin refuses mutations that a page of another host sends with our cookies (docs/rules/http.md#origin): sibling
+// tenants are same-site, so SameSite=Lax does not keep them apart. Bearer calls, callbacks and internal calls carry no
+// cookies of ours.
 func (s *Server) checkOrigin(c *Call) error {
 	if !c.route.mutates() || c.route.machine() || !c.hasCookies() {
 		return nil

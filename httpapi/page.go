@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Page sizes. Source: spec.md, Limits.
+// Page sizes. Source: docs/rules/http.md#pages.
 const (
 	defaultPage = 25
 	maxPage     = 100
@@ -23,7 +23,7 @@ const (
 // maxCursor bounds what is unsealed, in characters.
 const maxCursor = 2048
 
-// Envelope is spec.md's answer of list endpoints.
+// Envelope is the answer of list endpoints (docs/rules/http.md#pages).
 type Envelope[T any] struct {
 	Data       []T     `json:"data"`
 	NextCursor *string `json:"nextCursor"`

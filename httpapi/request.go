@@ -28,7 +28,8 @@ func requestID(r *http.Request) string {
 }
 
 // clientIP is the address that the request comes from: the peer's, or, while that is a trusted proxy, the next one of
-// X-Forwarded-For from the right (rules.md 20). An entry that is no address ends the walk at the proxy that gave it.
+// X-Forwarded-For from the right (docs/rules/http.md#trusted-proxies). An entry that is no address ends the walk at the
+// proxy that gave it.
 func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -26,7 +26,8 @@ const (
 
 	// OnBoth is an organization's host and the root host.
 	OnBoth = OnOrganization | OnRoot
-	// OnEvery adds unknown names: for health checks and callbacks, whose tenant never comes from Host (rules.md 9).
+	// OnEvery adds unknown names: for health checks and callbacks, whose tenant never comes from Host
+	// (docs/rules/http.md#hosts).
 	OnEvery = OnBoth | onForeign
 )
 
@@ -86,7 +87,7 @@ type Route struct {
 	BodyLimit int64
 	// IgnoresIdempotency is set by itself under /auth, /webhooks and /internal.
 	IgnoresIdempotency bool
-	// AllowedWhilePasswordChange is set by itself under /auth (api.md, POST /auth/password).
+	// AllowedWhilePasswordChange is set by itself under /auth (docs/rules/identity.md#user-endpoints).
 	AllowedWhilePasswordChange bool
 	// LoginLimit counts the call against the limit of sign-in endpoints, per address.
 	LoginLimit bool
@@ -95,7 +96,7 @@ type Route struct {
 	takesBody bool // the body's type is checked
 }
 
-// defaultBodyLimit is api.md's 1 MiB.
+// defaultBodyLimit is 1 MiB (docs/rules/http.md#bodies).
 const defaultBodyLimit = 1 << 20
 
 // mutates tells whether the route's method may change something.

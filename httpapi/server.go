@@ -23,7 +23,7 @@ import (
 type Config struct {
 	ServiceDomain  string         // "lastmile.localhost", without port
 	Production     bool           // HSTS; origins must be https
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed (rules.md 20)
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed (docs/rules/http.md#trusted-proxies)
 	CursorKey      []byte         // 32 bytes; the same on every replica
 	Limits         Limits
 

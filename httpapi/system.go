@@ -19,7 +19,7 @@ type Check struct {
 	Probe func(ctx context.Context) error
 }
 
-// BreakerState is the condition of one outside system as the API shows it (api.md, Platform).
+// BreakerState is the condition of one outside system as the API shows it (docs/rules/http.md#breakers).
 type BreakerState struct {
 	Target    string     `json:"target"`
 	Kind      string     `json:"kind"`
@@ -104,7 +104,7 @@ func (a SystemAPI) Routes() []Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/platform/breakers", Hosts: OnBoth, Access: AccessAdmin,
-			Summary:  "Breakers of outside systems: on the root host all, on an organization's host those of its own devices",
+			Summary:  "Breakers: all on the root host, those of its own devices on an organization's host",
 			Response: ListOf[BreakerState]{}, Handle: a.breakers,
 		},
 	}

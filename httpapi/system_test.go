@@ -47,7 +47,8 @@ func TestReady_NamesEachDependency(t *testing.T) {
 	},
 		{Name: "parcels", Probe: refuses}}).Routes())
 	got := down.Do(t, apitest.Request{Path: "/readyz"})
-	want := `{"status":"not_ready","checks":{"database":{"status":"up"},"log":{"status":"down"},"parcels":{"status":"down","detail":"one event cannot be applied"}}}`
+	want := `{"status":"not_ready","checks":{"database":{"status":"up"},"log":{"status":"down"},` +
+		`"parcels":{"status":"down","detail":"one event cannot be applied"}}}`
 	if got.Status != 503 || string(got.Body) != want {
 		t.Errorf("down: %d %s", got.Status, got.Body)
 	}

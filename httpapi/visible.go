@@ -22,7 +22,7 @@ type Visible struct {
 	Result     bus.Result
 }
 
-// Accepted is the answer to a write that the read side does not show yet (api.md, Conventions).
+// Accepted is the answer to a write that the read side does not show yet (docs/rules/http.md#read-your-write).
 type Accepted struct {
 	ID     string `json:"id"`
 	Status string `json:"status" enum:"accepted"`

@@ -86,8 +86,8 @@ func (b *booking) tellCredit() {
 	}
 }
 
-// decideCreditReceipt: the receipt's id is the identity of the money (rules.md 1); it comes back to an account that
-// lost it only by a later move.
+// decideCreditReceipt: the receipt's id is the identity of the money (docs/rules/money.md#receipts-once); it comes back
+// to an account that lost it only by a later move.
 func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]events.AccountEvent, error) {
 	old, known := s.Receipts[c.ReceiptID]
 	switch {
@@ -161,7 +161,7 @@ func receiptArchived() error {
 	return failure.NewConflict("receipt_archived", "The receipt is used up, and too many came after it.")
 }
 
-// decideReservePrompt: one open prompt per subscriber and amount (rules.md 5).
+// decideReservePrompt: one open prompt per subscriber and amount (docs/rules/payments.md#one-open-prompt).
 func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]events.AccountEvent, error) {
 	if _, open := s.Prompts[c.PaymentID]; open {
 		return nil, nil

@@ -78,8 +78,8 @@ type openingPrompt struct {
 	Amount    int64      `json:"amount"`
 }
 
-// closeAccount makes the last event of a full period: everything that deciding needs goes into the next (rules.md 34),
-// but what archive leaves out.
+// closeAccount makes the last event of a full period: everything that deciding needs goes into the next
+// (docs/rules/engine.md#closing-a-period), but what archive leaves out.
 func closeAccount(s Account) events.AccountEvent {
 	s = s.archive()
 	opening, err := json.Marshal(accountOpening{

@@ -60,8 +60,9 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 // ownerOrganization is the organization itself.
 func ownerOrganization(s Organization) id.Organization { return s.ID }
 
-// claimsOrganization are the slug and every invoice prefix, for ever and platform-wide (rules.md 9, 17): invoices under
-// an old prefix may still be paid, and that money must not find another organization's invoice of the same number.
+// claimsOrganization are the slug and every invoice prefix, for ever and platform-wide
+// (docs/rules/payments.md#shared-paybill, docs/rules/identity.md#unique-values): invoices under an old prefix may still
+// be paid, and that money must not find another organization's invoice of the same number.
 func claimsOrganization(s Organization) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil

@@ -187,9 +187,9 @@ func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([
 // details are what can be corrected about a user.
 type details struct{ phone, first, last personal.Text }
 
-// decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too (rules.md
-// 16). Of somebody who has not accepted yet only what this organization calls them is changed, which looks like any
-// correction.
+// decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too
+// (docs/rules/identity.md#own-details). Of somebody who has not accepted yet only what this organization calls them is
+// changed, which looks like any correction.
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {

@@ -25,10 +25,11 @@ func Services() aggregates.Definition[Service, commands.ServiceCommand, events.S
 	}
 }
 
-// Standing is what the outside sees of a service. Source: spec.md, Network service.
+// Standing is what the outside sees of a service. Source: docs/rules/network.md#service-states.
 type Standing string
 
-// The standings. Removal is no state of spec.md: the service keeps its own until it is gone.
+// The standings. Removal is no state: the service keeps its own until it is gone
+// (docs/rules/network.md#service-states).
 const (
 	StandingPending  Standing = "pending"
 	StandingActive   Standing = "active"
@@ -263,8 +264,8 @@ func decideReportFailure(s Service, c commands.ReportServiceFailure, now time.Ti
 }
 
 // decideReportDrift records a difference once for each hash, and its end. A service stays degraded until an operator's
-// reconcile, also when the difference went away by itself (spec.md, Network service). A service that is being worked on
-// does not drift.
+// reconcile, also when the difference went away by itself (docs/rules/network.md#service-states). A service that is
+// being worked on does not drift.
 func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]events.ServiceEvent, error) {
 	watched := s.Open == "" && (s.Standing == StandingActive || s.Standing == StandingDegraded)
 	switch {

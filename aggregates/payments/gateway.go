@@ -39,8 +39,8 @@ func (s Gateway) Active() bool { return s.Direct && s.Registered }
 // ownerGateway is the organization.
 func ownerGateway(s Gateway) id.Organization { return s.Org }
 
-// claimsGateway is the direct shortcode, platform-wide (rules.md 9): two organizations with one would read each other's
-// money.
+// claimsGateway is the direct shortcode, platform-wide (docs/rules/payments.md#direct-shortcode): two organizations
+// with one would read each other's money.
 func claimsGateway(s Gateway) []commands.Claim {
 	if s.Shortcode == "" {
 		return nil

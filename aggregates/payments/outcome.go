@@ -11,7 +11,7 @@ const (
 	OutcomeFailed
 )
 
-// outcomes of the codes that are not plain failures. Source: spec.md, Payment status; rules.md 4 for the last two.
+// outcomes of the codes that are not plain failures. Source: docs/rules/payments.md#result-codes.
 var outcomes = map[string]Outcome{
 	"0":            OutcomeSuccess,
 	"1032":         OutcomeCancelled,

@@ -26,7 +26,7 @@ func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.P
 	}
 }
 
-// Stage is how far a prompt attempt has come. Source: facts/billing.md, Life cycles.
+// Stage is how far a prompt attempt has come. Source: docs/rules/payments.md#attempt-life.
 type Stage uint8
 
 // The stages. Succeeded is absorbing and may follow every other one.
@@ -203,7 +203,8 @@ func decideRecordCheck(s Payment, c commands.RecordCheck, now time.Time) ([]even
 		nil
 }
 
-// decideRecordVerdict maps a result code. A verdict never overwrites a success, nor an earlier verdict (rules.md 4).
+// decideRecordVerdict maps a result code. A verdict never overwrites a success, nor an earlier verdict
+// (docs/rules/payments.md#verdicts).
 func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]events.PaymentEvent, error) {
 	if !s.open() {
 		return nil, nil
@@ -228,8 +229,8 @@ func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]
 	}
 }
 
-// decideSettlePayment makes the attempt a success, once; what the query told is completed by the real receipt (rules.md
-// 2).
+// decideSettlePayment makes the attempt a success, once; what the query told is completed by the real receipt
+// (docs/rules/money.md#provisional-receipts).
 func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]events.PaymentEvent, error) {
 	switch {
 	case s.Stage == StageSucceeded && (c.ReceiptID == s.Receipt || c.ReceiptID == s.Credited):
@@ -255,8 +256,9 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 	}}, nil
 }
 
-// decideExpirePayment gives up after a day, and never by time alone while the query itself fails (rules.md 4). An
-// attempt without a CheckoutRequestID cannot be asked about: for it time is all there is.
+// decideExpirePayment gives up after a day, and never by time alone while the query itself fails
+// (docs/rules/payments.md#verdicts). An attempt without a CheckoutRequestID cannot be asked about: for it time is all
+// there is.
 func decideExpirePayment(s Payment, now time.Time) ([]events.PaymentEvent, error) {
 	switch {
 	case !s.open():

@@ -29,7 +29,7 @@ func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.R
 // Standing is where a receipt's money is.
 type Standing uint8
 
-// The standings. Source: facts/billing.md, Life cycles.
+// The standings. Source: docs/rules/money.md#receipt-life.
 const (
 	StandingNone Standing = iota
 	StandingRecorded
@@ -79,7 +79,8 @@ func (s Receipt) seen(
 	return all
 }
 
-// ownerReceipt is the organization whose money it is; assigning and matching set it (rules.md 9, 25).
+// ownerReceipt is the organization whose money it is; assigning and matching set it
+// (docs/rules/money.md#receipt-owner).
 func ownerReceipt(s Receipt) id.Organization { return s.Org }
 
 // evolveReceipt applies one recorded fact.

@@ -47,7 +47,7 @@ func decideMarkUnclaimed(s Receipt, now time.Time) ([]events.ReceiptEvent, error
 	return []events.ReceiptEvent{events.ReceiptUnclaimed{ReceiptID: s.ID, At: now}}, nil
 }
 
-// decideAssignReceipt gives nobody's money to an organization (rules.md 9).
+// decideAssignReceipt gives nobody's money to an organization (docs/rules/money.md#money-without-an-owner).
 func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org == c.OrgID && s.Standing == StandingHeld:
@@ -90,7 +90,7 @@ func receiptAbsorbed() error {
 	return failure.NewConflict("receipt_absorbed", "another receipt carries this money; correct that one")
 }
 
-// decideReverseReceipt takes the money back from wherever it is (rules.md 12).
+// decideReverseReceipt takes the money back from wherever it is (docs/rules/money.md#mistakes).
 func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch s.Standing {
 	case StandingReversed:
@@ -107,7 +107,7 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 	}}, nil
 }
 
-// decideReattributeReceipt moves the money to the account where it belongs (rules.md 12).
+// decideReattributeReceipt moves the money to the account where it belongs (docs/rules/money.md#mistakes).
 func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:

@@ -61,7 +61,8 @@ func evolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 // ownerSubscriber is the organization of the customer.
 func ownerSubscriber(s Subscriber) id.Organization { return s.Owner }
 
-// claimsSubscriber is the account number: a shared paybill needs it to be unique on the platform (rules.md 17).
+// claimsSubscriber is the account number: a shared paybill needs it to be unique on the platform
+// (docs/rules/subscribers.md#account-number).
 func claimsSubscriber(s Subscriber) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil

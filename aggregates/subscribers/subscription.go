@@ -25,7 +25,7 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 	}
 }
 
-// SubscriptionState is where a subscription stands. Source: facts/billing.md, Life cycles.
+// SubscriptionState is where a subscription stands. Source: docs/rules/subscribers.md#subscription-life.
 type SubscriptionState string
 
 // The states.

@@ -104,8 +104,8 @@ func due(s Subscription, invoice id.Invoice, now time.Time) []events.Subscriptio
 	}
 }
 
-// decideExtend moves PaidUntil (rules.md 14): a prepaid period paid before expiry continues the last one, paid after it
-// starts with the payment; a postpaid period is the one that the invoice names.
+// decideExtend moves PaidUntil (docs/rules/subscribers.md#prepaid): a prepaid period paid before expiry continues the
+// last one, paid after it starts with the payment; a postpaid period is the one that the invoice names.
 func decideExtend(s Subscription, c commands.ExtendSubscription) []events.SubscriptionEvent {
 	if _, already := s.Paid[c.InvoiceID]; already || s.State == Ended {
 		return nil

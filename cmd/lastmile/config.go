@@ -26,8 +26,8 @@ const (
 	gatewayTest = "test"
 )
 
-// Config is the whole configuration, from the environment. Names are those of spec.md (Configuration variables) and
-// api.md (Running it); packages receive values, never this struct. The zero value is not usable: see loadConfig.
+// Config is the whole configuration, from the environment. Names never change (docs/rules/setup.md#variables); packages
+// receive values, never this struct. The zero value is not usable: see loadConfig.
 type Config struct {
 	AppEnv        string   `env:"APP_ENV" envDefault:"development"`
 	LogLevel      string   `env:"LOG_LEVEL" envDefault:"info"`
@@ -78,8 +78,8 @@ type Config struct {
 	// TunnelHost is the public host of the SSTP concentrator that routers bring their tunnels up to.
 	TunnelHost string `env:"TUNNEL_HOST"`
 	TunnelPort int    `env:"TUNNEL_PORT" envDefault:"443"`
-	// RouterAllowReboot gives the routers' API user the policy reboot, which spec.md's list denies: without it a router
-	// refuses to be rebooted, in its own words.
+	// RouterAllowReboot gives the routers' API user the policy reboot, which is denied by default
+	// (docs/rules/network.md#bootstrap-script): without it a router refuses to be rebooted, in its own words.
 	RouterAllowReboot bool `env:"ROUTER_ALLOW_REBOOT"`
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`

@@ -80,7 +80,8 @@ func (c Config) checkKeys(f *faults) {
 		"must have at least %d bytes", minSigningKey)
 }
 
-// checkEventStore checks where the log is. The rules of the embedded node itself are rules.md 28.
+// checkEventStore checks where the log is. The rules of the embedded node itself are
+// docs/rules/engine.md#node-in-production.
 func (c Config) checkEventStore(f *faults) {
 	if c.EventStoreURL != "" {
 		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover", "kurrentdb", "kurrentdb+discover"),
@@ -107,7 +108,7 @@ func (c Config) nodeGuarded() bool {
 	return c.EventStoreCertFile != "" && !c.EventStorePassword.IsZero()
 }
 
-// checkPayments checks the provider's settings (rules.md 20).
+// checkPayments checks the provider's settings (docs/rules/setup.md#production-checks).
 func (c Config) checkPayments(f *faults) {
 	f.check(c.GatewayMode == gatewayLive || c.GatewayMode == gatewayTest, "GATEWAY_MODE", "must be live or test")
 	f.check(c.PaymentEnv == "sandbox" || c.PaymentEnv == "production", "PAYMENT_ENV", "must be sandbox or production")

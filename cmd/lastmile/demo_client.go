@@ -11,7 +11,7 @@ import (
 )
 
 // apiClient talks to the service as a person's program would: over HTTP, with a token. It dials the listener's address
-// and names the host, since *.localhost does not resolve everywhere (rules.md 37).
+// and names the host, since *.localhost does not resolve everywhere (docs/rules/setup.md#local-names).
 type apiClient struct {
 	addr  string // of the listener
 	host  string

@@ -71,7 +71,7 @@ func TestKill9_PaymentStorm(t *testing.T) {
 }
 
 // payInTurn lets a customer pay once for each turn, by paybill, and by prompt at every fourth (three in ten minutes at
-// most: rules.md 5), until ctx ends. Errors are part of it.
+// most: docs/rules/payments.md#prompt-limits), until ctx ends. Errors are part of it.
 func (k *kit) payInTurn(ctx context.Context, phone, account, subscriber string, turns <-chan int) {
 	addr := k.sim.URL()[len("http://"):]
 	provider := apiClient{addr: addr, host: addr}

@@ -284,7 +284,7 @@ func unwrap(err error) error {
 	return nil
 }
 
-// breakerPatience is longer than the first cool-down of a breaker (DESIGN.md, Side effects).
+// breakerPatience is longer than the first cool-down of a breaker (docs/rules/engine.md#breaker).
 const breakerPatience = 31 * time.Second
 
 // shiftedClock is the machine's clock, put forward by a test.

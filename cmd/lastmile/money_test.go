@@ -62,7 +62,7 @@ func TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes(t *testing.T) {
 	k.balanceIsItsEvents(subscriber)
 }
 
-// TestLostCallback_QueryFindsSuccessAndLateReceiptIsNotCreditedAgain: rules.md 2.
+// TestLostCallback_QueryFindsSuccessAndLateReceiptIsNotCreditedAgain: docs/rules/money.md#provisional-receipts.
 func TestLostCallback_QueryFindsSuccessAndLateReceiptIsNotCreditedAgain(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()

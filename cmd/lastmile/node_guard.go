@@ -21,7 +21,7 @@ import (
 )
 
 // nodeGuard is what the embedded node proves itself with and what it asks of its callers. The zero value is a node that
-// does neither, which is enough on loopback outside production (rules.md 28).
+// does neither, which is enough on loopback outside production (docs/rules/engine.md#node-in-production).
 type nodeGuard struct {
 	tls      *tls.Config
 	username string

@@ -12,7 +12,8 @@ import (
 )
 
 // TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong runs a bit of everything with conspicuous values, then looks
-// at every row of every table: secrets are nowhere to be read, persons in read models only (rules.md 31, 32).
+// at every row of every table: secrets are nowhere to be read, persons in read models only
+// (docs/rules/engine.md#personal-fields, docs/rules/engine.md#vault).
 func TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()

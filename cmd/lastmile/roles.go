@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Roles of a program (DESIGN.md, Scale). One process has all of them by default.
+// Roles of a program (docs/rules/setup.md#roles-of-a-process). One process has all of them by default.
 const (
 	roleAPI         = "api"
 	roleProjections = "projections"

@@ -67,7 +67,8 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 	}
 }
 
-// TestEventStoreNode_TLSAndPassword: the node as production wants it (rules.md 28), used by the program itself.
+// TestEventStoreNode_TLSAndPassword: the node as production wants it (docs/rules/engine.md#node-in-production), used by
+// the program itself.
 func TestEventStoreNode_TLSAndPassword(t *testing.T) {
 	t.Parallel()
 	cert, key := selfSigned(t)

@@ -87,7 +87,8 @@ func (l liveRouters) BootstrapScript(ctx context.Context, device id.Device, meta
 	})
 }
 
-// routerPolicy says which addresses may be dialled: in production those of the tunnel alone (rules.md 23).
+// routerPolicy says which addresses may be dialled: in production those of the tunnel alone
+// (docs/rules/engine.md#addresses-we-dial).
 func (a *App) routerPolicy() routeros.Policy {
 	if a.cfg.Production() {
 		return routeros.Within(commands.TunnelPlan)

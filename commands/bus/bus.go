@@ -22,7 +22,7 @@ import (
 // Config says what a bus works with. Zero values of the optional fields take the defaults named at each.
 type Config struct {
 	Store *eventstore.Store
-	// Claims keys a unique value by an HMAC: rules.md 18. The vault's ClaimKey.
+	// Claims keys a unique value by an HMAC: docs/rules/engine.md#claims. The vault's ClaimKey.
 	Claims func(kind, value string) uuid.UUID
 	Clock  clock.Clock
 	Logger *slog.Logger // default: slog.Default

@@ -48,7 +48,7 @@ func newEntry[S any](category string, target id.Any) entry[S] {
 	}
 }
 
-// periodStream is the stream of period k: rules.md 34.
+// periodStream is the stream of period k: docs/rules/engine.md#closing-a-period.
 func periodStream(category string, target id.Any, k int) string {
 	if k > 0 {
 		target = id.Any(uuid.NewSHA1(target.UUID(), []byte(strconv.Itoa(k))))

@@ -36,7 +36,7 @@ type State struct {
 	LastError string
 }
 
-// Config sets the limits; the zero value of each field takes DESIGN.md's number.
+// Config sets the limits; the zero value of each field takes the number of docs/rules/engine.md#breaker.
 type Config struct {
 	Threshold   int           // consecutive failures that open; 5
 	CoolDown    time.Duration // first cool-down; 30 s
@@ -140,7 +140,7 @@ func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.C
 }
 
 // Ready gives the error that Do would give now, without taking the probe: for a caller that wants to refuse work before
-// anything is recorded (rules.md 6).
+// anything is recorded (docs/rules/payments.md#open-breaker).
 func (s *Set) Ready(kind, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ type kit struct {
 	heard []breaker.Phase
 }
 
-// newKit makes a set with DESIGN.md's numbers.
+// newKit makes a set with the numbers of docs/rules/engine.md#breaker.
 func newKit() *kit {
 	k := &kit{clock: clock.NewManual(start)}
 	k.Set = breaker.New(breaker.Config{Clock: k.clock, OnChange: func(s breaker.State) {

@@ -39,7 +39,7 @@ func (c C2B) LogValue() slog.Value {
 // String hides the payer and what they typed.
 func (c C2B) String() string { return "paybill payment " + c.ReceiptNumber }
 
-// c2bBody is the callback on the wire. Source: spec.md, Inbound webhook endpoints. OrgAccountBalance is not read.
+// c2bBody is the callback on the wire. Source: docs/facts/mobile-money.md#c2b. OrgAccountBalance is not read.
 type c2bBody struct {
 	TransactionType   text
 	TransID           text

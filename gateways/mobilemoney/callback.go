@@ -16,7 +16,8 @@ const maxCallback = 256 << 10
 // maxIdentifier bounds receipt numbers and request ids, in bytes.
 const maxIdentifier = 100
 
-// STKCallback is the provider's word on a prompt. It is only as true as its sender is verified (rules.md 1).
+// STKCallback is the provider's word on a prompt. It is only as true as its sender is verified
+// (docs/rules/money.md#verified-sightings).
 type STKCallback struct {
 	MerchantRequestID string
 	CheckoutRequestID string // never empty
@@ -42,7 +43,7 @@ func (c STKCallback) LogValue() slog.Value {
 // String hides the phone.
 func (c STKCallback) String() string { return "prompt callback for " + c.CheckoutRequestID }
 
-// stkEnvelope is the callback on the wire. Source: spec.md, Inbound webhook endpoints.
+// stkEnvelope is the callback on the wire. Source: docs/facts/mobile-money.md#prompt-callback.
 type stkEnvelope struct {
 	Body struct {
 		StkCallback *struct {

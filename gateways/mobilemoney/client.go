@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The provider's paths. Source: rules.md 38; spec.md, Inbound webhook endpoints.
+// The provider's paths. Source: docs/facts/mobile-money.md#paths, docs/rules/payments.md#provider-paths.
 const (
 	pathPrompt   = "/mpesa/stkpush/v1/processrequest"
 	pathQuery    = "/mpesa/stkpushquery/v1/query"
@@ -24,7 +24,7 @@ func New(endpoint *Endpoint, tokens TokenSource) *Client {
 }
 
 // Ready gives failure.Unavailable with RetryAfter while the breaker is open: to be asked before an attempt is recorded
-// (rules.md 6).
+// (docs/rules/payments.md#open-breaker).
 func (c *Client) Ready() error { return c.endpoint.guard.Ready(BreakerKind, c.endpoint.host) }
 
 // authorised posts with the shared token. A token that the provider refuses is dropped and the request sent once more

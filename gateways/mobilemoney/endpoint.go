@@ -1,7 +1,8 @@
 // Package mobilemoney is the client of the mobile-money provider and the reader of its callbacks. It speaks the
 // provider's words on the wire and tells outcomes apart by what they mean for the money: accepted, refused, in doubt,
 // or never sent. Nothing here decides what to do about an outcome, and nothing repeats a prompt that may have been
-// delivered. Source: spec.md, Inbound webhook endpoints; facts/mobile-money.md; rules.md 3, 4, 6, 7, 38.
+// delivered. Source: docs/facts/mobile-money.md#paths, docs/rules/payments.md#provider-paths,
+// docs/rules/payments.md#verdicts, docs/rules/payments.md#shared-token, docs/rules/engine.md#breaker.
 package mobilemoney
 
 import (
@@ -34,7 +35,7 @@ const (
 	ProductionURL = "https://api.safaricom.co.ke"
 )
 
-// providerDomain holds every real host of the provider; test mode never calls one (rules.md 38).
+// providerDomain holds every real host of the provider; test mode never calls one (docs/rules/setup.md#test-gateway).
 const providerDomain = "safaricom.co.ke"
 
 // BreakerKind is the kind under which calls pass the breaker; with it an open one gives code provider_unavailable.

@@ -17,7 +17,7 @@ import (
 // maxAnswer bounds what is read of an answer, in bytes. Real ones are under 1 KiB.
 const maxAnswer = 64 << 10
 
-// Codes of the provider that are more than a text for the customer. Source: facts/mobile-money.md.
+// Codes of the provider that are more than a text for the customer. Source: docs/facts/mobile-money.md#error-form.
 const (
 	codeInvalidToken    = "404.001.03"
 	codeStillProcessing = "500.001.1001"
@@ -86,7 +86,7 @@ func unavailable(err error) error {
 }
 
 // exchange sends one request through the breaker and reads its answer. What counts against the provider is a transport
-// error, a time-out, or a 5xx without its own error body (rules.md 6). It never repeats anything.
+// error, a time-out, or a 5xx without its own error body (docs/rules/engine.md#breaker). It never repeats anything.
 func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Request) result {
 	var res result
 	var connected atomic.Bool

@@ -8,7 +8,7 @@ import (
 
 // NormalizePhone writes a phone as the provider wants it: 254XXXXXXXXX. It takes +254XXXXXXXXX, 254XXXXXXXXX,
 // 0XXXXXXXXX, and the nine digits of a mobile number, which begin with 7 or 1. Anything else, also spaces, fails with
-// invalid_phone. Source: spec.md, Inbound webhook endpoints.
+// invalid_phone. Source: docs/rules/payments.md#phones.
 func NormalizePhone(phone string) (string, error) {
 	local := phone
 	switch {

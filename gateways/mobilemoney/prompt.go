@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Limits of one prompt. Source: facts/mobile-money.md, Payment prompt.
+// Limits of one prompt. Source: docs/facts/mobile-money.md#payment-prompt.
 const (
 	MinPromptUnits  = 1
 	MaxPromptUnits  = 250_000
@@ -25,8 +25,8 @@ const (
 type PromptRequest struct {
 	Phone            string       // in any form that NormalizePhone takes
 	Amount           money.Amount // shillings; rounded up to whole ones
-	CallbackURL      string       // carries the attempt's secret (rules.md 3)
-	AccountReference string       // 1 to 12 characters, unique per attempt (rules.md 2)
+	CallbackURL      string       // carries the attempt's secret (docs/rules/payments.md#secret-addresses)
+	AccountReference string       // 1 to 12 characters, unique per attempt (docs/rules/payments.md#account-reference)
 	Description      string       // 1 to 13 characters
 }
 
@@ -60,7 +60,7 @@ type PromptAnswer struct {
 	Cause error
 }
 
-// promptBody is the request on the wire. Source: spec.md, Inbound webhook endpoints.
+// promptBody is the request on the wire. Source: docs/facts/mobile-money.md#payment-prompt.
 type promptBody struct {
 	BusinessShortCode string
 	Password          string

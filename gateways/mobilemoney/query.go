@@ -9,10 +9,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Status is what a result code means. Source: spec.md, Payment status; rules.md 4.
+// Status is what a result code means. Source: docs/rules/payments.md#result-codes, docs/rules/payments.md#verdicts.
 type Status string
 
-// The meanings. NoVerdict leaves the payment as it is; Pending is spec.md's word for codes that may still change.
+// The meanings. NoVerdict leaves the payment as it is; Pending is for codes that may still change
+// (docs/rules/payments.md#result-codes).
 const (
 	Success   Status = "success"
 	Cancelled Status = "cancelled"

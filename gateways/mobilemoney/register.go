@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// URLs are the C2B addresses of a shortcode. They carry a secret each, so they are never logged (rules.md 3).
+// URLs are the C2B addresses of a shortcode. They carry a secret each, so they are never logged
+// (docs/rules/payments.md#secret-addresses).
 type URLs struct {
 	Confirmation string
 	Validation   string
@@ -18,7 +19,7 @@ type URLs struct {
 	CancelUnvalidated bool
 }
 
-// registerBody is a registration on the wire. Source: facts/mobile-money.md, C2B.
+// registerBody is a registration on the wire. Source: docs/facts/mobile-money.md#c2b-registration.
 type registerBody struct {
 	ShortCode       string
 	ResponseType    string

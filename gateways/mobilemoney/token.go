@@ -16,12 +16,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// TokenLife is how long a token may be reused, although the provider issues it for longer. Source: spec.md,
-// Authentication.
+// TokenLife is how long a token may be reused, although the provider issues it for longer. Source:
+// docs/rules/payments.md#shared-token.
 const TokenLife = 290 * time.Second
 
 // TokenSource shares one token per credential set among all callers: the provider makes a set's previous token invalid
-// with each new one, so two caches would keep breaking each other (rules.md 7).
+// with each new one, so two caches would keep breaking each other (docs/rules/payments.md#shared-token).
 type TokenSource interface {
 	// Token gives the shared token, fetched when there is none younger than TokenLife.
 	Token(ctx context.Context, c Credentials) (string, error)

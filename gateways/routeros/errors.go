@@ -45,7 +45,7 @@ var ErrMissing = errors.New("no such item")
 // ErrUnauthorised is in the chain of errors about refused credentials.
 var ErrUnauthorised = errors.New("credentials refused")
 
-// duplicate are the words of all releases for an item that exists. Source: facts/routeros.md 1.
+// duplicate are the words of all releases for an item that exists. Source: docs/facts/routeros.md#errors.
 var duplicate = regexp.MustCompile(`already (have|exist)|exists|already added`)
 
 // RefusalOf finds the router's own words in an error, nil without any.

@@ -9,7 +9,8 @@ import (
 )
 
 // refusesIDs tells whether PATCH and DELETE by id are refused altogether, as two projects report of 7.21.3 while 7.23.7
-// takes them, or whether the method is unknown, as on older 7.x. Nothing was done then. Source: facts/routeros.md 1.
+// takes them, or whether the method is unknown, as on older 7.x. Nothing was done then. Source:
+// docs/facts/routeros.md#ids.
 func refusesIDs(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r) && (r.Status == http.StatusNotAcceptable ||

@@ -1,7 +1,7 @@
 // Package routeros speaks to MikroTik routers: REST or the older API protocol, whichever a device really has, behind
 // one interface with menu paths and property maps. A refusal keeps the router's own words; a lost connection says
-// whether a write may have been applied; nothing here repeats a write. Source: spec.md, Router calls;
-// facts/routeros.md; rules.md 23.
+// whether a write may have been applied; nothing here repeats a write. Source: docs/rules/network.md#router-calls,
+// docs/facts/routeros.md#rest, docs/rules/engine.md#addresses-we-dial.
 package routeros
 
 import (
@@ -108,8 +108,8 @@ func New(cfg Config) (*Gateway, error) {
 	return g, nil
 }
 
-// acceptAny is a TLS configuration that takes self-signed certificates, as spec.md, Router calls, asks: the tunnel has
-// authenticated the router.
+// acceptAny is a TLS configuration that takes self-signed certificates: the tunnel has authenticated the router
+// (docs/rules/network.md#api-ports).
 func acceptAny() *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // self-signed by design
 }

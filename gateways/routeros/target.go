@@ -19,7 +19,7 @@ const (
 	APITLS  Speech = "api-tls"
 )
 
-// The ports of spec.md, Router calls.
+// The ports of docs/rules/network.md#api-ports.
 const (
 	PortHTTP   = 80
 	PortHTTPS  = 443
@@ -57,7 +57,7 @@ type Target struct {
 	Speaks      Speech // as learned before
 }
 
-// Policy judges an address before it is dialled. Source: rules.md 23.
+// Policy judges an address before it is dialled. Source: docs/rules/engine.md#addresses-we-dial.
 type Policy func(netip.Addr) error
 
 // errForbidden is the refusal of an address, before anything is sent.
@@ -98,7 +98,8 @@ type place struct {
 }
 
 // places lists the ways to try at a port, best first. HTTP is never sent to the API's ports; a port that was chosen for
-// its encryption never falls back to plain text. Source: spec.md, Router calls; facts/routeros.md 0.
+// its encryption never falls back to plain text. Source: docs/rules/network.md#api-ports,
+// docs/facts/routeros.md#releases.
 func places(port uint16) []place {
 	plain, secure := place{API, PortAPI, false}, place{APITLS, PortAPITLS, true}
 	switch port {

@@ -39,7 +39,7 @@ var units = []struct {
 }
 
 // ParseDuration reads all forms in use: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, a bare number of seconds. The words
-// "never" and "none", and "", are not durations. Source: facts/routeros.md 2.
+// "never" and "none", and "", are not durations. Source: docs/facts/routeros.md#formats.
 func ParseDuration(text string) (time.Duration, error) {
 	bad := fmt.Errorf("router duration %q", text)
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

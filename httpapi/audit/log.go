@@ -15,7 +15,7 @@ import (
 // Log serves the audit log.
 type Log struct{ Log auditviews.LogQuery }
 
-// auditEntry is one line of the audit log (api.md, Audit and tooling).
+// auditEntry is one line of the audit log (docs/rules/audit.md#audit-entries).
 type auditEntry struct {
 	ID        id.Any        `json:"id"`
 	At        time.Time     `json:"at"`

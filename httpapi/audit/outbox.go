@@ -17,7 +17,8 @@ import (
 // Outbox serves the integration events.
 type Outbox struct{ Messages outbox.Query }
 
-// outboxMessage is spec.md's event envelope with the position.
+// outboxMessage is the envelope of an event for other systems, with its position in the log
+// (docs/rules/webhooks.md#envelope).
 type outboxMessage struct {
 	ID        id.Any          `json:"id"`
 	Type      string          `json:"type"`

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
-// invoiceResponse is an invoice as api.md shows it. Amounts are major units.
+// invoiceResponse is an invoice as the API shows it (docs/rules/billing.md#invoice-endpoints). Amounts are major units.
 type invoiceResponse struct {
 	ID             id.Invoice            `json:"id"`
 	Number         *string               `json:"number"` // null for a draft

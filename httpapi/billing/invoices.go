@@ -57,7 +57,7 @@ func (a Invoices) Routes() []httpapi.Route {
 	}
 }
 
-// invoiceRequest is api.md's body of POST /invoices.
+// invoiceRequest is the body of POST /invoices (docs/rules/billing.md#invoice-endpoints).
 type invoiceRequest struct {
 	SubscriberID id.Subscriber        `json:"subscriberId"`
 	DueDate      calendar.Date        `json:"dueDate,omitzero" doc:"the organization's date; in a week when absent"`

@@ -30,7 +30,8 @@ func (a Statements) Routes() []httpapi.Route {
 	}
 }
 
-// statementLine is one line as api.md shows it. Debit is a charge, credit a payment; each is negative when taken back.
+// statementLine is one line as the API shows it (docs/rules/money.md#statement). Debit is a charge, credit a payment;
+// each is negative when taken back.
 type statementLine struct {
 	At          time.Time      `json:"at"`
 	Kind        string         `json:"kind"`

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// meResponse is spec.md's current user.
+// meResponse is the answer of GET /auth/me (docs/rules/identity.md#current-user).
 type meResponse struct {
 	ID        id.User      `json:"id"`
 	Email     *string      `json:"email"`
@@ -40,7 +40,7 @@ func (a Auth) me(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// passwordRequest is api.md's.
+// passwordRequest is the body of POST /auth/password (docs/rules/identity.md#passwords).
 type passwordRequest struct {
 	CurrentPassword secrets.Text `json:"currentPassword"`
 	NewPassword     secrets.Text `json:"newPassword"`

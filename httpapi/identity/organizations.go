@@ -70,7 +70,7 @@ type adminRequest struct {
 	TemporaryPassword secrets.Text `json:"temporaryPassword"`
 }
 
-// organizationRequest is api.md's.
+// organizationRequest is the body of POST /orgs (docs/rules/identity.md#organization-endpoints).
 type organizationRequest struct {
 	Slug     string       `json:"slug"`
 	Name     string       `json:"name"`

@@ -19,7 +19,8 @@ func (k *ispKit) loseAnswers(t *testing.T) {
 	}
 }
 
-// TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade is rules.md 22 and 24 for every creation of both areas.
+// TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade proves docs/rules/http.md#idempotency and
+// docs/rules/engine.md#command-acts-once for every creation of both areas.
 func TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)

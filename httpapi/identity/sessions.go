@@ -63,20 +63,20 @@ func (a Auth) Routes() []httpapi.Route {
 	}
 }
 
-// loginRequest is spec.md's.
+// loginRequest is the body of POST /auth/login (docs/rules/identity.md#sign-in-answers).
 type loginRequest struct {
 	Email    string       `json:"email"`
 	Password secrets.Text `json:"password"`
 }
 
-// orgResponse is spec.md's Organization.
+// orgResponse is an organization in short, as in the answer to a sign-in (docs/rules/identity.md#sign-in-answers).
 type orgResponse struct {
 	ID   id.Organization `json:"id"`
 	Slug string          `json:"slug"`
 	Name string          `json:"name"`
 }
 
-// userResponse is spec.md's user of a login.
+// userResponse is the signed-in person in the answer to a sign-in (docs/rules/identity.md#sign-in-answers).
 type userResponse struct {
 	ID        id.User     `json:"id"`
 	Email     *string     `json:"email"`
@@ -86,7 +86,7 @@ type userResponse struct {
 	Role      events.Role `json:"role"`
 }
 
-// loginResponse is spec.md's answer to a login.
+// loginResponse is the answer to a sign-in (docs/rules/identity.md#sign-in-answers).
 type loginResponse struct {
 	User               userResponse `json:"user"`
 	Org                *orgResponse `json:"org"` // null on the root host
@@ -138,14 +138,14 @@ type refreshRequest struct {
 	RefreshToken secrets.Text `json:"refreshToken,omitempty"`
 }
 
-// refreshResponse is spec.md's.
+// refreshResponse is the answer of POST /auth/refresh (docs/rules/identity.md#refresh-and-sign-out).
 type refreshResponse struct {
 	Message      string `json:"message"`
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken"`
 }
 
-// messageResponse is spec.md's answer to actions without a resource.
+// messageResponse is the answer to an action that has no resource to show.
 type messageResponse struct {
 	Message string `json:"message"`
 }

@@ -62,7 +62,7 @@ type settingsRequest struct {
 	Holidays      *[]calendar.Date `json:"holidays,omitempty"`
 }
 
-// settingsResponse is api.md's.
+// settingsResponse is the answer of GET /settings/organization (docs/rules/billing.md#organization-settings).
 type settingsResponse struct {
 	Name          string          `json:"name"`
 	Slug          string          `json:"slug"`

@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Lifetimes. Source: spec.md, Limits.
+// Lifetimes. Source: docs/rules/identity.md#token-lifetimes.
 const (
 	accessLifetime  = 15 * time.Minute
 	refreshLifetime = 7 * 24 * time.Hour
@@ -29,7 +29,7 @@ const (
 	tokenAudience = "lastmile-api"
 )
 
-// claims are spec.md's claims of an access token, with the session it belongs to.
+// claims are those of an access token, with the session it belongs to (docs/rules/identity.md#access-token).
 type claims struct {
 	Role      events.Role     `json:"role"`
 	OrgID     id.Organization `json:"orgId"` // null for a platform session
@@ -56,8 +56,8 @@ func (t Tokens) Issue(user id.User, org id.Organization, role events.Role, sessi
 	}).SignedString(t.Key)
 }
 
-// Authenticate proves a token and asks the directory what its user may do at this moment (rules.md 15): the role is the
-// present one, whatever the token says.
+// Authenticate proves a token and asks the directory what its user may do at this moment
+// (docs/rules/identity.md#access-ends-at-once): the role is the present one, whatever the token says.
 func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.Key, nil },
@@ -90,7 +90,7 @@ func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string
 	return httpapi.Organization{ID: t.ID, Slug: t.Slug, Name: t.Name, Suspended: t.Suspended}, found, nil
 }
 
-// setCookies hands the browser both tokens (spec.md, Cookies set on login).
+// setCookies hands the browser both tokens (docs/rules/identity.md#cookies).
 func setCookies(c *httpapi.Call, access string, refresh secrets.Text) {
 	setCookie(c, httpapi.CookieAccess, access, accessLifetime)
 	setCookie(c, httpapi.CookieRefresh, refresh.Reveal(), refreshLifetime)

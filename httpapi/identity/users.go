@@ -61,7 +61,7 @@ func (a Users) Routes() []httpapi.Route {
 	}
 }
 
-// userRequest is api.md's.
+// userRequest is the body of POST /users (docs/rules/identity.md#user-endpoints).
 type userRequest struct {
 	Email             string       `json:"email"`
 	Phone             string       `json:"phone,omitempty"`
@@ -92,7 +92,7 @@ type memberResponse struct {
 }
 
 // showMember is a row as the API shows it. Somebody new and somebody who belongs to another organization too look alike
-// until they sign in (rules.md 16).
+// until they sign in (docs/rules/identity.md#memberships).
 func showMember(r identityviews.MemberRow) memberResponse {
 	status := r.Status
 	if status == "pending" || status == "active" && r.MustChangePassword {

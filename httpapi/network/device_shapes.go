@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
-// deviceRequest is api.md's body. Source: spec.md, NAS device inputs.
+// deviceRequest is the body of POST /nas/devices. Source: docs/rules/network.md#router-inputs.
 type deviceRequest struct {
 	Name              string       `json:"name"`
 	IPAddress         string       `json:"ipAddress" doc:"WAN address, of the RADIUS client"`

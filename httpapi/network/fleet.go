@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// fleetRow is a router as it was polled last (api.md; spec.md, Fleet monitoring).
+// fleetRow is a router as it was polled last (docs/rules/network.md#fleet-polls).
 type fleetRow struct {
 	DeviceID       id.Device  `json:"deviceId"`
 	Name           string     `json:"name"`

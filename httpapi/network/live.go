@@ -100,7 +100,7 @@ func (a API) bootstrapScript(ctx context.Context, c *httpapi.Call) error {
 	return nil
 }
 
-// interfacesResponse is the picker of a service's place (api.md).
+// interfacesResponse is the picker of a service's place (docs/rules/network.md#reserved-interfaces).
 type interfacesResponse struct {
 	Groups []interfaceGroup `json:"groups"`
 }

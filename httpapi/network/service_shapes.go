@@ -24,7 +24,7 @@ func (g *gardenShape) garden() events.WalledGarden {
 	return commands.NormalWalledGarden(events.WalledGarden{Domains: g.Domains, Addresses: g.Addresses})
 }
 
-// serviceRequest is api.md's body.
+// serviceRequest is the body of POST /nas/devices/:id/services (docs/rules/network.md#service-record).
 type serviceRequest struct {
 	Type            string       `json:"type" enum:"pppoe,hotspot,cpe-management"`
 	ParentInterface string       `json:"parentInterface"`
@@ -72,7 +72,7 @@ func (in serviceChange) input(confirmed bool) networkcases.ServiceChange {
 	return out
 }
 
-// serviceResponse is a service as api.md shows it.
+// serviceResponse is a service as the API shows it (docs/rules/network.md#service-record).
 type serviceResponse struct {
 	ID              id.Service         `json:"id"`
 	DeviceID        id.Device          `json:"deviceId"`
@@ -161,7 +161,7 @@ func showService(r networkviews.ServiceRow) serviceResponse {
 // slugOf is the first 8 hex digits of a service's id.
 func slugOf(service id.Service) string { return service.String()[:8] }
 
-// diffResponse is how a router differs from what it should be (api.md).
+// diffResponse is how a router differs from what it should be (docs/rules/network.md#service-endpoints).
 type diffResponse struct {
 	InSync    bool            `json:"inSync"`
 	Resources []resourceDrift `json:"resources"`

@@ -69,17 +69,25 @@ func TestCash_AmountsThatSumsCannotHoldAreRefused(t *testing.T) {
 	k.expectCredited(t, 10, 1)
 }
 
+// hostileConfirmation is a paybill payment whose texts go into the JSON as they are: they may end their own field.
+func hostileConfirmation(number, at, amount, reference string) string {
+	return `{"TransID":"` + number + `","TransTime":"` + at + `","TransAmount":"` + amount +
+		`","BusinessShortCode":"600100","BillRefNumber":"` + reference + `"}`
+}
+
 func TestPaybill_HostileTextsAreKeptAndStopNothing(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
 	nasty := `\u0000\u0001\u202e\ud800` + strings.Repeat("é", 9000)
+	const plain, far = "20260302120000", "90000000000000000"
+	account := commands.AccountNumber(1_000_000)
 	for n, body := range []string{
-		`{"TransID":"SJK4X7Q2A0","TransTime":"20260302120000","TransAmount":"5","BusinessShortCode":"600100","BillRefNumber":"` + nasty + `","MSISDN":"` + nasty + `","FirstName":"` + nasty + `"}`,
-		`{"TransID":"SJK4X7Q2A1","TransTime":"00000101000000","TransAmount":"5","BusinessShortCode":"600100","BillRefNumber":"` + commands.AccountNumber(1_000_000) + `"}`,
-		`{"TransID":"SJK4X7Q2A2","TransTime":"99991231235959","TransAmount":"5","BusinessShortCode":"600100","BillRefNumber":"` + commands.AccountNumber(1_000_000) + `"}`,
-		`{"TransID":"SJK4X7Q2A3","TransTime":"20260302120000","TransAmount":"90000000000000000","BusinessShortCode":"600100","BillRefNumber":"` + commands.AccountNumber(1_000_000) + `"}`,
-		`{"TransID":"SJK4X7Q2A4","TransTime":"20260302120000","TransAmount":"90000000000000000","BusinessShortCode":"600100","BillRefNumber":"` + commands.AccountNumber(1_000_000) + `"}`,
-		`{"TransID":"SJK4X7Q2A5","TransTime":"20260302120000","TransAmount":"5","BusinessShortCode":"600100","BillRefNumber":"` + commands.AccountNumber(1_000_000) + `"}`,
+		hostileConfirmation("SJK4X7Q2A0", plain, "5", nasty+`","MSISDN":"`+nasty+`","FirstName":"`+nasty),
+		hostileConfirmation("SJK4X7Q2A1", "00000101000000", "5", account),
+		hostileConfirmation("SJK4X7Q2A2", "99991231235959", "5", account),
+		hostileConfirmation("SJK4X7Q2A3", plain, far, account),
+		hostileConfirmation("SJK4X7Q2A4", plain, far, account),
+		hostileConfirmation("SJK4X7Q2A5", plain, "5", account),
 	} {
 		a := k.Do(t, apitest.Request{Method: "POST", Host: apitest.Unknown, Path: bareConfirmation, Body: body})
 		if a.Status != 200 {

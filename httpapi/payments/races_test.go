@@ -68,6 +68,16 @@ func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 
 // TestPrompt_EveryOrderOfNewsCreditsOnce tells of the same payment by query, callback and paybill at the same time,
 // with a refusal among them.
+// referenceOf is the account reference with which a prompt was sent.
+func (k *moneyKit) referenceOf(checkout string) string {
+	for _, sent := range k.Sim.Prompts() {
+		if sent.CheckoutRequestID == checkout {
+			return sent.AccountReference
+		}
+	}
+	return ""
+}
+
 func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
@@ -79,12 +89,7 @@ func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 		k.ask(t, apitest.Admin, map[string]any{"amount": 101 + n, "phone": fmt.Sprintf("07000000%02d", n)}, 202).Into(t,
 			&p)
 		payment, checkout := id.Must[id.Payment](p.PaymentID), *p.CheckoutRequestID
-		var reference string
-		for _, sent := range k.Sim.Prompts() {
-			if sent.CheckoutRequestID == checkout {
-				reference = sent.AccountReference
-			}
-		}
+		reference := k.referenceOf(checkout)
 		number, amount := fmt.Sprintf("SJK4X7Q2N%d", n), money.Major(int64(101+n), money.KES)
 		news := []func(){
 			func() {
@@ -101,14 +106,16 @@ func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 					id.Organization{})
 			},
 			func() {
-				body := fmt.Sprintf(`{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":%q,"ResultCode":0,"ResultDesc":"ok","CallbackMetadata":{"Item":[
+				body := fmt.Sprintf(`{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":%q,
+					"ResultCode":0,"ResultDesc":"ok","CallbackMetadata":{"Item":[
 					{"Name":"Amount","Value":%d},{"Name":"MpesaReceiptNumber","Value":%q}]}}}}`, checkout, 101+n,
 					number)
 				k.Post(t, apitest.Unknown, "", barePrompt, body, 200)
 			},
 			func() {
 				now := time.Now().In(time.FixedZone("EAT", 3*3600)).Format("20060102150405")
-				body := fmt.Sprintf(`{"TransID":%q,"TransTime":%q,"TransAmount":"%d.00","BusinessShortCode":%q,"BillRefNumber":%q,"MSISDN":"x"}`,
+				body := fmt.Sprintf(`{"TransID":%q,"TransTime":%q,"TransAmount":"%d.00",
+					"BusinessShortCode":%q,"BillRefNumber":%q,"MSISDN":"x"}`,
 					number, now, 101+n, moneytest.PlatformShortcode, reference)
 				k.Post(t, apitest.Unknown, "", bareConfirmation, body, 200)
 			},

@@ -54,8 +54,9 @@ func (k *moneyKit) receipt(t *testing.T, receipt string) shownReceipt {
 
 // confirmationBody is a paybill payment as the provider tells it.
 func confirmationBody(number, shortcode, reference string, amount string) string {
-	return fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":%q,"TransTime":"20260302120000","TransAmount":%q,"BusinessShortCode":%q,
-		"BillRefNumber":%q,"MSISDN":"2547*****126","FirstName":"JANE"}`, number, amount, shortcode, reference)
+	return fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":%q,"TransTime":"20260302120000","TransAmount":%q,
+		"BusinessShortCode":%q,"BillRefNumber":%q,"MSISDN":"2547*****126","FirstName":"JANE"}`,
+		number, amount, shortcode, reference)
 }
 
 // bare addresses of the provider's callbacks.
@@ -217,7 +218,8 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 	k.Quiet(t)
 	forged := `{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + *p.CheckoutRequestID +
 		`","ResultCode":0,"ResultDesc":"ok",
-		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500},{"Name":"MpesaReceiptNumber","Value":"SJK4X7Q2P9"}]}}}}`
+		"CallbackMetadata":{"Item":[{"Name":"Amount","Value":1500},
+			{"Name":"MpesaReceiptNumber","Value":"SJK4X7Q2P9"}]}}}}`
 	for _, path := range []string{barePrompt, barePrompt + "/" + strings.Repeat("x", 43)} {
 		k.Post(t, apitest.Unknown, "", path, forged, 200)
 	}
@@ -353,7 +355,8 @@ func TestBillManager_TellsOfTheSameMoneyAsThePaybill(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
 	account := commands.AccountNumber(1_000_000)
-	told := fmt.Sprintf(`{"transactionId":"SJK4X7Q2P5","paidAmount":"75","msisdn":254733000000,"dateCreated":"2026-03-02","accountReference":%q,"shortCode":%s}`,
+	told := fmt.Sprintf(`{"transactionId":"SJK4X7Q2P5","paidAmount":"75","msisdn":254733000000,
+		"dateCreated":"2026-03-02","accountReference":%q,"shortCode":%s}`,
 		account, moneytest.PlatformShortcode)
 	a := k.Post(t, apitest.Unknown, "", "/webhooks/billmanager/payment", told, 200)
 	if !strings.Contains(string(a.Body), `"rescode":"200"`) {

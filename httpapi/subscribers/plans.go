@@ -64,7 +64,7 @@ type planBilling struct {
 	Anchor string `json:"anchor,omitempty" enum:"anniversary" doc:"periods keep their first day; no fixed days yet"`
 }
 
-// planRequest is api.md's body of POST /plans.
+// planRequest is the body of POST /plans (docs/rules/subscribers.md#plan-fields).
 type planRequest struct {
 	Code     string         `json:"code"`
 	Name     string         `json:"name"`
@@ -84,7 +84,7 @@ type planPatch struct {
 	Rates   *planRates      `json:"rates,omitempty"`
 }
 
-// planResponse is a plan as api.md shows it.
+// planResponse is a plan as the API shows it (docs/rules/subscribers.md#plan-fields).
 type planResponse struct {
 	ID        id.Plan        `json:"id"`
 	Code      string         `json:"code"`

@@ -79,7 +79,7 @@ type location struct {
 	Longitude float64 `json:"longitude"`
 }
 
-// subscriberRequest is api.md's body of POST /subscribers.
+// subscriberRequest is the body of POST /subscribers (docs/rules/subscribers.md#subscriber).
 type subscriberRequest struct {
 	FirstName   string    `json:"firstName"`
 	LastName    string    `json:"lastName,omitempty"`
@@ -105,7 +105,8 @@ type subscriberPatch struct {
 	ExternalRef *string   `json:"externalRef,omitempty"`
 }
 
-// subscriberResponse is a subscriber as api.md shows it. Amounts are major units.
+// subscriberResponse is a subscriber as the API shows it (docs/rules/subscribers.md#subscriber). Amounts are major
+// units.
 type subscriberResponse struct {
 	ID            id.Subscriber  `json:"id"`
 	AccountNumber string         `json:"accountNumber"`

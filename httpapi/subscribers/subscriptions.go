@@ -65,7 +65,7 @@ func (a Subscriptions) Routes() []httpapi.Route {
 // subscriptionStates are the values of state.
 var subscriptionStates = []string{"pending", "active", "paused", "ended"}
 
-// subscriptionRequest is api.md's body of POST /subscriptions.
+// subscriptionRequest is the body of POST /subscriptions (docs/rules/subscribers.md#subscription-life).
 type subscriptionRequest struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	PlanID       id.Plan       `json:"planId"`
@@ -74,7 +74,7 @@ type subscriptionRequest struct {
 	Password     secrets.Text  `json:"password,omitempty" doc:"on the network, never shown; random when absent"`
 }
 
-// subscriptionResponse is a subscription as api.md shows it.
+// subscriptionResponse is a subscription as the API shows it (docs/rules/subscribers.md#subscription-life).
 type subscriptionResponse struct {
 	ID            id.Subscription `json:"id"`
 	SubscriberID  id.Subscriber   `json:"subscriberId"`

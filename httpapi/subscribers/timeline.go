@@ -29,7 +29,7 @@ func (a Timeline) Routes() []httpapi.Route {
 	}
 }
 
-// timelineEntry is one fact as api.md shows it.
+// timelineEntry is one fact as the API shows it (docs/rules/subscribers.md#timeline).
 type timelineEntry struct {
 	At      time.Time     `json:"at"`
 	Type    string        `json:"type" doc:"such as billing.InvoiceIssued"`

@@ -1,7 +1,7 @@
-// Package archtest reads the source of the whole module and reports what STYLE.md forbids: imports against the layers
-// (section 2), time read anywhere but from a clock, declarations without comment, lines, functions, files and lists of
-// parameters that are too long, SQL that numbers too many arguments, bare nolint and TODO marks. It parses every Go
-// file, whatever its build tags.
+// Package archtest reads the source of the whole module and reports what breaks the rules of the house
+// (docs/rules/engineering.md#checked-rules): imports against the layers, time read anywhere but from a clock,
+// declarations without comment, lines, functions, files and lists of parameters that are too long, SQL that numbers too
+// many arguments, bare nolint and TODO marks. It parses every Go file, whatever its build tags.
 package archtest
 
 import (

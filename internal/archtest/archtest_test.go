@@ -17,56 +17,66 @@ func TestModule_KeepsTheRules(t *testing.T) {
 	}
 }
 
+// own imports a package of the module.
+func own(p string) string { return `import _ "` + Module + "/" + p + `"` }
+
+// violations are files that break one rule each.
+var violations = []struct{ name, file, body, want string }{
+	{"leaf uses a module", "internal/money/x.go", `import _ "github.com/google/uuid"`, "import"},
+	{"leaf uses a leaf", "internal/money/x.go", own("internal/id"), "import"},
+	{"internal uses events", "internal/vault/x.go", own("events"), "import"},
+	{"events use a store", "events/x.go", own("eventstore"), "import"},
+	{"aggregate uses bus", "aggregates/billing/x.go", own("commands/bus"), "import"},
+	{"aggregate uses another area", "aggregates/billing/x.go", own("aggregates/payments"), "import"},
+	{"aggregate has a context", "aggregates/billing/x.go", `import _ "context"`, "import"},
+	{"aggregate logs", "aggregates/billing/x.go", `import _ "log/slog"`, "import"},
+	{"aggregate uses pgx", "aggregates/billing/x.go", `import _ "github.com/jackc/pgx/v5"`, "import"},
+	{"process uses projection", "processmanagers/subscribers/renewal/x.go", own("projections/billing"), "import"},
+	{"process uses runner", "processmanagers/subscribers/renewal/x.go", own("processmanagers/runner"), "import"},
+	{"projection uses commands", "projections/billing/x.go", own("commands"), "import"},
+	{"engine uses an area", "commands/bus/x.go", own("aggregates/billing"), "import"},
+	{"client outside the store", "commands/bus/x.go", `import _ "` + storeModule + `/esdb"`, "import"},
+	{"client in a test", "httpapi/x_test.go", `import _ "` + storeModule + `/esdb"`, "import"},
+	{"gateway uses commands", "gateways/routeros/x.go", own("commands"), "import"},
+	{"httpapi uses radius", "httpapi/x.go", own("radius"), "import"},
+	{"endpoint uses a rule", "httpapi/billing/x.go", own("aggregates/billing"), "import"},
+	{"endpoint uses another area's", "httpapi/billing/x.go", own("httpapi/payments"), "import"},
+	{"face knows an area", "httpapi/x.go", own("projections/billing"), "import"},
+	{"use case knows HTTP", "usecases/billing/x.go", own("httpapi"), "import"},
+	{"use case uses another area's", "usecases/billing/x.go", own("usecases/payments"), "import"},
+	{"httpapi uses the store", "httpapi/x.go", own("eventstore"), "import"},
+	{"simulator in the product", "gateways/mobilemoney/x.go", own("simulators/provider"), "import"},
+	{"a kit in the product", "httpapi/x.go", own("internal/storetest"), "import"},
+	{"cmd is imported", "httpapi/x_test.go", own("cmd/lastmile"), "import"},
+	{"aggregate reads files", "aggregates/billing/x.go", `import _ "io"`, "import"},
+	{"job vocabulary has a context", "jobs/x.go", `import _ "context"`, "import"},
+	{"unknown folder", "helpers/x.go", "", "layer"},
+	{"machine time", "httpapi/x.go", "import \"time\"\n\n// x.\nvar x = time.Now()", "time"},
+	{"machine time by another name", "httpapi/x.go", "import clock \"time\"\n\n// x.\nvar x = clock.Since", "time"},
+	{"func without comment", "httpapi/x.go", "func x() {}", "comment"},
+	{"method of several lines", "httpapi/x.go", "// T.\ntype T int\n\nfunc (T) x() {\n}", "comment"},
+	{"type without comment", "httpapi/x.go", "type x int", "comment"},
+	{"member without comment", "httpapi/x.go", "const (\n\t// a.\n\ta = 1\n\tb = 2\n)", "comment"},
+	{"helper of a test", "httpapi/x_test.go", "func x() {}", "comment"},
+	{"long function", "httpapi/x.go", "// x.\nfunc x() {\n" + strings.Repeat("\n", 59) + "}", "length"},
+	{"long file", "httpapi/x.go", strings.Repeat("\n", 500), "length"},
+	{"long line", "radius/x.go", "// x.\nvar x = 1 // " + strings.Repeat("é", 109), "columns"},
+	{"long line by its tabs", "radius/x.go", "\t\t\t// " + strings.Repeat("x", 106), "columns"},
+	{"long line of a test", "radius/x_test.go", "// " + strings.Repeat("x", 118), "columns"},
+	{"many parameters", "radius/x.go", "// x.\nfunc x(a, b int, c string, d, e, f bool) {}", "parameters"},
+	{"many without names", "radius/x.go", "// x.\nfunc x(int, int, int, int, int, int) {}", "parameters"},
+	{"many of a method", "radius/x.go", "// x.\nfunc (t T) x(a, b, c, d, e int, f ...any) {}", "parameters"},
+	{"many of a literal", "radius/x.go", "// x.\nvar x = func(a, b, c, d, e, f int) {}", "parameters"},
+	{"sixth by number", "radius/x.go", "// x.\nconst x = `values ($1, $2, $3, $4, $5, $6)`", "arguments"},
+	{"twelfth by number", "radius/x.go", "// x.\nconst x = \"where a = $12\"", "arguments"},
+	{"bare nolint", "httpapi/x.go", "// x.\nvar x = 1 //nolint", "nolint"},
+	{"nolint without reason", "httpapi/x.go", "// x.\nvar x = 1 //nolint:gosec", "nolint"},
+	{"todo", "httpapi/x.go", "// TODO: later", "todo"},
+}
+
 func TestCheckFile_FindsEachKindOfViolation(t *testing.T) {
 	t.Parallel()
-	own := func(p string) string { return `import _ "` + Module + "/" + p + `"` }
-	for _, c := range []struct{ name, file, body, want string }{
-		{"leaf uses a module", "internal/money/x.go", `import _ "github.com/google/uuid"`, "import"},
-		{"leaf uses a leaf", "internal/money/x.go", own("internal/id"), "import"},
-		{"internal uses events", "internal/vault/x.go", own("events"), "import"},
-		{"events use a store", "events/x.go", own("eventstore"), "import"},
-		{"aggregate uses bus", "aggregates/billing/x.go", own("commands/bus"), "import"},
-		{"aggregate uses another area", "aggregates/billing/x.go", own("aggregates/payments"), "import"},
-		{"aggregate has a context", "aggregates/billing/x.go", `import _ "context"`, "import"},
-		{"aggregate logs", "aggregates/billing/x.go", `import _ "log/slog"`, "import"},
-		{"aggregate uses pgx", "aggregates/billing/x.go", `import _ "github.com/jackc/pgx/v5"`, "import"},
-		{"process uses projection", "processmanagers/subscribers/renewal/x.go", own("projections/billing"), "import"},
-		{"process uses runner", "processmanagers/subscribers/renewal/x.go", own("processmanagers/runner"), "import"},
-		{"projection uses commands", "projections/billing/x.go", own("commands"), "import"},
-		{"engine uses an area", "commands/bus/x.go", own("aggregates/billing"), "import"},
-		{"client outside the store", "commands/bus/x.go", `import _ "` + storeModule + `/esdb"`, "import"},
-		{"client in a test", "httpapi/x_test.go", `import _ "` + storeModule + `/esdb"`, "import"},
-		{"gateway uses commands", "gateways/routeros/x.go", own("commands"), "import"},
-		{"httpapi uses radius", "httpapi/x.go", own("radius"), "import"},
-		{"httpapi uses the store", "httpapi/x.go", own("eventstore"), "import"},
-		{"simulator in the product", "gateways/mobilemoney/x.go", own("simulators/provider"), "import"},
-		{"a kit in the product", "httpapi/x.go", own("internal/storetest"), "import"},
-		{"cmd is imported", "httpapi/x_test.go", own("cmd/lastmile"), "import"},
-		{"aggregate reads files", "aggregates/billing/x.go", `import _ "io"`, "import"},
-		{"job vocabulary has a context", "jobs/x.go", `import _ "context"`, "import"},
-		{"unknown folder", "helpers/x.go", "", "layer"},
-		{"machine time", "httpapi/x.go", "import \"time\"\n\n// x.\nvar x = time.Now()", "time"},
-		{"machine time by another name", "httpapi/x.go", "import clock \"time\"\n\n// x.\nvar x = clock.Since", "time"},
-		{"func without comment", "httpapi/x.go", "func x() {}", "comment"},
-		{"method of several lines", "httpapi/x.go", "// T.\ntype T int\n\nfunc (T) x() {\n}", "comment"},
-		{"type without comment", "httpapi/x.go", "type x int", "comment"},
-		{"member without comment", "httpapi/x.go", "const (\n\t// a.\n\ta = 1\n\tb = 2\n)", "comment"},
-		{"helper of a test", "httpapi/x_test.go", "func x() {}", "comment"},
-		{"long function", "httpapi/x.go", "// x.\nfunc x() {\n" + strings.Repeat("\n", 59) + "}", "length"},
-		{"long file", "httpapi/x.go", strings.Repeat("\n", 500), "length"},
-		{"long line", "radius/x.go", "// x.\nvar x = 1 // " + strings.Repeat("é", 109), "columns"},
-		{"long line by its tabs", "radius/x.go", "\t\t\t// " + strings.Repeat("x", 106), "columns"},
-		{"long line of a test", "radius/x_test.go", "// " + strings.Repeat("x", 118), "columns"},
-		{"many parameters", "radius/x.go", "// x.\nfunc x(a, b int, c string, d, e, f bool) {}", "parameters"},
-		{"many without names", "radius/x.go", "// x.\nfunc x(int, int, int, int, int, int) {}", "parameters"},
-		{"many of a method", "radius/x.go", "// x.\nfunc (t T) x(a, b, c, d, e int, f ...any) {}", "parameters"},
-		{"many of a literal", "radius/x.go", "// x.\nvar x = func(a, b, c, d, e, f int) {}", "parameters"},
-		{"sixth by number", "radius/x.go", "// x.\nconst x = `values ($1, $2, $3, $4, $5, $6)`", "arguments"},
-		{"twelfth by number", "radius/x.go", "// x.\nconst x = \"where a = $12\"", "arguments"},
-		{"bare nolint", "httpapi/x.go", "// x.\nvar x = 1 //nolint", "nolint"},
-		{"nolint without reason", "httpapi/x.go", "// x.\nvar x = 1 //nolint:gosec", "nolint"},
-		{"todo", "httpapi/x.go", "// TODO: later", "todo"},
-	} {
+	for _, c := range violations {
 		found, err := checkFile(c.file, []byte("package x\n\n"+c.body+"\n"))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -92,7 +102,6 @@ func TestCheckFile_TheRuleOfAccessIsPure(t *testing.T) {
 
 func TestCheckFile_LetsPassWhatIsRight(t *testing.T) {
 	t.Parallel()
-	own := func(p string) string { return `import _ "` + Module + "/" + p + `"` }
 	for _, c := range []struct{ name, file, body string }{
 		{"id uses uuid", "internal/id/x.go", `import _ "github.com/google/uuid"`},
 		{"aggregate uses commands", "aggregates/billing/x.go", own("commands")},

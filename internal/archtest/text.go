@@ -120,7 +120,7 @@ func checkMarks(s *source) []Violation {
 	return found
 }
 
-// vague are words that STYLE.md section 1 does not want as names.
+// vague are words that are refused as names (docs/rules/engineering.md#names).
 var vague = []string{
 	"manager", "helper", "helpers", "util", "utils", "common", "data", "info", "base", "shared", "misc",
 }

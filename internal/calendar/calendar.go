@@ -86,7 +86,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 // Period is the length that a plan bills.
 type Period string
 
-// The periods of facts/billing.md and rules.md 14.
+// The periods of docs/rules/billing.md#half-open-periods and docs/rules/subscribers.md#anniversaries.
 const (
 	Hour  Period = "hour"
 	Day   Period = "day"

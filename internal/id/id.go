@@ -47,7 +47,7 @@ type (
 	Subscription = Of[subscription]
 	Invoice      = Of[invoice]
 	Payment      = Of[payment] // one prompt attempt
-	Receipt      = Of[receipt] // derived from provider and receipt number: rules.md 1
+	Receipt      = Of[receipt] // derived from provider and receipt number: docs/rules/money.md#receipts-once
 	Series       = Of[series]  // derived from organization and document type
 	Shortcode    = Of[shortcode]
 	Secret       = Of[secret]  // a row of the vault

@@ -38,7 +38,7 @@ type account struct {
 }
 
 // findPlace decides where things lie. Under root, a data directory that the account cannot reach, such as one in root's
-// home, is entered with an ambient capability (rules.md 35).
+// home, is entered with an ambient capability (docs/rules/setup.md#private-cluster).
 func findPlace(cfg ClusterConfig) (place, error) {
 	p := place{data: filepath.Join(cfg.DataDir, "pgdata"), log: filepath.Join(cfg.DataDir, "postgres.log")}
 	if os.Geteuid() == 0 {

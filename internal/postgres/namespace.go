@@ -39,8 +39,8 @@ func (n Namespace) Schema(part string) string {
 	return name
 }
 
-// LockKey is the advisory lock key of a name inside this namespace: installations that share a database never wait
-// for each other (rules.md 28).
+// LockKey is the advisory lock key of a name inside this namespace: installations that share a database never wait for
+// each other (docs/rules/engine.md#one-sequencer).
 func (n Namespace) LockKey(name string) int64 {
 	sum := sha256.Sum256([]byte(string(n) + "\x00" + name))
 	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // any 64 bits will do

@@ -1,6 +1,7 @@
 // Package postgres opens the database and keeps its three faces apart: the owner that writes, the query role that reads
-// one tenant under row-level security, and the platform role that reads across tenants (rules.md 29). It also applies
-// migrations, holds advisory locks and runs the private cluster of an installation without DATABASE_URL (rules.md 35).
+// one tenant under row-level security, and the platform role that reads across tenants
+// (docs/rules/engine.md#row-security). It also applies migrations, holds advisory locks and runs the private cluster of
+// an installation without DATABASE_URL (docs/rules/setup.md#private-cluster).
 package postgres
 
 import (

@@ -16,7 +16,8 @@ type Reads struct {
 	batch pgx.Batch
 }
 
-// TenantRead runs the queries that queue adds, as the query role, seeing only org's rows (rules.md 29):
+// TenantRead runs the queries that queue adds, as the query role, seeing only org's rows
+// (docs/rules/engine.md#row-security):
 //
 //	var open []Invoice
 //	var total int

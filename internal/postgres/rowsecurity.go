@@ -31,9 +31,9 @@ create policy tenant on %[1]s.%[2]s for select to ` + QueryRole + ` using (` + T
 create policy platform on %[1]s.%[2]s for select to ` + PlatformRole + ` using (true);
 create policy writer on %[1]s.%[2]s to current_user using (true) with check (true);`
 
-// ProtectTable puts a table with a column `org_id uuid` under row-level security (rules.md 29): the query role reads
-// one tenant's rows, the platform role reads all, the owner writes. Repeating it is harmless. Call it with the owner's
-// pool or in a transaction of its own tables' creation.
+// ProtectTable puts a table with a column `org_id uuid` under row-level security (docs/rules/engine.md#row-security):
+// the query role reads one tenant's rows, the platform role reads all, the owner writes. Repeating it is harmless. Call
+// it with the owner's pool or in a transaction of its own tables' creation.
 func ProtectTable(ctx context.Context, q Execer, schema, table string) error {
 	schema, table = pgx.Identifier{schema}.Sanitize(), pgx.Identifier{table}.Sanitize()
 	if _, err := q.Exec(ctx, fmt.Sprintf(strings.TrimSpace(protectSQL), schema, table)); err != nil {

@@ -1,5 +1,5 @@
 // Package secrets seals what the platform must be able to read again but nobody else: AES-256-GCM under
-// PLATFORM_ENCRYPTION_KEY (spec.md, Authentication), with key ids so that the key can be rotated.
+// PLATFORM_ENCRYPTION_KEY (docs/rules/setup.md#platform-key), with key ids so that the key can be rotated.
 package secrets
 
 import (

@@ -16,7 +16,7 @@ import (
 // maxToken is longer than any token of ours; longer ones are not even hashed.
 const maxToken = 64
 
-// CallbackOwner is what a token in a callback address stands for (rules.md 3).
+// CallbackOwner is what a token in a callback address stands for (docs/rules/payments.md#secret-addresses).
 type CallbackOwner struct {
 	Kind      string          // "stk" for a payment attempt, "c2b" for a shortcode
 	Ref       uuid.UUID       // of the payment attempt or the shortcode

@@ -7,8 +7,8 @@ import (
 )
 
 // ClaimKey is the key of a value that must be unique, such as a login e-mail: an HMAC, since a plain hash of a phone
-// could be reversed by trying all phones (rules.md 18). It is stable for the installation's life, whatever the platform
-// key. The caller normalises the value.
+// could be reversed by trying all phones (docs/rules/engine.md#claims). It is stable for the installation's life,
+// whatever the platform key. The caller normalises the value.
 func (v *Vault) ClaimKey(kind, value string) uuid.UUID {
 	sum := mac(secrets.Derive(v.core.root, secrets.Claims), kind, value)
 	key := uuid.UUID(sum[:16])

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// Times of idempotency marks (rules.md 22).
+// Times of idempotency marks (docs/rules/http.md#idempotency).
 const (
 	IdempotencyLease = 60 * time.Second
 	IdempotencyTTL   = 24 * time.Hour

@@ -24,10 +24,12 @@ const (
 
 // Callback is what a provider sent us, as it came.
 type Callback struct {
-	Kind       string    // e.g. "stk", "c2b_confirmation"
-	Ref        uuid.UUID // what the address's token belongs to, zero without one
-	Shortcode  string    // of the token, "" when unknown
-	Verified   bool      // by token, address or a confirming query; others may only trigger a query (rules.md 1)
+	Kind      string    // e.g. "stk", "c2b_confirmation"
+	Ref       uuid.UUID // what the address's token belongs to, zero without one
+	Shortcode string    // of the token, "" when unknown
+	// Verified is by token, address or a confirming query; others may only trigger a query
+	// (docs/rules/money.md#verified-sightings).
+	Verified   bool
 	SourceIP   netip.Addr
 	Body       []byte
 	ReceivedAt time.Time

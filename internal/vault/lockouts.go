@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// The rule of the lock (spec.md, Limits).
+// The rule of the lock (docs/rules/identity.md#lockout).
 const (
 	LockoutTries = 5
 	LockoutTime  = 15 * time.Minute
 )
 
-// Lockouts counts wrong passwords for each e-mail, known or not (rules.md 21). It stores an HMAC of the e-mail.
+// Lockouts counts wrong passwords for each e-mail, known or not (docs/rules/identity.md#lockout). It stores an HMAC of
+// the e-mail.
 type Lockouts struct {
 	core *core
 	key  []byte

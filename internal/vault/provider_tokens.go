@@ -14,7 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// ProviderTokenTTL is how long a provider's access token is used (spec.md, Limits), though it would live longer.
+// ProviderTokenTTL is how long a provider's access token is used (docs/rules/payments.md#shared-token), though it would
+// live longer.
 const ProviderTokenTTL = 290 * time.Second
 
 // Bounds of fetching: each fetch holds a database connection for its lock.
@@ -23,8 +24,8 @@ const (
 	fetchesOpen = 4
 )
 
-// ProviderTokens shares one access token for each credential set among all replicas (rules.md 7): with the provider, a
-// new token ends the one before.
+// ProviderTokens shares one access token for each credential set among all replicas
+// (docs/rules/payments.md#shared-token): with the provider, a new token ends the one before.
 type ProviderTokens struct {
 	core    *core
 	flights singleflight.Group

@@ -13,7 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// RefreshTokenTTL is how long a refresh token can be used (spec.md, Limits). Each rotation starts it anew.
+// RefreshTokenTTL is how long a refresh token can be used (docs/rules/identity.md#token-lifetimes). Each rotation
+// starts it anew.
 const RefreshTokenTTL = 7 * 24 * time.Hour
 
 // sessionKept is how long an ended session stays, so that the reuse of its tokens is still told apart.

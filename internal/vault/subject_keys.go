@@ -24,7 +24,8 @@ const SubjectKeyTTL = time.Minute
 // subjectKeysKept bounds the keys in memory.
 const subjectKeysKept = 65536
 
-// Key encrypts the personal fields of one subject (rules.md 31). Safe for concurrent use; the zero value is no key.
+// Key encrypts the personal fields of one subject (docs/rules/engine.md#personal-fields). Safe for concurrent use; the
+// zero value is no key.
 type Key struct{ aead cipher.AEAD }
 
 // newKey makes the cipher of 32 bytes; each sealed text carries its own random nonce.

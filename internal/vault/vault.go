@@ -1,6 +1,6 @@
-// Package vault keeps what is neither event nor projection (rules.md 32): keys, passwords, sessions, credentials,
-// counters, idempotency marks and the raw inbox of provider callbacks. It lives in a schema of its own, which only the
-// owner may touch. Secrets are sealed under the platform key and bound to their row.
+// Package vault keeps what is neither event nor projection (docs/rules/engine.md#vault): keys, passwords, sessions,
+// credentials, counters, idempotency marks and the raw inbox of provider callbacks. It lives in a schema of its own,
+// which only the owner may touch. Secrets are sealed under the platform key and bound to their row.
 package vault
 
 import (

@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// Fleet polls. Source: spec.md, Limits.
+// Fleet polls. Source: docs/rules/network.md#fleet-polls.
 const (
 	pollBatch    = 10
 	pollPatience = 5 * time.Second // a router that takes longer is as good as away
@@ -96,7 +96,7 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	return out
 }
 
-// ask fills a poll: load, and how many PPP sessions are up. Source: spec.md, Fleet monitoring.
+// ask fills a poll: load, and how many PPP sessions are up. Source: docs/rules/network.md#fleet-polls.
 func (r router) ask(ctx context.Context, p *networkviews.Poll) error {
 	resource, err := r.resource(ctx)
 	if err != nil {

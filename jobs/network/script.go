@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// BootstrapVersion is that of the newest script. Source: spec.md, Bootstrap script.
+// BootstrapVersion is that of the newest script. Source: docs/rules/network.md#bootstrap-script.
 const BootstrapVersion = routerplan.BootstrapVersion
 
 // TokenBootstrap is the kind of the tokens in the addresses at which scripts report.

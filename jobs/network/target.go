@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// errNoCredentials is a router that cannot be asked, whatever its state. Source: spec.md, Fleet monitoring.
+// errNoCredentials is a router that cannot be asked, whatever its state. Source: docs/rules/network.md#fleet-polls.
 func errNoCredentials() error {
 	return failure.NewUnavailable("device_unreachable", "No router API credentials are stored for this device.", 0, nil)
 }

@@ -39,7 +39,8 @@ type Config struct {
 	Polls    *Polls
 	Clock    clock.Clock
 	Logger   *slog.Logger
-	// Overrides lets a device's management address stand for its tunnel address: outside production only (rules.md 23).
+	// Overrides lets a device's management address stand for its tunnel address: outside production only
+	// (docs/rules/network.md#router-inputs).
 	Overrides bool
 	// Script says what bootstrap scripts tell routers about the platform.
 	Script ScriptSettings

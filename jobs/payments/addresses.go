@@ -17,13 +17,14 @@ const (
 	TokenPaybill = "c2b"
 )
 
-// Paths of the paybill callbacks. Source: spec.md, Inbound webhook endpoints.
+// Paths of the paybill callbacks. Source: docs/rules/payments.md#callback-endpoints.
 const (
 	confirmationPath = "/webhooks/mobile-money/c2b/confirmation"
 	validationPath   = "/webhooks/mobile-money/c2b/validation"
 )
 
-// Addresses makes the secret addresses at which the provider calls us (rules.md 3). They are never logged.
+// Addresses makes the secret addresses at which the provider calls us (docs/rules/payments.md#secret-addresses). They
+// are never logged.
 type Addresses struct {
 	// Prompt is PAYMENT_CALLBACK_URL, without a final slash. Paybill addresses share its scheme and host.
 	Prompt string

@@ -10,8 +10,8 @@ import (
 // CallbackBillManager is a payment reported by the bill manager.
 const CallbackBillManager = "billmanager_payment"
 
-// billManagerBody is such a payment on the wire; values may be texts or numbers. Source: facts/mobile-money.md, Bill
-// manager.
+// billManagerBody is such a payment on the wire; values may be texts or numbers. Source:
+// docs/facts/mobile-money.md#bill-manager.
 type billManagerBody struct {
 	TransactionID    json.RawMessage `json:"transactionId"`
 	PaidAmount       json.RawMessage `json:"paidAmount"`

@@ -18,7 +18,7 @@ import (
 
 // readPrompt handles the result of a prompt. The attempt is the one of the address's token, else the one that the
 // provider names. A success becomes a receipt, another code a verdict; what is unverified, or lacks what a receipt
-// needs, only makes us ask (rules.md 1).
+// needs, only makes us ask (docs/rules/money.md#verified-sightings).
 func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
 	c, err := mobilemoney.ParseSTKCallback(t.Body)
 	if err != nil {
@@ -98,8 +98,8 @@ func orReceived(at time.Time, t vault.TakenCallback) time.Time {
 }
 
 // readPaybill handles a paybill payment, told by the provider or the bill manager. It belongs to the organization of
-// the shortcode, on a platform shortcode to nobody yet (rules.md 9). An unverified one only makes us ask about the
-// prompt that it may belong to.
+// the shortcode, on a platform shortcode to nobody yet (docs/rules/money.md#money-without-an-owner). An unverified one
+// only makes us ask about the prompt that it may belong to.
 func (w *Workers) readPaybill(
 	ctx context.Context, t vault.TakenCallback, parse func([]byte) (mobilemoney.C2B, error),
 ) error {

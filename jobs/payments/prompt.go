@@ -17,7 +17,7 @@ import (
 const promptDescription = "Internet bill"
 
 // SubmitPrompt sends a prompt, once: who finds the submission begun by an earlier attempt of this job does not know
-// what became of it, and says so (rules.md 27).
+// what became of it, and says so (docs/rules/engine.md#doubt).
 func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, cause jobs.Cause) error {
 	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
@@ -125,7 +125,7 @@ func messageOf(err error) string {
 }
 
 // QueryPrompt asks what became of a prompt. Only a verdict ends the payment; a success without a number becomes a
-// provisional receipt (rules.md 2, 4).
+// provisional receipt (docs/rules/payments.md#verdicts, docs/rules/money.md#provisional-receipts).
 func (w *Workers) QueryPrompt(ctx context.Context, args commands.QueryPrompt, cause jobs.Cause) error {
 	p, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)

@@ -67,7 +67,8 @@ func (a Access) Provider(environment string) (Provider, error) {
 		"This environment of the payment provider is not available here.", 0, nil)
 }
 
-// Ready gives failure.Unavailable while the provider of an environment cannot be called (rules.md 6).
+// Ready gives failure.Unavailable while the provider of an environment cannot be called
+// (docs/rules/payments.md#open-breaker).
 func (a Access) Ready(environment string) error {
 	p, err := a.Provider(environment)
 	if err != nil {
@@ -76,7 +77,7 @@ func (a Access) Ready(environment string) error {
 	return p.Ready()
 }
 
-// Tokens is the TokenSource that all replicas share (rules.md 7).
+// Tokens is the TokenSource that all replicas share (docs/rules/payments.md#shared-token).
 type Tokens struct {
 	Vault *vault.ProviderTokens
 	// Fetch asks the provider; Endpoint.FetchToken of the client's own endpoint.

@@ -24,7 +24,8 @@ type Receiver struct {
 	Inbox   *Inbox
 	// Allowed are the provider's addresses; empty = any, and none proves anything.
 	Allowed []netip.Prefix
-	// TrustBare takes callbacks at addresses without a token for true: sandbox and test mode (rules.md 3).
+	// TrustBare takes callbacks at addresses without a token for true: sandbox and test mode
+	// (docs/rules/payments.md#secret-addresses).
 	TrustBare bool
 }
 
@@ -50,7 +51,7 @@ type sender struct {
 
 // Receive stores a callback and gives the answer. kind is one of the Callback constants; token is "" at the bare
 // address. admit counts the callback of a shortcode against the rate limit, which governs the answer, not durability
-// (rules.md 8). Fails: source_not_allowed, malformed_callback, and what admit gives.
+// (docs/rules/payments.md#stored-first). Fails: source_not_allowed, malformed_callback, and what admit gives.
 func (r Receiver) Receive(
 	ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error,
 ) (any, error) {
@@ -127,7 +128,7 @@ func tokenOf(kind string) string {
 	return TokenPaybill
 }
 
-// Answers to a validation. Source: facts/mobile-money.md, C2B.
+// Answers to a validation. Source: docs/facts/mobile-money.md#c2b-validation.
 const (
 	validationAccepted     = "0"
 	validationBadAccount   = "C2B00012"
@@ -137,7 +138,7 @@ const (
 )
 
 // validate answers whether a payment should go through: an unknown account is no reason to refuse money, unless the
-// organization wants it so (rules.md 10).
+// organization wants it so (docs/rules/payments.md#validation).
 func (r Receiver) validate(ctx context.Context, s sender, callback uuid.UUID, body []byte) (any, error) {
 	c, err := mobilemoney.ParseC2B(body)
 	if err != nil {

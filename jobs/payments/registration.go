@@ -10,7 +10,7 @@ import (
 )
 
 // RegisterShortcode activates an organization's own shortcode: a token and the registration of its C2B addresses, both
-// with its own credentials (rules.md 9). A failure is an outcome; the process tries again.
+// with its own credentials (docs/rules/payments.md#direct-shortcode). A failure is an outcome; the process tries again.
 func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterShortcode, cause jobs.Cause) error {
 	if err := w.cfg.Views.WaitFor(ctx, paymentsviews.GatewaysName, args.Position); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	return err
 }
 
-// RegisterPlatform registers the addresses of the shared paybill (rules.md 3).
+// RegisterPlatform registers the addresses of the shared paybill (docs/rules/payments.md#callback-endpoints).
 func (w *Workers) RegisterPlatform(ctx context.Context, _ commands.RegisterPlatform, _ jobs.Cause) error {
 	if w.cfg.Access.Platform.ShortCode == "" {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// Limits of a job (rules.md 27): an attempt whose program was killed is taken up again after rescueAfter.
+// Limits of a job (docs/rules/engine.md#jobs): an attempt whose program was killed is taken up again after rescueAfter.
 const (
 	maxTimeout  = 30 * time.Second
 	rescueAfter = 90 * time.Second

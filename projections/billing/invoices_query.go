@@ -16,7 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// InvoiceStates are the values of a row's state. Source: facts/billing.md, Life cycles.
+// InvoiceStates are the values of a row's state. Source: docs/rules/billing.md#invoice-life.
 var InvoiceStates = []string{"draft", "issued", "partially_paid", "paid", "voided"}
 
 // InvoiceRow is one invoice.

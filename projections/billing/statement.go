@@ -14,9 +14,9 @@ import (
 // StatementName is the projection's durable name.
 const StatementName = "billing_statement"
 
-// Statement explains each subscriber's balance line by line. Debits are charges and credits are payments (api.md, Money
-// as shown): what takes a charge back is a negative debit, what takes a payment back a negative credit, so that the sum
-// of credits is the money received. Using credit for an invoice moves nothing and has no line.
+// Statement explains each subscriber's balance line by line. Debits are charges and credits are payments
+// (docs/rules/money.md#statement): what takes a charge back is a negative debit, what takes a payment back a negative
+// credit, so that the sum of credits is the money received. Using credit for an invoice moves nothing and has no line.
 type Statement struct{}
 
 //go:embed statement.sql

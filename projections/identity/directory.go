@@ -8,8 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// sessionMemory is how long the end of a session is remembered: longer than an access token lives (spec.md: 15
-// minutes).
+// sessionMemory is how long the end of a session is remembered: longer than an access token lives (15 minutes:
+// docs/rules/identity.md#token-lifetimes).
 const sessionMemory = 20 * time.Minute
 
 // Directory is the read model that every request asks: which organization a host is, what a user may do at this moment,

@@ -46,7 +46,7 @@ func (Services) Handles() []string {
 	}
 }
 
-// States of a service. Source: spec.md, Network service.
+// States of a service. Source: docs/rules/network.md#service-states.
 const (
 	StatePending  = "pending"
 	StateActive   = "active"

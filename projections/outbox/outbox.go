@@ -1,6 +1,6 @@
 // Package outbox holds the integration events that the platform publishes, in the order of the log. A message is
 // published through Watermill's Publisher into the table, in the transaction that moves the checkpoint: it is there
-// exactly once, and never before an earlier one. Source: spec.md, Internal outbox events.
+// exactly once, and never before an earlier one. Source: docs/rules/webhooks.md#outbox.
 package outbox
 
 import (

@@ -6,7 +6,7 @@ create table {schema}.messages (
   org_id uuid not null,
   type text not null,
   at timestamptz not null,
-  payload jsonb not null,    -- the data of spec.md's envelope
+  payload jsonb not null,    -- the data of the envelope (docs/rules/webhooks.md#envelope)
   primary key (position, ordinal)
 );
 create index messages_of_organization on {schema}.messages (org_id, position, ordinal);

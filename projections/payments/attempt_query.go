@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// The time in which a paybill payment may belong to a prompt. Source: rules.md 2.
+// The time in which a paybill payment may belong to a prompt. Source: docs/rules/money.md#provisional-receipts.
 const (
 	claimBefore = time.Minute // clocks differ
 	claimAfter  = 48 * time.Hour
 )
 
 // AttemptOf finds the attempt that a receipt belongs to, nil without one. A conflict is money that names an attempt but
-// cannot be its payment: another shortcode or amount, or out of time (rules.md 2). The attempt itself may still refuse
-// it.
+// cannot be its payment: another shortcode or amount, or out of time (docs/rules/money.md#provisional-receipts). The
+// attempt itself may still refuse it.
 func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *PaymentRow, conflict bool, err error) {
 	if !r.PaymentID.IsZero() {
 		attempt, err = q.Attempt(ctx, r.PaymentID)

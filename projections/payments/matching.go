@@ -10,7 +10,7 @@ import (
 // MatchingName is the projection's durable name.
 const MatchingName = "payments_matching"
 
-// Matching knows by which references a paybill payment names its payer (facts/billing.md, Rules).
+// Matching knows by which references a paybill payment names its payer (docs/rules/money.md#matching).
 type Matching struct{}
 
 //go:embed matching.sql

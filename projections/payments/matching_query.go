@@ -14,8 +14,8 @@ import (
 
 // Reference is what a paybill payment says about its payer.
 type Reference struct {
-	// OrgID owns the shortcode; zero for a platform one, on which everything must be unique over all tenants (rules.md
-	// 9).
+	// OrgID owns the shortcode; zero for a platform one, on which everything must be unique over all tenants
+	// (docs/rules/payments.md#shared-paybill).
 	OrgID    id.Organization
 	BillRef  string // as typed
 	Phone    string // the payer's; masked or hashed ones identify nobody

@@ -14,7 +14,7 @@ import (
 // PaymentsName is the projection's durable name.
 const PaymentsName = "payments_payments"
 
-// Gateways as the API shows them. Source: spec.md, Webhook event envelope, for the first.
+// Gateways as the API shows them. Source: docs/rules/payments.md#outside-statuses, for the first.
 const (
 	GatewayPrompt = "mobile_money_stk"
 	GatewayCash   = "cash"

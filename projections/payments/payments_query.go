@@ -57,7 +57,7 @@ type PaymentRow struct {
 // Amount is what was asked for.
 func (r PaymentRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
-// Statuses of payments as shown outside. Source: spec.md, Payment statuses.
+// Statuses of payments as shown outside. Source: docs/rules/payments.md#outside-statuses.
 const (
 	StatusPending   = "PENDING"
 	StatusSuccess   = "SUCCESS"
@@ -65,7 +65,7 @@ const (
 	StatusFailed    = "FAILED"
 )
 
-// stagesOf lists the stages behind each status. Source: rules.md 4.
+// stagesOf lists the stages behind each status. Source: docs/rules/payments.md#outside-statuses.
 var stagesOf = map[string][]string{
 	StatusPending:   {"created", "sent", "awaiting", "in_doubt"},
 	StatusSuccess:   {"succeeded"},
@@ -86,8 +86,7 @@ func (r PaymentRow) Status() string {
 	return StatusPending
 }
 
-// reasons are the machine-readable words for result codes. Source: spec.md, Provider result codes;
-// facts/mobile-money.md.
+// reasons are the machine-readable words for result codes. Source: docs/facts/mobile-money.md#result-codes.
 var reasons = map[string]string{
 	"1": "insufficient_funds", "17": "provider_duplicate_guard", "1001": "customer_busy",
 	"1032": "cancelled_by_customer", "2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked",

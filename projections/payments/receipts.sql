@@ -1,4 +1,5 @@
--- org_id is null while the money is nobody's: then only the platform sees it (rules.md 9).
+-- org_id is null while the money is nobody's: then only the platform sees it
+-- (docs/rules/money.md#money-without-an-owner).
 create table {schema}.receipts (
   receipt_id uuid primary key,
   org_id uuid,

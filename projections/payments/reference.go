@@ -5,7 +5,7 @@ import "strings"
 // maxReference is the longest reference that is looked up, in bytes. The provider allows 20 characters.
 const maxReference = 64
 
-// Lengths of invoice prefixes. Source: api.md, GET/PUT /settings/organization.
+// Lengths of invoice prefixes. Source: docs/rules/billing.md#invoice-numbers.
 const (
 	minPrefix = 2
 	maxPrefix = 6

@@ -117,7 +117,7 @@ func (r *Runner) schemaPrefix(name string) string {
 	return r.cfg.DB.Namespace.Schema("p_" + name + "_")
 }
 
-// createTables creates a schema with a projection's tables and their rights (rules.md 29).
+// createTables creates a schema with a projection's tables and their rights (docs/rules/engine.md#row-security).
 func createTables(ctx context.Context, tx pgx.Tx, p Projection, schema string) error {
 	if _, err := tx.Exec(ctx, "create schema "+schema); err != nil {
 		return err

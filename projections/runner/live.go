@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// batchLimit is the most events of a transaction: beyond it nothing is gained (facts/storage.md).
+// batchLimit is the most events of a transaction: beyond it nothing is gained (docs/facts/storage.md#projecting).
 const batchLimit = 1000
 
 // entry is a registered projection and what this program knows of its tables.

@@ -159,7 +159,7 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	}
 }
 
-// forgets looks for what is left of Omar (rules.md 31).
+// forgets looks for what is left of Omar (docs/rules/engine.md#personal-fields).
 func forgets(t *testing.T, dump string) {
 	t.Helper()
 	for _, word := range []string{"Omar", "omar", "Ali\"", "254700000001"} {

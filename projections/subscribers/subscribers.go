@@ -118,7 +118,7 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 		where s.subscriber_id = $1 on conflict do nothing`, subscriber, tagsOf(d))
 }
 
-// forget nulls what identified the person (rules.md 31).
+// forget nulls what identified the person (docs/rules/engine.md#personal-fields).
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,

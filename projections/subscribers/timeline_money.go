@@ -3,7 +3,6 @@ package subscribersviews
 import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // ofInvoice is a happening about an invoice.
@@ -67,9 +66,10 @@ func ofCredit(e events.AccountEvent) happening {
 			cause: id.Any(v.SubscriberID),
 		}
 	case events.CreditNoteDrafted:
-		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, "A credit note", v.Amount, "drafted")
+		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, "A credit note of "+v.Amount.String()+" was drafted.")
 	case events.CreditNoteIssued:
-		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, numbered("Credit note", v.Number), v.Amount, "issued")
+		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason,
+			numbered("Credit note", v.Number)+" of "+v.Amount.String()+" was issued.")
 	case events.PromptReserved:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt of "+v.Amount.String()+" was opened.")
 	case events.PromptReleased:
@@ -85,10 +85,9 @@ func ofCredit(e events.AccountEvent) happening {
 }
 
 // ofNote is a happening about a credit note.
-func ofNote(s id.Subscriber, note id.Receipt, reason, which string, amount money.Amount, done string) happening {
+func ofNote(s id.Subscriber, note id.Receipt, reason, summary string) happening {
 	return happening{
-		subscriber: s, summary: which + " of " + amount.String() + " was " + done + ".", reason: reason,
-		causeType: "credit_note", cause: id.Any(note),
+		subscriber: s, summary: summary, reason: reason, causeType: "credit_note", cause: id.Any(note),
 	}
 }
 

@@ -46,7 +46,8 @@ type token struct {
 // registration holds the C2B addresses of a shortcode.
 type registration struct {
 	confirmation, validation string
-	// cancelled: what happens to a payment whose validation cannot be reached. Source: facts/mobile-money.md, C2B.
+	// cancelled: what happens to a payment whose validation cannot be reached. Source:
+	// docs/facts/mobile-money.md#c2b-registration.
 	cancelled bool
 }
 

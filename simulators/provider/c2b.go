@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// registerRequest is the body of a URL registration. Source: facts/mobile-money.md, C2B.
+// registerRequest is the body of a URL registration. Source: docs/facts/mobile-money.md#c2b-registration.
 type registerRequest struct {
 	ShortCode       text
 	ResponseType    text
@@ -140,7 +140,7 @@ func (s *Simulator) confirmation(urls registration, t Transaction, billRef, echo
 	return c
 }
 
-// c2bBody has the fields of spec.md, Inbound webhook endpoints. Needs the lock.
+// c2bBody has the fields of docs/facts/mobile-money.md#c2b. Needs the lock.
 func (s *Simulator) c2bBody(t Transaction, billRef, echo string) map[string]string {
 	phone := s.book.phone(t.MSISDN)
 	msisdn := t.MSISDN

@@ -47,8 +47,8 @@ func (s *Simulator) promptCallback(p *prompt, t *Transaction) callback {
 		"ResultCode": p.code, "ResultDesc": resultText(p.code),
 	}
 	if t != nil {
-		// Both receipt names and both ways to write an amount are in use. Source: facts/mobile-money.md, Payment
-		// prompt.
+		// Both receipt names and both ways to write an amount are in use. Source:
+		// docs/facts/mobile-money.md#prompt-callback.
 		n := len(s.book.transactions)
 		name, value := "MpesaReceiptNumber", json.Number(t.Amount.Decimal())
 		if n%2 == 0 {
@@ -177,7 +177,8 @@ func loopbackURL(address string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopbackHost(u.Hostname())
 }
 
-// loopbackHost knows the names and numbers of this machine; *.localhost does not resolve everywhere (rules.md 37).
+// loopbackHost knows the names and numbers of this machine; *.localhost does not resolve everywhere
+// (docs/rules/setup.md#local-names).
 func loopbackHost(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

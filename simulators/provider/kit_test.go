@@ -161,7 +161,7 @@ func (k *kit) newToken(key, secret string) string {
 	defer w.Body.Close()
 	var body struct {
 		Token   string `json:"access_token"`
-		Expires string `json:"expires_in"` // a string: facts/mobile-money.md, Token
+		Expires string `json:"expires_in"` // a string: docs/facts/mobile-money.md#token
 	}
 	if err := json.NewDecoder(w.Body).Decode(&body); err != nil {
 		k.t.Fatal(err)

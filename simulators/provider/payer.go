@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Phone is how the owner of a phone answers prompts. Source: api.md, Provider simulator.
+// Phone is how the owner of a phone answers prompts. Source: docs/rules/setup.md#provider-simulator.
 type Phone struct {
 	Behaviour string `json:"behaviour"`
 	DelayMs   int    `json:"delayMs"` // 0 takes the simulator's
@@ -30,7 +30,7 @@ const (
 // defaultPhone names the entry for phones that have none of their own.
 const defaultPhone = "default"
 
-// outcomes are the result codes of the simple behaviours. Source: facts/mobile-money.md, Payment prompt.
+// outcomes are the result codes of the simple behaviours. Source: docs/facts/mobile-money.md#result-codes.
 var outcomes = map[string]int{
 	pays: 0, "cancel": 1032, "wrong_pin": 2001, "insufficient": 1, "busy": 1001, "expired": 1019, "undeliverable": 1025,
 	noAnswer: 1037, "internal": 17, "not_permitted": 2028, "pin_locked": 8006,

@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// promptRequest is the body of an STK push. Source: spec.md, Inbound webhook endpoints.
+// promptRequest is the body of an STK push. Source: docs/facts/mobile-money.md#payment-prompt.
 type promptRequest struct {
 	BusinessShortCode text
 	Password          text
@@ -27,7 +27,7 @@ type promptRequest struct {
 	TransactionDesc   text
 }
 
-// Limits of a prompt. Source: facts/mobile-money.md, Payment prompt.
+// Limits of a prompt. Source: docs/facts/mobile-money.md#payment-prompt.
 const (
 	maxPrompt         = 250_000
 	maxReference      = 12

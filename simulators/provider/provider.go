@@ -1,8 +1,8 @@
-// Package provider is a mobile-money provider on a real socket: it speaks the provider's paths of spec.md, moves
-// pretended money, and misbehaves on request in every way that facts/mobile-money.md knows of. What really happened to
-// the money is always readable at GET /sim/transactions, whatever was dropped, repeated or reordered on the way, so
-// that a test can compare it with the books. It is driven as api.md, Provider simulator, says; the same over HTTP for a
-// demo.
+// Package provider is a mobile-money provider on a real socket: it speaks the provider's paths
+// (docs/facts/mobile-money.md#paths), moves pretended money, and misbehaves on request in every way that the provider
+// does (docs/facts/mobile-money.md#prompt-callback). What really happened to the money is always readable at GET
+// /sim/transactions, whatever was dropped, repeated or reordered on the way, so that a test can compare it with the
+// books. It is driven as docs/rules/setup.md#provider-simulator says; the same over HTTP for a demo.
 //
 // Two runs with the same Seed, clock and order of requests give the same ids, receipt numbers and faults. It posts to
 // loopback addresses only.
@@ -163,7 +163,8 @@ func (s *Simulator) finished() {
 	}
 }
 
-// handler serves the provider's paths, with and without the prefix /mpesa (rules.md 38), and the control paths.
+// handler serves the provider's paths, with and without the prefix /mpesa (docs/rules/setup.md#provider-simulator), and
+// the control paths.
 func (s *Simulator) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oauth/v1/generate", s.faulty(s.issueToken))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tokenLife is what the provider grants; callers cache for less. Source: facts/mobile-money.md, Token.
+// tokenLife is what the provider grants; callers cache for less. Source: docs/facts/mobile-money.md#token.
 const tokenLife = 3599 * time.Second
 
 // issueToken answers GET /oauth/v1/generate. A new token makes the previous one of the same key invalid.

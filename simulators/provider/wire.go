@@ -38,7 +38,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// refuse writes the provider's error shape. Source: facts/mobile-money.md, Payment prompt.
+// refuse writes the provider's error shape. Source: docs/facts/mobile-money.md#error-form.
 func (s *Simulator) refuse(w http.ResponseWriter, status int, code, message string) {
 	s.mu.Lock()
 	requestID := s.book.id("req-")

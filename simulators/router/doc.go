@@ -1,8 +1,8 @@
 // Package router is MikroTik routers on real sockets, many in one process. Each has one configuration store behind two
 // protocols: REST (www and www-ssl, with a self-signed certificate) and the API protocol (api and api-ssl), with the
-// same validation and the same words. Versions differ as facts/routeros.md says: before 7.1 there is no REST and www
-// shows a page, before 7.9 REST is on www-ssl only, dates are ISO from 7.10, "!empty" comes from 7.18, and ip/service
-// lists connections from 7.19.
+// same validation and the same words. Versions differ as docs/facts/routeros.md#releases says: before 7.1 there is no
+// REST and www shows a page, before 7.9 REST is on www-ssl only, dates are ISO from 7.10, "!empty" comes from 7.18, and
+// ip/service lists connections from 7.19.
 //
 // A router is driven in Go (Do, Connect, SetFaults, SetPower, ...) or over the control surface:
 //

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // start is the instant of every test's clock.
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// versions are those that facts/routeros.md tells apart.
+// versions are those that docs/facts/routeros.md#releases tells apart.
 var versions = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 
 // kit is a simulator of one router.

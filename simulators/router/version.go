@@ -10,7 +10,7 @@ import (
 // version is a release as a number that compares: 71600 is 7.16.
 type version int
 
-// The releases at which something changes. Source: facts/routeros.md 0, 1, 2, 4.
+// The releases at which something changes. Source: docs/facts/routeros.md#releases.
 const (
 	v7            version = 70000
 	v7PlainREST   version = 70900 // REST on www, too

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// BootstrapVersion is the version of the script that Bootstrap writes. Source: spec.md, Bootstrap script.
+// BootstrapVersion is the version of the script that Bootstrap writes. Source: docs/rules/network.md#bootstrap-script.
 const BootstrapVersion = 2
 
 // bootstrapComment tags what the script makes outside the firewall. bootstrapGroup is the router's user group.
@@ -98,7 +98,7 @@ func (c BootstrapConfig) Validate() error {
 	return f.Err()
 }
 
-// serviceOf is the router's service behind an API port. Source: spec.md, Protocol by port.
+// serviceOf is the router's service behind an API port. Source: docs/rules/network.md#api-ports.
 func serviceOf(port int) string {
 	switch port {
 	case 443:

@@ -52,7 +52,7 @@ func (v Version) AtLeast(major, minor int) bool {
 	return v.Major > major || v.Major == major && v.Minor >= minor
 }
 
-// commentedProfiles is since when a PPP profile is known to have a comment. Source: facts/routeros.md, section 0.
+// commentedProfiles is since when a PPP profile is known to have a comment. Source: docs/facts/routeros.md#releases.
 func (v Version) commentedProfiles() bool { return v.AtLeast(7, 9) }
 
 // hotspotLease is how long a device at a hotspot or a CPE keeps its address.

@@ -11,8 +11,8 @@ import (
 // FirewallTag begins the comment of every firewall rule of the platform. All other rules are the operator's.
 const FirewallTag = "Platform-fw:"
 
-// Comments of the platform's rules, in their order: the tunnel rule is first of the whole table. Source: spec.md,
-// Bootstrap script 4 and Firewall reconciler.
+// Comments of the platform's rules, in their order: the tunnel rule is first of the whole table. Source:
+// docs/rules/network.md#firewall-rules.
 const (
 	fwTunnel  = FirewallTag + "tunnel"
 	fwRadius  = FirewallTag + "radius-incoming"

@@ -47,7 +47,7 @@ var menus = []menu{
 	},
 }
 
-// resourceNames are the deterministic names of one service's resources. Source: spec.md, Network service record.
+// resourceNames are the deterministic names of one service's resources. Source: docs/rules/network.md#service-record.
 type resourceNames struct {
 	vlan, pool, pppProfile, pppoe, dhcp, hotspotProfile, hotspot string
 }

@@ -30,8 +30,9 @@ const (
 	groupVLAN     = "VLAN"
 )
 
-// Picker offers the interfaces of a router in spec.md's groups, in the router's order. Reserved bridges are left out,
-// other reserved interfaces are shown with the reason. The platform's own VLANs are nobody's choice.
+// Picker offers the interfaces of a router in four groups, in the router's order
+// (docs/rules/network.md#reserved-interfaces). Reserved bridges are left out, other reserved interfaces are shown with
+// the reason. The platform's own VLANs are nobody's choice.
 func Picker(s Snapshot) []Group {
 	groups := []Group{{Name: groupBridges}, {Name: groupEthernet}, {Name: groupSFP}, {Name: groupVLAN}}
 	reserved, ours := Reserved(s), platformVlans(s)

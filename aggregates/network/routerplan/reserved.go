@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Names with a meaning on every router. Source: spec.md, Reserved interface set.
+// Names with a meaning on every router. Source: docs/rules/network.md#reserved-interfaces.
 const (
 	TunnelInterface = "platform-tunnel"
 	lanBridge       = "bridge-lan"
@@ -16,8 +16,8 @@ const (
 // clientTypes are the interface types of what dials out.
 var clientTypes = map[string]string{"pppoe-out": "PPPoE", "l2tp-out": "L2TP", "sstp-out": "SSTP"}
 
-// Reserved tells which interfaces no service may be on, with the reason, from all seven sources of spec.md. When there
-// are several reasons the first in their order is given.
+// Reserved tells which interfaces no service may be on, with the reason, from all seven sources of
+// docs/rules/network.md#reserved-interfaces. When there are several reasons the first in their order is given.
 func Reserved(s Snapshot) map[string]string {
 	reserved := map[string]string{}
 	reserve := func(name, reason string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// releases are the versions that facts/routeros.md tells apart.
+// releases are the versions that docs/facts/routeros.md#releases tells apart.
 var releases = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 
 // simulated starts a router of a version.

@@ -24,7 +24,7 @@ const (
 	formNumber
 )
 
-// forms of properties that a router writes otherwise than it was told. Source: facts/routeros.md, Formats.
+// forms of properties that a router writes otherwise than it was told. Source: docs/facts/routeros.md#formats.
 var forms = map[string]form{
 	"disabled": formFlag, "one-session-per-host": formFlag, "use-radius": formFlag, "radius-accounting": formFlag,
 	"accept-empty-service": formFlag, "accept": formFlag, "accounting": formFlag, "use-service-tag": formFlag,

@@ -1,5 +1,5 @@
 -- +goose Up
--- Operational tables that are not projections (rules.md 32). All times come from the program's clock.
+-- Operational tables that are not projections (docs/rules/engine.md#vault). All times come from the program's clock.
 
 -- The installation's own secret, from which stable keys are derived. One row.
 create table {schema}.root_keys (

@@ -12,7 +12,8 @@
 //	                            │                                                         │
 //	                            └─ refused ─► VoidInvoice with the number ─► voided ──────┘
 //
-// A number that was granted always ends in a document: the series has no gaps (rules.md 13).
+// A number that was granted always ends in a document: the series has no gaps
+// (docs/rules/billing.md#numbers-without-gaps).
 package invoicing
 
 import (

@@ -1,6 +1,6 @@
 // Package provisioning brings each service onto its router, through re-creation and removal, whatever happens in
-// between. Every state is a row, so a kill between removal and creation loses nothing. Source: spec.md, Network
-// service.
+// between. Every state is a row, so a kill between removal and creation loses nothing. Source:
+// docs/rules/network.md#service-states.
 //
 //	requested, changed ──────────────► job ApplyService ──► applied ──► SettleAddresses (the former subnet is free)
 //	re-creation confirmed ──► job RemoveService (recreate) ──► torn down ──► job ApplyService ──► applied

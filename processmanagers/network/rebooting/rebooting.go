@@ -1,5 +1,5 @@
 // Package rebooting reboots a router once and finds out by its uptime whether it did. A connection that drops after the
-// command is no failure; neither is a crash: the command is never sent twice. Source: facts/routeros.md, reboot.
+// command is no failure; neither is a crash: the command is never sent twice. Source: docs/facts/routeros.md#reboot.
 //
 //	requested ──► job RebootDevice ──► started ──► accepted ──┬──► confirmed
 //	                                        └── a crash ──────┤

@@ -1,5 +1,5 @@
 // Package gatewayregistration activates an organization's own shortcode: gets a token and registers the C2B addresses
-// with its own credentials, and tries again when that failed. Source: rules.md 9.
+// with its own credentials, and tries again when that failed. Source: docs/rules/payments.md#direct-shortcode.
 //
 //	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
 //	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day

@@ -1,5 +1,6 @@
 // Package paymentprompt follows one prompt attempt until its end: sends it once, asks again and again what became of
-// it, gives it up after a day, and then frees the account for the next one. Source: rules.md 4, 5.
+// it, gives it up after a day, and then frees the account for the next one. Source: docs/rules/payments.md#verdicts,
+// docs/rules/payments.md#one-open-prompt.
 //
 //	initiated ──► job SubmitPrompt ──► accepted ─┐            ┌─► succeeded │ cancelled │ failed ──► ReleasePrompt
 //	                     │                       ├─ callback ─┤
@@ -30,15 +31,16 @@ const (
 // abandonedAfter is when a reservation without an attempt is taken for a crash between the two.
 const abandonedAfter = 5 * time.Minute
 
-// rechecks are the times after the start at which the provider is asked; then hourly. Source: rules.md 4.
+// rechecks are the times after the start at which the provider is asked; then hourly. Source:
+// docs/rules/payments.md#verdicts.
 var rechecks = []time.Duration{
 	30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour,
 }
 
 // offHandset are the codes with which the provider says that the prompt is no longer on the handset, though the payment
-// stays PENDING (spec.md, Payment status). When the first re-check still says so, the customer may be asked again for
-// the same amount, long before the attempt expires. Should both be paid after all, both are credited: they are two
-// receipts.
+// stays PENDING (docs/rules/payments.md#result-codes). When the first re-check still says so, the customer may be asked
+// again for the same amount, long before the attempt expires. Should both be paid after all, both are credited: they
+// are two receipts.
 var offHandset = map[string]bool{"1019": true, "1025": true, "1037": true}
 
 // State is what is known of one attempt.

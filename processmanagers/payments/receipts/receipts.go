@@ -1,4 +1,6 @@
-// Package receipts leads the money of one receipt to an account, exactly once. Source: rules.md 1, 2, 9, 12.
+// Package receipts leads the money of one receipt to an account, exactly once. Source:
+// docs/rules/money.md#receipts-once, docs/rules/money.md#provisional-receipts,
+// docs/rules/money.md#money-without-an-owner, docs/rules/money.md#mistakes.
 //
 //	recorded ┬─ attempt known ─► SettlePayment ─┬─► PaymentSucceeded ──► MatchReceipt ──► matched ──► CreditReceipt
 //	         │                                  ├─► ProvisionalClaimed ─► ClaimProvisional ─► claimed ─► AbsorbReceipt
@@ -21,7 +23,7 @@ import (
 // timerUnclaimed raises the alarm about a provisional receipt.
 const timerUnclaimed = "unclaimed"
 
-// claimWindow is how long a real receipt may take to come. Source: rules.md 2.
+// claimWindow is how long a real receipt may take to come. Source: docs/rules/money.md#provisional-receipts.
 const claimWindow = 48 * time.Hour
 
 // State is what is known of one receipt.

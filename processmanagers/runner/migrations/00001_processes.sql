@@ -1,5 +1,6 @@
 -- +goose Up
--- One row for each process: how far it has read, and up to where its outputs are suppressed (rules.md 26).
+-- One row for each process: how far it has read, and up to where its outputs are suppressed
+-- (docs/rules/engine.md#history-stays-quiet).
 create table {schema}.processes (
 	name       text   primary key,
 	checkpoint bigint not null default 0,

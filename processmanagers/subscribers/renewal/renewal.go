@@ -230,7 +230,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 }
 
 // renewFromCredit makes the period of the subscription that expires first due, when the credit covers it whole: a part
-// of it stays credit (rules.md 14).
+// of it stays credit (docs/rules/subscribers.md#prepaid).
 func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanagers.Output {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
