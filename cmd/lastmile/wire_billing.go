@@ -1,15 +1,30 @@
 package main
 
 import (
+	"context"
+
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
+
+// billingArea is the area as the program holds it.
+func billingArea() area {
+	return area{
+		aggregates: registerBilling,
+		readModels: []runner.Projection{billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{}},
+		processes:  []processmanagers.Any{invoicing.Process(), invoicing.DocumentProcess()},
+		wire:       (*App).wireBilling,
+	}
+}
 
 // registerBilling adds accounts and number series.
 func registerBilling(b *bus.Bus) {
@@ -17,8 +32,8 @@ func registerBilling(b *bus.Bus) {
 	bus.Register(b, billing.NumberSeries())
 }
 
-// billingRoutes are invoices, statements and reports about money.
-func (a *App) billingRoutes() [][]httpapi.Route {
+// wireBilling makes the endpoints of invoices, statements and reports about money.
+func (a *App) wireBilling(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	return [][]httpapi.Route{
 		billingapi.Invoices{
@@ -33,5 +48,5 @@ func (a *App) billingRoutes() [][]httpapi.Route {
 			Bus: e.bus, Collections: billingviews.CollectionsQuery{Views: e.views},
 			Users: identityviews.UsersQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
-	}
+	}, nil
 }

@@ -18,23 +18,6 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// wireAreas makes the areas' endpoints and registers their jobs.
-func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
-	payments, err := a.wirePayments(ctx)
-	if err != nil {
-		return nil, err
-	}
-	areas := append(a.identityRoutes(), a.subscriberRoutes()...)
-	areas = append(areas, a.billingRoutes()...)
-	areas = append(areas, payments...)
-	routers, err := a.wireNetwork(ctx)
-	if err != nil {
-		return nil, err
-	}
-	areas = append(areas, routers...)
-	return append(areas, a.auditRoutes(), a.systemRoutes()), nil
-}
-
 // serve makes the server and opens the door to it. A program without the role api shows its metrics too.
 func (a *App) serve(areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),

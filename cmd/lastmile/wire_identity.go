@@ -1,13 +1,25 @@
 package main
 
 import (
+	"context"
+
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
+
+// identityArea is the area as the program holds it.
+func identityArea() area {
+	return area{
+		aggregates: registerIdentity,
+		readModels: []runner.Projection{identityviews.Organizations{}, identityviews.Users{}},
+		wire:       (*App).wireIdentity,
+	}
+}
 
 // registerIdentity adds organizations, users and sessions.
 func registerIdentity(b *bus.Bus) {
@@ -30,8 +42,8 @@ func (a *App) tokens() identityapi.Tokens {
 	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
 }
 
-// identityRoutes are organizations, users and signing in.
-func (a *App) identityRoutes() [][]httpapi.Route {
+// wireIdentity makes the endpoints of organizations, users and signing in.
+func (a *App) wireIdentity(context.Context) ([][]httpapi.Route, error) {
 	e, cases := a.engines, a.identityCases()
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
@@ -43,5 +55,5 @@ func (a *App) identityRoutes() [][]httpapi.Route {
 		}.Routes(),
 		identityapi.Users{Bus: e.bus, Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),
-	}
+	}, nil
 }

@@ -13,9 +13,24 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/rebooting"
+	"github.com/lastmile-isp/lastmile/processmanagers/network/reconciling"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
+
+// networkArea is the area as the program holds it.
+func networkArea() area {
+	return area{
+		aggregates: registerNetwork,
+		readModels: []runner.Projection{networkviews.Devices{}, networkviews.Services{}, networkviews.History{}},
+		processes:  []processmanagers.Any{provisioning.Process(), reconciling.Process(), rebooting.Process()},
+		wire:       (*App).wireNetwork,
+	}
+}
 
 // registerNetwork adds routers, services, address plans and runs of writes.
 func registerNetwork(b *bus.Bus) {

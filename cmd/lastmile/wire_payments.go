@@ -9,10 +9,27 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
+	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
+
+// paymentsArea is the area as the program holds it.
+func paymentsArea() area {
+	return area{
+		aggregates: registerPayments,
+		readModels: []runner.Projection{
+			paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
+		},
+		processes: []processmanagers.Any{paymentprompt.Process(), receipts.Process(), gatewayregistration.Process()},
+		wire:      (*App).wirePayments,
+	}
+}
 
 // registerPayments adds attempts, receipts and gateway settings.
 func registerPayments(b *bus.Bus) {

@@ -1,14 +1,32 @@
 package main
 
 import (
+	"context"
+
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
+
+// subscribersArea is the area as the program holds it.
+func subscribersArea() area {
+	return area{
+		aggregates: registerSubscribers,
+		readModels: []runner.Projection{
+			subscribersviews.Subscribers{}, subscribersviews.Plans{}, subscribersviews.Subscriptions{},
+			subscribersviews.Timeline{},
+		},
+		processes: []processmanagers.Any{renewal.Process()},
+		wire:      (*App).wireSubscribers,
+	}
+}
 
 // registerSubscribers adds subscribers, plans and subscriptions.
 func registerSubscribers(b *bus.Bus) {
@@ -17,8 +35,8 @@ func registerSubscribers(b *bus.Bus) {
 	bus.Register(b, subscribers.Subscriptions())
 }
 
-// subscriberRoutes are subscribers, their timelines, plans and subscriptions.
-func (a *App) subscriberRoutes() [][]httpapi.Route {
+// wireSubscribers makes the endpoints of subscribers, their timelines, plans and subscriptions.
+func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	people := subscribersviews.SubscribersQuery{Views: e.views}
 	return [][]httpapi.Route{
@@ -37,5 +55,5 @@ func (a *App) subscriberRoutes() [][]httpapi.Route {
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,
 			Users: identityviews.UsersQuery{Views: e.views},
 		}.Routes(),
-	}
+	}, nil
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// area is one area of the business as the program holds it; each has a file wire_<area>.go. A field that is nil stands
+// for an area that has nothing of the kind.
+type area struct {
+	// aggregates registers the area's definitions.
+	aggregates func(b *bus.Bus)
+	// readModels are its tables that are filled from the log.
+	readModels []runner.Projection
+	// processes are its reactions over time.
+	processes []processmanagers.Any
+	// wire registers its jobs, starts what belongs to it alone, and makes its endpoints. Jobs and processes start
+	// afterwards.
+	wire func(a *App, ctx context.Context) ([][]httpapi.Route, error)
+}
+
+// areas are all areas of the program, in the order in which their parts are registered.
+func areas() []area {
+	return []area{
+		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), auditArea(),
+	}
+}
+
+// registerAggregates adds the aggregates of all areas.
+func registerAggregates(b *bus.Bus) {
+	for _, part := range areas() {
+		part.aggregates(b)
+	}
+}
+
+// readModels are all tables that are filled from the log.
+func readModels() []runner.Projection {
+	var all []runner.Projection
+	for _, part := range areas() {
+		all = append(all, part.readModels...)
+	}
+	return all
+}
+
+// processes are all reactions over time.
+func processes() []processmanagers.Any {
+	var all []processmanagers.Any
+	for _, part := range areas() {
+		all = append(all, part.processes...)
+	}
+	return all
+}
+
+// wireAreas registers the jobs of all areas and makes their endpoints, and those of the program itself.
+func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
+	all := [][]httpapi.Route{a.systemRoutes()}
+	for _, part := range areas() {
+		routes, err := part.wire(a, ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, routes...)
+	}
+	return all, nil
+}
