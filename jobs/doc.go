@@ -1,6 +1,6 @@
 // Package jobs is the vocabulary of outside calls. A job is one call of a router, a provider or a mail server: its
 // arguments are a [commands.Job], and a [Cause] says why it exists. A worker (jobs/<area>) makes the call and reports
-// the outcome as a command; package jobrunner holds the queue.
+// the outcome as a command; package jobrunner is the queue.
 //
 // # How a worker uses its cause
 //
@@ -22,7 +22,7 @@
 //
 // Arguments and causes are rows that are kept for days, so they hold ids only: never phones, codes or texts. A worker
 // has no business branch: it loads what the call needs, calls, reports. What follows is decided by the aggregate, or by
-// a process that hears of the outcome.
+// a process that handles the outcome's event.
 //
 // Read on: docs/rules/engine.md#jobs.
 package jobs

@@ -10,7 +10,7 @@ import (
 )
 
 // An outcome has the same command id in every attempt of its job: reported twice, it acts once. Two outcomes of one job
-// are told apart by their names.
+// differ by their names.
 func ExampleCause_Meta() {
 	cause := jobs.Cause{
 		OrgID: id.New[id.Organization](), Actor: events.Actor{Kind: events.ActorUser, ID: "jane"},
@@ -24,7 +24,7 @@ func ExampleCause_Meta() {
 	fmt.Println("another outcome:", first.CommandID == cause.Meta("network.FailReboot").CommandID)
 	fmt.Println("acting:", second.Actor.ID, "in", second.CorrelationID)
 
-	// Who caused a job is stored with it. The job's own id and the attempt are told by the queue.
+	// The row of a job stores who caused it. The queue adds the job's id and the number of the attempt.
 	row, err := json.Marshal(jobs.Cause{Actor: cause.Actor, CorrelationID: "reboot", JobID: cause.JobID, Attempt: 2})
 	fmt.Println(string(row), err)
 	// Output:

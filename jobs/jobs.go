@@ -6,8 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Cause is why a job exists: what its outcome command and every outside write carry on. It is stored with the job, so
-// it holds ids only. The caller's address, which is personal, is found in the event that CausationID names.
+// Cause says why a job exists. The outcome command and every outside write carry it on. It is stored with the job, so
+// it holds ids only; the caller's address, which is personal, is found in the event that CausationID names.
 type Cause struct {
 	OrgID         id.Organization `json:"orgId"`
 	Actor         events.Actor    `json:"actor"` // who acted first, not the process in between
@@ -17,13 +17,12 @@ type Cause struct {
 	JobID id.Any `json:"-"`
 	// Attempt counts from 1.
 	Attempt int `json:"-"`
-	// Last is set when no attempt follows this one: then an error must become an outcome, or it stays unknown.
+	// Last is set when no attempt follows. A worker reports an error of the last attempt as an outcome, or it is lost.
 	Last bool `json:"-"`
 }
 
-// Meta is what an outcome command of the job carries. name tells the outcomes of one job apart; it is usually the name
-// of the command. The command id follows from it and from JobID: it is the same in every attempt, so the outcome acts
-// once.
+// Meta makes the metadata of an outcome command. name distinguishes the outcomes of one job; it is usually the name of
+// the command. The command id follows from name and JobID: it is the same in every attempt, so the outcome acts once.
 func (c Cause) Meta(name string) commands.Meta {
 	return commands.Meta{
 		CommandID: id.Derive[id.Command]("job-outcome", c.JobID.String(), name), OrgID: c.OrgID, Actor: c.Actor,

@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Phase is what a breaker does with the next call.
+// Phase decides how a breaker treats the next call.
 type Phase string
 
 // The phases, spelled as the API shows them.
@@ -24,12 +24,12 @@ const (
 	HalfOpen Phase = "half_open" // the cool-down is over: one probe may pass, or is on its way
 )
 
-// State is the readable condition of one target.
+// State describes one target for operators.
 type State struct {
 	Target   string
 	Kind     string
 	State    Phase
-	Failures int       // consecutive ones
+	Failures int       // in a row; a success sets it to 0
 	OpenedAt time.Time // of the present outage; zero when closed
 	RetryAt  time.Time // when the next probe may go; zero when closed
 	// LastError is the newest counted failure, kept after recovery. For operators, not for customers.
@@ -44,8 +44,8 @@ type Config struct {
 	Clock       clock.Clock   // the machine's when nil
 	// Codes gives the failure code of an open breaker by kind; "<kind>_unavailable" without an entry.
 	Codes map[string]string
-	// OnChange hears every change of phase, in order per set, outside the breaker's lock. It may call States; a call of
-	// Do from within it deadlocks.
+	// OnChange is called with every change of phase, in their order, outside the set's lock. It may call States; a call
+	// of Do from within it deadlocks.
 	OnChange func(State)
 }
 
@@ -60,7 +60,7 @@ type Set struct {
 	announcing sync.Mutex // held while OnChange runs, so that announcements keep their order
 }
 
-// key names a target.
+// key identifies a target: names are unique within a kind.
 type key struct{ kind, name string }
 
 // target is the state machine of one outside system, guarded by the set's lock.
@@ -71,17 +71,17 @@ type target struct {
 	retryAt   time.Time
 	coolDown  time.Duration
 	lastError string
-	// era changes with every phase: the result of a call from an earlier era says nothing about this one.
+	// era grows with every change of phase: the result of a call that began in an earlier era is ignored.
 	era uint64
 }
 
-// maxErrorText bounds what is kept of an error, in bytes.
+// maxErrorText bounds the stored text of an error, in bytes.
 const maxErrorText = 300
 
-// probeWait is the advice given while another caller's probe is on its way.
+// probeWait is the RetryAfter of a call that is refused while another caller's probe is under way.
 const probeWait = 5 * time.Second
 
-// New makes an empty set.
+// New makes a set without targets; zero fields of cfg get their defaults.
 func New(cfg Config) *Set {
 	cfg.Threshold = cmp.Or(cfg.Threshold, 5)
 	cfg.CoolDown = cmp.Or(cfg.CoolDown, 30*time.Second)
@@ -92,10 +92,10 @@ func New(cfg Config) *Set {
 	return &Set{cfg: cfg, targets: map[key]*target{}}
 }
 
-// answered marks an error that proves the system alive.
+// answered marks an error that proves that the system works.
 type answered struct{ error }
 
-// Unwrap gives the marked error.
+// Unwrap lets errors.Is and errors.As find the marked error.
 func (a answered) Unwrap() error { return a.error }
 
 // Answered marks an error as the system's own answer: a 4xx, or a body in its error shape. Do returns it as it is and
@@ -139,8 +139,8 @@ func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.C
 	return err
 }
 
-// Ready gives the error that Do would give now, without taking the probe: for a caller that wants to refuse work before
-// anything is recorded (docs/rules/payments.md#open-breaker).
+// Ready returns the error that Do would return now, without using up the probe: for a caller that wants to refuse work
+// before anything is recorded (docs/rules/payments.md#open-breaker).
 func (s *Set) Ready(kind, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *Set) Ready(kind, name string) error {
 	return s.refusal(k, t)
 }
 
-// States lists all targets ever called, by kind and name.
+// States gives all targets that were ever called and not forgotten, sorted by kind and name.
 func (s *Set) States() []State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,14 +166,14 @@ func (s *Set) States() []State {
 	return states
 }
 
-// Forget drops a target that no longer exists, such as a deleted router.
+// Forget drops a target that no longer exists, such as a deleted router. The result of a call under way is ignored.
 func (s *Set) Forget(kind, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.targets, key{kind, name})
 }
 
-// enter admits a call and gives the era it belongs to, or the refusal.
+// enter admits a call and gives the era in which it began, or the refusal.
 func (s *Set) enter(k key) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,12 +191,12 @@ func (s *Set) enter(k key) (uint64, error) {
 	return t.era, nil
 }
 
-// refuses tells whether a call may not pass now.
+// refuses reports whether a call must not pass now: during a cool-down, or while a probe is under way.
 func (s *Set) refuses(t *target) bool {
 	return t.phase == HalfOpen || t.phase == Open && s.cfg.Clock.Now().Before(t.retryAt)
 }
 
-// refusal is the error of a refused call.
+// refusal makes the error of a refused call. Its message is for customers; the last error of the target is the cause.
 func (s *Set) refusal(k key, t *target) error {
 	wait := probeWait
 	if t.phase == Open {
@@ -206,11 +206,11 @@ func (s *Set) refusal(k key, t *target) error {
 	if !ok {
 		code = k.kind + "_unavailable"
 	}
-	return failure.NewUnavailable(code, "The system does not answer at the moment. Please try again later.", wait,
+	return failure.NewUnavailable(code, "The system does not answer at the moment. Try again later.", wait,
 		fmt.Errorf("breaker of %s %s is open: %s", k.kind, k.name, t.lastError))
 }
 
-// leave books the result of a call: a nil err is a success.
+// leave records the result of a call; a nil err is a success.
 func (s *Set) leave(k key, era uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +241,7 @@ func (s *Set) leave(k key, era uint64, err error) {
 	s.turn(k, t, Open)
 }
 
-// abandon gives the probe back: its caller went away before there was a verdict.
+// abandon ends a probe whose caller cancelled it, without a verdict: the next call is the probe.
 func (s *Set) abandon(k key, era uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +251,7 @@ func (s *Set) abandon(k key, era uint64) {
 	}
 }
 
-// turn changes the phase and queues the announcement.
+// turn changes the phase, begins a new era and queues the announcement. The set's lock is held.
 func (s *Set) turn(k key, t *target, to Phase) {
 	t.phase = to
 	t.era++
@@ -260,7 +260,8 @@ func (s *Set) turn(k key, t *target, to Phase) {
 	}
 }
 
-// show is the readable state. An open breaker whose cool-down is over shows as half open: the next call is a probe.
+// show gives the state for operators. An open breaker whose cool-down is over shows as half open: the next call is a
+// probe.
 func (s *Set) show(k key, t *target) State {
 	phase := t.phase
 	if phase == Open && !s.refuses(t) {
@@ -270,7 +271,7 @@ func (s *Set) show(k key, t *target) State {
 		OpenedAt: t.openedAt, RetryAt: t.retryAt, LastError: t.lastError}
 }
 
-// announce hands queued changes to OnChange in their order.
+// announce calls OnChange for the queued changes, in their order.
 func (s *Set) announce() {
 	if s.cfg.OnChange == nil {
 		return

@@ -14,13 +14,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// start is the instant at which every test's clock begins.
+// start is the instant at which every test's clock begins, in UTC.
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// errDown is a transport error.
+// errDown stands for a transport error, which counts as a failure.
 var errDown = errors.New("connection reset")
 
-// kit is one set with its clock and what it announced.
+// kit has a set, its clock and the changes that it announced.
 type kit struct {
 	*breaker.Set
 	clock *clock.Manual
@@ -39,7 +39,7 @@ func newKit() *kit {
 	return k
 }
 
-// call makes one call with the given result and tells whether it ran.
+// call makes one call with the given result and reports whether it ran.
 func (k *kit) call(t *testing.T, result error) (ran bool, err error) {
 	t.Helper()
 	err = k.Do(t.Context(), "provider", "paybill", func(context.Context) error {
@@ -49,7 +49,7 @@ func (k *kit) call(t *testing.T, result error) (ran bool, err error) {
 	return ran, err
 }
 
-// fail makes n failing calls that all must run.
+// fail makes n failing calls and fails the test if one of them is refused.
 func (k *kit) fail(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -63,7 +63,7 @@ func TestBreaker_OpensAfterFiveConsecutiveFailures(t *testing.T) {
 	t.Parallel()
 	k := newKit()
 	k.fail(t, 4)
-	if _, err := k.call(t, nil); err != nil { // a success starts the count again
+	if _, err := k.call(t, nil); err != nil { // a success sets the count to 0
 		t.Fatal(err)
 	}
 	k.fail(t, 5)
@@ -181,7 +181,7 @@ func TestBreaker_CallerWhoLeavesIsNoVerdict(t *testing.T) {
 	if err := leave(); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if ran, err := k.call(t, nil); !ran || err != nil { // the probe was given back
+	if ran, err := k.call(t, nil); !ran || err != nil { // the cancelled probe did not count
 		t.Fatalf("next probe: ran %v, error %v", ran, err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package breaker stands between the program and every outside system. After repeated failures of one target its calls
+// Package breaker guards the calls of every outside system. After repeated failures of one target its calls
 // stop for a cool-down, so that a dead router or provider costs nothing, and is shown as unreachable until a probe
 // succeeds.
 //
@@ -8,8 +8,8 @@
 //	err := guard.Do(ctx, "device", deviceID, func(ctx context.Context) error { ... })
 //
 // A target is a kind ("device", "provider") and a name; its breaker is made at the first call. There is nothing to
-// start or stop. [Set.Ready] gives the refusal that Do would give, for work that should be refused before anything is
-// recorded. [Set.States] lists all targets, [Set.Forget] drops one that no longer exists.
+// start or stop. [Set.Ready] returns the refusal that Do would return, for work that should be refused before anything
+// is recorded. [Set.States] lists all targets, [Set.Forget] drops one that no longer exists.
 //
 // # Phases
 //
@@ -20,8 +20,8 @@
 // # What counts
 //
 // Every error of a call is a failure of its target (a transport error, a time-out, a 5xx, a panic), with two
-// exceptions. The system's own answer, such as a 4xx or a body in its error form, proves that it lives: the caller
-// marks that error with [Answered], and it counts as a success. And a call that its caller cancelled counts as nothing.
+// exceptions. The system's own answer, such as a 4xx or a body in its error form, proves that it works: the caller
+// marks that error with [Answered], and it counts as a success. A call that its caller cancelled does not count.
 //
 // # Guarantees
 //
@@ -30,7 +30,7 @@
 //   - Race: of many callers after a cool-down one is the probe, the others are refused. The result of a call that began
 //     in an earlier phase changes nothing.
 //   - Changes of phase reach Config.OnChange in their order.
-//   - Crash: the state is in memory. A program that starts finds all breakers closed and learns anew.
+//   - Crash: the state is in memory. A program that starts has all breakers closed.
 //
 // # Limits
 //
@@ -40,7 +40,7 @@
 // # Why it is our own
 //
 // The library sony/gobreaker reads the machine's time and cannot be given a clock, its cool-down has one length and
-// cannot double, and it does not tell when it opened or what the last error was, which GET /platform/breakers shows.
+// cannot double, and it does not give the time of opening or the last error, which GET /platform/breakers shows.
 //
 // Read on: docs/rules/engine.md#breaker.
 package breaker

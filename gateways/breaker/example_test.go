@@ -24,11 +24,11 @@ func Example() {
 		})
 	}
 
-	// The router's own refusal is an answer: it works.
+	// The router's own refusal is an answer, so the router works.
 	router = breaker.Answered(errors.New("no such item"))
 	fmt.Println(call())
 
-	// Five failures in a row open the breaker. The next caller is told at once when to come again.
+	// Five failures in a row open the breaker. The next caller gets a refusal with the time of the next probe.
 	router = errors.New("no route to host")
 	for range 5 {
 		_ = call()

@@ -9,34 +9,34 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// C2B is a paybill payment as validation and confirmation tell it. It is only as true as its sender is verified.
+// C2B is a paybill payment from a validation or a confirmation. Whether it is true depends on the proof of its sender.
 type C2B struct {
 	TransactionType   string
 	ReceiptNumber     string       // TransID; never empty
 	PaidAt            time.Time    // UTC; the zero time when unreadable
 	Amount            money.Amount // shillings, positive
 	ShortCode         string       // never empty
-	BillRef           string       // what the customer typed, trimmed at the ends; any case; may be empty
+	BillRef           string       // typed by the customer, trimmed at the ends; any case; may be empty
 	InvoiceNumber     string
-	ThirdPartyTransID string // our own from the validation, echoed
-	MSISDN            string // as told: clear, masked or hashed
+	ThirdPartyTransID string // the id that our answer to the validation gave
+	MSISDN            string // as it came: clear, masked or hashed
 	FirstName         string
 	MiddleName        string
 	LastName          string
 }
 
-// Phone is the payer's phone as 254XXXXXXXXX; false when it came masked or hashed and identifies nobody.
+// Phone gives the payer's phone as 254XXXXXXXXX; false when it came masked or hashed and identifies no payer.
 func (c C2B) Phone() (string, bool) {
 	phone, err := NormalizePhone(c.MSISDN)
 	return phone, err == nil
 }
 
-// LogValue hides the payer and what they typed.
+// LogValue leaves out the payer and the reference that they typed.
 func (c C2B) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("receipt_number", c.ReceiptNumber), slog.String("short_code", c.ShortCode))
 }
 
-// String hides the payer and what they typed.
+// String leaves out the payer and the reference, so that fmt cannot print them.
 func (c C2B) String() string { return "paybill payment " + c.ReceiptNumber }
 
 // c2bBody is the callback on the wire. Source: docs/facts/mobile-money.md#c2b. OrgAccountBalance is not read.
@@ -55,7 +55,8 @@ type c2bBody struct {
 	LastName          text
 }
 
-// ParseC2B reads a C2B validation or confirmation; both have the same fields.
+// ParseC2B reads a C2B validation or confirmation; both have the same fields. A body without receipt number, shortcode
+// or positive amount is an error.
 func ParseC2B(body []byte) (C2B, error) {
 	var raw c2bBody
 	if err := decode(body, &raw); err != nil {

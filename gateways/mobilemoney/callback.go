@@ -16,31 +16,31 @@ const maxCallback = 256 << 10
 // maxIdentifier bounds receipt numbers and request ids, in bytes.
 const maxIdentifier = 100
 
-// STKCallback is the provider's word on a prompt. It is only as true as its sender is verified
+// STKCallback is the result of a prompt as a callback reports it. Whether it is true depends on the proof of its sender
 // (docs/rules/money.md#verified-sightings).
 type STKCallback struct {
 	MerchantRequestID string
 	CheckoutRequestID string // never empty
 	ResultCode        string // never empty
 	ResultDesc        string
-	// ReceiptNumber may be empty even on success: then the callback is reason to query, and no receipt.
+	// ReceiptNumber may be empty even on success: then the callback leads to a status query and not to a receipt.
 	ReceiptNumber string
-	Amount        money.Amount // shillings; the zero amount when not told
-	PaidAt        time.Time    // UTC; the zero time when not told
-	Phone         string       // as told; it may be masked or missing
+	Amount        money.Amount // shillings; the zero amount when absent
+	PaidAt        time.Time    // UTC; the zero time when absent or unreadable
+	Phone         string       // as it came; it may be masked or missing
 }
 
-// Verdict is the meaning of the result code.
+// Verdict classifies the result code like the answer to a status query.
 func (c STKCallback) Verdict() Verdict { return VerdictOf(c.ResultCode, c.ResultDesc) }
 
-// LogValue hides the phone.
+// LogValue leaves out the phone.
 func (c STKCallback) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("checkout_request_id", c.CheckoutRequestID),
 		slog.String("result_code", c.ResultCode),
 		slog.String("receipt_number", c.ReceiptNumber))
 }
 
-// String hides the phone.
+// String leaves out the phone, so that fmt cannot print it.
 func (c STKCallback) String() string { return "prompt callback for " + c.CheckoutRequestID }
 
 // stkEnvelope is the callback on the wire. Source: docs/facts/mobile-money.md#prompt-callback.
@@ -58,13 +58,14 @@ type stkEnvelope struct {
 	}
 }
 
-// stkItem is one entry of the metadata. The value is read only when the name is known, so that new ones do no harm.
+// stkItem is one entry of the metadata. The value is parsed only for known names, so that new entries do no harm.
 type stkItem struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// ParseSTKCallback reads the result of a prompt. It takes either receipt name, and numbers or texts for every value.
+// ParseSTKCallback reads the result of a prompt. It accepts both names of the receipt number, and numbers or texts for
+// every value.
 func ParseSTKCallback(body []byte) (STKCallback, error) {
 	var envelope stkEnvelope
 	if err := decode(body, &envelope); err != nil {
@@ -93,15 +94,15 @@ func ParseSTKCallback(body []byte) (STKCallback, error) {
 	return c, nil
 }
 
-// readItems takes the known entries of the metadata. An entry told twice with two values is an error: no guess is made
-// about money.
+// readItems reads the known entries of the metadata. Two entries of one name with different values are an error: money
+// is never guessed.
 func (c *STKCallback) readItems(items []stkItem) error {
 	known := map[string]text{}
 	for _, entry := range items {
 		name := entry.Name
 		switch name {
 		case "MpesaReceiptNumber":
-			name = "MobileMoneyReceiptNumber" // one thing under two names
+			name = "MobileMoneyReceiptNumber" // sandbox and live names differ
 		case "MobileMoneyReceiptNumber", "Amount", "TransactionDate", "PhoneNumber":
 		default:
 			continue
@@ -133,7 +134,7 @@ func (c *STKCallback) readItems(items []stkItem) error {
 	return nil
 }
 
-// decode reads one JSON document of bounded size.
+// decode parses one JSON document of at most maxCallback bytes.
 func decode(body []byte, into any) error {
 	if len(body) > maxCallback {
 		return errors.New("body is too large")

@@ -12,13 +12,13 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// stkBody is a success with the given metadata items.
+// stkBody makes the callback of a successful prompt with the given metadata items.
 func stkBody(items string) string {
 	return `{"Body":{"stkCallback":{"MerchantRequestID":"m-1","CheckoutRequestID":"c-1","ResultCode":0,` +
 		`"ResultDesc":"ok","CallbackMetadata":{"Item":[` + items + `]}}}}`
 }
 
-// c2bBodyText is a confirmation with the given amount and extra fields.
+// c2bBodyText makes a confirmation with the given amount and extra fields.
 func c2bBodyText(amount, more string) string {
 	return `{"TransactionType":"Pay Bill","TransID":"ABC123XYZ9","TransTime":"20260302120000","TransAmount":` + amount +
 		`,"BusinessShortCode":"600100","BillRefNumber":" acme-0001 ","MSISDN":"254700000001"` + more + `}`
@@ -211,7 +211,7 @@ func TestNormalizePhone(t *testing.T) {
 	}
 }
 
-// checkTold holds for whatever a parser accepts.
+// checkTold checks the limits that every accepted callback keeps: amount, time and identifiers.
 func checkTold(t *testing.T, amount money.Amount, at time.Time, identifiers ...string) {
 	t.Helper()
 	if amount != (money.Amount{}) && (!amount.Positive() || amount.Currency != money.KES) {

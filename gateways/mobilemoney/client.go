@@ -12,23 +12,23 @@ const (
 	pathRegister = "/mpesa/c2b/v2/registerurl"
 )
 
-// Client makes the provider's calls with a shared token. Safe for concurrent use.
+// Client makes the provider's calls with tokens from a TokenSource. Safe for concurrent use.
 type Client struct {
 	endpoint *Endpoint
 	tokens   TokenSource
 }
 
-// New makes a client of one host.
+// New makes a client of one host; nothing is called yet.
 func New(endpoint *Endpoint, tokens TokenSource) *Client {
 	return &Client{endpoint: endpoint, tokens: tokens}
 }
 
-// Ready gives failure.Unavailable with RetryAfter while the breaker is open: to be asked before an attempt is recorded
-// (docs/rules/payments.md#open-breaker).
+// Ready fails with failure.Unavailable and RetryAfter while the breaker is open. Callers ask before they record an
+// attempt (docs/rules/payments.md#open-breaker).
 func (c *Client) Ready() error { return c.endpoint.guard.Ready(BreakerKind, c.endpoint.host) }
 
-// authorised posts with the shared token. A token that the provider refuses is dropped and the request sent once more
-// with a new one, which is safe for a prompt too: the first was refused before it did anything.
+// authorised posts with a shared token. When the provider refuses the token, the token is dropped and the request sent
+// once more with a new one. That is safe for a prompt too: the provider checks the token before it acts.
 func (c *Client) authorised(ctx context.Context, operation, path string, creds Credentials, body any) result {
 	token, err := c.tokens.Token(ctx, creds)
 	if err != nil {

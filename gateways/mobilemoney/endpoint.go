@@ -1,5 +1,5 @@
 // Package mobilemoney is the client of the mobile-money provider and the reader of its callbacks. It speaks the
-// provider's words on the wire and tells outcomes apart by what they mean for the money: accepted, refused, in doubt,
+// provider's words on the wire and classifies outcomes by their meaning for the money: accepted, refused, in doubt,
 // or never sent. Nothing here decides what to do about an outcome, and nothing repeats a prompt that may have been
 // delivered. Source: docs/facts/mobile-money.md#paths, docs/rules/payments.md#provider-paths,
 // docs/rules/payments.md#verdicts, docs/rules/payments.md#shared-token, docs/rules/engine.md#breaker.
@@ -20,7 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// Environment chooses the provider's host: the values of PAYMENT_ENV.
+// Environment selects the provider's host: the values of PAYMENT_ENV.
 type Environment string
 
 // The two environments of the provider.
@@ -29,7 +29,7 @@ const (
 	Production Environment = "production"
 )
 
-// The provider's addresses.
+// The provider's addresses. Source: docs/facts/mobile-money.md#paths.
 const (
 	SandboxURL    = "https://sandbox.safaricom.co.ke"
 	ProductionURL = "https://api.safaricom.co.ke"
@@ -38,19 +38,19 @@ const (
 // providerDomain holds every real host of the provider; test mode never calls one (docs/rules/setup.md#test-gateway).
 const providerDomain = "safaricom.co.ke"
 
-// BreakerKind is the kind under which calls pass the breaker; with it an open one gives code provider_unavailable.
+// BreakerKind is the breaker's kind of all calls; an open breaker of this kind fails with code provider_unavailable.
 const BreakerKind = "provider"
 
-// Guard is the circuit breaker that every call passes. gateways/breaker has it.
+// Guard is the circuit breaker of every call; package gateways/breaker implements it.
 type Guard interface {
-	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the
+	// Do runs call, or fails with failure.Unavailable without running it. An error of call counts as a failure of the
 	// target.
 	Do(ctx context.Context, kind, target string, call func(ctx context.Context) error) error
-	// Ready gives the error that Do would give now, or nil.
+	// Ready returns the error that Do would return now, or nil.
 	Ready(kind, target string) error
 }
 
-// Config of an endpoint.
+// Config is read by NewEndpoint once.
 type Config struct {
 	Environment Environment
 	BaseURL     string // overrides the environment's address when set: PAYMENT_BASE_URL
@@ -62,11 +62,11 @@ type Config struct {
 	Timeout time.Duration // of one exchange; 20 s when 0
 }
 
-// Endpoint is one provider host. It makes single exchanges and knows no tokens; Client adds them. Safe for concurrent
+// Endpoint makes single exchanges with one provider host, without tokens; Client adds them. Safe for concurrent
 // use.
 type Endpoint struct {
 	base    string
-	host    string // the breaker's target and what logs name
+	host    string // the breaker's target; logs show it
 	guard   Guard
 	clock   clock.Clock
 	log     *slog.Logger
@@ -74,7 +74,8 @@ type Endpoint struct {
 	http    *http.Client
 }
 
-// NewEndpoint checks the address and makes an endpoint; nothing is called yet.
+// NewEndpoint checks the address and makes an endpoint; nothing is called yet. It refuses plain http, except in test
+// mode and to this machine.
 func NewEndpoint(cfg Config) (*Endpoint, error) {
 	address := cfg.BaseURL
 	switch {
@@ -109,7 +110,7 @@ func NewEndpoint(cfg Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// checkHost keeps test mode away from the real provider, and secrets off unencrypted networks.
+// checkHost keeps test mode from calling the real provider, and secrets from unencrypted networks.
 func checkHost(u *url.URL, test bool) error {
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	switch {
@@ -121,13 +122,14 @@ func checkHost(u *url.URL, test bool) error {
 	return errors.New("provider address must be https")
 }
 
-// loopback tells whether a host is this machine.
+// loopback reports whether a host is this machine.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
-// newHTTPClient follows no redirect: one would carry credentials, or a prompt, to a place nobody chose.
+// newHTTPClient follows no redirect: a redirect would carry credentials, or a prompt, to an address that is not
+// configured.
 func newHTTPClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -138,8 +140,8 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// Target is the breaker's name of this host.
+// Target gives the breaker's name of this host: host and port.
 func (e *Endpoint) Target() string { return e.host }
 
-// Close drops idle connections.
+// Close drops idle connections; calls under way are not interrupted.
 func (e *Endpoint) Close() { e.http.CloseIdleConnections() }

@@ -14,16 +14,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// maxAnswer bounds what is read of an answer, in bytes. Real ones are under 1 KiB.
+// maxAnswer bounds an answer, in bytes. Real ones are under 1 KiB.
 const maxAnswer = 64 << 10
 
-// Codes of the provider that are more than a text for the customer. Source: docs/facts/mobile-money.md#error-form.
+// Codes of the provider that this package acts on. Source: docs/facts/mobile-money.md#error-form.
 const (
 	codeInvalidToken    = "404.001.03"
 	codeStillProcessing = "500.001.1001"
 )
 
-// Refusal is the provider's no, in its own words.
+// Refusal is an answer in which the provider refuses, with its own code and text.
 type Refusal struct {
 	Status    int    // of HTTP
 	RequestID string // the provider's, for its support
@@ -31,10 +31,10 @@ type Refusal struct {
 	Message   string
 }
 
-// Error gives code and words.
+// Error shows code and text; the request id is left to the log.
 func (r *Refusal) Error() string { return "provider refused with " + r.Code + ": " + r.Message }
 
-// result is what became of one exchange.
+// result holds the answer of one exchange, or the reason why there is none.
 type result struct {
 	status int
 	body   []byte // the whole answer; nil with err
@@ -43,7 +43,7 @@ type result struct {
 	err  error // transport, time-out, breaker, or an answer that is not the provider's own
 }
 
-// refusal reads the provider's error shape, nil when the answer is not one.
+// refusal parses the body as the provider's error form; nil when it has another form.
 func (r result) refusal() *Refusal {
 	var body struct {
 		RequestID text `json:"requestId"`
@@ -58,13 +58,13 @@ func (r result) refusal() *Refusal {
 	}
 }
 
-// invalidToken tells whether the provider refused the request for its token, which is before it did anything.
+// invalidToken reports whether the provider refused the token. It checks the token before it acts.
 func (r result) invalidToken() bool {
 	refusal := r.refusal()
 	return r.status == http.StatusUnauthorized || refusal != nil && refusal.Code == codeInvalidToken
 }
 
-// failed is the error of an exchange without a usable answer, for operations that may simply be tried again.
+// failed makes the error of an exchange without a usable answer, for operations that may be repeated.
 func (r result) failed(operation string) error {
 	if refusal := r.refusal(); refusal != nil {
 		return &failure.Error{Kind: failure.Refused, Code: "provider_refused", Message: refusal.Message, Cause: refusal}
@@ -76,17 +76,18 @@ func (r result) failed(operation string) error {
 	return unavailable(fmt.Errorf("%s: %w", operation, err))
 }
 
-// unavailable makes an error of transport one that callers can tell; one that already is stays as it is.
+// unavailable gives a transport error the code provider_unavailable; an error with a kind stays as it is.
 func unavailable(err error) error {
 	if failure.KindOf(err) != failure.Internal {
 		return err
 	}
-	return failure.NewUnavailable("provider_unavailable", "The payment provider cannot be reached at the moment.", 0,
+	return failure.NewUnavailable("provider_unavailable",
+		"The payment provider cannot be reached at the moment. Try again later.", 0,
 		err)
 }
 
-// exchange sends one request through the breaker and reads its answer. What counts against the provider is a transport
-// error, a time-out, or a 5xx without its own error body (docs/rules/engine.md#breaker). It never repeats anything.
+// exchange sends one request through the breaker, once, and reads its answer. A transport error, a time-out, or a 5xx
+// without the provider's error form counts against the provider (docs/rules/engine.md#breaker).
 func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Request) result {
 	var res result
 	var connected atomic.Bool
@@ -103,7 +104,7 @@ func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Reque
 		}
 		return res.err
 	})
-	// Until a connection was handed out nothing can have been written; from then on it may have arrived.
+	// Before a connection is handed out no byte can have been written; after that the request may have arrived.
 	res.sent = connected.Load()
 	if err != nil && res.err == nil {
 		res.err, res.body = err, nil
@@ -117,7 +118,7 @@ func (e *Endpoint) exchange(ctx context.Context, operation string, r *http.Reque
 	return res
 }
 
-// roundTrip makes the HTTP exchange and reads the whole answer.
+// roundTrip makes the HTTP exchange and reads the whole answer, up to maxAnswer bytes.
 func (e *Endpoint) roundTrip(r *http.Request) (int, []byte, error) {
 	w, err := e.http.Do(r)
 	if err != nil {

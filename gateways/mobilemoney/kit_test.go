@@ -20,18 +20,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start is the instant of every test's clock: noon in East Africa.
+// start is the instant of every test's clock, in UTC: noon in East Africa.
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// payer is the phone of every prompt.
+// payer is the phone of every prompt, in the provider's form.
 const payer = "254700000001"
 
-// creds is the set of every test.
+// creds is the credential set of every test.
 var creds = mobilemoney.Credentials{
 	ConsumerKey: "key", ConsumerSecret: "secret", ShortCode: "600100", Passkey: "passkey",
 }
 
-// kit is a client with its breaker in front of a running simulator, and a server that takes its callbacks.
+// kit has a client and its breaker in front of a running simulator, and a server that receives its callbacks.
 type kit struct {
 	*mobilemoney.Client
 	t        *testing.T
@@ -74,7 +74,7 @@ func newKit(t *testing.T, cfg provider.Config) *kit {
 	return k
 }
 
-// newKitAt makes a client of a hand-written provider for answers that the simulator never gives.
+// newKitAt makes a client of a hand-written provider, for answers that the simulator never gives.
 func newKitAt(t *testing.T, handle http.HandlerFunc) *kit {
 	t.Helper()
 	k := &kit{t: t, clock: clock.NewManual(start)}
@@ -85,7 +85,7 @@ func newKitAt(t *testing.T, handle http.HandlerFunc) *kit {
 	return k
 }
 
-// connect makes endpoint, breaker, token cache and client.
+// connect makes endpoint, breaker, token cache and client for an address.
 func (k *kit) connect(address string, timeout time.Duration) {
 	k.t.Helper()
 	k.breakers = breaker.New(breaker.Config{Clock: k.clock})
@@ -99,7 +99,7 @@ func (k *kit) connect(address string, timeout time.Duration) {
 	k.Client = mobilemoney.New(endpoint, mobilemoney.NewTokenCache(endpoint.FetchToken, k.clock))
 }
 
-// faults sets the simulator's, with c2bAlso on.
+// faults sets the simulator's faults; c2bAlso stays on.
 func (k *kit) faults(f provider.Faults) {
 	k.t.Helper()
 	f.C2BAlso = true
@@ -108,7 +108,7 @@ func (k *kit) faults(f provider.Faults) {
 	}
 }
 
-// behave sets how the payer answers.
+// behave sets how the payer's phone answers prompts.
 func (k *kit) behave(p provider.Phone) {
 	k.t.Helper()
 	if err := k.sim.SetPhone(payer, p); err != nil {
@@ -116,7 +116,7 @@ func (k *kit) behave(p provider.Phone) {
 	}
 }
 
-// request is a valid prompt.
+// request makes a valid prompt of 149.50 shillings.
 func (k *kit) request() mobilemoney.PromptRequest {
 	return mobilemoney.PromptRequest{
 		Phone: "0700000001", Amount: money.Of(14950, money.KES), CallbackURL: k.hook.URL + "/stk",
@@ -124,7 +124,7 @@ func (k *kit) request() mobilemoney.PromptRequest {
 	}
 }
 
-// prompt sends one and expects an outcome.
+// prompt sends a prompt and fails the test on another outcome.
 func (k *kit) prompt(want mobilemoney.Outcome) mobilemoney.PromptAnswer {
 	k.t.Helper()
 	answer, err := k.Prompt(k.t.Context(), creds, k.request())
@@ -135,7 +135,7 @@ func (k *kit) prompt(want mobilemoney.Outcome) mobilemoney.PromptAnswer {
 	return answer
 }
 
-// query asks and expects a meaning.
+// query asks for the result of a prompt and fails the test on another status.
 func (k *kit) query(checkoutID string, want mobilemoney.Status) mobilemoney.Verdict {
 	k.t.Helper()
 	verdict, err := k.QueryPrompt(k.t.Context(), creds, checkoutID)
@@ -145,7 +145,7 @@ func (k *kit) query(checkoutID string, want mobilemoney.Status) mobilemoney.Verd
 	return verdict
 }
 
-// idle waits for the simulator.
+// idle waits until the simulator has no callback left to send.
 func (k *kit) idle() {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), 10*time.Second)

@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// NormalizePhone writes a phone as the provider wants it: 254XXXXXXXXX. It takes +254XXXXXXXXX, 254XXXXXXXXX,
+// NormalizePhone gives a phone in the provider's form: 254XXXXXXXXX. It accepts +254XXXXXXXXX, 254XXXXXXXXX,
 // 0XXXXXXXXX, and the nine digits of a mobile number, which begin with 7 or 1. Anything else, also spaces, fails with
 // invalid_phone. Source: docs/rules/payments.md#phones.
 func NormalizePhone(phone string) (string, error) {
@@ -22,7 +22,8 @@ func NormalizePhone(phone string) (string, error) {
 		local = ""
 	}
 	if len(local) != 9 || strings.Trim(local, "0123456789") != "" {
-		return "", failure.NewInvalid("invalid_phone", "phone must look like +254XXXXXXXXX, 254XXXXXXXXX or 0XXXXXXXXX")
+		return "", failure.NewInvalid("invalid_phone",
+			"Write the phone number as +254XXXXXXXXX, 254XXXXXXXXX or 0XXXXXXXXX.")
 	}
 	return "254" + local, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Limits of one prompt. Source: docs/facts/mobile-money.md#payment-prompt.
+// Limits of one prompt: whole shillings, and characters. Source: docs/facts/mobile-money.md#payment-prompt.
 const (
 	MinPromptUnits  = 1
 	MaxPromptUnits  = 250_000
@@ -21,42 +21,42 @@ const (
 	transactionType = "CustomerPayBillOnline"
 )
 
-// PromptRequest asks a customer to pay.
+// PromptRequest has the values of one prompt; Check has their rules.
 type PromptRequest struct {
-	Phone            string       // in any form that NormalizePhone takes
+	Phone            string       // in any form that NormalizePhone accepts
 	Amount           money.Amount // shillings; rounded up to whole ones
 	CallbackURL      string       // carries the attempt's secret (docs/rules/payments.md#secret-addresses)
 	AccountReference string       // 1 to 12 characters, unique per attempt (docs/rules/payments.md#account-reference)
 	Description      string       // 1 to 13 characters
 }
 
-// LogValue hides the phone and the callback address.
+// LogValue leaves out the phone and the callback address.
 func (q PromptRequest) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("reference", q.AccountReference), slog.String("amount", q.Amount.String()))
 }
 
-// String hides the phone and the callback address.
+// String leaves out the phone and the callback address, so that fmt cannot print them.
 func (q PromptRequest) String() string { return "prompt for " + q.AccountReference }
 
-// Outcome tells what is known about a prompt after the attempt to send it.
+// Outcome says how much is known about a prompt after the attempt to send it.
 type Outcome string
 
-// The outcomes. Only NotSent may be tried again; InDoubt is found out by callback, query or sweep.
+// The outcomes. Only NotSent may be tried again; InDoubt is resolved by callback, status query or sweep.
 const (
 	Accepted Outcome = "accepted" // on its way to the handset; not paid
-	Refused  Outcome = "refused"  // the provider said no: nothing will happen
-	InDoubt  Outcome = "in_doubt" // it left, and no readable answer came: the prompt may be on the handset
-	NotSent  Outcome = "not_sent" // it certainly never left, or was never processed
+	Refused  Outcome = "refused"  // the provider refused: the customer sees no prompt
+	InDoubt  Outcome = "in_doubt" // sent without a readable answer: the prompt may be on the handset
+	NotSent  Outcome = "not_sent" // certainly not sent, or not processed
 )
 
-// PromptAnswer is the outcome with what came along.
+// PromptAnswer is the outcome with the provider's ids and texts.
 type PromptAnswer struct {
 	Outcome           Outcome
 	MerchantRequestID string
 	CheckoutRequestID string // set when accepted
 	CustomerMessage   string // the provider's, when accepted
 	Refusal           *Refusal
-	// Cause is why a prompt is in doubt, for the log.
+	// Cause is the error that put a prompt in doubt, for the log.
 	Cause error
 }
 
@@ -75,7 +75,7 @@ type promptBody struct {
 	TransactionDesc   string
 }
 
-// promptReply is the provider's answer.
+// promptReply is the answer on the wire. A ResponseCode other than "0" is a refusal.
 type promptReply struct {
 	MerchantRequestID   text
 	CheckoutRequestID   text
@@ -84,7 +84,7 @@ type promptReply struct {
 	CustomerMessage     text
 }
 
-// Check names what is wrong with a request, as failure.Invalid.
+// Check fails with failure.Invalid and names every wrong field.
 func (q PromptRequest) Check() error {
 	var faults failure.Faults
 	if _, err := NormalizePhone(q.Phone); err != nil {
@@ -103,7 +103,7 @@ func (q PromptRequest) Check() error {
 	return faults.Err()
 }
 
-// printable tells whether s has 1 to limit visible ASCII characters or spaces.
+// printable reports whether s has 1 to limit visible ASCII characters or spaces.
 func printable(s string, limit int) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -113,7 +113,7 @@ func printable(s string, limit int) bool {
 	return s != "" && len(s) <= limit
 }
 
-// Prompt asks the provider once to put a prompt on the customer's handset. The outcome is always set. The error is set
+// Prompt asks the provider once to show a prompt on the customer's handset. The outcome is always set. The error is set
 // when, and only when, the outcome is NotSent: invalid input, or failure.Unavailable or Refused of the token or the
 // breaker.
 func (c *Client) Prompt(ctx context.Context, creds Credentials, q PromptRequest) (PromptAnswer, error) {
@@ -141,13 +141,13 @@ func (c *Client) Prompt(ctx context.Context, creds Credentials, q PromptRequest)
 	return readPrompt(res), nil
 }
 
-// readPrompt tells the outcome of a request that left.
+// readPrompt classifies the answer to a request that was sent.
 func readPrompt(res result) PromptAnswer {
 	if res.err != nil {
 		return PromptAnswer{Outcome: InDoubt, Cause: res.err}
 	}
 	if refusal := res.refusal(); refusal != nil {
-		if res.status == http.StatusGatewayTimeout { // the provider's front door gave up on what is behind it
+		if res.status == http.StatusGatewayTimeout { // the provider's gateway timed out: the prompt may be processed
 			return PromptAnswer{Outcome: InDoubt, Cause: refusal}
 		}
 		return PromptAnswer{Outcome: Refused, Refusal: refusal}
@@ -161,7 +161,7 @@ func readPrompt(res result) PromptAnswer {
 	case readable && reply.ResponseCode != "" && reply.ResponseCode != "0":
 		return PromptAnswer{Outcome: Refused, MerchantRequestID: string(reply.MerchantRequestID), Refusal: &Refusal{
 			Status: res.status, Code: string(reply.ResponseCode), Message: string(reply.ResponseDescription)}}
-	case res.status == http.StatusUnauthorized: // twice, with a new token: refused at the door
+	case res.status == http.StatusUnauthorized: // also with a new token: refused before processing
 		return PromptAnswer{
 			Outcome: Refused, Refusal: &Refusal{
 				Status: res.status, Code: fmt.Sprint(res.status), Message: "the token is not accepted",

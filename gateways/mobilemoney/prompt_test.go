@@ -71,7 +71,7 @@ func TestPrompt_WireFields(t *testing.T) {
 	}
 }
 
-// provided answers token requests and leaves the rest to handle.
+// provided answers token requests and passes all others to handle.
 func provided(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/oauth/v1/generate" {
@@ -151,7 +151,7 @@ func TestPrompt_LostAnswerIsInDoubtAndNeverRepeated(t *testing.T) {
 func TestPrompt_TimeoutIsInDoubt(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	k.prompt(mobilemoney.Accepted) // token and connection are there
+	k.prompt(mobilemoney.Accepted) // fetches the token and opens the connection
 	k.faults(provider.Faults{LatencyMs: 60_000})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
@@ -164,7 +164,7 @@ func TestPrompt_TimeoutIsInDoubt(t *testing.T) {
 func TestPrompt_NotSentWhenNothingLeft(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
-	k.faults(provider.Faults{ErrorRate: 1}) // no token to be had
+	k.faults(provider.Faults{ErrorRate: 1}) // the token request fails
 	if _, err := k.Prompt(t.Context(), creds, k.request()); failure.CodeOf(err) != "provider_unavailable" {
 		t.Errorf("error is %v", err)
 	}
@@ -245,7 +245,7 @@ func TestPrompt_NoSecondTokenIsNotSent(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	k.prompt(mobilemoney.NotSent) // the first was refused at the door, the second never left
+	k.prompt(mobilemoney.NotSent) // the first was refused for its token, the second was not sent
 	if got := tokens.Load(); got != 2 {
 		t.Errorf("%d tokens were asked for", got)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Status is what a result code means. Source: docs/rules/payments.md#result-codes, docs/rules/payments.md#verdicts.
+// Status is the meaning of a result code. Source: docs/rules/payments.md#result-codes, docs/rules/payments.md#verdicts.
 type Status string
 
-// The meanings. NoVerdict leaves the payment as it is; Pending is for codes that may still change
+// The meanings. NoVerdict changes nothing about the payment; a Pending code may still change
 // (docs/rules/payments.md#result-codes).
 const (
 	Success   Status = "success"
@@ -22,14 +22,14 @@ const (
 	NoVerdict Status = "no_verdict"
 )
 
-// Verdict is a result code with its meaning.
+// Verdict is a result code with its meaning and the provider's text.
 type Verdict struct {
 	Status Status
 	Code   string // the provider's
 	Text   string // the provider's
 }
 
-// VerdictOf gives the meaning of a result code.
+// VerdictOf classifies a result code. An unknown code means Failed.
 func VerdictOf(code, words string) Verdict {
 	v := Verdict{Status: Failed, Code: code, Text: words}
 	switch code {
@@ -45,7 +45,7 @@ func VerdictOf(code, words string) Verdict {
 	return v
 }
 
-// queryBody is a status query on the wire.
+// queryBody is a status query on the wire. Source: docs/facts/mobile-money.md#status-query.
 type queryBody struct {
 	BusinessShortCode string
 	Password          string
@@ -53,7 +53,7 @@ type queryBody struct {
 	CheckoutRequestID string
 }
 
-// queryReply is the provider's answer.
+// queryReply is the answer on the wire. An empty ResultCode is not a verdict.
 type queryReply struct {
 	CheckoutRequestID   text
 	ResponseCode        text
@@ -62,7 +62,7 @@ type queryReply struct {
 	ResultDesc          text
 }
 
-// QueryPrompt asks what became of a prompt. An error means that the query itself failed and says nothing about the
+// QueryPrompt asks for the result of a prompt. An error means that the query itself failed and says nothing about the
 // payment: failure.Refused with the provider's words, or failure.Unavailable.
 func (c *Client) QueryPrompt(ctx context.Context, creds Credentials, checkoutRequestID string) (Verdict, error) {
 	if err := creds.checkPrompting(); err != nil {

@@ -42,7 +42,7 @@ func TestQuery_VerdictOfEachBehaviour(t *testing.T) {
 			if got.Code != want.Code || got.Text == "" {
 				t.Errorf("verdict %+v", got)
 			}
-			for i, body := range k.received("/stk") { // the callback says the same, late_success at last
+			for i, body := range k.received("/stk") { // the callback has the same result, also for late_success
 				c, err := mobilemoney.ParseSTKCallback(body)
 				if err != nil || i == len(k.received("/stk"))-1 && behaviour != "late_success" && c.Verdict() != got {
 					t.Errorf("callback %v says %+v, %v", c, c.Verdict(), err)
@@ -165,14 +165,14 @@ func TestToken_WrongCredentialsAreRefused(t *testing.T) {
 	}
 }
 
-// counting is a token issuer that counts and can be held.
+// counting issues tokens, counts them and can hold a fetch.
 type counting struct {
 	issued atomic.Int32
 	hold   chan struct{} // fetches wait for it when set
 	begun  chan struct{}
 }
 
-// fetch issues the next token.
+// fetch issues the tokens A, B, … and waits for hold when it is set.
 func (c *counting) fetch(context.Context, mobilemoney.Credentials) (string, error) {
 	n := c.issued.Add(1)
 	if c.hold != nil {
@@ -201,7 +201,7 @@ func TestTokenCache_ReusedFor290Seconds(t *testing.T) {
 	expect(other, "B")
 	now.Advance(1)
 	expect(creds, "C")
-	cache.Drop(t.Context(), creds, "A") // an old one: the newer stays
+	cache.Drop(t.Context(), creds, "A") // an old token: the newer one stays
 	expect(creds, "C")
 	cache.Drop(t.Context(), creds, "C")
 	expect(creds, "D")

@@ -9,13 +9,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// URLs are the C2B addresses of a shortcode. They carry a secret each, so they are never logged
+// URLs are the C2B addresses of a shortcode. Each has a secret token in it, so they are never logged
 // (docs/rules/payments.md#secret-addresses).
 type URLs struct {
 	Confirmation string
 	Validation   string
-	// CancelUnvalidated makes the provider cancel a payment whose validation cannot be reached; by default it completes
-	// it and the money goes to suspense when it matches nobody.
+	// CancelUnvalidated makes the provider cancel a payment when our validation does not answer. By default the
+	// provider completes the payment, and money without a payer goes to suspense.
 	CancelUnvalidated bool
 }
 
@@ -27,7 +27,7 @@ type registerBody struct {
 	ValidationURL   string
 }
 
-// RegisterURLs tells the provider where to send the paybill payments of the credentials' shortcode. Repeating it is
+// RegisterURLs registers the addresses for the paybill payments of the credentials' shortcode. Repeating it is
 // harmless. Fails: failure.Refused with the provider's words, failure.Unavailable, failure.Invalid.
 func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs) error {
 	if err := creds.check(); err != nil {
@@ -51,7 +51,7 @@ func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs)
 	if res.err != nil || res.refusal() != nil || json.Unmarshal(res.body, &reply) != nil || reply.ResponseCode == "" {
 		return res.failed("register c2b addresses")
 	}
-	// "0", or "00000000" as some answer
+	// "0", or "00000000" on some shortcodes
 	if strings.Trim(string(reply.ResponseCode), "0") != "" || res.status != http.StatusOK {
 		refusal := &Refusal{
 			Status: res.status, Code: string(reply.ResponseCode), Message: string(reply.ResponseDescription),

@@ -16,14 +16,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// TokenLife is how long a token may be reused, although the provider issues it for longer. Source:
+// TokenLife is how long a token may be reused, shorter than the provider's own limit. Source:
 // docs/rules/payments.md#shared-token.
 const TokenLife = 290 * time.Second
 
-// TokenSource shares one token per credential set among all callers: the provider makes a set's previous token invalid
-// with each new one, so two caches would keep breaking each other (docs/rules/payments.md#shared-token).
+// TokenSource shares one token per credential set among all callers. The provider makes the previous token of a set
+// invalid with each new one, so two caches would invalidate each other's (docs/rules/payments.md#shared-token).
 type TokenSource interface {
-	// Token gives the shared token, fetched when there is none younger than TokenLife.
+	// Token gives the shared token; a new one is fetched when none is younger than TokenLife.
 	Token(ctx context.Context, c Credentials) (string, error)
 	// Drop forgets a token that the provider refused. A newer one than stale stays.
 	Drop(ctx context.Context, c Credentials, stale string)
@@ -44,7 +44,7 @@ func (e *Endpoint) FetchToken(ctx context.Context, c Credentials) (string, error
 	r.Header.Set("Accept", "application/json")
 	res := e.exchange(ctx, "token", r)
 	var body struct {
-		Token string `json:"access_token"` // of any length; expires_in is not read: TokenLife is shorter than any
+		Token string `json:"access_token"` // of any length; expires_in is not read, because TokenLife is shorter
 	}
 	switch {
 	case res.err == nil && (res.status == http.StatusBadRequest || res.status == http.StatusUnauthorized):
@@ -56,13 +56,13 @@ func (e *Endpoint) FetchToken(ctx context.Context, c Credentials) (string, error
 			Message: "The payment provider does not accept these credentials.", Cause: refusal}
 	case res.err == nil && res.status == http.StatusOK && json.Unmarshal(res.body, &body) == nil && body.Token != "":
 		return body.Token, nil
-	case res.err == nil && res.refusal() != nil: // another refusal says nothing about the credentials: try again later
+	case res.err == nil && res.refusal() != nil: // another refusal does not concern the credentials: try again later
 		return "", unavailable(fmt.Errorf("fetch token: %w", res.refusal()))
 	}
 	return "", res.failed("fetch token")
 }
 
-// TokenCache is the TokenSource of a single process. Safe for concurrent use.
+// TokenCache is a TokenSource in memory, for one process only. Safe for concurrent use.
 type TokenCache struct {
 	fetch   func(context.Context, Credentials) (string, error)
 	clock   clock.Clock
@@ -72,25 +72,26 @@ type TokenCache struct {
 	tokens map[[sha256.Size]byte]cachedToken
 }
 
-// cachedToken is a token and the instant from which it is not reused.
+// cachedToken is reused until the instant until, exclusive.
 type cachedToken struct {
 	value string
 	until time.Time
 }
 
-// NewTokenCache makes a cache over Endpoint.FetchToken.
+// NewTokenCache makes an empty cache; fetch is Endpoint.FetchToken.
 func NewTokenCache(fetch func(context.Context, Credentials) (string, error), c clock.Clock) *TokenCache {
 	return &TokenCache{fetch: fetch, clock: c, tokens: map[[sha256.Size]byte]cachedToken{}}
 }
 
-// Token gives the cached token or fetches one; concurrent callers share one fetch, which outlives a caller that leaves.
+// Token gives the cached token or fetches one. Concurrent callers share one fetch, which continues when its caller
+// leaves.
 func (t *TokenCache) Token(ctx context.Context, c Credentials) (string, error) {
 	if token, ok := t.cached(c); ok {
 		return token, nil
 	}
 	id := c.Fingerprint()
 	flight := t.flights.DoChan(hex.EncodeToString(id[:]), func() (any, error) {
-		if token, ok := t.cached(c); ok { // an earlier flight landed in between
+		if token, ok := t.cached(c); ok { // an earlier fetch ended in between
 			return token, nil
 		}
 		token, err := t.fetch(context.WithoutCancel(ctx), c)
@@ -110,7 +111,7 @@ func (t *TokenCache) Token(ctx context.Context, c Credentials) (string, error) {
 	}
 }
 
-// Drop forgets stale, and no other token.
+// Drop forgets the token stale; a newer token stays.
 func (t *TokenCache) Drop(_ context.Context, c Credentials, stale string) {
 	id := c.Fingerprint()
 	t.mu.Lock()
@@ -120,7 +121,7 @@ func (t *TokenCache) Drop(_ context.Context, c Credentials, stale string) {
 	}
 }
 
-// cached gives a token that is still to be used.
+// cached gives the token of a set if it is younger than TokenLife.
 func (t *TokenCache) cached(c Credentials) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

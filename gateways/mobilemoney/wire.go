@@ -13,15 +13,15 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// text is a JSON string or number: the provider writes the same field either way. A number is kept in plain digits,
-// exactly, whatever notation it came in. null is "". It is trimmed, at most maxText long, and has no control
+// text is a JSON string or number: the provider writes the same field in either form. A number is kept in plain digits,
+// exactly, in whatever notation it came. null is "". A text is trimmed, at most maxText long, and has no control
 // characters.
 type text string
 
-// maxText bounds a text, in characters: real ones are far shorter, and indexes and screens cannot take any length.
+// maxText bounds a text, in characters: real ones are far shorter, and indexes and screens cannot take every length.
 const maxText = 500
 
-// harmless makes a text from outside fit for databases, logs and screens: what customers type is passed on as it is.
+// harmless makes a text fit for databases, logs and screens: the provider passes on unchanged what customers type.
 func harmless(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -35,7 +35,7 @@ func harmless(s string) string {
 	return s
 }
 
-// UnmarshalJSON reads it; a list or an object is an error.
+// UnmarshalJSON accepts a string, a number or null; a list or an object is an error.
 func (t *text) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 {
 		return errors.New("no value")
@@ -61,10 +61,10 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxNumber bounds the digits and the exponent of a number: twice what an amount or a date in one can need.
+// maxNumber bounds the length and the exponent of a number: twice of what an amount or a date needs.
 const maxNumber = 40
 
-// plainNumber writes a JSON number without an exponent and without idle zeros: 1.50E2 is 150, 1.00 is 1. Some senders
+// plainNumber gives a JSON number without exponent and redundant zeros: 1.50E2 is 150, 1.00 is 1. Some senders
 // write large whole numbers, such as dates and phones, in exponent form.
 func plainNumber(s string) (string, error) {
 	if len(s) > maxNumber {
@@ -104,8 +104,8 @@ func plainNumber(s string) (string, error) {
 	return whole, nil
 }
 
-// shillings reads an amount exactly: 1, 1.00 and "1.0" are the same. More than two decimals that say something, and
-// amounts that are not positive, are errors.
+// shillings reads an amount exactly: 1, 1.00 and "1.0" are the same. An amount that is not positive, or has more than
+// two decimals that are not zero, is an error.
 func shillings(t text) (money.Amount, error) {
 	plain, err := plainNumber(string(t))
 	if err != nil {
@@ -118,14 +118,14 @@ func shillings(t text) (money.Amount, error) {
 	return amount, err
 }
 
-// The years in which a payment can have been made.
+// The years in which a payment date is credible.
 const (
 	firstYear = 2000
 	lastYear  = 2999
 )
 
-// instant reads YYYYMMDDHHmmss in East Africa Time as UTC; the zero time when it is not a credible one, since no
-// decision about money hangs on it alone.
+// instant reads YYYYMMDDHHmmss in East Africa Time and gives UTC; the zero time when it is not credible. That is no
+// error, because no decision about money depends on it alone.
 func instant(t text) time.Time {
 	at, err := time.ParseInLocation(stampLayout, string(t), eastAfrica)
 	if err != nil || at.Year() < firstYear || at.Year() > lastYear {

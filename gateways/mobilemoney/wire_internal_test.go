@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzPlainNumber compares with exact rational arithmetic: plain notation never changes a value.
+// FuzzPlainNumber compares with exact rational arithmetic: the plain notation has the same value.
 func FuzzPlainNumber(f *testing.F) {
 	for _, seed := range []string{
 		"0", "1", "1.00", "-0.0", "1.5E2", "2.54700000001E11", "1e-40", "0.001e3", "1e999999999",

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// walk does one random operation and tells what came of it, in words that do not depend on the protocol.
+// walk does one random operation and gives its result in words that do not depend on the protocol.
 func walk(t *testing.T, rnd *rand.Rand, d routeros.Router) string {
 	t.Helper()
 	pick := func(words ...string) string { return words[rnd.IntN(len(words))] }

@@ -18,8 +18,8 @@ import (
 	client "github.com/go-routeros/routeros/v3"
 )
 
-// api speaks the API protocol to one device. Each connection carries one call at a time: the client is not safe for
-// more, and its own contexts do not interrupt a read, so that deadlines are set on the connection.
+// api speaks the API protocol to one device. Each connection carries one call at a time, because the client is not safe
+// for more. The client's contexts do not interrupt a read, so deadlines are set on the connection.
 type api struct {
 	l       *link
 	address string
@@ -30,15 +30,15 @@ type api struct {
 	closed bool
 }
 
-// session is a connection that is logged in.
+// session is a connection with a user logged in.
 type session struct {
 	conn   *limited
 	client *client.Client
-	expiry *time.Timer // closes it while idle
+	expiry *time.Timer // closes the connection after Config.Idle without a call
 	used   bool        // carried a call before
 }
 
-// newAPI makes the speaker of a place.
+// newAPI makes the API protocol of a place; nothing is dialled yet.
 func newAPI(l *link, p place) *api {
 	return &api{l: l, address: netip.AddrPortFrom(l.target.Address, p.port).String(), secure: p.secure}
 }
@@ -55,7 +55,7 @@ func (a *api) close() {
 	}
 }
 
-// do makes one exchange. A read over a kept connection that turns out to be dead is made again over a new one; a write
+// do makes one exchange. A read over a kept connection that turns out to be dead is repeated over a new one; a write
 // never is.
 func (a *api) do(ctx context.Context, r request) ([]Item, error) {
 	s, err := a.take(ctx, r.writes())
@@ -74,7 +74,7 @@ func (a *api) do(ctx context.Context, r request) ([]Item, error) {
 	return items, err
 }
 
-// run sends a request over a connection and keeps or drops the connection.
+// run sends a request over a connection, then keeps the connection for the next call, or closes it after an error.
 func (a *api) run(ctx context.Context, s *session, r request) ([]Item, error) {
 	stop := s.bound(ctx)
 	out, err := s.client.RunArgs(words(r))
@@ -112,7 +112,7 @@ func (a *api) run(ctx context.Context, s *session, r request) ([]Item, error) {
 	return items, nil
 }
 
-// words are the sentence of a request.
+// words makes the sentence of a request: command, id, properties, then queries, sorted by name.
 func words(r request) []string {
 	out := []string{"/" + r.menu + "/" + r.command}
 	if r.id != "" {
@@ -130,8 +130,8 @@ func words(r request) []string {
 	return out
 }
 
-// take gives an idle connection, or a new one. Before a write an idle one is tested, since the write could not be made
-// again.
+// take gives an idle connection, or a new one. Before a write an idle connection is tested, because a write cannot be
+// repeated.
 func (a *api) take(ctx context.Context, test bool) (*session, error) {
 	for {
 		a.mu.Lock()
@@ -150,7 +150,7 @@ func (a *api) take(ctx context.Context, test bool) (*session, error) {
 	}
 }
 
-// keep puts a connection back for the next call.
+// keep stores a connection for the next call and starts its idle time.
 func (a *api) keep(s *session) {
 	s.used = true
 	a.mu.Lock()
@@ -163,7 +163,7 @@ func (a *api) keep(s *session) {
 	a.idle = append(a.idle, s)
 }
 
-// expire closes a connection that nobody used.
+// expire closes a connection whose idle time is over, unless a call took it.
 func (a *api) expire(s *session) {
 	a.mu.Lock()
 	at := slices.Index(a.idle, s)
@@ -176,7 +176,7 @@ func (a *api) expire(s *session) {
 	}
 }
 
-// open connects and logs in.
+// open connects and logs in. A refused connection means that the device does not speak this protocol.
 func (a *api) open(ctx context.Context) (*session, error) {
 	conn, err := a.l.g.dial(ctx, "tcp", a.address)
 	if err != nil {
@@ -222,8 +222,8 @@ func (a *api) open(ctx context.Context) (*session, error) {
 	return nil, lost(false, fmt.Errorf("log in: %w", cause(ctx, err)))
 }
 
-// bound lets the context interrupt the connection. The function it gives ends that, and tells whether the connection
-// was left alone.
+// bound lets the context interrupt the connection. Its result ends that, and reports whether the connection
+// was not interrupted.
 func (s *session) bound(ctx context.Context) (stop func() bool) {
 	s.conn.begin()
 	done := make(chan struct{})
@@ -240,10 +240,10 @@ func (s *session) bound(ctx context.Context) (stop func() bool) {
 	}
 }
 
-// longAgo is a deadline that has passed.
+// longAgo is a deadline in the past: it interrupts reads and writes at once.
 var longAgo = time.Unix(1, 0)
 
-// cause prefers the reason for which the context ended.
+// cause puts the context's error first, when the context has ended.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// BenchmarkPrint reads the sessions of a router with a thousand of them, and one small menu, over each protocol.
+// BenchmarkPrint reads a thousand sessions, and one small menu, over each protocol.
 func BenchmarkPrint(b *testing.B) {
 	sim, err := router.New(router.Config{
 		Routers: []router.RouterConfig{{Name: "r", Tunnel: netip.MustParseAddr("10.99.0.2")}},

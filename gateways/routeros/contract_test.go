@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 )
 
-// props is a short name in tests.
+// props keeps the tables of these tests short.
 type props = map[string]string
 
 func TestContract_AnItemIsAddedReadChangedAndRemoved(t *testing.T) {

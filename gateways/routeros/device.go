@@ -13,12 +13,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Device is one router over whichever protocol it speaks. Safe for concurrent use; calls beyond the limit wait.
+// Device is one router, spoken to over the protocol that it has. Safe for concurrent use; calls beyond
+// Config.Connections wait.
 type Device struct{ *link }
 
 var _ Router = (*Device)(nil)
 
-// request is one operation, in words that both protocols can carry.
+// request is one operation in terms that both protocols have.
 type request struct {
 	menu, command string
 	id            string
@@ -27,10 +28,10 @@ type request struct {
 	props         []string
 }
 
-// writes tells whether the router may be changed by it.
+// writes reports whether the request may change the router, so that it must not be repeated.
 func (r request) writes() bool { return r.command != "print" && r.command != "monitor-traffic" }
 
-// protocol is one way of speaking.
+// protocol is one way to speak to a router: REST or the API.
 type protocol interface {
 	// do makes one exchange. Its error is a *Refusal, errNotSpoken, a *Lost or a failure.
 	do(ctx context.Context, r request) ([]Item, error)
@@ -38,10 +39,10 @@ type protocol interface {
 	close()
 }
 
-// errNotSpoken tells that the other side does not speak the protocol at all; nothing was done.
+// errNotSpoken means that the other side does not speak the protocol at all; the request was not executed.
 var errNotSpoken = errors.New("the device does not speak this protocol")
 
-// link is what the gateway keeps of a device.
+// link is shared by all Devices of one ID: connections and what was learned about the router.
 type link struct {
 	g      *Gateway
 	target Target
@@ -54,14 +55,14 @@ type link struct {
 	retired bool
 }
 
-// newLink makes the record of a device.
+// newLink makes the link of a device with the protocol that the target names, or unknown.
 func newLink(g *Gateway, t Target) *link {
 	return &link{
 		g: g, target: t, slots: make(chan struct{}, g.cfg.Connections), speech: t.Speaks, spoken: map[Speech]protocol{},
 	}
 }
 
-// retire closes what is idle; calls under way end by themselves.
+// retire closes idle connections; calls under way end by themselves.
 func (l *link) retire() {
 	l.mu.Lock()
 	l.retired = true
@@ -73,14 +74,14 @@ func (l *link) retire() {
 	}
 }
 
-// Speaks is what the device was found to speak so far, to be kept with it.
+// Speaks gives the protocol that the device was found to speak so far; callers store it for the next Target.
 func (l *link) Speaks() Speech {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.speech
 }
 
-// Forms of what goes into a path: anything else is a fault of ours, refused before it is sent.
+// Allowed forms of menus, commands, ids and properties. A request with another form is a bug here and is not sent.
 var (
 	menuForm    = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)*$`)
 	commandForm = regexp.MustCompile(`^[a-z0-9-]+$`)
@@ -88,10 +89,10 @@ var (
 	nameForm    = regexp.MustCompile(`^\.?[A-Za-z0-9][A-Za-z0-9.-]*$`)
 )
 
-// ValidID tells whether a text is an id as routers give them: "*1A".
+// ValidID reports whether a text is an id in the form that routers give: "*1A".
 func ValidID(id string) bool { return idForm.MatchString(id) }
 
-// check refuses what cannot be sent safely.
+// check refuses a request with a part that could change its meaning on the wire.
 func (r request) check(needsID bool) error {
 	if !menuForm.MatchString(r.menu) || !commandForm.MatchString(r.command) || needsID && !ValidID(r.id) ||
 		r.id != "" && !ValidID(r.id) {
@@ -104,12 +105,12 @@ func (r request) check(needsID bool) error {
 	return nil
 }
 
-// Print lists the items of a menu; a menu of one item gives one.
+// Print reads a menu, filtered by q; a menu that always has one item gives that one.
 func (l *link) Print(ctx context.Context, menu string, q Query) ([]Item, error) {
 	return l.call(ctx, request{menu: menu, command: "print", where: q.Where, props: q.Props}, false)
 }
 
-// Add makes an item and gives its id.
+// Add creates an item and gives its id, or "" when the router's answer has no id.
 func (l *link) Add(ctx context.Context, menu string, props map[string]string) (string, error) {
 	items, err := l.call(ctx, request{menu: menu, command: "add", args: props}, false)
 	if err != nil {
@@ -127,13 +128,13 @@ func (l *link) Set(ctx context.Context, menu, id string, props map[string]string
 	return err
 }
 
-// Remove deletes an item; one that is not there gives an error that IsMissing knows.
+// Remove deletes an item; for an item that is not there the error meets IsMissing.
 func (l *link) Remove(ctx context.Context, menu, id string) error {
 	_, err := l.call(ctx, request{menu: menu, command: "remove", id: id}, true)
 	return err
 }
 
-// Move puts an item before another one, or at the end.
+// Move puts an item before another one, or at the end when before is empty.
 func (l *link) Move(ctx context.Context, menu, id, before string) error {
 	args := map[string]string{"numbers": id}
 	if before != "" {
@@ -146,13 +147,13 @@ func (l *link) Move(ctx context.Context, menu, id, before string) error {
 	return err
 }
 
-// Run executes any other command and gives its rows; done-data is an item with "ret".
+// Run executes any other command and gives its rows; a returned value is an item with "ret".
 func (l *link) Run(ctx context.Context, menu, command string, args map[string]string) ([]Item, error) {
 	return l.call(ctx, request{menu: menu, command: command, args: args}, false)
 }
 
-// Reboot restarts the router. A connection that breaks after the command was sent is a success, to be checked by
-// uptime.
+// Reboot restarts the router. A connection that breaks after the command was sent is a success; the caller checks the
+// uptime later.
 func (l *link) Reboot(ctx context.Context) error {
 	_, err := l.call(ctx, request{menu: "system", command: "reboot"}, false)
 	if err != nil && MayHaveApplied(err) {
@@ -161,8 +162,8 @@ func (l *link) Reboot(ctx context.Context) error {
 	return err
 }
 
-// call passes a request through the breaker. An answer in the router's own words counts as alive; a credential or an
-// address that is refused does, too.
+// call passes a request through the breaker. An answer in the router's own words, refused credentials and an address
+// that the policy refuses do not count as failures.
 func (l *link) call(ctx context.Context, r request, needsID bool) ([]Item, error) {
 	if err := r.check(needsID); err != nil {
 		return nil, err
@@ -193,7 +194,8 @@ func (l *link) call(ctx context.Context, r request, needsID bool) ([]Item, error
 	return items, err
 }
 
-// outcome is the error that callers see.
+// outcome converts an error to the failure that callers see. Fails: router_refused, router_unauthorised,
+// device_address_refused, device_unreachable.
 func (l *link) outcome(ctx context.Context, err error) error {
 	var refusal *Refusal
 	switch {
@@ -204,13 +206,13 @@ func (l *link) outcome(ctx context.Context, err error) error {
 	case errors.Is(err, errForbidden):
 		return &failure.Error{
 			Kind: failure.Denied, Code: "device_address_refused",
-			Message: "The router's address is not one that may be called.", Cause: err,
+			Message: "The router's address is not allowed.", Cause: err,
 		}
 	}
 	return unavailable(ctx, err)
 }
 
-// word names an outcome for the log.
+// word names an outcome for the log: done, refused or failed.
 func word(err error) string {
 	switch {
 	case err == nil:
@@ -221,7 +223,7 @@ func word(err error) string {
 	return "failed"
 }
 
-// exchange speaks as the device was heard to, or finds out how.
+// exchange uses the known protocol first; when the router does not speak it, the others in the order of places.
 func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
 	ways := places(l.target.Port)
 	known := l.Speaks()
@@ -249,8 +251,8 @@ func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
 	return nil, lost(false, errors.Join(firsts...))
 }
 
-// first speaks in a way that was not tried before. Over REST it asks for something harmless, since a page for browsers
-// answers a write, too.
+// first tries a protocol for the first time. REST is probed with a read first, because a web page that is not REST
+// might answer a write, too.
 func (l *link) first(ctx context.Context, p place, r request) ([]Item, error) {
 	if p.speech == REST && (r.command != "print" || r.menu != "system/resource") {
 		probe := request{menu: "system/resource", command: "print"}
@@ -261,7 +263,7 @@ func (l *link) first(ctx context.Context, p place, r request) ([]Item, error) {
 	return l.speak(p).do(ctx, r)
 }
 
-// learn keeps what a device speaks: it has when it answered, even with a refusal.
+// learn remembers the protocol of a device that answered, even if it refused.
 func (l *link) learn(s Speech, err error) {
 	var refusal *Refusal
 	if err != nil && !errors.As(err, &refusal) {
@@ -272,7 +274,7 @@ func (l *link) learn(s Speech, err error) {
 	l.speech = s
 }
 
-// speak gives the protocol of a place, made at first use.
+// speak gives the protocol of a place, made at its first use.
 func (l *link) speak(p place) protocol {
 	l.mu.Lock()
 	defer l.mu.Unlock()

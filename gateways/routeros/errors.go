@@ -11,24 +11,25 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Refusal is a router's no, in its own words. It is the cause of an error of kind failure.Refused.
+// Refusal is an answer in which the router refuses, in its own words. It is the cause of an error of kind
+// failure.Refused.
 type Refusal struct {
 	Status   int    // of HTTP; 0 over the API protocol
 	Category string // of the API protocol; often empty
-	Message  string // word for word
+	Message  string // the router's text, unchanged
 }
 
-// Error gives the words.
+// Error gives the router's text alone: callers show it.
 func (r *Refusal) Error() string { return r.Message }
 
-// Lost is the cause of failure.Unavailable when a connection failed under a call.
+// Lost is the cause of failure.Unavailable when a connection failed during a call.
 type Lost struct {
-	// Sent tells that the request may have arrived, so a write may have been applied.
+	// Sent is true when the request may have arrived, so that a write may have been applied.
 	Sent  bool
 	Cause error
 }
 
-// Error says what broke.
+// Error begins with the part that an operator needs: whether the request was sent.
 func (l *Lost) Error() string {
 	if l.Sent {
 		return "connection lost after the request was sent: " + l.Cause.Error()
@@ -36,19 +37,19 @@ func (l *Lost) Error() string {
 	return "router not reached: " + l.Cause.Error()
 }
 
-// Unwrap gives what broke.
+// Unwrap lets errors.Is find the network's error.
 func (l *Lost) Unwrap() error { return l.Cause }
 
-// ErrMissing is in the chain of errors about an item that is not there; as the outcome of a removal it is good news.
+// ErrMissing is in the chain of errors about an item that is not there; a removal may treat it as success.
 var ErrMissing = errors.New("no such item")
 
 // ErrUnauthorised is in the chain of errors about refused credentials.
 var ErrUnauthorised = errors.New("credentials refused")
 
-// duplicate are the words of all releases for an item that exists. Source: docs/facts/routeros.md#errors.
+// duplicate matches the texts of all releases for an item that exists already. Source: docs/facts/routeros.md#errors.
 var duplicate = regexp.MustCompile(`already (have|exist)|exists|already added`)
 
-// RefusalOf finds the router's own words in an error, nil without any.
+// RefusalOf finds the router's refusal in an error; nil when there is none.
 func RefusalOf(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
@@ -57,56 +58,56 @@ func RefusalOf(err error) *Refusal {
 	return nil
 }
 
-// IsMissing tells whether the item was not there.
+// IsMissing reports whether the item was not on the router.
 func IsMissing(err error) bool { return errors.Is(err, ErrMissing) }
 
-// IsUnauthorised tells whether the router refused name or password.
+// IsUnauthorised reports whether the router refused name or password.
 func IsUnauthorised(err error) bool { return errors.Is(err, ErrUnauthorised) }
 
-// IsDuplicate tells whether the router has such an item already.
+// IsDuplicate reports whether the router refused because it has such an item already.
 func IsDuplicate(err error) bool {
 	r := RefusalOf(err)
 	return r != nil && duplicate.MatchString(r.Message)
 }
 
-// IsDenied tells whether the user lacks a policy for what was asked.
+// IsDenied reports whether the API user lacks a policy for the request.
 func IsDenied(err error) bool {
 	r := RefusalOf(err)
 	return r != nil && strings.HasPrefix(r.Message, "not enough permissions")
 }
 
-// IsDeviceMode tells whether the router's device mode forbids what was asked: only somebody at the router can change
-// it.
+// IsDeviceMode reports whether the router's device mode forbids the request: only a person at the router can change the
+// mode.
 func IsDeviceMode(err error) bool {
 	r := RefusalOf(err)
 	return r != nil && strings.Contains(r.Message, "not allowed by device-mode")
 }
 
-// IsUnreachable tells whether there was no answer, or the breaker is open.
+// IsUnreachable reports whether the router did not answer, or its breaker is open.
 func IsUnreachable(err error) bool { return failure.KindOf(err) == failure.Unavailable }
 
-// MayHaveApplied tells whether a write that failed may nevertheless have been applied: read back before repeating it.
+// MayHaveApplied reports whether a write that failed may have been applied: read back before it is repeated.
 func MayHaveApplied(err error) bool {
 	var l *Lost
 	return errors.As(err, &l) && l.Sent
 }
 
-// caused puts a mark and the router's words under one error.
+// caused joins a mark for errors.Is with the router's refusal.
 type caused struct {
 	mark  error
 	words *Refusal
 }
 
-// Error gives the router's words.
+// Error gives the router's text; the mark is not shown.
 func (c caused) Error() string { return c.words.Message }
 
-// Unwrap gives mark and words.
+// Unwrap gives both, so that errors.Is finds the mark and errors.As the refusal.
 func (c caused) Unwrap() []error { return []error{c.mark, c.words} }
 
-// maxWords bounds the words of a router, in bytes: they are shown, recorded and logged.
+// maxWords bounds a router's text, in bytes: it is shown, recorded and logged.
 const maxWords = 2000
 
-// refused makes the error of a router's answer.
+// refused makes the failure of a router's refusal, with a mark for wrong credentials and missing items.
 func refused(r *Refusal) error {
 	if len(r.Message) > maxWords {
 		r.Message = strings.ToValidUTF8(r.Message[:maxWords], "") + "…"
@@ -130,11 +131,11 @@ func refused(r *Refusal) error {
 	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: r.Message, Cause: r}
 }
 
-// lost makes the error of a broken connection.
+// lost makes the error of a broken connection; sent means that the request may have arrived.
 func lost(sent bool, cause error) error { return &Lost{Sent: sent, Cause: cause} }
 
-// unavailable makes an error of transport, or the refusal of an open breaker, one that callers can tell. The caller's
-// own cancellation stays as it is.
+// unavailable gives a transport error, or the refusal of an open breaker, the code device_unreachable. The caller's own
+// cancellation stays as it is.
 func unavailable(ctx context.Context, err error) error {
 	var known *failure.Error
 	var wait time.Duration
@@ -144,5 +145,6 @@ func unavailable(ctx context.Context, err error) error {
 	case known != nil || errors.Is(ctx.Err(), context.Canceled):
 		return err
 	}
-	return failure.NewUnavailable("device_unreachable", "The router cannot be reached at the moment.", wait, err)
+	return failure.NewUnavailable("device_unreachable", "The router cannot be reached at the moment. Try again later.",
+		wait, err)
 }

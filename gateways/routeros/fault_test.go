@@ -44,7 +44,8 @@ func TestSpeech_IsFoundAndKept(t *testing.T) {
 		{"7.23.7", 8729, routeros.APITLS},
 	} {
 		k := newKit(t, c.version, c.port)
-		k.add("ip/pool", props{"name": "p", "ranges": "10.0.0.1"}) // a write first: it must not be the question
+		// the first call is a write: it must not be the probe
+		k.add("ip/pool", props{"name": "p", "ranges": "10.0.0.1"})
 		if got := k.device().Speaks(); got != c.want {
 			t.Errorf("%s at %d speaks %q", c.version, c.port, got)
 		}
@@ -263,7 +264,7 @@ func TestMalformedRequests_AreNotSent(t *testing.T) {
 	}
 }
 
-// answers is a listener that gives every connection the same bytes, then closes it.
+// answers dials a listener that sends every connection the same bytes, then closes it.
 func answers(t *testing.T, text string) routeros.DialFunc {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

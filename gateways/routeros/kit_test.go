@@ -17,13 +17,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start is the instant of every test's clock.
+// start is the instant of every test's clock, in UTC.
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// password is the one of every simulated router.
+// password is the API password of every simulated router; it has a character that needs care in scripts.
 const password = "s3cret$word"
 
-// kit is a gateway in front of one simulated router.
+// kit has a gateway in front of one simulated router.
 type kit struct {
 	t        *testing.T
 	sim      *router.Simulator
@@ -34,13 +34,13 @@ type kit struct {
 	target   routeros.Target
 }
 
-// newKit starts a router of a version; the port chooses how it is spoken to.
+// newKit starts a router of a version; the port decides the protocol.
 func newKit(t *testing.T, version string, port uint16) *kit {
 	t.Helper()
 	return newKitWith(t, router.RouterConfig{Version: version}, port, routeros.Config{})
 }
 
-// newKitWith starts a router and a gateway with what differs from the usual.
+// newKitWith starts a router and a gateway with settings other than the usual.
 func newKitWith(t *testing.T, rc router.RouterConfig, port uint16, cfg routeros.Config) *kit {
 	t.Helper()
 	k := &kit{t: t, clock: clock.NewManual(start)}
@@ -77,10 +77,10 @@ func newKitWith(t *testing.T, rc router.RouterConfig, port uint16, cfg routeros.
 	return k
 }
 
-// device is the kit's router.
+// device gives the kit's router; each call shares its connections.
 func (k *kit) device() *routeros.Device { return k.gateway.Device(k.target) }
 
-// everywhere runs a test over all versions and all ways to speak to them.
+// everywhere runs a test for all versions and all protocols that each has.
 func everywhere(t *testing.T, test func(t *testing.T, k *kit)) {
 	t.Helper()
 	for _, version := range []string{"6.49.10", "7.6", "7.16", "7.23.7"} {
@@ -93,7 +93,7 @@ func everywhere(t *testing.T, test func(t *testing.T, k *kit)) {
 	}
 }
 
-// add adds an item that must be taken.
+// add adds an item and fails the test when the router refuses.
 func (k *kit) add(menu string, props map[string]string) string {
 	k.t.Helper()
 	id, err := k.device().Add(k.t.Context(), menu, props)
@@ -103,7 +103,7 @@ func (k *kit) add(menu string, props map[string]string) string {
 	return id
 }
 
-// print lists items that must be readable.
+// print reads items and fails the test when they cannot be read.
 func (k *kit) print(menu string, q routeros.Query) []routeros.Item {
 	k.t.Helper()
 	items, err := k.device().Print(k.t.Context(), menu, q)

@@ -8,18 +8,19 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// Limits of what is read from a router over the API protocol, in bytes.
+// Limits of a word and of a reply over the API protocol, in bytes.
 const (
 	maxWord  = 1 << 20
 	maxReply = maxAnswer
-	// maxWordsRead bounds the words of a reply: in memory each is much larger than on the wire.
+	// maxWordsRead bounds the number of words in a reply: a word needs much more memory than bytes on the wire.
 	maxWordsRead = 3_000_000
 )
 
-// errFraming refuses a stream that no router sends: the client would allocate whatever length the other side names.
+// errFraming refuses a stream that no router sends. Without this check the client would allocate any length that the
+// other side names.
 var errFraming = errors.New("not the API protocol, or a word is too long")
 
-// limited is a connection that reads along with the lengths of words. It is used by one call at a time.
+// limited is a connection that follows the lengths of words while it reads. It is used by one call at a time.
 type limited struct {
 	net.Conn
 	raw net.Conn // below TLS; nil without
@@ -29,13 +30,13 @@ type limited struct {
 	left   int  // bytes of the present word
 	need   int  // bytes of the present length still to come
 	length int  // of the present word, as far as known
-	failed bool // the stream is not what it should be
+	failed bool // the stream broke a limit; no more reads
 }
 
-// begin starts the count of a reply.
+// begin starts the count of a new reply.
 func (c *limited) begin() { c.total, c.words = 0, 0 }
 
-// Read reads and checks.
+// Read fails with errFraming as soon as a limit is passed.
 func (c *limited) Read(p []byte) (int, error) {
 	if c.failed {
 		return 0, errFraming
@@ -48,7 +49,7 @@ func (c *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// follow walks over words; false when one is too long.
+// follow walks over the words in p; false when one is too long. Source: docs/facts/routeros.md#words-of-the-protocol.
 func (c *limited) follow(p []byte) bool {
 	for len(p) > 0 {
 		if c.left > 0 {
@@ -87,8 +88,8 @@ func (c *limited) follow(p []byte) bool {
 	return true
 }
 
-// alive tells whether an idle connection can carry another call: a router says nothing unasked, so anything that can be
-// read means that it said good-bye.
+// alive reports whether an idle connection can carry another call. A router sends nothing unasked, so readable bytes or
+// an end mean that it closed the connection.
 func (c *limited) alive() bool {
 	raw := c.raw
 	if raw == nil {

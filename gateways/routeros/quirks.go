@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// refusesIDs tells whether PATCH and DELETE by id are refused altogether, as two projects report of 7.21.3 while 7.23.7
-// takes them, or whether the method is unknown, as on older 7.x. Nothing was done then. Source:
+// refusesIDs reports whether PATCH and DELETE by id are refused altogether, as two projects report of 7.21.3 while
+// 7.23.7 accepts them, or the method is unknown, as on older 7.x. The request was not executed then. Source:
 // docs/facts/routeros.md#ids.
 func refusesIDs(err error) bool {
 	var r *Refusal
@@ -17,28 +17,28 @@ func refusesIDs(err error) bool {
 		r.Status == http.StatusBadRequest && strings.Contains(r.Message, "missing or invalid resource identifier"))
 }
 
-// postsIDs tells whether the device was found to refuse ids in paths.
+// postsIDs reports whether the device refused ids in paths before.
 func (l *link) postsIDs() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byPost
 }
 
-// postIDs keeps that the device refuses ids in paths.
+// postIDs remembers that the device refuses ids in paths.
 func (l *link) postIDs() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.byPost = true
 }
 
-// cp1252 are the characters of bytes 0x80 to 0x9F in old comments; the rest of that set is Latin-1. Seen on all
-// releases whose comments were written with old versions of Winbox.
+// cp1252 maps bytes 0x80 to 0x9F of old comments; the rest of that set equals Latin-1. Seen on all releases whose
+// comments were written with old versions of Winbox.
 var cp1252 = [32]rune{
 	'€', '\uFFFD', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\uFFFD', 'Ž', '\uFFFD',
 	'\uFFFD', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\uFFFD', 'ž', 'Ÿ',
 }
 
-// utf8Of gives valid UTF-8: bytes that are none are read as CP1252.
+// utf8Of gives valid UTF-8: bytes that are not UTF-8 are read as CP1252.
 func utf8Of(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
@@ -59,8 +59,8 @@ func utf8Of(text []byte) []byte {
 	return out
 }
 
-// sanitise makes JSON out of what routers send: raw control bytes within strings are escaped, and bytes that are no
-// UTF-8 are read as CP1252.
+// sanitise repairs the JSON of routers: raw control bytes within strings are escaped, and bytes that are not UTF-8 are
+// read as CP1252.
 func sanitise(text []byte) []byte {
 	text = utf8Of(text)
 	if !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
@@ -92,8 +92,7 @@ func sanitise(text []byte) []byte {
 	return out
 }
 
-// printable puts a mark in place of control characters in a value, which no database and no page would take; tabs and
-// line ends stay.
+// printable replaces control characters by U+FFFD, because databases and pages refuse them; tabs and line ends stay.
 func printable(value string) string {
 	if !utf8.ValidString(value) {
 		value = string(utf8Of([]byte(value)))

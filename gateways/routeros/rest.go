@@ -23,13 +23,13 @@ import (
 // maxAnswer bounds an answer, in bytes: a full table of some thousand sessions is about 2 MB.
 const maxAnswer = 32 << 20
 
-// rest speaks REST to one device. Connections are the gateway's.
+// rest speaks REST to one device over the gateway's HTTP connections.
 type rest struct {
 	l    *link
 	base string
 }
 
-// newREST makes the speaker of a place.
+// newREST makes the REST protocol of a place; nothing is dialled yet.
 func newREST(l *link, p place) *rest {
 	scheme := "http"
 	if p.secure {
@@ -41,7 +41,7 @@ func newREST(l *link, p place) *rest {
 // close does nothing: the gateway's transport closes what is idle.
 func (c *rest) close() {}
 
-// do makes one exchange in the form that the request and the device need.
+// do makes one exchange. A device that refuses ids in paths gets the command form from then on.
 func (c *rest) do(ctx context.Context, r request) ([]Item, error) {
 	switch {
 	case r.command == "print" && len(r.args) == 0:
@@ -65,7 +65,7 @@ func (c *rest) do(ctx context.Context, r request) ([]Item, error) {
 	return items, err
 }
 
-// post sends the command form with the id in the body.
+// post sends the command form, with the id in the body.
 func (c *rest) post(ctx context.Context, r request) ([]Item, error) {
 	args := map[string]string{".id": r.id}
 	for name, value := range r.args {
@@ -74,10 +74,11 @@ func (c *rest) post(ctx context.Context, r request) ([]Item, error) {
 	return c.send(ctx, http.MethodPost, r.menu+"/"+r.command, args)
 }
 
-// plainValue are values that need no escape in a query.
+// plainValue matches values that need no escape in a URL's query.
 var plainValue = regexp.MustCompile(`^[A-Za-z0-9.:_/-]*$`)
 
-// print reads. Values that need an escape go in the body, since it is not documented how a router reads them in a URL.
+// print reads a menu. Values that need an escape go into the body, because it is not documented how a router unescapes
+// a URL.
 func (c *rest) print(ctx context.Context, r request) ([]Item, error) {
 	words := []string{}
 	plain := true
@@ -102,7 +103,7 @@ func (c *rest) print(ctx context.Context, r request) ([]Item, error) {
 	return c.send(ctx, http.MethodGet, path, nil)
 }
 
-// send makes one HTTP exchange and reads its answer.
+// send makes one HTTP exchange and reads its answer. A nil body of a write is sent as {}.
 func (c *rest) send(ctx context.Context, method, path string, body any) ([]Item, error) {
 	var payload []byte
 	if method != http.MethodGet && method != http.MethodDelete {
@@ -118,7 +119,7 @@ func (c *rest) send(ctx context.Context, method, path string, body any) ([]Item,
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { wrote.Store(true) },
 	})
-	// A text keeps the "*" of an id, which url.URL would escape and the router then not know.
+	// The URL is put together as text: url.URL would escape the "*" of an id, and the router would not find the id.
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(payload))
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (c *rest) send(ctx context.Context, method, path string, body any) ([]Item,
 	return read(w, text, method == http.MethodGet || method == http.MethodPost && strings.HasSuffix(path, "/print"))
 }
 
-// broken tells a closed port, which may speak something else, from a router that is away.
+// broken distinguishes a closed port, which means another protocol, from a router that is away.
 func broken(wrote bool, err error) error {
 	var op *net.OpError
 	var e *url.Error
@@ -162,7 +163,7 @@ func broken(wrote bool, err error) error {
 	return lost(wrote, err)
 }
 
-// read makes an answer out of a response. What is no JSON is not a router's REST.
+// read makes items or a refusal out of a response. An answer that is not JSON does not come from a router's REST.
 func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
 	if !reading && (w.StatusCode == http.StatusNoContent || w.StatusCode < 300 && len(bytes.TrimSpace(text)) == 0) {
 		return nil, nil
@@ -170,9 +171,9 @@ func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
 	clean := sanitise(text)
 	if !json.Valid(clean) {
 		if !reading {
-			return nil, lost(true, fmt.Errorf("answer with status %d is no JSON", w.StatusCode))
+			return nil, lost(true, fmt.Errorf("answer with status %d is not JSON", w.StatusCode))
 		}
-		return nil, fmt.Errorf("%w: answer with status %d is no JSON", errNotSpoken, w.StatusCode)
+		return nil, fmt.Errorf("%w: answer with status %d is not JSON", errNotSpoken, w.StatusCode)
 	}
 	if w.StatusCode >= http.StatusMultipleChoices {
 		var body struct {
@@ -180,7 +181,7 @@ func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
 			Detail  string `json:"detail"`
 		}
 		if err := json.Unmarshal(clean, &body); err != nil || body.Message == "" && body.Detail == "" {
-			return nil, fmt.Errorf("%w: answer with status %d is not in the router's shape", errNotSpoken, w.StatusCode)
+			return nil, fmt.Errorf("%w: answer with status %d is not in the router's form", errNotSpoken, w.StatusCode)
 		}
 		if body.Detail == "" {
 			body.Detail = body.Message
@@ -194,13 +195,13 @@ func read(w *http.Response, text []byte, reading bool) ([]Item, error) {
 	return items, nil
 }
 
-// maxItems bounds the items of an answer: in memory each is much larger than on the wire.
+// maxItems bounds the items of an answer: an item needs much more memory than bytes on the wire.
 const maxItems = 100_000
 
-// errTooMany is an answer with more items than a router has.
+// errTooMany refuses an answer with more than maxItems items.
 var errTooMany = errors.New("answer has too many items")
 
-// decode reads an item or a list of them, one at a time.
+// decode reads an item or a list of items, one item at a time, so that maxItems stops it early.
 func decode(text []byte) ([]Item, error) {
 	text = bytes.TrimSpace(text)
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -232,7 +233,7 @@ func decode(text []byte) ([]Item, error) {
 	return items, nil
 }
 
-// decodeItem reads the next item.
+// decodeItem reads the next item. Null properties are left out.
 func decodeItem(decoder *json.Decoder) (Item, error) {
 	var raw map[string]any
 	if err := decoder.Decode(&raw); err != nil {
@@ -241,7 +242,7 @@ func decodeItem(decoder *json.Decoder) (Item, error) {
 	item := make(Item, len(raw))
 	for name, value := range raw {
 		if value != nil {
-			item[name] = printable(fmt.Sprint(value)) // texts, but for a number now and then
+			item[name] = printable(fmt.Sprint(value)) // almost all values are texts, some are numbers
 		}
 	}
 	return item, nil

@@ -1,4 +1,4 @@
-// Package routeros speaks to MikroTik routers: REST or the older API protocol, whichever a device really has, behind
+// Package routeros speaks to MikroTik routers over REST or the older API protocol, whichever a device has, behind
 // one interface with menu paths and property maps. A refusal keeps the router's own words; a lost connection says
 // whether a write may have been applied; nothing here repeats a write. Source: docs/rules/network.md#router-calls,
 // docs/facts/routeros.md#rest, docs/rules/engine.md#addresses-we-dial.
@@ -19,22 +19,22 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// BreakerKind is the kind under which calls pass the breaker. Wiring gives it the code device_unreachable.
+// BreakerKind is the breaker's kind of all calls. The wiring gives it the code device_unreachable.
 const BreakerKind = "device"
 
-// Item is one item of a menu by property; the id is under ".id". Values are the router's own texts.
+// Item is one item of a menu, by property; ".id" is the id. Values are the router's own texts.
 type Item map[string]string
 
-// ID is the item's id.
+// ID gives the id, in the form "*1A"; "" when Query.Props left it out.
 func (i Item) ID() string { return i[".id"] }
 
 // Query narrows a print; the zero value gives everything.
 type Query struct {
-	Where map[string]string // all of them equal
-	Props []string          // only these; .id must be named, too
+	Where map[string]string // an item must equal all of them
+	Props []string          // only these properties; .id is left out unless named
 }
 
-// Router is a router as its users see it. Menus are written "ip/hotspot/profile". Set with an empty id is for menus of
+// Router has the operations of a router. Menus are written "ip/hotspot/profile". Set with an empty id is for menus of
 // one item. Move puts an item before another one, or at the end when before is empty.
 type Router interface {
 	Print(ctx context.Context, menu string, q Query) ([]Item, error)
@@ -45,17 +45,17 @@ type Router interface {
 	Run(ctx context.Context, menu, command string, args map[string]string) ([]Item, error)
 }
 
-// Guard is the circuit breaker that every call passes. gateways/breaker has it.
+// Guard is the circuit breaker of every call; package gateways/breaker implements it.
 type Guard interface {
-	// Do runs call, or gives failure.Unavailable without running it. An error of call counts as a failure of the
+	// Do runs call, or fails with failure.Unavailable without running it. An error of call counts as a failure of the
 	// target.
 	Do(ctx context.Context, kind, target string, call func(ctx context.Context) error) error
 }
 
-// DialFunc connects. It gets an address whose host is a literal IP.
+// DialFunc opens a connection. The host of the address is always a literal IP.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Config of a gateway.
+// Config is read by New once.
 type Config struct {
 	Guard   Guard         // required
 	Policy  Policy        // required: which addresses may be dialled
@@ -64,7 +64,7 @@ type Config struct {
 	Logger  *slog.Logger  // silent when nil
 	Timeout time.Duration // of one call with its connection; 15 s when 0
 	Idle    time.Duration // unused connections are closed after it; 60 s when 0
-	// Connections is how many calls a router gets at a time, each over a connection of its own; 2 when 0.
+	// Connections is the number of calls that a router gets at a time, each over its own connection; 2 when 0.
 	Connections int
 }
 
@@ -77,7 +77,7 @@ type Gateway struct {
 	devices map[string]*link
 }
 
-// New makes a gateway; nothing is dialled yet.
+// New makes a gateway; nothing is dialled yet. It fails without Guard or Policy.
 func New(cfg Config) (*Gateway, error) {
 	if cfg.Guard == nil || cfg.Policy == nil {
 		return nil, errors.New("router gateway needs a breaker and an address policy")
@@ -108,13 +108,13 @@ func New(cfg Config) (*Gateway, error) {
 	return g, nil
 }
 
-// acceptAny is a TLS configuration that takes self-signed certificates: the tunnel has authenticated the router
+// acceptAny accepts self-signed certificates: the tunnel has authenticated the router
 // (docs/rules/network.md#api-ports).
 func acceptAny() *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // self-signed by design
 }
 
-// dial connects to an address that the policy admits.
+// dial checks an address against the policy at each connection, then connects.
 func (g *Gateway) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	place, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -126,8 +126,8 @@ func (g *Gateway) dial(ctx context.Context, network, address string) (net.Conn, 
 	return g.cfg.Dial(ctx, network, place.String())
 }
 
-// Device gives the router of a target. It costs nothing until it is used; all devices of one ID share connections, and
-// a target with another address, port or credentials drops those of the former.
+// Device gives the router of a target. Nothing is dialled until its first call; all devices of one ID share
+// connections, and a target with another address, port or credentials drops the former connections.
 func (g *Gateway) Device(t Target) *Device {
 	t.Port = cmp.Or(t.Port, PortHTTP)
 	g.mu.Lock()
@@ -143,7 +143,7 @@ func (g *Gateway) Device(t Target) *Device {
 	return &Device{l}
 }
 
-// Forget drops the connections of a device that no longer exists.
+// Forget drops the connections of a device that was deleted.
 func (g *Gateway) Forget(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,7 +153,7 @@ func (g *Gateway) Forget(id string) {
 	}
 }
 
-// Close drops all idle connections.
+// Close drops all idle connections; the gateway can still be used.
 func (g *Gateway) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// tag is the comment of a service's resources.
+// tag is the comment that marks the resources of a service as the platform's.
 const tag = "Platform-svc:5d1e0f3a-0000-7000-8000-000000000001"
 
-// resources are all that a PPPoE service on a VLAN, a hotspot and a management network put on a router, in order.
+// resources are added in this order: a PPPoE service on a VLAN, a hotspot and a management network.
 var resources = []struct {
 	menu  string
 	props props
@@ -127,7 +127,7 @@ func TestService_AllItsResourcesFitOnEveryRelease(t *testing.T) {
 	})
 }
 
-// sameConfiguration compares two snapshots.
+// sameConfiguration compares two snapshots of the simulated router.
 func sameConfiguration(a, b router.Snapshot) bool {
 	return maps.EqualFunc(a, b, func(x, y []router.Item) bool {
 		if len(x) != len(y) {

@@ -8,10 +8,11 @@ import (
 	"slices"
 )
 
-// Speech is what a router was found to speak: the caller keeps it with the device and gives it back in Target.
+// Speech is a protocol that a router was found to speak: the caller stores it with the device and gives it back in
+// Target.
 type Speech string
 
-// The ways to speak to a router; the zero value is not known yet.
+// The protocols of routers; the zero value means that all are tried.
 const (
 	Unknown Speech = ""
 	REST    Speech = "rest" // at the target's port
@@ -27,7 +28,7 @@ const (
 	PortAPITLS = 8729
 )
 
-// Credentials of the API user. They hide themselves from logs and from fmt.
+// Credentials has name and password of the API user. Its methods hide the password from logs, fmt and JSON.
 type Credentials struct {
 	User     string
 	Password string
@@ -39,31 +40,32 @@ func (c Credentials) LogValue() slog.Value { return slog.GroupValue(slog.String(
 // String shows the user only.
 func (c Credentials) String() string { return "credentials of " + c.User }
 
-// GoString shows the user only.
+// GoString hides the password from %#v, too.
 func (c Credentials) GoString() string { return c.String() }
 
-// MarshalJSON refuses: credentials are not written anywhere by accident.
+// MarshalJSON fails, so that no body or log can contain a password by accident.
 func (c Credentials) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("router credentials are not written as JSON")
 }
 
-// Target is a router to be spoken to.
+// Target has all that is needed to call a router.
 type Target struct {
 	// ID names the device: the breaker's target and the key of kept connections.
 	ID          string
 	Address     netip.Addr // the tunnel address
 	Port        uint16     // 80 when 0
 	Credentials Credentials
-	Speaks      Speech // as learned before
+	Speaks      Speech // stored from an earlier Speaks; Unknown is allowed
 }
 
-// Policy judges an address before it is dialled. Source: docs/rules/engine.md#addresses-we-dial.
+// Policy refuses an address before it is dialled, by an error. Source: docs/rules/engine.md#addresses-we-dial.
 type Policy func(netip.Addr) error
 
-// errForbidden is the refusal of an address, before anything is sent.
+// errForbidden answers a call to an address that the policy refuses; nothing was sent.
 var errForbidden = errors.New("address is not one of a router")
 
-// Outside refuses this machine, link-local and multicast addresses, and the platform's own ranges: for production.
+// Outside is the policy of production: it refuses this machine, link-local and multicast addresses, and the platform's
+// own ranges.
 func Outside(platform ...netip.Prefix) Policy {
 	return func(ip netip.Addr) error {
 		ip = ip.Unmap()
@@ -77,7 +79,7 @@ func Outside(platform ...netip.Prefix) Policy {
 	}
 }
 
-// Within admits only some ranges, such as the tunnel's.
+// Within allows only some ranges, such as the tunnel's.
 func Within(ranges ...netip.Prefix) Policy {
 	return func(ip netip.Addr) error {
 		if !slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) }) {
@@ -87,18 +89,18 @@ func Within(ranges ...netip.Prefix) Policy {
 	}
 }
 
-// Anywhere admits all addresses: for development.
+// Anywhere allows all addresses: for development only.
 func Anywhere(netip.Addr) error { return nil }
 
-// place is one way of reaching a router.
+// place is a protocol with the port at which it is tried.
 type place struct {
 	speech Speech
 	port   uint16
 	secure bool
 }
 
-// places lists the ways to try at a port, best first. HTTP is never sent to the API's ports; a port that was chosen for
-// its encryption never falls back to plain text. Source: docs/rules/network.md#api-ports,
+// places gives the protocols to try for a port, best first. HTTP is never sent to the API's ports; a port that was
+// chosen for its encryption never falls back to plain text. Source: docs/rules/network.md#api-ports,
 // docs/facts/routeros.md#releases.
 func places(port uint16) []place {
 	plain, secure := place{API, PortAPI, false}, place{APITLS, PortAPITLS, true}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Bool reads true, yes, false and no; ok is false for anything else. An absent flag is to be read as false by the
+// Bool reads true, yes, false and no; ok is false for anything else. An absent flag counts as false with the
 // caller.
 func Bool(text string) (value, ok bool) {
 	switch text {
@@ -21,7 +21,7 @@ func Bool(text string) (value, ok bool) {
 	return false, false
 }
 
-// FormatBool writes a flag as all releases take it.
+// FormatBool writes a flag as yes or no, which all releases accept.
 func FormatBool(value bool) string {
 	if value {
 		return "yes"
@@ -29,7 +29,7 @@ func FormatBool(value bool) string {
 	return "no"
 }
 
-// units of a duration, the longer name first where one begins another.
+// units are the units of a duration; a name stands before the names that it begins with.
 var units = []struct {
 	name string
 	unit time.Duration
@@ -38,8 +38,8 @@ var units = []struct {
 	{"us", time.Microsecond}, {"ns", 1}, {"m", time.Minute}, {"s", time.Second},
 }
 
-// ParseDuration reads all forms in use: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, a bare number of seconds. The words
-// "never" and "none", and "", are not durations. Source: docs/facts/routeros.md#formats.
+// ParseDuration reads all forms that routers use: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, a bare number of seconds.
+// The words "never" and "none", and "", are not durations. Source: docs/facts/routeros.md#formats.
 func ParseDuration(text string) (time.Duration, error) {
 	bad := fmt.Errorf("router duration %q", text)
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -76,7 +76,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 }
 
-// unitOf finds the unit that a text begins with.
+// unitOf finds the unit at the beginning of a text; "" and 0 without one.
 func unitOf(text string) (string, time.Duration) {
 	for _, u := range units {
 		if strings.HasPrefix(text, u.name) {
@@ -104,7 +104,8 @@ func clockTime(text string) (time.Duration, bool) {
 	return total * time.Second, true
 }
 
-// FormatDuration writes 1w2d3h4m5s; under a second 500ms. Negative ones are 0s, and less than a millisecond is cut off.
+// FormatDuration writes 1w2d3h4m5s, and 500ms below a second. A negative duration is 0s; less than a millisecond is cut
+// off.
 func FormatDuration(d time.Duration) string {
 	if d < time.Millisecond {
 		return "0s"
@@ -125,10 +126,10 @@ func FormatDuration(d time.Duration) string {
 	return out.String()
 }
 
-// dateLayouts are those of 7.10 and later, of earlier releases, and of build times, which capitalise the month.
+// dateLayouts are the forms of 7.10 and later, of earlier releases, and of build times, which capitalise the month.
 var dateLayouts = []string{"2006-01-02 15:04:05", "Jan/02/2006 15:04:05", "2006-01-02", "Jan/02/2006"}
 
-// ParseDate reads a date as routers of all releases show it, in the router's own zone.
+// ParseDate reads a date in the form of any release; it is in the router's own zone.
 func ParseDate(text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range dateLayouts {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
@@ -138,7 +139,7 @@ func ParseDate(text string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("router date %q", text)
 }
 
-// Rate is a pair of bits a second from the customer's side: what the queue menus call target upload and download. 0 is
+// Rate is a pair of speeds in bits a second, seen from the customer: upload, then download, as in the queue menus. 0 is
 // unlimited.
 type Rate struct{ Upload, Download int64 }
 
@@ -156,7 +157,7 @@ func ParseRate(text string) (Rate, error) {
 	return Rate{a, b}, nil
 }
 
-// bits reads a number with k, M or G, which are thousands.
+// bits reads a number with k, M or G, which are powers of 1000.
 func bits(text string) (int64, bool) {
 	unit := int64(1)
 	if text != "" {
@@ -179,13 +180,13 @@ func bits(text string) (int64, bool) {
 	return int64(n) * unit, true
 }
 
-// String writes integers, as queues read back.
+// String writes plain integers, the form in which queues are read back.
 func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.Upload, r.Download) }
 
-// Version is a release: 7.16 or 6.49.10.
+// Version is a RouterOS release, such as 7.16 or 6.49.10.
 type Version struct{ Major, Minor, Patch int }
 
-// ParseVersion reads "7.23.7 (long-term)", "7.16 (stable)", "6.49.10", "7.20beta4".
+// ParseVersion reads "7.23.7 (long-term)", "7.16 (stable)", "6.49.10", "7.20beta4"; what follows the number is ignored.
 func ParseVersion(text string) (Version, error) {
 	number, _, _ := strings.Cut(text, " ")
 	parts := strings.SplitN(number, ".", 3)
@@ -207,13 +208,13 @@ func ParseVersion(text string) (Version, error) {
 	return v, nil
 }
 
-// Compare orders releases.
+// Compare is negative when v is older than other, 0 when equal. Betas equal their release.
 func (v Version) Compare(other Version) int {
 	return cmp.Or(cmp.Compare(v.Major, other.Major), cmp.Compare(v.Minor, other.Minor),
 		cmp.Compare(v.Patch, other.Patch))
 }
 
-// String writes 7.16 or 6.49.10.
+// String leaves out a patch of 0: 7.16, 6.49.10.
 func (v Version) String() string {
 	if v.Patch == 0 {
 		return fmt.Sprintf("%d.%d", v.Major, v.Minor)

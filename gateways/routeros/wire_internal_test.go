@@ -54,13 +54,13 @@ func FuzzSanitise(f *testing.F) {
 	})
 }
 
-// stream is a connection that gives some bytes.
+// stream is a connection whose other side has sent some bytes.
 type stream struct {
 	net.Conn
 	io.Reader
 }
 
-// Read reads the bytes.
+// Read reads those bytes, then io.EOF.
 func (s stream) Read(p []byte) (int, error) { return s.Reader.Read(p) }
 
 func TestLimited_NoWordIsTooLong(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// ApplyService brings a router in line with one service: read, check the place, compare, write, read back. It may be
-// repeated after a crash at any step, and writes nothing that is right already.
+// ApplyService brings a router in line with one service: it reads, checks the interface, compares, writes and reads
+// back. It may be repeated after a crash at any step, and writes only what differs.
 func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.services.Any(ctx, args.ServiceID)
 		if err != nil || row == nil || row.RemovedAt != nil || leaving(*row) {
-			return err // what is leaving has a job of its own
+			return err // RemoveService works on a service that is leaving
 		}
 		work := serviceWork{w: w, row: *row, run: args.RunID, phase: events.PhaseApply, cause: cause}
 		return work.do(ctx, commands.StartReconcile{RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply},
@@ -30,7 +30,8 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 	})
 }
 
-// RemoveService takes everything of one service from a router: for good, or before it is made again elsewhere.
+// RemoveService removes all resources of one service from a router: for ever, or before they are created again
+// elsewhere.
 func (w *Workers) RemoveService(ctx context.Context, args commands.RemoveService, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (w *Workers) RemoveService(ctx context.Context, args commands.RemoveService
 	})
 }
 
-// shown waits until the read models have what a job is about.
+// shown waits until the read models of services and devices have reached the job's position.
 func (w *Workers) shown(ctx context.Context, position uint64) error {
 	if err := w.cfg.Views.WaitFor(ctx, networkviews.ServicesName, position); err != nil {
 		return err
@@ -57,7 +58,7 @@ func (w *Workers) shown(ctx context.Context, position uint64) error {
 	return w.cfg.Views.WaitFor(ctx, networkviews.DevicesName, position)
 }
 
-// serviceWork is one phase of work on one service.
+// serviceWork does one phase of work on one service: apply, teardown or removal.
 type serviceWork struct {
 	w     *Workers
 	row   networkviews.ServiceRow
@@ -66,8 +67,8 @@ type serviceWork struct {
 	cause jobs.Cause
 }
 
-// do opens the router, does the work as a run and reports how it went. The report comes before the end of the run: a
-// run that has ended needs nothing more.
+// do opens the router, does the work as a run and reports the outcome. The report comes before the end of the run, so
+// that a run which has ended needs nothing more after a crash.
 func (s serviceWork) do(
 	ctx context.Context, start commands.StartReconcile, work func(context.Context, *run) error,
 ) error {
@@ -82,7 +83,7 @@ func (s serviceWork) do(
 	return s.conclude(ctx, u, work(ctx, u))
 }
 
-// conclude reports the outcome and ends the run, if there is one.
+// conclude reports the outcome and ends the run; u is nil when the router was not opened.
 func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
 	var why *stopped
 	var report commands.Command
@@ -110,13 +111,13 @@ func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
 	return u.finish(ctx, why)
 }
 
-// gone tells that what a report is about is no more.
+// gone reports whether a report came too late: its service or router was removed or has moved on. The job ends then.
 func gone(err error) bool {
 	return failure.KindOf(err) == failure.NotFound ||
 		failure.KindOf(err) == failure.Conflict && failure.CodeOf(err) != "concurrent_change"
 }
 
-// apply is the work of ApplyService. The place is checked before the first write, from the same reading.
+// apply does the work of ApplyService. The interface is checked before the first write, with the same reading.
 func (s serviceWork) apply(ctx context.Context, u *run) error {
 	version, err := u.r.version(ctx)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s serviceWork) apply(ctx context.Context, u *run) error {
 	}})
 }
 
-// remove is the work of RemoveService.
+// remove does the work of RemoveService: it plans the removal of every resource with the service's tag.
 func (s serviceWork) remove(ctx context.Context, u *run) error {
 	menus := routerplan.ServiceMenus()
 	snapshot, err := u.r.read(ctx, menus)

@@ -16,21 +16,21 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
-// How the background looks around.
+// How often Background tries to lead and purges history, and how many routers it polls at once on request.
 const (
 	leadEvery   = time.Second
 	purgeEvery  = 10 * time.Minute
 	soonWorkers = 4
 )
 
-// soon is a router to be polled at once.
+// soon is a request to poll a router at once, when the read models have reached the position.
 type soon struct {
 	device   id.Device
 	position uint64
 }
 
-// Soon has a router polled at once, as the log has it at a position. It never blocks; what is too much is left to the
-// next round.
+// Soon requests a poll of a router, with its state at a position. It never blocks; when too many requests wait, the
+// next fleet poll covers the router.
 func (w *Workers) Soon(device id.Device, position uint64) {
 	select {
 	case w.soon <- soon{device, position}:
@@ -38,37 +38,38 @@ func (w *Workers) Soon(device id.Device, position uint64) {
 	}
 }
 
-// NoteBreaker takes a change of a breaker to be recorded. It never blocks.
+// NoteBreaker queues a change of a breaker to be recorded. It never blocks; a change that finds the queue full is left
+// to the next fleet poll.
 func (w *Workers) NoteBreaker(s breaker.State) {
 	if s.Kind != routeros.BreakerKind {
 		return
 	}
 	select {
 	case w.phases <- s:
-	default: // the next poll tells
+	default: // the next poll sees the router's state
 	}
 }
 
-// Background polls the fleet, has drift checked, and records what breakers say. One program leads the rounds; every
-// program records its own breakers and polls what its own requests have changed.
+// Background polls the fleet, enqueues drift checks, and records changes of breakers. One program leads the rounds;
+// every program records its own breakers and polls the routers that its own requests have changed.
 type Background struct {
 	w     *Workers
 	queue *jobrunner.Runner
-	lead  bool // this program may lead
+	lead  bool // this program takes part in the election
 	loops *loop.Group
 }
 
-// NewBackground makes one that has not begun. With lead it takes part in the election of who does the rounds.
+// NewBackground makes a background; Start begins its work. With lead it takes part in the election of the leader.
 func NewBackground(w *Workers, queue *jobrunner.Runner, lead bool) *Background {
 	return &Background{w: w, queue: queue, lead: lead, loops: loop.New(w.cfg.Logger)}
 }
 
-// Start begins (internal/loop has the contract).
+// Start begins the loops (internal/loop has the contract).
 func (b *Background) Start(ctx context.Context) error {
 	return b.loops.Start(ctx, func(context.Context) error {
 		b.loops.Go("router breakers", b.recordBreakers)
 		for range soonWorkers {
-			b.loops.Go("router polls asked for", b.pollSoon)
+			b.loops.Go("requested router polls", b.pollSoon)
 		}
 		if b.lead {
 			b.loops.Go("router rounds", b.run)
@@ -77,11 +78,11 @@ func (b *Background) Start(ctx context.Context) error {
 	})
 }
 
-// Stop ends it and waits for what is under way.
+// Stop ends the loops and waits for polls and commands under way.
 func (b *Background) Stop() { b.loops.Stop() }
 
-// recordBreakers makes events of phases: a router is unreachable from the opening of its breaker to the check that
-// closes it.
+// recordBreakers turns changes of breakers into events: a router is unreachable from the opening of its breaker to the
+// probe that closes it.
 func (b *Background) recordBreakers(ctx context.Context) {
 	for {
 		select {
@@ -93,7 +94,7 @@ func (b *Background) recordBreakers(ctx context.Context) {
 	}
 }
 
-// recordBreaker records one change.
+// recordBreaker records one change. A half-open breaker changes nothing: the router is still unreachable.
 func (b *Background) recordBreaker(ctx context.Context, s breaker.State) {
 	device, err := id.Parse[id.Device](s.Target)
 	if err != nil {
@@ -112,7 +113,7 @@ func (b *Background) recordBreaker(ctx context.Context, s breaker.State) {
 	}
 }
 
-// pollSoon polls what was asked for.
+// pollSoon polls the routers that Soon was called for. Several goroutines do it.
 func (b *Background) pollSoon(ctx context.Context) {
 	for {
 		select {
@@ -126,7 +127,7 @@ func (b *Background) pollSoon(ctx context.Context) {
 	}
 }
 
-// run leads the rounds while this program holds the lock, which is free as soon as its holder dies.
+// run leads the rounds while this program holds the advisory lock, which is free as soon as its holder dies.
 func (b *Background) run(ctx context.Context) {
 	var lock *postgres.Lock
 	defer func() {
@@ -151,45 +152,45 @@ func (b *Background) run(ctx context.Context) {
 	})
 }
 
-// rounds are what the leader has begun. It is used by one goroutine.
+// rounds remembers when each kind of round began last. It is used by one goroutine.
 type rounds struct {
 	*Background
 	polled  time.Time
 	purged  time.Time
-	checked time.Time   // drift checks that were due until then are enqueued
+	checked time.Time   // drift checks due up to this instant are enqueued
 	polling sync.Mutex  // held by the poll that is under way
 	polls   *loop.Group // ends with the leadership
 }
 
-// look begins what is due.
+// look begins the rounds that are due: the fleet poll in a goroutine of its own, the others at once.
 func (r *rounds) look(ctx context.Context) {
 	now := r.w.cfg.Clock.Now()
 	if now.Sub(r.polled) >= r.w.cfg.PollEvery && r.polling.TryLock() {
 		r.polled = now
 		r.polls.Go("fleet poll", func(ctx context.Context) {
 			defer r.polling.Unlock()
-			err := loop.Try(func() error { return r.w.PollFleet(ctx) }) // once: the next round comes by itself
+			err := loop.Try(func() error { return r.w.PollFleet(ctx) }) // a panic ends this round only
 			if err != nil && ctx.Err() == nil {
 				r.w.cfg.Logger.WarnContext(ctx, "fleet was not polled", "error", err)
 			}
 		})
 	}
 	if err := r.enqueueDrift(ctx, now); err != nil && ctx.Err() == nil {
-		r.w.cfg.Logger.WarnContext(ctx, "drift checks are not enqueued", "error", err)
+		r.w.cfg.Logger.WarnContext(ctx, "drift checks were not enqueued", "error", err)
 	}
 	if now.Sub(r.purged) >= purgeEvery {
 		r.purged = now
 		if err := r.w.cfg.Polls.Purge(ctx, now.Add(-r.w.cfg.PollsKept)); err != nil && ctx.Err() == nil {
-			r.w.cfg.Logger.WarnContext(ctx, "polls are not purged", "error", err)
+			r.w.cfg.Logger.WarnContext(ctx, "polls were not purged", "error", err)
 		}
 	}
 }
 
-// enqueueDrift enqueues the checks that became due since it was called last.
+// enqueueDrift enqueues the checks that became due since its last call. Unreachable routers are left out.
 func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	every := r.w.cfg.DriftEvery
 	if r.checked.IsZero() || now.Sub(r.checked) > every {
-		// a new leader makes up for one interval; a check that was enqueued already is not again
+		// A new leader goes back one interval. A check that is enqueued already has the same id, so it is not repeated.
 		r.checked = now.Add(-every)
 	}
 	rows, err := r.w.devices.Every(ctx)
@@ -211,8 +212,8 @@ func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// DriftDue is the newest instant, not after now, at which a router is to be checked: once in each interval, at a place
-// in it that follows from the router's id, so that checks are spread evenly.
+// DriftDue gives the newest instant, not after now, at which a router is to be checked: once in each interval, at an
+// offset that follows from the router's id, so that checks are spread evenly.
 func DriftDue(device id.Device, now time.Time, every time.Duration) time.Time {
 	h := fnv.New64a()
 	u := device.UUID()

@@ -11,8 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// ReconcileDevice brings a router in line with all its services and removes orphans. A service whose port has become
-// reserved meanwhile is left as it is, and told.
+// ReconcileDevice brings a router in line with all its services and removes orphans. A service whose interface has
+// become reserved meanwhile is left as it is; the run then ends as refused, with the reason.
 func (w *Workers) ReconcileDevice(ctx context.Context, args commands.ReconcileDevice, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -44,15 +44,15 @@ func (w *Workers) ReconcileFirewall(ctx context.Context, args commands.Reconcile
 	})
 }
 
-// deviceWork is a run over a whole router.
+// deviceWork is a run over all services, or the firewall, of a router.
 type deviceWork struct {
 	w     *Workers
 	cause jobs.Cause
 	start commands.StartReconcile
 }
 
-// do begins the run, does the work and ends the run. The run begins before the router is reached, so that it ends as a
-// run of a router that is not.
+// do begins the run, does the work and ends the run. The run begins before the router is reached, so that a router that
+// is away ends it as unreachable.
 func (d deviceWork) do(ctx context.Context, row networkviews.DeviceRow, work func(context.Context, *run) error) error {
 	u, err := d.w.begin(ctx, router{row: row}, d.cause, d.start)
 	if err != nil || u.over {
@@ -70,7 +70,7 @@ func (d deviceWork) do(ctx context.Context, row networkviews.DeviceRow, work fun
 	return u.finish(ctx, why)
 }
 
-// services is the work of ReconcileDevice.
+// services does the work of ReconcileDevice. When a write fails, no service is reported as applied.
 func (d deviceWork) services(ctx context.Context, u *run) error {
 	rows, err := d.w.services.OfDevice(ctx, u.r.row.ID)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 		},
 	})
 	if failed != nil {
-		return failed // no service is known to be in line
+		return failed // any service may still differ
 	}
 	if err := d.reportApplied(ctx, u, rows); err != nil {
 		return err
@@ -109,8 +109,8 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 	return u.skipped()
 }
 
-// reportApplied tells each service that was brought in line that it is. Those whose old resources had to go first have
-// a job of their own.
+// reportApplied reports each service that is in line now and was not known to be. Services that are leaving have a job
+// of their own.
 func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []networkviews.ServiceRow) error {
 	for _, row := range rows {
 		if leaving(row) || u.blocked[row.ID] != nil || row.Open == "" && row.State == networkviews.StateActive {
@@ -124,7 +124,7 @@ func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []networkvie
 	return nil
 }
 
-// firewall is the work of ReconcileFirewall.
+// firewall does the work of ReconcileFirewall.
 func (d deviceWork) firewall(ctx context.Context, u *run) error {
 	menus := routerplan.FirewallMenus()
 	snapshot, err := u.r.read(ctx, menus)
@@ -137,7 +137,7 @@ func (d deviceWork) firewall(ctx context.Context, u *run) error {
 	}})
 }
 
-// firewallOf is what the platform's rules on a router depend on.
+// firewallOf gives the inputs of the platform's firewall rules on a router: the RADIUS server and the CoA port.
 func (w *Workers) firewallOf(row networkviews.DeviceRow) routerplan.Firewall {
 	return routerplan.Firewall{RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort}
 }

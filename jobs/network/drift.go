@@ -11,12 +11,13 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// maxDrifted bounds the differences that the report of a drift lists: an event has a largest size. The hash is of all.
+// maxDrifted bounds the differences that a drift report lists, because an event has a largest size. The hash covers all
+// differences.
 const maxDrifted = 100
 
 // CheckDrift compares a router with all its services and writes nothing to it. The number of reads of an unchanged
-// router is the same however many services there are, and an unchanged difference is told once. What is new is read
-// again while nobody writes: half of somebody's reconcile is no drift.
+// router does not depend on its services, and an unchanged difference is reported once. A new difference is read again
+// under the router's lock: a run in progress is not drift.
 func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
 	found, err := w.newDrift(ctx, args.DeviceID)
 	if err != nil || len(found) == 0 {
@@ -36,8 +37,8 @@ func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, caus
 	})
 }
 
-// newDrift reads a router and gives what differs otherwise than is known. A router that is not reached has none: the
-// breaker and the fleet poll show it.
+// newDrift reads a router and gives the services whose difference is not the recorded one. For a router that is not
+// reached it gives none: the breaker and the fleet poll show that.
 func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.ReportDrift, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil || row == nil {
@@ -70,12 +71,12 @@ func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.Re
 	return found, nil
 }
 
-// watched tells that a service is as it was applied, or drifted since.
+// watched reports whether a service is checked for drift: it was applied, and no change of it is open.
 func watched(s networkviews.ServiceRow) bool {
 	return s.Open == "" && slices.Contains([]string{networkviews.StateActive, networkviews.StateDegraded}, s.State)
 }
 
-// drift reads a router and compares it with its services.
+// drift reads a router and compares it with its services, orphans included.
 func (r router) drift(ctx context.Context, rows []networkviews.ServiceRow) (routerplan.Diff, error) {
 	version, err := r.version(ctx)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/network"
 )
 
-// TestDriftDue_OncePerIntervalAndSpreadEvenly: each router has one place in the interval, and a thousand of them fill
-// it.
+// TestDriftDue_OncePerIntervalAndSpreadEvenly: each router has one offset in the interval, and the offsets of many
+// routers fill it.
 func TestDriftDue_OncePerIntervalAndSpreadEvenly(t *testing.T) {
 	t.Parallel()
 	const every, slots, routers = 15 * time.Minute, 15, 1500

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -12,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// shownError is a router's error as requests answer it: unreachable with the reason, a refusal in the router's own
+// shownError gives a router's error as the API answers it: unreachable with the reason, a refusal in the router's own
 // words.
 func shownError(err error) error {
 	if failure.KindOf(err) != failure.Unavailable || failure.CodeOf(err) != "device_unreachable" {
@@ -21,7 +22,7 @@ func shownError(err error) error {
 	return failure.NewUnavailable("device_unreachable", messageOf(err), 0, err)
 }
 
-// ask opens a router and asks it something.
+// ask opens a router and calls read with it. Fails: device_not_found, device_unreachable, router_refused.
 func ask[T any](
 	ctx context.Context, w *Workers, device id.Device, read func(ctx context.Context, r router) (T, error),
 ) (T, error) {
@@ -34,14 +35,15 @@ func ask[T any](
 	return out, shownError(err)
 }
 
-// Ping tells whether a router answers, and how fast. Not answering is an answer.
+// Ping polls a router at once and stores the poll. A router that does not answer is a result, not an error. Fails:
+// device_not_found.
 func (w *Workers) Ping(ctx context.Context, device id.Device) (networkviews.LivePing, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil {
 		return networkviews.LivePing{}, err
 	}
 	if row == nil {
-		return networkviews.LivePing{}, failure.NewNotFound("device_not_found", "There is no such device.")
+		return networkviews.LivePing{}, commands.ErrNoDevice()
 	}
 	w.looked.Delete(device)
 	p := w.poll(ctx, *row)
@@ -54,7 +56,7 @@ func (w *Workers) Ping(ctx context.Context, device id.Device) (networkviews.Live
 		Version: p.Version, Error: p.Error}, nil
 }
 
-// Resource reads a router's load.
+// Resource reads a router's load from system/resource.
 func (w *Workers) Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveResource, error) {
 		item, err := r.resource(ctx)
@@ -62,7 +64,7 @@ func (w *Workers) Resource(ctx context.Context, device id.Device) (networkviews.
 	})
 }
 
-// Interfaces reads the picker of a service's place.
+// Interfaces reads the interfaces that a service can be placed on, in groups, with the reason why one is reserved.
 func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkviews.LiveInterfaces, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]networkviews.LiveInterfaces, error) {
 		snapshot, err := r.read(ctx, routerplan.InterfaceMenus())
@@ -90,7 +92,7 @@ func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkvi
 	})
 }
 
-// Sessions reads who is online: PPP, then hotspot.
+// Sessions reads the customers that are online: PPP first, then hotspot.
 func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]networkviews.LiveSession, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]networkviews.LiveSession, error) {
 		snapshot, err := r.read(ctx, []string{routerplan.MenuPPPActive, routerplan.MenuHotspotActive})
@@ -116,7 +118,7 @@ func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]networkview
 	})
 }
 
-// Leases reads DHCP leases; what a device has now comes before what is reserved for it.
+// Leases reads DHCP leases. Values in use now (active-…) are preferred to the values that are reserved.
 func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.LiveLease, error) {
 	return list(ctx, w, device, "ip/dhcp-server/lease", func(l routeros.Item) networkviews.LiveLease {
 		first := func(names ...string) string {
@@ -135,7 +137,7 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.
 	})
 }
 
-// Queues reads simple queues.
+// Queues reads simple queues, the dynamic ones of PPP and hotspot sessions included.
 func (w *Workers) Queues(ctx context.Context, device id.Device) ([]networkviews.LiveQueue, error) {
 	return list(ctx, w, device, "queue/simple", func(q routeros.Item) networkviews.LiveQueue {
 		return networkviews.LiveQueue{
@@ -145,7 +147,7 @@ func (w *Workers) Queues(ctx context.Context, device id.Device) ([]networkviews.
 	})
 }
 
-// list reads a menu.
+// list reads a whole menu and converts each item with show.
 func list[T any](
 	ctx context.Context, w *Workers, device id.Device, menu string, show func(routeros.Item) T,
 ) ([]T, error) {
@@ -159,7 +161,8 @@ func list[T any](
 	})
 }
 
-// Placement checks that a service may be where it wants, and gives the subnets that the router uses itself.
+// Placement checks that a service may use its interface, and gives the subnets in use on the router, sorted. service is
+// left out of the check, so that it does not collide with itself.
 func (w *Workers) Placement(
 	ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding,
 ) ([]string, error) {
@@ -195,11 +198,11 @@ func (w *Workers) AffectedSessions(ctx context.Context, service id.Service) (int
 	})
 }
 
-// service is a service that is not removed.
+// service reads a service from the read model. Fails: service_not_found, also when it was removed.
 func (w *Workers) service(ctx context.Context, service id.Service) (networkviews.ServiceRow, error) {
 	row, err := w.services.Any(ctx, service)
 	if err == nil && (row == nil || row.RemovedAt != nil) {
-		err = failure.NewNotFound("service_not_found", "There is no such service.")
+		err = commands.ErrNoService()
 	}
 	if err != nil {
 		return networkviews.ServiceRow{}, err
@@ -207,7 +210,7 @@ func (w *Workers) service(ctx context.Context, service id.Service) (networkviews
 	return *row, nil
 }
 
-// Diff compares a router with one service.
+// Diff compares a router with one service, at once and without recording anything.
 func (w *Workers) Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error) {
 	row, err := w.service(ctx, service)
 	if err != nil {
@@ -226,12 +229,12 @@ func (w *Workers) Diff(ctx context.Context, service id.Service) (networkviews.Li
 	})
 }
 
-// liveDiff is a difference as the API shows it.
+// liveDiff gives a difference in the form of the API.
 func liveDiff(d routerplan.Diff) networkviews.LiveDiff {
 	return networkviews.LiveDiff{Resources: d.Resources(), Hash: d.Hash()}
 }
 
-// Drift compares a router with all its services, orphans included.
+// Drift compares a router with all its services, orphans included, and records nothing.
 func (w *Workers) Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error) {
 	rows, err := w.services.OfDevice(ctx, device)
 	if err != nil {
@@ -243,7 +246,7 @@ func (w *Workers) Drift(ctx context.Context, device id.Device) (networkviews.Liv
 	})
 }
 
-// FirewallDrift compares the platform's firewall rules.
+// FirewallDrift compares the platform's firewall rules with those on the router, order included, and records nothing.
 func (w *Workers) FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveDiff, error) {
 		snapshot, err := r.read(ctx, routerplan.FirewallMenus())

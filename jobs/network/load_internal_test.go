@@ -7,7 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 )
 
-// TestLoadOf_KeepsWhatCanBe: what a router says goes into columns and events of everybody, so nothing in it may
+// TestLoadOf_KeepsWhatCanBe: a router's answers go into shared columns and events, so absurd values must not
 // overflow them.
 func TestLoadOf_KeepsWhatCanBe(t *testing.T) {
 	t.Parallel()

@@ -22,30 +22,30 @@ import (
 // Fleet polls. Source: docs/rules/network.md#fleet-polls.
 const (
 	pollBatch    = 10
-	pollPatience = 5 * time.Second // a router that takes longer is as good as away
-	scriptEvery  = 5 * time.Minute // a router without the newest script is asked for it
+	pollPatience = 5 * time.Second // a router that takes longer counts as unreachable
+	scriptEvery  = 5 * time.Minute // how often a router with an old script is asked for its version
 )
 
-// resource is the one row of system/resource.
+// resource reads the one row of system/resource. An empty answer fails with router_refused.
 func (r router) resource(ctx context.Context) (routeros.Item, error) {
 	items, err := r.Print(ctx, "system/resource", routeros.Query{})
 	if err != nil {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, failure.New(failure.Refused, "router_refused", "The router tells nothing about itself.")
+		return nil, failure.New(failure.Refused, "router_refused", "The router returned no system resource.")
 	}
 	return items[0], nil
 }
 
-// PollFleet asks all routers of all organizations, in batches that run in parallel, and keeps what they say. A router
-// whose breaker is open is not dialled.
+// PollFleet polls all routers of all organizations, in batches one after the other, and stores the answers. Routers of
+// a batch are polled at the same time. A router whose breaker is open is not dialled.
 func (w *Workers) PollFleet(ctx context.Context) error {
 	rows, err := w.devices.Every(ctx)
 	if err != nil {
 		return err
 	}
-	var failed error // of one batch: the others are polled all the same
+	var failed error // a failed batch does not stop the others
 	for len(rows) > 0 && ctx.Err() == nil {
 		n := min(pollBatch, len(rows))
 		failed = errors.Join(failed, w.pollAll(ctx, rows[:n]))
@@ -54,13 +54,13 @@ func (w *Workers) PollFleet(ctx context.Context) error {
 	return cmp.Or(ctx.Err(), failed)
 }
 
-// pollAll asks the routers of one batch at the same time and keeps their answers.
+// pollAll polls the routers of one batch at the same time and stores their answers.
 func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) error {
 	polled, failed := make([]Polled, len(rows)), make([]error, len(rows))
 	var wait sync.WaitGroup
 	for i, row := range rows {
 		wait.Go(func() {
-			failed[i] = loop.Try(func() error { // what a router says may be anything
+			failed[i] = loop.Try(func() error { // an answer that makes the parser panic must not end the program
 				polled[i] = w.poll(ctx, row)
 				return nil
 			})
@@ -73,7 +73,7 @@ func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) er
 	return w.cfg.Polls.Keep(ctx, polled)
 }
 
-// poll asks one router and notes what it learned about it.
+// poll asks one router, for at most pollPatience, and records what changed: transport, reboot, bootstrap version.
 func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	ctx, cancel := context.WithTimeout(ctx, pollPatience)
 	defer cancel()
@@ -96,7 +96,7 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	return out
 }
 
-// ask fills a poll: load, and how many PPP sessions are up. Source: docs/rules/network.md#fleet-polls.
+// ask fills a poll: load, and the number of PPP sessions. Source: docs/rules/network.md#fleet-polls.
 func (r router) ask(ctx context.Context, p *networkviews.Poll) error {
 	resource, err := r.resource(ctx)
 	if err != nil {
@@ -113,10 +113,10 @@ func (r router) ask(ctx context.Context, p *networkviews.Poll) error {
 	return nil
 }
 
-// maxAbout bounds what a router says about itself, in characters.
+// maxAbout bounds version, board name and architecture, in characters.
 const maxAbout = 64
 
-// loadOf reads system/resource. A router may say anything: what cannot be is left out.
+// loadOf reads system/resource. Values out of range become zero or the nearest bound.
 func loadOf(r routeros.Item) networkviews.LiveResource {
 	uptime, _ := routerplan.ParseDuration(r["uptime"])
 	out := networkviews.LiveResource{
@@ -131,19 +131,19 @@ func loadOf(r routeros.Item) networkviews.LiveResource {
 	return out
 }
 
-// about is one line of a bounded length.
+// about makes one line of at most maxAbout characters.
 func about(text string) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	return string(line[:min(len(line), maxAbout)])
 }
 
-// number reads a whole number, 0 when it is none.
+// number reads a whole number; 0 when the text is not one.
 func number(text string) int64 {
 	n, _ := strconv.ParseInt(text, 10, 64)
 	return n
 }
 
-// learn remembers how a router answered, and that it does.
+// learn records a changed transport, and the recovery of a router that was unreachable.
 func (w *Workers) learn(ctx context.Context, r router, version, board string) {
 	_, port, err := w.address(r.row)
 	if err != nil {
@@ -158,8 +158,8 @@ func (w *Workers) learn(ctx context.Context, r router, version, board string) {
 	}
 }
 
-// looksForScript tells whether to ask a router which bootstrap script it is on: now and then, and whenever somebody has
-// asked for the router. It notes that it was asked.
+// looksForScript reports whether to ask a router for its bootstrap version: every scriptEvery, and at a poll that was
+// requested. It remembers the time.
 func (w *Workers) looksForScript(device id.Device, now time.Time) bool {
 	last, known := w.looked.Load(device)
 	if known && now.Sub(last.(time.Time)) < scriptEvery { //nolint:forcetypeassert // nothing else is stored
@@ -169,7 +169,8 @@ func (w *Workers) looksForScript(device id.Device, now time.Time) bool {
 	return true
 }
 
-// learnReboot confirms a reboot that an uptime shows, without waiting for the next check.
+// learnReboot confirms an accepted reboot when the uptime is shorter than the time since, without waiting for
+// VerifyReboot.
 func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duration) {
 	b := r.row.Reboot
 	if b == nil || b.Stage != networkviews.RebootAccepted || uptime > w.cfg.Clock.Now().Sub(b.At)+rebootSlack {
@@ -180,12 +181,12 @@ func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duratio
 	})
 }
 
-// ProbeDevice polls one router at once.
+// ProbeDevice polls one router at once. A router that does not answer is stored as unreachable and fails no job.
 func (w *Workers) ProbeDevice(ctx context.Context, args commands.ProbeDevice, _ jobs.Cause) error {
 	return w.pollOne(ctx, args.DeviceID, args.Position)
 }
 
-// pollOne asks one router, as the log has it at a position.
+// pollOne polls one router when the read model has reached a position, and asks for its bootstrap version, too.
 func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64) error {
 	if err := w.cfg.Views.WaitFor(ctx, networkviews.DevicesName, position); err != nil {
 		return err

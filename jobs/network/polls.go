@@ -16,17 +16,19 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
+// migrations holds the DDL of the tables fleet and polls.
+//
 //go:embed migrations
 var migrations embed.FS
 
-// Polls keeps what routers said when they were polled: the last answer of each, and a history for as long as is
-// configured. It is no read model: nothing of it is in the log. Safe for concurrent use.
+// Polls stores the answers of routers to polls: the last one of each router, and a history for as long as is
+// configured. It is no read model: the event log does not have these answers. Safe for concurrent use.
 type Polls struct {
 	db     *postgres.DB
 	schema string
 }
 
-// OpenPolls brings the tables up to date.
+// OpenPolls migrates the tables to the newest version.
 func OpenPolls(ctx context.Context, db *postgres.DB) (*Polls, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -38,10 +40,10 @@ func OpenPolls(ctx context.Context, db *postgres.DB) (*Polls, error) {
 	return &Polls{db: db, schema: db.Namespace.Schema("network")}, nil
 }
 
-// sql puts the schema's name in.
+// sql replaces {schema} by the schema's name, which depends on the namespace.
 func (p *Polls) sql(text string) string { return strings.ReplaceAll(text, "{schema}", p.schema) }
 
-// SQL of polls.
+// SQL of one poll: fleet keeps the newest answer of a router, polls keeps all.
 const (
 	latestSQL = `
 insert into {schema}.fleet as f
@@ -63,7 +65,7 @@ values
 on conflict do nothing`
 )
 
-// Keep stores the answers of a round, in one transaction.
+// Keep stores the answers of a round, in one transaction. An answer older than the stored one does not replace it.
 func (p *Polls) Keep(ctx context.Context, list []Polled) error {
 	batch := &pgx.Batch{}
 	for _, v := range list {
@@ -82,13 +84,13 @@ func (p *Polls) Keep(ctx context.Context, list []Polled) error {
 	return nil
 }
 
-// Polled is a poll with whose router it is.
+// Polled is a poll with the organization that owns the router.
 type Polled struct {
 	OrgID id.Organization
 	networkviews.Poll
 }
 
-// Latest is the last answer of each router of an organization, without those that were never polled.
+// Latest gives the last answer of each router of an organization; routers that were never polled are absent.
 func (p *Polls) Latest(
 	ctx context.Context, org id.Organization, devices []id.Device,
 ) (map[id.Device]networkviews.Poll, error) {
@@ -114,7 +116,7 @@ func (p *Polls) Latest(
 	return out, nil
 }
 
-// History is what a router of an organization said since an instant, oldest first.
+// History gives the polls of a router of an organization from an instant on, oldest first.
 func (p *Polls) History(
 	ctx context.Context, org id.Organization, device id.Device, since time.Time,
 ) ([]networkviews.Poll, error) {
@@ -133,7 +135,7 @@ func (p *Polls) History(
 	return list, nil
 }
 
-// Forget drops what is known of a router that is no more.
+// Forget deletes all polls of a router that was deleted.
 func (p *Polls) Forget(ctx context.Context, device id.Device) error {
 	for _, sql := range []string{
 		`delete from {schema}.fleet where device_id = $1`, `delete from {schema}.polls where device_id = $1`,
@@ -145,7 +147,7 @@ func (p *Polls) Forget(ctx context.Context, device id.Device) error {
 	return nil
 }
 
-// Purge drops history from before an instant.
+// Purge deletes history from before an instant; the last answers stay.
 func (p *Polls) Purge(ctx context.Context, before time.Time) error {
 	if _, err := p.db.Owner.Exec(ctx, p.sql(`delete from {schema}.polls where at < $1`), before); err != nil {
 		return fmt.Errorf("purge polls: %w", err)

@@ -11,16 +11,16 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// readers is how many menus of one router are read at the same time; the gateway allows no more connections.
+// readers is the number of menus of one router that are read at the same time; the gateway allows two connections.
 const readers = 2
 
-// read fills a snapshot with menus: each is one round trip.
+// read gives a snapshot with the menus. Each menu is one round trip.
 func (r router) read(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
 	snapshot := routerplan.Snapshot{}
 	return snapshot, r.refresh(ctx, snapshot, menus)
 }
 
-// refresh reads menus of a snapshot again.
+// refresh reads menus of a snapshot again. The first error ends the reading and names its menu.
 func (r router) refresh(ctx context.Context, into routerplan.Snapshot, menus []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -53,7 +53,7 @@ func (r router) refresh(ctx context.Context, into routerplan.Snapshot, menus []s
 	return first
 }
 
-// rowsOf are items as the plan reads them.
+// rowsOf converts items to the type of routerplan, which does not import the gateway.
 func rowsOf(items []routeros.Item) []routerplan.Row {
 	rows := make([]routerplan.Row, len(items))
 	for i, item := range items {
@@ -62,19 +62,19 @@ func rowsOf(items []routeros.Item) []routerplan.Row {
 	return rows
 }
 
-// at says which menu an error is about.
+// at adds the menu to an error of the router.
 type at struct {
 	path string
 	err  error
 }
 
-// Error is the router's.
+// Error puts the menu's path before the router's error.
 func (a *at) Error() string { return a.path + ": " + a.err.Error() }
 
-// Unwrap is the router's error.
+// Unwrap lets errors.As find the failure of the gateway.
 func (a *at) Unwrap() error { return a.err }
 
-// union is lists without repetition, in their order.
+// union joins lists in their order and leaves out repetitions.
 func union(lists ...[]string) []string {
 	var all []string
 	for _, list := range lists {
@@ -87,7 +87,7 @@ func union(lists ...[]string) []string {
 	return all
 }
 
-// version is the router's, asked for when it is not known yet.
+// version gives the RouterOS version that the last poll recorded; a router without one is asked.
 func (r router) version(ctx context.Context) (routerplan.Version, error) {
 	if t := r.row.Transport; t != nil && t.Version != "" {
 		return routerplan.ParseVersion(t.Version), nil
@@ -99,7 +99,7 @@ func (r router) version(ctx context.Context) (routerplan.Version, error) {
 	return routerplan.ParseVersion(resource[0]["version"]), nil
 }
 
-// wanted is what a service should be; one on its way out should be nothing.
+// wanted gives the wanted state of a service for routerplan. A service that is leaving should have no resources.
 func wanted(r networkviews.ServiceRow) routerplan.Service {
 	if leaving(r) {
 		return routerplan.Service{ID: r.ID}
@@ -107,7 +107,7 @@ func wanted(r networkviews.ServiceRow) routerplan.Service {
 	return routerplan.Service{ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden}
 }
 
-// leaving tells that the resources of a service are to go before anything else.
+// leaving reports whether the resources of a service must be removed before anything else is done with it.
 func leaving(r networkviews.ServiceRow) bool {
 	return r.Open == events.PhaseRemoval || r.Open == events.PhaseTeardown
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// RebootDevice sends the command, once: who finds it begun by an attempt that died does not know whether the router got
-// it, and leaves the answer to the router's uptime. A connection that breaks after the command is a success.
+// RebootDevice sends the command once. An attempt that finds it begun by an earlier attempt cannot know whether the
+// router got it; it does not send again, and the router's uptime decides. A connection that breaks after the command is
+// a success.
 func (w *Workers) RebootDevice(ctx context.Context, args commands.RebootDevice, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -21,7 +22,7 @@ func (w *Workers) RebootDevice(ctx context.Context, args commands.RebootDevice, 
 	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error { return w.reboot(ctx, args, cause) })
 }
 
-// reboot is the work of RebootDevice, while nobody else writes to the router.
+// reboot does the work of RebootDevice under the router's lock.
 func (w *Workers) reboot(ctx context.Context, args commands.RebootDevice, cause jobs.Cause) error {
 	r, err := w.open(ctx, args.DeviceID)
 	if err != nil {
@@ -44,7 +45,8 @@ func (w *Workers) reboot(ctx context.Context, args commands.RebootDevice, cause 
 	return err
 }
 
-// failReboot reports why the router was not rebooted: in its own words, or that it was not reached.
+// failReboot reports why the router was not rebooted: in its own words, or that it was not reached. Our own errors are
+// returned, so that the job is tried again.
 func (w *Workers) failReboot(ctx context.Context, args commands.RebootDevice, cause jobs.Cause, why error) error {
 	if failure.KindOf(why) == failure.Internal {
 		return why
@@ -55,8 +57,8 @@ func (w *Workers) failReboot(ctx context.Context, args commands.RebootDevice, ca
 	return err
 }
 
-// VerifyReboot asks the router's uptime. One that is longer than the time since the command is that of a router that
-// did not reboot yet, or at all.
+// VerifyReboot asks for the router's uptime. An uptime longer than the time since the command means that the router has
+// not rebooted.
 func (w *Workers) VerifyReboot(ctx context.Context, args commands.VerifyReboot, cause jobs.Cause) error {
 	row, err := w.devices.Any(ctx, args.DeviceID)
 	if err != nil || row == nil || row.Reboot == nil || row.Reboot.RunID != args.RunID {
@@ -84,13 +86,13 @@ func (w *Workers) VerifyReboot(ctx context.Context, args commands.VerifyReboot, 
 	return err
 }
 
-// rebootSlack is by how much an uptime may seem longer than the time since the command: routers count whole seconds.
+// rebootSlack is the allowed difference between uptime and the time since the command: routers count whole seconds.
 const rebootSlack = 2 * time.Second
 
-// errNoUptime is a router that does not say.
-var errNoUptime = errors.New("the router tells no uptime")
+// errNoUptime answers a system/resource without a readable uptime.
+var errNoUptime = errors.New("the router gives no uptime")
 
-// uptime asks a router.
+// uptime asks a router; its precision is one second.
 func (w *Workers) uptime(ctx context.Context, row networkviews.DeviceRow) (time.Duration, error) {
 	r, err := w.openRow(ctx, row)
 	if err != nil {

@@ -17,25 +17,25 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
-// maxRounds bounds how often a run reads back and writes again what still differs: a lost reply costs one round,
-// somebody else who is editing another.
+// maxRounds bounds how often a run reads back and writes again what still differs. A lost reply costs one round, a
+// second editor of the router another.
 const maxRounds = 4
 
-// run is a run of writes to one router: every write is announced before it is sent and recorded after, so that one
+// run is a run of writes to one router. Every write is announced before it is sent and recorded after, so that a write
 // whose answer was lost, or whose program died, is still accounted for.
 type run struct {
 	w       *Workers
 	r       router
 	id      id.Run
 	cause   jobs.Cause
-	pending []events.RouterStep // announced and not recorded
-	count   int                 // commands of this attempt
-	over    bool                // it ended in an earlier attempt
-	clashes map[string]bool     // additions that the router took for something it has already
-	blocked map[id.Service]error
+	pending []events.RouterStep  // announced and not recorded
+	count   int                  // commands of this attempt
+	over    bool                 // it ended in an earlier attempt
+	clashes map[string]bool      // additions that the router refused as duplicates
+	blocked map[id.Service]error // services left as they are, with the reason
 }
 
-// stopped is what ended a run before its end.
+// stopped ends a run early. It is recorded with the run and shown to operators.
 type stopped struct {
 	outcome   events.ReconcileOutcome
 	path      string
@@ -43,15 +43,15 @@ type stopped struct {
 	message   string
 }
 
-// Error is where it stopped, and why.
+// Error gives operation, menu and reason, for logs; operators see the fields.
 func (s *stopped) Error() string {
 	return fmt.Sprintf("%s %s: %s", s.operation, s.path, s.message)
 }
 
-// refused tells that repeating cannot help.
+// refused reports whether the router refused: a repeat would be refused again.
 func (s *stopped) refused() bool { return s.outcome == events.ReconcileRefused }
 
-// begin starts a run, or goes on with one whose program died.
+// begin starts a run, or continues one whose program died with the writes that it had announced.
 func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start commands.StartReconcile) (*run, error) {
 	u := &run{w: w, r: r, id: start.RunID, cause: cause, blocked: map[id.Service]error{}, clashes: map[string]bool{}}
 	start.OrgID, start.DeviceID, start.By = r.row.OrgID, r.row.ID, actorOf(cause)
@@ -66,22 +66,22 @@ func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start c
 	return u, err
 }
 
-// command executes a command of the run. Each attempt of the job has commands of its own: a write that is sent again,
-// since somebody undid it, is another write.
+// command executes a command of the run. Each attempt of the job has command ids of its own: a write that is sent
+// again, because another editor undid it, is recorded again.
 func (u *run) command(ctx context.Context, cmd commands.Command) error {
 	u.count++
 	_, err := u.w.report(ctx, u.cause, fmt.Sprintf("%s %d %d", u.id, u.cause.Attempt, u.count), cmd)
 	return err
 }
 
-// comparison is what a run compares a router with.
+// comparison says what a run compares a router with: services or the firewall.
 type comparison struct {
-	menus   []string // all that Compare needs
+	menus   []string // all that compare needs
 	compare func(routerplan.Snapshot) routerplan.Diff
 }
 
 // converge compares, writes what differs, reads back what was written and compares again, until nothing differs.
-// Snapshot holds the comparison's menus already. It returns nil, a *stopped, or an error of our own that another
+// snapshot must hold the comparison's menus. The error is nil, a *stopped, or an error of our own that another
 // attempt may not meet.
 func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comparison) error {
 	for range maxRounds {
@@ -104,15 +104,15 @@ func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comp
 		}
 	}
 	return &stopped{outcome: events.ReconcileUnstable, operation: commands.OperationVerify,
-		message: "read back and still different: somebody else is changing the router"}
+		message: "The router still differs after several writes. Something else is changing it."}
 }
 
-// allowed are the steps without those of services that may not be where they are.
+// allowed leaves out the steps of blocked services.
 func (u *run) allowed(steps []routerplan.Step) []routerplan.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s routerplan.Step) bool { return u.blocked[s.Service] != nil })
 }
 
-// skipped is nil, or why a service was left as it is.
+// skipped gives the reason of one blocked service as the end of the run; nil without any.
 func (u *run) skipped() error {
 	for _, err := range u.blocked {
 		return &stopped{outcome: events.ReconcileRefused, operation: commands.OperationRead, message: messageOf(err)}
@@ -120,13 +120,13 @@ func (u *run) skipped() error {
 	return nil
 }
 
-// settle records announced writes that the router turns out to have: their answers were lost.
+// settle records announced writes that the router turns out to have: only their answers were lost.
 func (u *run) settle(ctx context.Context, steps []routerplan.Step) error {
 	pending := u.pending
 	u.pending = nil
 	for _, p := range pending {
 		if slices.ContainsFunc(steps, func(s routerplan.Step) bool { return sameWrite(s.Audit(), p) }) {
-			continue // not done, or undone: it will be written
+			continue // not applied, or undone: the plan has it again
 		}
 		if err := u.command(ctx, commands.RecordWrite{RunID: u.id, Step: p, Found: true}); err != nil {
 			return err
@@ -135,12 +135,12 @@ func (u *run) settle(ctx context.Context, steps []routerplan.Step) error {
 	return nil
 }
 
-// sameWrite tells whether two steps do the same to the same resource, whatever was there before.
+// sameWrite reports whether two steps do the same to the same resource; values before the write are not compared.
 func sameWrite(a, b events.RouterStep) bool {
 	return a.Path == b.Path && a.Operation == b.Operation && a.Name == b.Name
 }
 
-// announce records what is about to be written.
+// announce records the writes before they are sent (ReconcilePlanned).
 func (u *run) announce(ctx context.Context, steps []routerplan.Step) error {
 	planned := make([]events.RouterStep, len(steps))
 	for i, s := range steps {
@@ -152,7 +152,8 @@ func (u *run) announce(ctx context.Context, steps []routerplan.Step) error {
 	return nil
 }
 
-// stop makes a router's error the end of a run. When the job's own time is over the run goes on with the next attempt.
+// stop turns a router's error into the end of a run. When the job's own time is over, or the error is ours, the run
+// continues in the next attempt.
 func stop(ctx context.Context, operation string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -177,7 +178,7 @@ func stop(ctx context.Context, operation string, err error) error {
 	return out
 }
 
-// messageOf is what an operator is told: the router's own words, or why it was not reached.
+// messageOf gives the text for operators: the router's own words, or why it was not reached.
 func messageOf(err error) string {
 	var f *failure.Error
 	if !errors.As(err, &f) {
@@ -195,7 +196,7 @@ func messageOf(err error) string {
 	return f.Message
 }
 
-// finish ends the run.
+// finish ends the run; a nil why means that nothing differs any more.
 func (u *run) finish(ctx context.Context, why *stopped) error {
 	done := commands.FinishReconcile{RunID: u.id, Outcome: events.ReconcileDone}
 	if why != nil {

@@ -19,38 +19,39 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// BootstrapVersion is that of the newest script. Source: docs/rules/network.md#bootstrap-script.
+// BootstrapVersion is the version of the newest script; older scripts have smaller numbers. Source:
+// docs/rules/network.md#bootstrap-script.
 const BootstrapVersion = routerplan.BootstrapVersion
 
-// TokenBootstrap is the kind of the tokens in the addresses at which scripts report.
+// TokenBootstrap is the vault's kind of the tokens in the addresses at which scripts report.
 const TokenBootstrap = "nas_bootstrap"
 
-// scriptUser is the router's API user when the operator named none.
+// scriptUser is the name of the API user that a script creates when the operator named none.
 const scriptUser = "platform"
 
-// ScriptSettings is what bootstrap scripts and firewall rules tell routers about the platform.
+// ScriptSettings has the platform's values in bootstrap scripts and firewall rules; they are the same for all routers.
 type ScriptSettings struct {
-	// Concentrator is where routers bring up the tunnel: the public host or address of the SSTP concentrator.
+	// Concentrator is the public host or address of the SSTP concentrator, to which routers open the tunnel.
 	Concentrator string
-	// ConcentratorPort is its TCP port.
+	// ConcentratorPort is the concentrator's TCP port.
 	ConcentratorPort int
 	// RadiusHost is the platform's address in the tunnel.
 	RadiusHost string
-	// ReportURL is where a script reports its version, without the token; "" = it does not.
+	// ReportURL is the address at which a script reports its version, without the token; "" = no report.
 	ReportURL string
-	// AllowReboot gives the API user the policy without which a router refuses to be rebooted.
+	// AllowReboot gives the API user the policy "reboot"; a router refuses to reboot for a user without it.
 	AllowReboot bool
 }
 
-// BootstrapScript makes the script of a router. A router without API credentials gets some first: the script makes the
-// user.
+// BootstrapScript makes the script of a router, with its secrets in clear text. For a router without API credentials it
+// first stores new ones, which the script then creates on the router. Fails: device_not_found.
 func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs.Cause) (string, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil {
 		return "", err
 	}
 	if row == nil {
-		return "", failure.NewNotFound("device_not_found", "There is no such device.")
+		return "", commands.ErrNoDevice()
 	}
 	s := w.cfg.Script
 	script := routerplan.BootstrapConfig{
@@ -81,7 +82,7 @@ func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs
 	return routerplan.Bootstrap(script)
 }
 
-// secret is one secret of a router.
+// secret reads one secret of a router from the vault, in clear text.
 func (w *Workers) secret(ctx context.Context, ref id.Secret) (string, error) {
 	plain, err := w.cfg.Secrets.Get(ctx, ref)
 	if err != nil {
@@ -90,7 +91,7 @@ func (w *Workers) secret(ctx context.Context, ref id.Secret) (string, error) {
 	return string(plain), nil
 }
 
-// apiUser is the API user of a router, made when there is none.
+// apiUser gives the API user of a router, and makes and records one when there is none.
 func (w *Workers) apiUser(
 	ctx context.Context, row networkviews.DeviceRow, by jobs.Cause,
 ) (routeros.Credentials, error) {
@@ -114,7 +115,8 @@ func (w *Workers) apiUser(
 	return routeros.Credentials{User: made.Username, Password: made.Password}, err
 }
 
-// ReportBootstrap takes the report of a script that ran on a router, known by the token in its address.
+// ReportBootstrap records the report of a script that ran on a router; the token in the address names the router.
+// Fails: callback_token_unknown.
 func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int) error {
 	owner, err := w.cfg.Tokens.Lookup(ctx, secrets.Text(token))
 	if err != nil {
@@ -134,7 +136,7 @@ func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int
 	return err
 }
 
-// learnBootstrap reads from a router which script it is on, until it is on the newest.
+// learnBootstrap reads the script's version from the router itself, until the router has the newest script.
 func (w *Workers) learnBootstrap(ctx context.Context, r router) {
 	if r.row.BootstrapVersion >= BootstrapVersion {
 		return

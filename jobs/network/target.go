@@ -17,30 +17,31 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// errNoCredentials is a router that cannot be asked, whatever its state. Source: docs/rules/network.md#fleet-polls.
+// errNoCredentials answers for a router without API credentials, which cannot be asked anything. Source:
+// docs/rules/network.md#fleet-polls.
 func errNoCredentials() error {
 	return failure.NewUnavailable("device_unreachable", "No router API credentials are stored for this device.", 0, nil)
 }
 
-// router is a device with what is known about it.
+// router is a device with its row of the read model. The device is nil when the row has no credentials or address.
 type router struct {
 	*routeros.Device
 	row networkviews.DeviceRow
 }
 
-// open gives the router of a device.
+// open reads a device's row and gives its router; nothing is dialled. Fails: device_not_found, device_unreachable.
 func (w *Workers) open(ctx context.Context, device id.Device) (router, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil {
 		return router{}, err
 	}
 	if row == nil {
-		return router{}, failure.NewNotFound("device_not_found", "There is no such device.")
+		return router{}, commands.ErrNoDevice()
 	}
 	return w.openRow(ctx, *row)
 }
 
-// openRow gives the router of a row. Nothing is dialled yet.
+// openRow gives the router of a row; nothing is dialled. Fails: device_unreachable without credentials or an address.
 func (w *Workers) openRow(ctx context.Context, row networkviews.DeviceRow) (router, error) {
 	w.owners.Store(row.ID.String(), row.OrgID)
 	if row.APIRef.IsZero() {
@@ -57,7 +58,7 @@ func (w *Workers) openRow(ctx context.Context, row networkviews.DeviceRow) (rout
 	return router{Device: w.cfg.Gateway.Device(target), row: row}, nil
 }
 
-// OwnerOf is the organization of a device that was called, "" when it never was.
+// OwnerOf gives the organization of a device that this program has called before, else "".
 func (w *Workers) OwnerOf(device string) string {
 	if org, ok := w.owners.Load(device); ok {
 		return org.(id.Organization).String() //nolint:forcetypeassert // nothing else is stored
@@ -65,8 +66,8 @@ func (w *Workers) OwnerOf(device string) string {
 	return ""
 }
 
-// address is where a router is dialled: its tunnel address, or outside production the one that an operator gave
-// instead.
+// address gives the address and port to dial: the tunnel address, or outside production the management address that an
+// operator gave instead.
 func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error) {
 	text, port := row.TunnelAddress, row.Details.APIPort
 	if given := row.Details.ManagementAddress; given != "" && w.cfg.Overrides {
@@ -89,7 +90,7 @@ func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error
 	return address, uint16(port), nil //nolint:gosec // commands check the range
 }
 
-// credentials of a router's API.
+// credentials reads the API credentials of a router from the vault.
 func (w *Workers) credentials(ctx context.Context, ref id.Secret) (routeros.Credentials, error) {
 	var kept commands.DeviceAPICredentials
 	plain, err := w.cfg.Secrets.Get(ctx, ref)
@@ -102,7 +103,7 @@ func (w *Workers) credentials(ctx context.Context, ref id.Secret) (routeros.Cred
 	return routeros.Credentials{User: kept.Username, Password: kept.Password}, nil
 }
 
-// speechOf is what a router was found to speak.
+// speechOf gives the protocol that the router spoke last; unknown makes the gateway try them all.
 func speechOf(t *events.DeviceTransport) routeros.Speech {
 	switch {
 	case t == nil:
@@ -115,7 +116,7 @@ func speechOf(t *events.DeviceTransport) routeros.Speech {
 	return routeros.API
 }
 
-// transportOf is how a router answered, in the words of events.
+// transportOf gives the transport of a router's answer in the words of events.
 func transportOf(r router, port uint16, version, board string) events.DeviceTransport {
 	out := events.DeviceTransport{
 		Protocol: commands.ProtocolAPI, Version: version, BoardName: board, Port: routeros.PortAPI,

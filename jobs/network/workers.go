@@ -1,6 +1,6 @@
-// Package networkjobs does the outside calls of the area network: it reads routers, compares them with what they should
-// be, writes the difference step by step with each step recorded, and asks them how they are. What should stand on a
-// router and how it gets there is decided in aggregates/network/routerplan.
+// Package networkjobs makes the outside calls of the area network: it reads routers, compares them with the wanted
+// state, writes the difference step by step, records each step, and polls the fleet. Package
+// aggregates/network/routerplan decides the wanted state of a router and the steps to it.
 package networkjobs
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is what the workers need; all of it is required unless said.
+// Config is shared by the workers and Background; every field is required, except Overrides and Script.
 type Config struct {
 	Bus      *bus.Bus
 	Views    *runner.Views
@@ -39,18 +39,18 @@ type Config struct {
 	Polls    *Polls
 	Clock    clock.Clock
 	Logger   *slog.Logger
-	// Overrides lets a device's management address stand for its tunnel address: outside production only
+	// Overrides makes a device's management address replace its tunnel address: outside production only
 	// (docs/rules/network.md#router-inputs).
 	Overrides bool
-	// Script says what bootstrap scripts tell routers about the platform.
+	// Script has the platform's values in bootstrap scripts and firewall rules.
 	Script ScriptSettings
 
 	PollEvery  time.Duration // FLEET_POLL_INTERVAL
 	DriftEvery time.Duration // DRIFT_CHECK_INTERVAL
-	PollsKept  time.Duration // history of polls
+	PollsKept  time.Duration // how long the history of polls is kept
 }
 
-// Workers make the outside calls. Safe for concurrent use.
+// Workers make the outside calls of the area network. Safe for concurrent use.
 type Workers struct {
 	cfg      Config
 	devices  networkviews.DevicesQuery
@@ -61,7 +61,7 @@ type Workers struct {
 	looked   sync.Map // id of a device -> when it was asked for its bootstrap script
 }
 
-// New makes the workers.
+// New dials nothing; Register and NewBackground put the workers to use.
 func New(cfg Config) *Workers {
 	return &Workers{
 		cfg: cfg, devices: networkviews.DevicesQuery{Views: cfg.Views},
@@ -70,7 +70,7 @@ func New(cfg Config) *Workers {
 	}
 }
 
-// Register adds the workers to the queue. Each may be repeated after a crash at any step.
+// Register adds the workers to the queue. Each job may be repeated after a crash at any step.
 func (w *Workers) Register(r *jobrunner.Runner) {
 	patient := jobrunner.Options{
 		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000,
@@ -92,21 +92,21 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	jobrunner.AddWorker(r, w.CheckDrift, jobrunner.Options{Queue: "drift", Timeout: 30 * time.Second, MaxAttempts: 1})
 }
 
-// platformActor acts when nobody else does.
+// platformActor is the actor of commands that no person caused.
 var platformActor = events.Actor{Kind: events.ActorProcess, ID: "network"}
 
-// reportPatience bounds the recording of an outcome.
+// reportPatience bounds the recording of an outcome; a cancelled job waits that long at most.
 const reportPatience = 15 * time.Second
 
-// report executes an outcome command for the one who caused the job, named by its use: the same use acts once in all
-// attempts of the job. It outlives a cancelled job: what a router did must not be lost.
+// report executes an outcome command on behalf of the actor who caused the job. use names its purpose: the same command
+// and use act once in all attempts of the job. A cancelled job still reports: what a router did must not be lost.
 func (w *Workers) report(ctx context.Context, cause jobs.Cause, use string, cmd commands.Command) (bus.Result, error) {
 	meta := cause.Meta(cmd.CommandName() + " " + use)
 	meta.Actor = actorOf(cause)
 	return w.execute(ctx, cmd, meta)
 }
 
-// actorOf is who acts through a job.
+// actorOf gives the actor who caused a job, or the platform for periodic work.
 func actorOf(cause jobs.Cause) events.Actor {
 	if cause.Actor.Kind == "" {
 		return platformActor
@@ -114,26 +114,27 @@ func actorOf(cause jobs.Cause) events.Actor {
 	return cause.Actor
 }
 
-// note executes a command that nobody asked for: what was observed about a router.
+// note executes a command about something observed on a router. A failure is only logged: the next poll observes it
+// again.
 func (w *Workers) note(ctx context.Context, org id.Organization, cmd commands.Command) {
 	_, err := w.execute(ctx, cmd, commands.Meta{CommandID: id.New[id.Command](), OrgID: org, Actor: platformActor})
 	if err != nil && ctx.Err() == nil && failure.KindOf(err) != failure.NotFound {
-		w.cfg.Logger.WarnContext(ctx, "an observation was not recorded", "command", cmd.CommandName(), "error", err)
+		w.cfg.Logger.WarnContext(ctx, "observation was not recorded", "command", cmd.CommandName(), "error", err)
 	}
 }
 
-// execute runs a command beyond the end of the job that found its facts.
+// execute runs a command with a context that outlives the job, for at most reportPatience.
 func (w *Workers) execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
 	defer cancel()
 	return w.cfg.Bus.Execute(ctx, cmd, meta)
 }
 
-// lockRetry is when a job that found its router taken looks again.
+// lockRetry is the wait of a job that found its router locked by another one.
 const lockRetry = 250 * time.Millisecond
 
-// exclusively runs work as the one writer of a router. While another one writes the job comes again later; the lock of
-// a program that died is free at once.
+// exclusively runs work as the only writer of a router. While another job writes, this one comes again later without
+// using up an attempt. The lock of a program that died is free at once.
 func (w *Workers) exclusively(ctx context.Context, device id.Device, work func(ctx context.Context) error) error {
 	lock, got, err := w.cfg.DB.TryLock(ctx, "router "+device.String())
 	switch {
@@ -146,10 +147,10 @@ func (w *Workers) exclusively(ctx context.Context, device id.Device, work func(c
 	return work(context.WithValue(ctx, lockKey{}, lock))
 }
 
-// lockKey is where a context carries the lock of the router that is worked on.
+// lockKey is the context's key of the lock of the router that is worked on.
 type lockKey struct{}
 
-// alone fails when the lock of the router is lost: another program may be its writer by now.
+// alone fails when the lock of the router is lost, because another program may be the writer by now.
 func alone(ctx context.Context) error {
 	lock, ok := ctx.Value(lockKey{}).(*postgres.Lock)
 	if !ok {

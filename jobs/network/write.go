@@ -12,10 +12,10 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 )
 
-// maxAnnounced bounds how many writes are announced at a time: an event has a largest size.
+// maxAnnounced bounds how many writes are announced in one event, because an event has a largest size.
 const maxAnnounced = 50
 
-// writeAll announces and sends the steps, part by part. It gives the menus to be read again, nil for all.
+// writeAll announces and sends the steps, part by part. It gives the menus to be read again; nil for all.
 func (u *run) writeAll(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
 	for part := range slices.Chunk(steps, maxAnnounced) {
 		if err := u.announce(ctx, part); err != nil {
@@ -30,19 +30,19 @@ func (u *run) writeAll(ctx context.Context, steps []routerplan.Step) (again []st
 	return again, nil
 }
 
-// write sends the steps in order and records each. It gives the menus to be read again, nil for all: that is when
-// something happened that only the router can tell about.
+// write sends the steps in order and records each. It gives the menus to be read again. nil means all: a reply was lost
+// or the router has changed, so that only a new reading shows its state.
 func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
 	for i, s := range steps {
 		err := u.send(ctx, s)
 		switch {
 		case err == nil:
 		case s.Operation == commands.OperationRemove && routeros.IsMissing(err):
-			// gone already: somebody else was faster
+			// another editor removed it first
 			again = union(again, []string{s.Path})
 			continue
 		case routeros.IsMissing(err), errors.Is(err, errMoved), routeros.IsDuplicate(err) && !u.clashed(s):
-			u.pending = nil // it was not this write: look again
+			u.pending = nil // the router has changed: read it again
 			return nil, nil
 		case mayHaveApplied(err) && ctx.Err() == nil:
 			u.pending = []events.RouterStep{s.Audit()}
@@ -60,9 +60,9 @@ func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []strin
 	return again, nil
 }
 
-// clashed tells whether an addition was refused before as something that the router has already. Once it may be a write
-// of this run whose answer was lost; when the router was read again and it is refused again, it is somebody else's
-// resource that is in the way, and the router's words say which.
+// clashed reports whether the same addition was refused as a duplicate before. The first time the duplicate may be a
+// write of this run whose answer was lost. When the router was read again and refuses again, the duplicate belongs to
+// someone else, and the router's words name it.
 func (u *run) clashed(s routerplan.Step) bool {
 	key := s.Path + " " + s.Name
 	before := u.clashes[key]
@@ -70,10 +70,10 @@ func (u *run) clashed(s routerplan.Step) bool {
 	return before
 }
 
-// errMoved is a row that is not the one that was read: another has its identifier.
+// errMoved means that the id of a row belongs to another row than the one that was read.
 var errMoved = errors.New("the row is not the one that was read")
 
-// same reads the row of a step again. Nothing is written to a row that is not the one that was meant.
+// same reads the row of a step again, so that no other row is written to. Fails: routeros.ErrMissing, errMoved.
 func (u *run) same(ctx context.Context, s routerplan.Step) error {
 	items, err := u.r.Print(ctx, s.Path, routeros.Query{Where: map[string]string{".id": s.ID}})
 	switch {
@@ -87,16 +87,16 @@ func (u *run) same(ctx context.Context, s routerplan.Step) error {
 	return nil
 }
 
-// unsent is an error from before a write was sent: whatever it says, the write was not applied.
+// unsent marks an error from before a write was sent: the write was certainly not applied.
 type unsent struct{ cause error }
 
-// Error says that nothing was written.
+// Error starts with "before the write", which logs and runs show.
 func (e *unsent) Error() string { return "before the write: " + e.cause.Error() }
 
-// Unwrap is why.
+// Unwrap lets errors.As find the failure of the gateway.
 func (e *unsent) Unwrap() error { return e.cause }
 
-// send makes one write, as the only writer of the router and to no other row than the one that was read.
+// send makes one write: under the router's lock, and only to the row that was read.
 func (u *run) send(ctx context.Context, s routerplan.Step) error {
 	if s.Touches() {
 		if err := u.same(ctx, s); err != nil {
@@ -120,13 +120,13 @@ func (u *run) send(ctx context.Context, s routerplan.Step) error {
 	return fmt.Errorf("write of kind %q", s.Operation)
 }
 
-// mayHaveApplied tells whether the router may have a write that failed.
+// mayHaveApplied reports whether the router may have applied a write that failed.
 func mayHaveApplied(err error) bool {
 	var before *unsent
 	return !errors.As(err, &before) && routeros.MayHaveApplied(err)
 }
 
-// placed are the values of an addition, with its place in an ordered menu.
+// placed gives the values of an addition; in an ordered menu with the row to be placed before.
 func placed(s routerplan.Step) map[string]string {
 	if s.Destination == "" {
 		return s.Values

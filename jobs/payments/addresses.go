@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Kinds of callback tokens in the vault.
+// Kinds of callback tokens in the vault. They are stored with the tokens and never change.
 const (
 	TokenPrompt  = "stk"
 	TokenPaybill = "c2b"
@@ -31,7 +31,8 @@ type Addresses struct {
 	Tokens *vault.CallbackSecrets
 }
 
-// OfPrompt is the address of one attempt.
+// OfPrompt gives the callback address of one attempt. The token in it belongs to that attempt; asked again, the address
+// is the same.
 func (a Addresses) OfPrompt(
 	ctx context.Context, payment id.Payment, org id.Organization, shortcode string,
 ) (string, error) {
@@ -44,7 +45,7 @@ func (a Addresses) OfPrompt(
 	return strings.TrimRight(a.Prompt, "/") + "/" + token.Reveal(), nil
 }
 
-// OfPaybill are the addresses of one shortcode in the hands of one organization, zero for the platform's.
+// OfPaybill gives the callback addresses of a shortcode that an organization uses; zero for the platform's shortcode.
 func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode string) (mobilemoney.URLs, error) {
 	base, err := url.Parse(a.Prompt)
 	if err != nil || base.Host == "" {
@@ -63,7 +64,8 @@ func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode
 	}, nil
 }
 
-// shortcodeOf is a shortcode in the hands of one organization, zero for the platform: what a paybill token belongs to.
+// shortcodeOf derives the owner of a paybill token: a shortcode together with the organization that uses it, zero for
+// the platform. When the shortcode gets another owner, the token of the former one does not match any more.
 func shortcodeOf(org id.Organization, shortcode string) id.Shortcode {
 	return id.Derive[id.Shortcode]("shortcode", org.String(), shortcode)
 }

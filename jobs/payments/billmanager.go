@@ -7,10 +7,10 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 )
 
-// CallbackBillManager is a payment reported by the bill manager.
+// CallbackBillManager is the inbox's kind of a payment that the bill manager reports.
 const CallbackBillManager = "billmanager_payment"
 
-// billManagerBody is such a payment on the wire; values may be texts or numbers. Source:
+// billManagerBody has the fields of the report that we use; values may be texts or numbers. Source:
 // docs/facts/mobile-money.md#bill-manager.
 type billManagerBody struct {
 	TransactionID    json.RawMessage `json:"transactionId"`
@@ -20,14 +20,14 @@ type billManagerBody struct {
 	ShortCode        json.RawMessage `json:"shortCode"`
 }
 
-// billManagerAnswer is what the bill manager wants to hear.
+// billManagerAnswer acknowledges a payment; without it the bill manager reports the payment again.
 type billManagerAnswer struct {
 	Message string `json:"resmsg"`
 	Code    string `json:"rescode"`
 }
 
-// parseBillManager reads a payment as the paybill payment that it is: its transactionId is the same receipt number, so
-// that the same money told twice is one receipt.
+// parseBillManager reads the report as a paybill payment. Its transactionId is the provider's receipt number, so money
+// that is reported on both ways becomes one receipt.
 func parseBillManager(body []byte) (mobilemoney.C2B, error) {
 	var raw billManagerBody
 	if err := json.Unmarshal(body, &raw); err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// readPrompt handles the result of a prompt. The attempt is the one of the address's token, else the one that the
-// provider names. A success becomes a receipt, another code a verdict; what is unverified, or lacks what a receipt
-// needs, only makes us ask (docs/rules/money.md#verified-sightings).
+// readPrompt handles the result of a prompt. The token of the address names the attempt; at a bare address the
+// provider's id does. A success becomes a receipt, another code a verdict. A callback that is unverified, or lacks what
+// a receipt needs, only leads to a status query (docs/rules/money.md#verified-sightings).
 func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
 	c, err := mobilemoney.ParseSTKCallback(t.Body)
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
-		return 0, nil // kept for the record
+		return 0, nil // the inbox keeps the row
 	}
 	p, err := w.attemptOf(ctx, t, c)
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.D
 	case p != nil:
 	case w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
 		return min(backoff(t.Attempts), 5*time.Second), nil
-	case t.Ref != uuid.Nil: // its token was made for an attempt: the read model is far behind, or has stopped
+	case t.Ref != uuid.Nil: // the attempt exists, since its token was issued: the read model is late
 		return backoff(t.Attempts), nil
 	default:
 		return 0, w.unknownPrompt(ctx, t, c)
@@ -42,7 +42,7 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.D
 	success := c.Verdict().Status == mobilemoney.Success
 	switch {
 	case !verified, success && (c.ReceiptNumber == "" || c.Amount.IsZero()):
-		w.cfg.Logger.WarnContext(ctx, "callback is only reason to ask", "callback_id", t.ID, "payment_id", p.ID,
+		w.cfg.Logger.WarnContext(ctx, "callback leads to a status query only", "callback_id", t.ID, "payment_id", p.ID,
 			"verified", verified)
 		return 0, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
 	case success:
@@ -54,7 +54,7 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.D
 	})
 }
 
-// attemptOf finds the attempt of a prompt's callback, nil when it is not known yet.
+// attemptOf finds the attempt of a prompt's callback; nil while the read model does not have it.
 func (w *Workers) attemptOf(
 	ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback,
 ) (*paymentsviews.PaymentRow, error) {
@@ -64,7 +64,7 @@ func (w *Workers) attemptOf(
 	return w.payments.ByCheckout(ctx, c.CheckoutRequestID)
 }
 
-// promptReceipt is the money of a prompt.
+// promptReceipt records the money of a successful prompt under the provider's receipt number, in capitals.
 func promptReceipt(
 	t vault.TakenCallback, c mobilemoney.STKCallback, p paymentsviews.PaymentRow,
 ) commands.RecordReceipt {
@@ -77,8 +77,8 @@ func promptReceipt(
 	}
 }
 
-// unknownPrompt keeps the money of a prompt that nobody here sent: it waits in suspense. Without verification it is no
-// money at all.
+// unknownPrompt records the money of a prompt that was not sent from here, so that it waits in suspense. An unverified
+// callback proves no money and is only logged.
 func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) error {
 	w.cfg.Logger.WarnContext(ctx, "callback names an unknown prompt", "callback_id", t.ID, "verified", t.Verified)
 	if !t.Verified || c.Verdict().Status != mobilemoney.Success || c.ReceiptNumber == "" || c.Amount.IsZero() {
@@ -89,7 +89,7 @@ func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, c mo
 	}))
 }
 
-// orReceived is the time of a payment; when the provider does not tell it, the time at which we were told.
+// orReceived gives the provider's time of a payment, or the time of the callback when the provider gives none.
 func orReceived(at time.Time, t vault.TakenCallback) time.Time {
 	if at.IsZero() {
 		return t.ReceivedAt
@@ -97,16 +97,16 @@ func orReceived(at time.Time, t vault.TakenCallback) time.Time {
 	return at
 }
 
-// readPaybill handles a paybill payment, told by the provider or the bill manager. It belongs to the organization of
-// the shortcode, on a platform shortcode to nobody yet (docs/rules/money.md#money-without-an-owner). An unverified one
-// only makes us ask about the prompt that it may belong to.
+// readPaybill handles a paybill payment from the provider or the bill manager. The money belongs to the organization of
+// the shortcode; on the platform's shortcode its owner is found later (docs/rules/money.md#money-without-an-owner). An
+// unverified payment only leads to a status query of the prompt that its reference names.
 func (w *Workers) readPaybill(
 	ctx context.Context, t vault.TakenCallback, parse func([]byte) (mobilemoney.C2B, error),
 ) error {
 	c, err := parse(t.Body)
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
-		return nil // kept for the record
+		return nil // the inbox keeps the row
 	}
 	if !t.Verified || t.Shortcode != "" && t.Shortcode != c.ShortCode {
 		return w.unverifiedConfirmation(ctx, t, c)
@@ -118,14 +118,15 @@ func (w *Workers) readPaybill(
 	if !ours {
 		w.cfg.Logger.WarnContext(ctx, "paybill payment on a shortcode that is not served here", "callback_id", t.ID,
 			"shortcode", c.ShortCode)
-		return nil // somebody else's till: the provider's addresses serve all its merchants
+		return nil // another merchant's: the provider calls from the same addresses for all
 	}
 	return w.fromProvider(ctx, t, paybillReceipt(t, c, org))
 }
 
-// ownerOf is whose money a paybill payment on a shortcode is; zero for nobody's yet. A token that was made for a former
-// owner of the shortcode proves the money, but not whose it is. ours is false for a shortcode that nobody here has and
-// for which no token was ever made: at a bare address only the shortcode says that the money is meant for us.
+// ownerOf finds the organization that a paybill payment on a shortcode belongs to; zero while the owner is unknown. A
+// token issued to a former owner of the shortcode proves that the money is real, but not who owns it. ours is false for
+// a shortcode that no organization here has and that no token was issued for: at a bare address only the shortcode
+// shows that the money is meant for us.
 func (w *Workers) ownerOf(
 	ctx context.Context, t vault.TakenCallback, shortcode string,
 ) (org id.Organization, ours bool, err error) {
@@ -138,7 +139,8 @@ func (w *Workers) ownerOf(
 	case err != nil:
 		return none, false, err
 	case owner == nil && t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-		return none, false, failure.NewUnavailable("shortcode_unknown", "The shortcode is just being registered.", 0,
+		return none, false, failure.NewUnavailable("shortcode_unknown",
+			"The shortcode is being registered. Try again shortly.", 0,
 			nil)
 	case owner == nil:
 		return none, t.Shortcode == shortcode, nil
@@ -148,11 +150,11 @@ func (w *Workers) ownerOf(
 	return owner.OrgID, true, nil
 }
 
-// paybillReceipt is the money of a paybill payment.
+// paybillReceipt records the money of a paybill payment. A phone that the provider masked or hashed is kept as it came.
 func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organization) commands.RecordReceipt {
 	phone, ok := c.Phone()
 	if !ok {
-		phone = c.MSISDN // masked or hashed: shown as told
+		phone = c.MSISDN // masked or hashed
 	}
 	name := strings.Join(strings.Fields(c.FirstName+" "+c.MiddleName+" "+c.LastName), " ")
 	number := strings.ToUpper(c.ReceiptNumber)
@@ -168,7 +170,7 @@ func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organizatio
 	}
 }
 
-// unverifiedConfirmation asks about the prompt whose reference it gives, if any.
+// unverifiedConfirmation asks for a status query of the prompt whose reference the payment gives, if there is one.
 func (w *Workers) unverifiedConfirmation(ctx context.Context, t vault.TakenCallback, c mobilemoney.C2B) error {
 	w.cfg.Logger.WarnContext(ctx, "unverified paybill payment", "callback_id", t.ID)
 	p, err := w.payments.ByReference(ctx, c.BillRef)

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Kinds of callbacks in the inbox.
+// Kinds of callbacks in the inbox; rows store them. Validation and malformed bodies are kept, and nothing follows.
 const (
 	CallbackPrompt       = "stk"
 	CallbackConfirmation = "c2b_confirmation"
@@ -21,33 +21,33 @@ const (
 	CallbackMalformed    = "malformed"
 )
 
-// How the inbox is worked. The sweep finds what a crash left behind, and what is to be tried again.
+// How the inbox is handled. The sweep finds callbacks that a crash left behind and those whose retry is due.
 const (
 	inboxWorkers = 8
 	inboxPage    = 4
 	sweepEvery   = time.Second
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
-	handleLimit  = 30 * time.Second // half the lease
+	handleLimit  = 30 * time.Second // of one callback: half the time for which Take reserves it
 )
 
-// Inbox handles the provider's callbacks: at once when it is woken, and whatever is due now and then. Several programs
-// may run one each on the same database.
+// Inbox handles the provider's callbacks: at once after Wake, and every sweepEvery those that are due. Several programs
+// may each run one on the same database.
 type Inbox struct {
 	workers *Workers
 	loops   *loop.Group
-	// wake holds as many signals as there are workers: when it is full, enough will look, and each goes on until
+	// wake holds one signal for each worker. When it is full, all workers will look, and each goes on until
 	// nothing is left.
 	wake chan struct{}
 }
 
-// NewInbox makes an inbox that has not begun.
+// NewInbox makes an inbox; Start begins to handle callbacks.
 func NewInbox(w *Workers) *Inbox {
 	return &Inbox{workers: w, wake: make(chan struct{}, inboxWorkers), loops: loop.New(w.cfg.Logger)}
 }
 
-// Start begins to handle callbacks (internal/loop has the contract). The workers wait for Wake; one of them also looks
-// every sweepEvery.
+// Start begins to handle callbacks (internal/loop has the contract). All workers wait for Wake; the first one also
+// looks every sweepEvery.
 func (i *Inbox) Start(ctx context.Context) error {
 	return i.loops.Start(ctx, func(context.Context) error {
 		for n := range inboxWorkers {
@@ -61,27 +61,27 @@ func (i *Inbox) Start(ctx context.Context) error {
 	})
 }
 
-// Stop lets callbacks at hand be finished, and returns when they are.
+// Stop lets the callbacks that are being handled end, and returns then.
 func (i *Inbox) Stop() { i.loops.Stop() }
 
-// Wake tells that a callback was stored. It never blocks.
+// Wake is called after a callback was stored. It never blocks.
 func (i *Inbox) Wake() { loop.Wake(i.wake) }
 
-// handleAll is a round of one worker: it goes on until nothing is due. Who finds a full page wakes another. It never
-// fails: what went wrong is logged and tried again.
+// handleAll is one round of a worker: it goes on until nothing is due. A worker that finds a full page wakes another.
+// It always returns nil: HandleDue logs each error, and the row is tried again.
 func (i *Inbox) handleAll(ctx context.Context) error {
 	for ctx.Err() == nil && i.workers.HandleDue(ctx, i.Wake) > 0 {
 	}
 	return nil
 }
 
-// HandleDue handles a page of callbacks that are due, and tells how many there were. more is called before a full page:
-// others may go on with the next; nil = nobody else is there.
+// HandleDue handles one page of callbacks that are due and returns how many there were. more is called before a full
+// page is handled, so that another worker can take the next one; nil = no other worker.
 func (w *Workers) HandleDue(ctx context.Context, more func()) int {
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
 	if err != nil {
 		if ctx.Err() == nil {
-			w.cfg.Logger.WarnContext(ctx, "callbacks are not taken", "error", err)
+			w.cfg.Logger.WarnContext(ctx, "callbacks were not taken from the inbox", "error", err)
 		}
 		return 0
 	}
@@ -94,7 +94,8 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) int {
 	return len(taken)
 }
 
-// handle handles one callback and notes how it went. It is never given up, and never handled half: commands act once.
+// handle handles one callback and stores the result. A callback is tried until it is done or refused; a repeat is
+// harmless, because each command acts once.
 func (w *Workers) handle(ctx context.Context, t vault.TakenCallback) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleLimit)
 	defer cancel()
@@ -105,18 +106,19 @@ func (w *Workers) handle(ctx context.Context, t vault.TakenCallback) {
 	case err == nil:
 		err = w.cfg.Inbox.Fail(ctx, t, "attempt_unknown", retryIn)
 	case refused(err):
-		w.cfg.Logger.ErrorContext(ctx, "callback is refused", "callback_id", t.ID, "kind", t.Kind, "error", err)
+		w.cfg.Logger.ErrorContext(ctx, "command of a callback was refused", "callback_id", t.ID, "kind", t.Kind,
+			"error", err)
 		err = w.cfg.Inbox.Done(ctx, t)
 	default:
 		w.cfg.Logger.WarnContext(ctx, "callback will be tried again", "callback_id", t.ID, "kind", t.Kind, "error", err)
 		err = w.cfg.Inbox.Fail(ctx, t, causeOf(err), backoff(t.Attempts))
 	}
 	if err != nil {
-		w.cfg.Logger.WarnContext(ctx, "callback is not settled", "callback_id", t.ID, "error", err)
+		w.cfg.Logger.WarnContext(ctx, "result of a callback was not stored", "callback_id", t.ID, "error", err)
 	}
 }
 
-// causeOf is a failure's code: nothing personal.
+// causeOf gives the text for the row's error: a failure's code, which holds nothing personal.
 func causeOf(err error) string {
 	if code := failure.CodeOf(err); code != "" {
 		return code
@@ -124,7 +126,7 @@ func causeOf(err error) string {
 	return "internal"
 }
 
-// backoff doubles from the first to the last wait.
+// backoff gives the wait after this many attempts: 1 second, doubled each time, 5 minutes at most.
 func backoff(attempts int) time.Duration {
 	wait := firstRetry
 	for range min(attempts, 20) - 1 {
@@ -133,7 +135,8 @@ func backoff(attempts int) time.Duration {
 	return wait
 }
 
-// read understands a callback and does what it asks. A positive wait means that it came too early.
+// read parses a callback and executes its command. A positive wait means that the callback came before the attempt that
+// it belongs to.
 func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
 	switch t.Kind {
 	case CallbackPrompt:
@@ -143,14 +146,15 @@ func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (time.Duratio
 	case CallbackBillManager:
 		return 0, w.readPaybill(ctx, t, parseBillManager)
 	}
-	return 0, nil // kept for the record
+	return 0, nil // the inbox keeps the row
 }
 
-// fromProvider executes a command that a callback led to: the same one at every delivery of the same row.
+// fromProvider executes the command of a callback. The command id follows from the row, so a repeated delivery of the
+// row acts once.
 func (w *Workers) fromProvider(ctx context.Context, t vault.TakenCallback, cmd commands.Command) error {
 	actor := events.Actor{Kind: events.ActorProvider, ID: commands.ProviderMobileMoney}
 	if !t.Verified {
-		actor = platformActor // nobody knows who sent it
+		actor = platformActor // the sender is not proved
 	}
 	_, err := w.execute(ctx, cmd, commands.Meta{
 		CommandID: id.Derive[id.Command]("callback", t.ID.String(), cmd.CommandName()), Actor: actor,

@@ -28,10 +28,11 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// shortcode is the platform's.
+// shortcode is the shared paybill of the platform in these tests.
 const shortcode = "600100"
 
-// kit is the workers with a log, read models, a vault and a provider, but without processes: jobs are worked by hand.
+// kit has the workers with an event store, read models, a vault and a simulated provider. No process runs: tests call
+// the jobs.
 type kit struct {
 	clock   *clock.Manual
 	store   *storetest.Kit
@@ -45,7 +46,7 @@ type kit struct {
 	sub     id.Subscriber
 }
 
-// newKit starts it.
+// newKit starts everything at 09:00 UTC on 2 March 2026 of the manual clock.
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{store: storetest.New(t), clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
@@ -86,7 +87,7 @@ func newKit(t *testing.T) *kit {
 	return k
 }
 
-// startReading fills the read models.
+// startReading starts the read models that the workers query.
 func (k *kit) startReading(t *testing.T) {
 	t.Helper()
 	f := feed.New(feed.FromStore(k.store.Store), storetest.Quiet())
@@ -104,7 +105,8 @@ func (k *kit) startReading(t *testing.T) {
 	k.views = shows.Views()
 }
 
-// client is the provider's client of one replica: breaker and connections are its own, the token is shared.
+// client makes the provider's client of one replica: breaker and connections are its own, the token is shared through
+// the vault.
 func (k *kit) client(t *testing.T) *mobilemoney.Client {
 	t.Helper()
 	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
@@ -120,7 +122,7 @@ func (k *kit) client(t *testing.T) *mobilemoney.Client {
 	})
 }
 
-// execute runs a command of a process, and waits until the read models show it.
+// execute runs a command as a process would, and waits until the read models show it.
 func (k *kit) execute(t *testing.T, c commands.Command) bus.Result {
 	t.Helper()
 	done, err := k.bus.Execute(t.Context(), c, commands.Meta{
@@ -137,7 +139,7 @@ func (k *kit) execute(t *testing.T, c commands.Command) bus.Result {
 	return done
 }
 
-// initiate begins an attempt of 1500 shillings.
+// initiate begins an attempt of 1500 shillings and returns its id and the position of its event.
 func (k *kit) initiate(t *testing.T, reference string) (id.Payment, uint64) {
 	t.Helper()
 	p := id.New[id.Payment]()
@@ -149,10 +151,10 @@ func (k *kit) initiate(t *testing.T, reference string) (id.Payment, uint64) {
 	return p, done.Position
 }
 
-// newCause is a job's.
+// newCause makes the cause of a first attempt, with a job id of its own.
 func newCause() jobs.Cause { return jobs.Cause{JobID: id.New[id.Any](), Attempt: 1} }
 
-// history lists the event types of a stream.
+// history gives the event types of a stream, oldest first.
 func (k *kit) history(t *testing.T, category string, i id.Any) []string {
 	t.Helper()
 	list, err := k.store.Store.Read(t.Context(), category+"-"+i.String(), 0)
@@ -166,7 +168,7 @@ func (k *kit) history(t *testing.T, category string, i id.Any) []string {
 	return types
 }
 
-// refusedAs checks a failure's code.
+// refusedAs fails the test unless err has the code.
 func refusedAs(t *testing.T, err error, code string) {
 	t.Helper()
 	if failure.CodeOf(err) != code {

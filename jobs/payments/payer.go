@@ -13,12 +13,12 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// answerPatience is how long the money of a prompt waits for the attempt that it names: the callback may overtake the
-// provider's answer.
+// answerPatience bounds how long the money of a prompt waits for its attempt: a callback may arrive before the answer
+// to the submission is recorded.
 const answerPatience = 2 * time.Minute
 
-// FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then whoever the rules
-// name. It sees at least everything that had happened when the money was seen.
+// FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then the payer by the
+// matching rules. It waits until the read models show the position at which the receipt was recorded.
 func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause jobs.Cause) error {
 	for _, name := range []string{
 		paymentsviews.ReceiptsName, paymentsviews.PaymentsName, paymentsviews.MatchingName, paymentsviews.GatewaysName,
@@ -50,7 +50,8 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 	return w.match(ctx, cause, *r)
 }
 
-// settle gives the money to its attempt; refused money waits for a person.
+// settle gives the money to its attempt. When the attempt refuses the money, a person decides: the money goes to
+// suspense.
 func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt id.Payment) error {
 	by := commands.ByC2B
 	if r.Channel == commands.ChannelPrompt {
@@ -66,8 +67,9 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 	return err
 }
 
-// match gives the money to whoever it names. Nobody's money on a shortcode that is an organization's waits for the
-// platform: who once had the shortcode can prove it, and must not reach the customers of others.
+// match gives the money to the payer that the matching rules find. Money without an owner on a shortcode of an
+// organization goes to suspense for the platform: a former owner of the shortcode can prove such money, and it must not
+// be credited to customers of other organizations.
 func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
 	if r.OrgID.IsZero() && r.Shortcode != w.cfg.Access.Platform.ShortCode {
 		owner, err := w.gateways.Shortcode(ctx, r.Shortcode)
@@ -92,12 +94,12 @@ func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 		InvoiceID: found.Payer.InvoiceID, By: found.Payer.By,
 	})
 	if refused(err) {
-		return nil // a person was faster, or has to look: it stays where it is
+		return nil // a person decided first, or has to: the receipt stays as it is
 	}
 	return err
 }
 
-// hold puts money into the suspense inbox.
+// hold puts money into suspense, where a person attributes it. reason is one of the commands.Held constants.
 func (w *Workers) hold(ctx context.Context, cause jobs.Cause, receipt id.Receipt, reason string) error {
 	w.cfg.Logger.WarnContext(ctx, "money waits in suspense", "receipt_id", receipt, "reason", reason)
 	return w.reportAsPlatform(ctx, cause, commands.HoldReceipt{ReceiptID: receipt, Reason: reason})

@@ -13,11 +13,11 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// promptDescription is what the customer reads beside the reference; at most 13 characters.
+// promptDescription is shown to the customer beside the reference; the provider takes at most 13 characters.
 const promptDescription = "Internet bill"
 
-// SubmitPrompt sends a prompt, once: who finds the submission begun by an earlier attempt of this job does not know
-// what became of it, and says so (docs/rules/engine.md#doubt).
+// SubmitPrompt sends a prompt at most once. When an earlier attempt of this job began the submission, its result is
+// unknown: the prompt is reported in doubt and not sent again (docs/rules/engine.md#doubt).
 func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, cause jobs.Cause) error {
 	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
@@ -52,7 +52,7 @@ func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, 
 	return err
 }
 
-// attempt reads an attempt once the read model has it.
+// attempt waits until the read model has the position, then reads the attempt. An absent row is an error.
 func (w *Workers) attempt(
 	ctx context.Context, name string, position uint64, read func() (*paymentsviews.PaymentRow, error),
 ) (*paymentsviews.PaymentRow, error) {
@@ -66,7 +66,7 @@ func (w *Workers) attempt(
 	return row, err
 }
 
-// prepare gathers all that a prompt needs before anything is said to be sent.
+// prepare gathers all that a prompt needs before BeginSubmission. Fails: payment_gateway_missing, phone_forgotten.
 func (w *Workers) prepare(
 	ctx context.Context, p paymentsviews.PaymentRow,
 ) (mobilemoney.Credentials, Provider, mobilemoney.PromptRequest, error) {
@@ -81,7 +81,7 @@ func (w *Workers) prepare(
 	}
 	if p.Phone == nil {
 		return creds, nil, none, failure.NewConflict("phone_forgotten",
-			"The phone of this payment is not known any more.")
+			"The phone number of this payment was erased. Start a new payment.")
 	}
 	address, err := w.cfg.Addresses.OfPrompt(ctx, p.ID, p.OrgID, p.Shortcode)
 	return creds, provider, mobilemoney.PromptRequest{
@@ -90,7 +90,7 @@ func (w *Workers) prepare(
 	}, err
 }
 
-// outcomeOf is the command that reports what is known after the call.
+// outcomeOf gives the command that reports the result of the call. Anything unclear becomes DoubtPrompt.
 func outcomeOf(args commands.SubmitPrompt, a mobilemoney.PromptAnswer, err error) commands.Command {
 	switch a.Outcome {
 	case mobilemoney.Accepted:
@@ -107,7 +107,7 @@ func outcomeOf(args commands.SubmitPrompt, a mobilemoney.PromptAnswer, err error
 	return commands.DoubtPrompt{PaymentID: args.PaymentID, Cause: "no_answer"}
 }
 
-// codeOf is the failure's code, for a prompt that was certainly not sent.
+// codeOf gives the code of a refusal before the prompt was sent; provider_unavailable when the error has none.
 func codeOf(err error) string {
 	if code := failure.CodeOf(err); code != "" {
 		return code
@@ -115,17 +115,18 @@ func codeOf(err error) string {
 	return "provider_unavailable"
 }
 
-// messageOf is the failure's text for customers.
+// messageOf gives the failure's text for customers, or a general one.
 func messageOf(err error) string {
 	var f *failure.Error
 	if errors.As(err, &f) && f.Message != "" {
 		return f.Message
 	}
-	return "The payment provider could not be reached."
+	return "The payment provider could not be reached. Try again later."
 }
 
-// QueryPrompt asks what became of a prompt. Only a verdict ends the payment; a success without a number becomes a
-// provisional receipt (docs/rules/payments.md#verdicts, docs/rules/money.md#provisional-receipts).
+// QueryPrompt asks the provider for the result of a prompt. Only a verdict ends the payment; a success becomes a
+// provisional receipt, since the answer has no receipt number (docs/rules/payments.md#verdicts,
+// docs/rules/money.md#provisional-receipts).
 func (w *Workers) QueryPrompt(ctx context.Context, args commands.QueryPrompt, cause jobs.Cause) error {
 	p, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
@@ -154,7 +155,7 @@ func (w *Workers) QueryPrompt(ctx context.Context, args commands.QueryPrompt, ca
 	return err
 }
 
-// verdictCommand is what the answer to a status query means for the books.
+// verdictCommand gives the command that reports the answer to a status query.
 func (w *Workers) verdictCommand(p paymentsviews.PaymentRow, v mobilemoney.Verdict) commands.Command {
 	switch v.Status {
 	case mobilemoney.Success:

@@ -17,18 +17,19 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Provider is what the jobs need of the provider's client; mobilemoney.Client is one.
+// Provider is the part of the provider's client that the jobs use. [mobilemoney.Client] has it; tests may give another.
 type Provider interface {
 	Prompt(ctx context.Context, creds mobilemoney.Credentials,
 		q mobilemoney.PromptRequest) (mobilemoney.PromptAnswer, error)
 	QueryPrompt(ctx context.Context, creds mobilemoney.Credentials,
 		checkoutRequestID string) (mobilemoney.Verdict, error)
 	RegisterURLs(ctx context.Context, creds mobilemoney.Credentials, urls mobilemoney.URLs) error
-	// Ready gives failure.Unavailable while the breaker is open.
+	// Ready fails with failure.Unavailable while the breaker is open.
 	Ready() error
 }
 
-// Access is how the provider is reached: with the platform's credentials or an organization's, in either environment.
+// Access holds what is needed to call the provider: with the platform's credentials or an organization's, in either
+// environment.
 type Access struct {
 	Platform    mobilemoney.Credentials // without a shortcode there is no shared paybill
 	Environment string                  // of the platform's credentials: PAYMENT_ENV
@@ -67,7 +68,7 @@ func (a Access) Provider(environment string) (Provider, error) {
 		"This environment of the payment provider is not available here.", 0, nil)
 }
 
-// Ready gives failure.Unavailable while the provider of an environment cannot be called
+// Ready fails with failure.Unavailable while the provider of an environment cannot be called
 // (docs/rules/payments.md#open-breaker).
 func (a Access) Ready(environment string) error {
 	p, err := a.Provider(environment)
@@ -77,15 +78,15 @@ func (a Access) Ready(environment string) error {
 	return p.Ready()
 }
 
-// Tokens is the TokenSource that all replicas share (docs/rules/payments.md#shared-token).
+// Tokens implements mobilemoney.TokenSource with tokens that all replicas share (docs/rules/payments.md#shared-token).
 type Tokens struct {
 	Vault *vault.ProviderTokens
-	// Fetch asks the provider; Endpoint.FetchToken of the client's own endpoint.
+	// Fetch asks the provider for a new token: FetchToken of the client's own endpoint.
 	Fetch  func(context.Context, mobilemoney.Credentials) (string, error)
 	Logger *slog.Logger
 }
 
-// Token gives the shared token of a credential set.
+// Token gives the shared token of a credential set. One replica fetches a missing token while the others wait for it.
 func (t Tokens) Token(ctx context.Context, c mobilemoney.Credentials) (string, error) {
 	token, err := t.Vault.Token(ctx, setOf(c), func(ctx context.Context) (secrets.Text, error) {
 		text, err := t.Fetch(ctx, c)
@@ -94,14 +95,15 @@ func (t Tokens) Token(ctx context.Context, c mobilemoney.Credentials) (string, e
 	return token.Reveal(), err
 }
 
-// Drop forgets a token that the provider refused. When that cannot be written, the next call meets the refusal again.
+// Drop forgets a token that the provider refused. When the vault cannot be written, the next call gets the same
+// refusal.
 func (t Tokens) Drop(ctx context.Context, c mobilemoney.Credentials, stale string) {
 	if err := t.Vault.Drop(ctx, setOf(c), secrets.Text(stale)); err != nil {
-		t.Logger.WarnContext(ctx, "refused provider token is not dropped", "error", err)
+		t.Logger.WarnContext(ctx, "refused provider token was not dropped", "error", err)
 	}
 }
 
-// setOf names a credential set without revealing it.
+// setOf gives the vault's key of a credential set: a hash in hexadecimal, which reveals no secret.
 func setOf(c mobilemoney.Credentials) string {
 	sum := c.Fingerprint()
 	return hex.EncodeToString(sum[:])

@@ -17,41 +17,42 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// Receiver takes callbacks in: it decides what their sender is worth, keeps them, and wakes the inbox. Nothing is
-// decided about money here.
+// Receiver accepts callbacks from the network: it judges the sender, stores the callback and wakes the inbox. It
+// decides nothing about money.
 type Receiver struct {
 	Workers *Workers
 	Inbox   *Inbox
-	// Allowed are the provider's addresses; empty = any, and none proves anything.
+	// Allowed are the provider's addresses. Empty means that any address may call, and that no address proves a sender.
 	Allowed []netip.Prefix
-	// TrustBare takes callbacks at addresses without a token for true: sandbox and test mode
+	// TrustBare counts callbacks at addresses without a token as verified: for sandbox and test mode only
 	// (docs/rules/payments.md#secret-addresses).
 	TrustBare bool
 }
 
-// accepted is the answer that the provider wants to every callback.
+// accepted acknowledges prompts and confirmations; without it the provider sends the callback again.
 type accepted struct {
 	ResultCode int
 	ResultDesc string
 }
 
-// validated is the answer to a validation; the third party's id comes back in the confirmation.
+// validated answers a validation. The provider sends ThirdPartyTransID back in the confirmation.
 type validated struct {
 	ResultCode        string
 	ResultDesc        string
 	ThirdPartyTransID string `json:",omitempty"`
 }
 
-// sender is what is known of who sent a callback.
+// sender holds what is known of the sender of a callback. owner is zero without a token of the right kind.
 type sender struct {
 	owner    vault.CallbackOwner
 	ip       netip.Addr
 	verified bool
 }
 
-// Receive stores a callback and gives the answer. kind is one of the Callback constants; token is "" at the bare
-// address. admit counts the callback of a shortcode against the rate limit, which governs the answer, not durability
-// (docs/rules/payments.md#stored-first). Fails: source_not_allowed, malformed_callback, and what admit gives.
+// Receive stores a callback and returns the body of the answer. kind is one of the Callback constants; token is "" at
+// the bare address. admit counts the callback of a shortcode against the rate limit, which governs the answer, not
+// durability (docs/rules/payments.md#stored-first). Fails: source_not_allowed, malformed_callback, and what admit
+// gives.
 func (r Receiver) Receive(
 	ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error,
 ) (any, error) {
@@ -91,8 +92,8 @@ func (r Receiver) Receive(
 	return accepted{ResultDesc: "Accepted"}, nil
 }
 
-// identify finds what proves the sender: a token of the right kind, an allowed address, or a mode in which nothing has
-// to be proved.
+// identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
+// is no failure; the callback is unverified. Fails: source_not_allowed.
 func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
 	var s sender
 	s.ip, _ = netip.ParseAddr(ip) // the zero address is on no list
@@ -120,7 +121,7 @@ func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender,
 	return s, nil
 }
 
-// tokenOf is the kind of token at the address of a kind of callback.
+// tokenOf gives the kind of token that proves a kind of callback.
 func tokenOf(kind string) string {
 	if kind == CallbackPrompt {
 		return TokenPrompt
@@ -128,7 +129,7 @@ func tokenOf(kind string) string {
 	return TokenPaybill
 }
 
-// Answers to a validation. Source: docs/facts/mobile-money.md#c2b-validation.
+// Result codes of a validation. Source: docs/facts/mobile-money.md#c2b-validation.
 const (
 	validationAccepted     = "0"
 	validationBadAccount   = "C2B00012"
@@ -137,8 +138,8 @@ const (
 	validationOther        = "C2B00016"
 )
 
-// validate answers whether a payment should go through: an unknown account is no reason to refuse money, unless the
-// organization wants it so (docs/rules/payments.md#validation).
+// validate answers whether the provider should take a payment. An unknown account is refused only when the organization
+// wants that (docs/rules/payments.md#validation).
 func (r Receiver) validate(ctx context.Context, s sender, callback uuid.UUID, body []byte) (any, error) {
 	c, err := mobilemoney.ParseC2B(body)
 	if err != nil {
@@ -158,10 +159,10 @@ func (r Receiver) validate(ctx context.Context, s sender, callback uuid.UUID, bo
 	return validated{ResultCode: validationAccepted, ResultDesc: "Accepted", ThirdPartyTransID: callback.String()}, nil
 }
 
-// rejected is the refusal with a code.
+// rejected refuses a payment; the code shows the payer's provider why.
 func rejected(code string) validated { return validated{ResultCode: code, ResultDesc: "Rejected"} }
 
-// faultOf tells what is wrong with a payment that cannot be read.
+// faultOf gives the result code for a payment that cannot be parsed: a bad amount, or anything else.
 func faultOf(body []byte) string {
 	var raw struct{ TransAmount json.RawMessage }
 	if json.Unmarshal(body, &raw) != nil {
@@ -174,7 +175,8 @@ func faultOf(body []byte) string {
 	return validationOther
 }
 
-// shortcode tells whether a shortcode is served here, and whose it is; zero for the platform's.
+// shortcode finds the organization that uses a shortcode, zero for the platform's, and reports whether it takes
+// payments here.
 func (r Receiver) shortcode(ctx context.Context, s sender, shortcode string) (id.Organization, bool, error) {
 	if shortcode == r.Workers.cfg.Access.Platform.ShortCode {
 		return id.Organization{}, true, nil
@@ -189,7 +191,7 @@ func (r Receiver) shortcode(ctx context.Context, s sender, shortcode string) (id
 	return owner.OrgID, owner.Active, nil
 }
 
-// unknownAccount tells whether the organization refuses unknown accounts and this is one.
+// unknownAccount reports whether the organization refuses unknown accounts and this payment names one.
 func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mobilemoney.C2B) (bool, error) {
 	g, err := r.Workers.gateways.Get(ctx, org)
 	if err != nil || g == nil || !g.RejectUnknownAccounts {

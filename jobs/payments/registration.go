@@ -9,8 +9,9 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// RegisterShortcode activates an organization's own shortcode: a token and the registration of its C2B addresses, both
-// with its own credentials (docs/rules/payments.md#direct-shortcode). A failure is an outcome; the process tries again.
+// RegisterShortcode activates an organization's own shortcode: it gets a token and registers the C2B addresses, both
+// with the organization's credentials (docs/rules/payments.md#direct-shortcode). A failure is reported as an outcome;
+// the process tries again.
 func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterShortcode, cause jobs.Cause) error {
 	if err := w.cfg.Views.WaitFor(ctx, paymentsviews.GatewaysName, args.Position); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (w *Workers) RegisterPlatform(ctx context.Context, _ commands.RegisterPlatf
 	return w.register(ctx, id.Organization{}, id.Secret{}, w.cfg.Access.Platform.ShortCode, w.cfg.Access.Environment)
 }
 
-// register makes the call.
+// register calls the provider for a shortcode; org and ref are zero for the platform's.
 func (w *Workers) register(
 	ctx context.Context, org id.Organization, ref id.Secret, shortcode, environment string,
 ) error {

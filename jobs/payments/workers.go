@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is what the workers and the inbox need; all of it is required unless said.
+// Config is shared by the workers and the inbox; every field is required.
 type Config struct {
 	Bus       *bus.Bus
 	Views     *runner.Views
@@ -29,7 +29,7 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Workers make the outside calls. Safe for concurrent use.
+// Workers make the outside calls of the area payments and handle callbacks. Safe for concurrent use.
 type Workers struct {
 	cfg      Config
 	payments paymentsviews.PaymentsQuery
@@ -38,7 +38,7 @@ type Workers struct {
 	gateways paymentsviews.GatewaysQuery
 }
 
-// New makes the workers.
+// New calls nothing; Register and NewInbox put the workers to use.
 func New(cfg Config) *Workers {
 	return &Workers{
 		cfg: cfg, payments: paymentsviews.PaymentsQuery{Views: cfg.Views},
@@ -48,7 +48,8 @@ func New(cfg Config) *Workers {
 	}
 }
 
-// platformRegistration is how often the platform's addresses are registered anew, besides at start.
+// platformRegistration is how often the addresses of the shared paybill are registered again; the first time is at
+// start.
 const platformRegistration = 24 * time.Hour
 
 // Register adds the workers to the queue. A prompt is never sent twice, however often its job is tried: see
@@ -74,8 +75,8 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	}
 }
 
-// report executes an outcome command for the one who caused the job. It outlives a cancelled job: what the provider
-// said must not be lost.
+// report executes an outcome command on behalf of the actor who caused the job. A cancelled job still reports: the
+// provider's answer must not be lost.
 func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Command) (bus.Result, error) {
 	meta := cause.Meta(cmd.CommandName())
 	if meta.Actor.Kind == "" || meta.OrgID.IsZero() {
@@ -84,7 +85,7 @@ func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Com
 	return w.execute(ctx, cmd, meta)
 }
 
-// reportAsPlatform is report on behalf of the platform: matching finds whose money it is across organizations.
+// reportAsPlatform reports without an organization: matching looks for the payer in all of them.
 func (w *Workers) reportAsPlatform(ctx context.Context, cause jobs.Cause, cmd commands.Command) error {
 	meta := cause.Meta(cmd.CommandName())
 	meta.OrgID, meta.Actor = id.Organization{}, platformActor
@@ -92,20 +93,20 @@ func (w *Workers) reportAsPlatform(ctx context.Context, cause jobs.Cause, cmd co
 	return err
 }
 
-// platformActor acts when nobody else does.
+// platformActor is the actor of outcomes that no person caused.
 var platformActor = events.Actor{Kind: events.ActorProcess, ID: "payments"}
 
-// reportPatience bounds the recording of an outcome.
+// reportPatience bounds the recording of an outcome; a cancelled job waits that long at most.
 const reportPatience = 15 * time.Second
 
-// execute runs a command beyond the end of the job that found its facts.
+// execute runs a command with a context that outlives the job, for at most reportPatience.
 func (w *Workers) execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
 	defer cancel()
 	return w.cfg.Bus.Execute(ctx, cmd, meta)
 }
 
-// refused tells whether repeating a command cannot help.
+// refused reports whether an error stays the same however often the command is repeated.
 func refused(err error) bool {
 	switch failure.KindOf(err) {
 	case failure.Malformed, failure.Denied, failure.NotFound, failure.Conflict, failure.Invalid:

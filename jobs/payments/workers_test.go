@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// silent leaves prompts open.
+// silent makes phones ignore prompts, so that attempts stay open.
 func silent(t *testing.T, k *kit) {
 	t.Helper()
 	if err := k.sim.SetPhone("default", provider.Phone{Behaviour: "silent"}); err != nil {
@@ -146,7 +146,7 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 	}
 }
 
-// stored puts a callback into the inbox.
+// stored puts a callback into the inbox as the receiver does.
 func (k *kit) stored(t *testing.T, c vault.Callback) {
 	t.Helper()
 	if _, err := k.vault.Inbox.Store(t.Context(), c); err != nil {
@@ -154,7 +154,7 @@ func (k *kit) stored(t *testing.T, c vault.Callback) {
 	}
 }
 
-// success is a callback of 1500 shillings.
+// success makes the callback of a prompt of 1500 shillings that was paid.
 func success(checkout, number string) []byte {
 	return []byte(`{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"` + checkout +
 		`","ResultCode":0,"ResultDesc":"ok",

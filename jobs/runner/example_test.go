@@ -26,15 +26,15 @@ type signOff struct {
 	UserID    id.User
 }
 
-func (signOff) Kind() string { return "example_sign_off" } // for ever
+func (signOff) Kind() string { return "example_sign_off" } // stored in rows: it never changes
 
-// worker makes the outside call and reports its outcome.
+// worker calls the outside system and reports the outcome to the bus.
 type worker struct {
 	bus    *bus.Bus
 	system *httptest.Server
 }
 
-// SignOff is one attempt. An error asks for another one.
+// SignOff makes one attempt. An error asks for another one.
 func (w worker) SignOff(ctx context.Context, args signOff, cause jobs.Cause) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.system.URL+"/"+args.SessionID.String(), nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func Example() {
 	t.Must(r.Start(ctx))
 	t.Cleanup(r.Stop)
 
-	// A session starts, and a job is enqueued to end it. The same job id again is nothing new.
+	// A session starts, and a job is enqueued to end it. The second insert has the same job id and adds nothing.
 	args := signOff{SessionID: id.New[id.Session](), UserID: id.New[id.User]()}
 	cause := jobs.Cause{OrgID: id.New[id.Organization](), Actor: events.Actor{Kind: events.ActorUser, ID: "jane"}}
 	begun, err := b.Execute(ctx, commands.StartSession{
@@ -89,7 +89,7 @@ func Example() {
 		t.Must(r.Insert(ctx, args, jobID, cause, 0))
 	}
 
-	// The outcome is an event, on behalf of whoever caused the job.
+	// The outcome is an event, on behalf of the actor who caused the job.
 	ended := kit.Store.Subscribe(ctx, begun.Position, []string{events.SessionEnded{}.EventType()})
 	defer ended.Close()
 	for item, err := ended.Next(ctx); ; item, err = ended.Next(ctx) {

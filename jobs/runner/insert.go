@@ -16,10 +16,11 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
-// errNotStarted is an insert before Start.
+// errNotStarted answers an insert before Start: only Start opens River's client.
 var errNotStarted = errors.New("job queue is not started")
 
-// InsertTx enqueues a job within a transaction. A second job with the same id is not enqueued.
+// InsertTx enqueues a job in the caller's transaction. A second job with the same id is not enqueued, and that is no
+// error.
 func (r *Runner) InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
 	if r.client == nil {
 		return errNotStarted
@@ -46,7 +47,7 @@ func (r *Runner) Insert(
 		if err != nil {
 			return err
 		}
-		if delay > 0 { // by the database's clock, which River's is
+		if delay > 0 { // River compares it with the database's clock
 			if err := tx.QueryRow(ctx, `select now() + $1`, delay).Scan(&opts.ScheduledAt); err != nil {
 				return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
 			}
@@ -58,8 +59,8 @@ func (r *Runner) Insert(
 	})
 }
 
-// Every registers periodic work: one run after each interval, and one at start, on one replica only. A run that is
-// still waiting or running is not joined by another. Before Start only.
+// Every registers periodic work: one run at start and one after each interval, on one replica only. A run that is due
+// while an earlier one still waits or runs is left out. Call it before Start.
 func Every[T commands.Job](r *Runner, interval time.Duration, args T) {
 	kind := args.Kind()
 	construct := func() (river.JobArgs, *river.InsertOpts) {
@@ -80,7 +81,8 @@ func Every[T commands.Job](r *Runner, interval time.Duration, args T) {
 		&river.PeriodicJobOpts{ID: kind, RunOnStart: true}))
 }
 
-// insertion is a job in River's form.
+// insertion gives a job in River's form. River rejects a second row with the same kind and id, whatever the state of
+// the first.
 func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (river.JobArgs, *river.InsertOpts, error) {
 	opts, ok := r.kinds[job.Kind()]
 	if !ok {
@@ -100,12 +102,12 @@ func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (ri
 	}, nil
 }
 
-// encoded is stored for a job whose type is known only by its kind.
+// encoded is stored for a job whose Go type is not known here, only its kind. Its JSON equals that of stored.
 type encoded struct {
 	kind string
 	ID   id.Any          `json:"id" river:"unique"`
 	Args json.RawMessage `json:"args"`
 }
 
-// Kind is the job's.
+// Kind gives the kind of the job inside, which is River's key of the worker.
 func (e encoded) Kind() string { return e.kind }

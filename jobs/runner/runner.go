@@ -17,39 +17,40 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// Limits of a job (docs/rules/engine.md#jobs): an attempt whose program was killed is taken up again after rescueAfter.
+// Limits of a job (docs/rules/engine.md#jobs): an attempt whose program was killed runs again after rescueAfter.
 const (
 	maxTimeout  = 30 * time.Second
 	rescueAfter = 90 * time.Second
 )
 
-// How soon a new job is begun. The insert's notification is usually what starts it; the queue is looked at without one
-// as well, since River sends at most one notification in each cooldown.
+// How soon a new job begins. Usually the insert's notification starts it; River also polls the queue, because it sends
+// at most one notification in each cooldown.
 const (
 	fetchCooldown = 10 * time.Millisecond
 	fetchPoll     = 100 * time.Millisecond
 )
 
-// Stopping: running jobs may end by themselves, then their contexts are cancelled.
+// Stopping: running jobs get softStop to end by themselves, then their contexts are cancelled. Stop returns after
+// hardStop at the latest.
 const (
 	softStop = 2 * time.Second
 	hardStop = 4 * time.Second
 )
 
-// Config is what the queue is built from.
+// Config is read by New once. DB is required; the other fields have a default.
 type Config struct {
 	DB     *postgres.DB
 	Logger *slog.Logger // nil discards
-	// InsertOnly enqueues but works nothing. Workers are registered all the same: they know the options of their kinds.
+	// InsertOnly enqueues but runs no job. Workers are registered all the same: the registration has their options.
 	InsertOnly bool
 	// Workers is how many jobs of each queue run at once; zero means 16.
 	Workers int
-	// Sole tells that no other program works this queue: what is found running at the start was left by one that died,
+	// Sole promises that no other program works this queue: a job found running at the start was left by one that died,
 	// and is due at once instead of after rescueAfter.
 	Sole bool
 }
 
-// Runner is the queue and its workers.
+// Runner enqueues jobs and runs their workers. Safe for concurrent use after Start.
 type Runner struct {
 	cfg      Config
 	logger   *slog.Logger
@@ -57,11 +58,11 @@ type Runner struct {
 	kinds    map[string]Options
 	periodic []*river.PeriodicJob
 	client   *river.Client[pgx.Tx]
-	faults   []error // registrations that cannot work; told by Start
+	faults   []error // registrations that cannot work; Start returns them
 	loops    *loop.Group
 }
 
-// New makes a queue without workers.
+// New makes a queue without workers. It opens nothing; Start does.
 func New(cfg Config) *Runner {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -75,11 +76,11 @@ func New(cfg Config) *Runner {
 	}
 }
 
-// Start migrates the queue's tables and begins to work (internal/loop has the contract). Jobs can be enqueued from then
+// Start migrates the queue's tables and begins to run jobs (internal/loop has the contract). Insert works from then
 // on.
 func (r *Runner) Start(ctx context.Context) error { return r.loops.Start(ctx, r.begin) }
 
-// begin opens the queue, and works it unless this program only enqueues.
+// begin opens the queue and starts its workers, unless this program only enqueues.
 func (r *Runner) begin(ctx context.Context) error {
 	if err := errors.Join(r.faults...); err != nil {
 		return err
@@ -124,11 +125,10 @@ func (r *Runner) begin(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits a little for running jobs, then cancels them. What was cancelled is tried again when the next program
-// starts.
+// Stop gives running jobs 2 seconds, then cancels them. A cancelled job is tried again by the next program that starts.
 func (r *Runner) Stop() { r.loops.Stop() }
 
-// end stops River.
+// end stops River and waits up to hardStop.
 func (r *Runner) end(ctx context.Context, client *river.Client[pgx.Tx]) {
 	ctx, cancel := context.WithTimeout(ctx, hardStop)
 	defer cancel()
@@ -137,7 +137,7 @@ func (r *Runner) end(ctx context.Context, client *river.Client[pgx.Tx]) {
 	}
 }
 
-// schema holds the queue's tables.
+// schema names the PostgreSQL schema of the queue's tables, with the namespace's prefix.
 func (r *Runner) schema() string { return r.cfg.DB.Namespace.Schema("river") }
 
 // migrate brings the queue's tables up to date. Programs that start together wait for each other.
@@ -160,7 +160,8 @@ func (r *Runner) migrate(ctx context.Context) error {
 	return err
 }
 
-// SQL of taking over. The place of a dead leader is free at once, too: it rescues and enqueues periodic work.
+// SQL of taking over. A job in its last attempt gets one more. The leader rescues jobs and enqueues periodic work, so
+// the place of a dead leader is freed, too.
 const (
 	releaseJobsSQL = `
 update {schema}.river_job set
@@ -169,7 +170,7 @@ where state = 'running'`
 	freeLeaderSQL = `delete from {schema}.river_leader`
 )
 
-// takeOver frees what a dead program held.
+// takeOver makes the jobs that a dead program was running due at once. Only for a program that works the queue alone.
 func (r *Runner) takeOver(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		for _, sql := range []string{releaseJobsSQL, freeLeaderSQL} {
@@ -181,7 +182,7 @@ func (r *Runner) takeOver(ctx context.Context) error {
 	})
 }
 
-// queues are those that the registered kinds name.
+// queues collects the queues that the registered kinds name, each with Config.Workers places.
 func (r *Runner) queues() map[string]river.QueueConfig {
 	queues := map[string]river.QueueConfig{}
 	for _, o := range r.kinds {
@@ -190,16 +191,16 @@ func (r *Runner) queues() map[string]river.QueueConfig {
 	return queues
 }
 
-// quiet passes warnings and errors only: River tells about each of its own steps.
+// quiet passes warnings and errors only: River logs each of its own steps at lower levels.
 type quiet struct{ slog.Handler }
 
-// Enabled is for warnings and above.
+// Enabled is true from level warning upwards, if the handler below agrees.
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }
 
-// WithAttrs keeps quiet.
+// WithAttrs wraps the result, so that a derived logger is quiet, too.
 func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
 
-// WithGroup keeps quiet.
+// WithGroup wraps the result for the same reason as WithAttrs.
 func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

@@ -23,23 +23,23 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
-// call is the job of the tests.
+// call is the job of the tests. Its number distinguishes jobs.
 type call struct{ Number int }
 
 func (call) Kind() string { return "test.call" }
 
-// sweep is periodic work.
+// sweep is the periodic job of the tests.
 type sweep struct{}
 
 func (sweep) Kind() string { return "test.sweep" }
 
-// attempt is what a worker was given.
+// attempt holds the arguments of one call of the worker.
 type attempt struct {
 	Args  call
 	Cause jobs.Cause
 }
 
-// desk notes attempts and answers as told.
+// desk records attempts and answers them with a function that a test chooses.
 type desk struct {
 	mu     sync.Mutex
 	did    []attempt
@@ -47,12 +47,12 @@ type desk struct {
 	answer func(ctx context.Context, a attempt) error
 }
 
-// newDesk makes one; a nil answer is success.
+// newDesk makes a desk; with a nil answer every attempt succeeds.
 func newDesk(answer func(context.Context, attempt) error) *desk {
 	return &desk{notify: make(chan attempt, 1000), answer: answer}
 }
 
-// work is the worker.
+// work is registered as the worker of call. It is called by several goroutines.
 func (d *desk) work(ctx context.Context, args call, cause jobs.Cause) error {
 	a := attempt{args, cause}
 	d.mu.Lock()
@@ -65,7 +65,7 @@ func (d *desk) work(ctx context.Context, args call, cause jobs.Cause) error {
 	return d.answer(ctx, a)
 }
 
-// next waits for an attempt.
+// next waits up to 15 seconds for an attempt, in the order in which they began.
 func (d *desk) next(t *testing.T) attempt {
 	t.Helper()
 	select {
@@ -77,10 +77,10 @@ func (d *desk) next(t *testing.T) attempt {
 	}
 }
 
-// fast makes retries quick.
+// fast retries after a millisecond, so that four attempts take no time.
 var fast = jobrunner.Options{Backoff: func(int) time.Duration { return time.Millisecond }, MaxAttempts: 4}
 
-// start makes a running queue.
+// start makes a queue with 4 workers and stops it at the end of the test.
 func start(t *testing.T, db *postgres.DB, d *desk, opts jobrunner.Options, log *slog.Logger) *jobrunner.Runner {
 	t.Helper()
 	r := jobrunner.New(jobrunner.Config{DB: db, Workers: 4, Logger: log})
@@ -196,20 +196,20 @@ func TestJob_IsTriedAgainWithTheSameIdUntilItsLastAttempt(t *testing.T) {
 	}
 }
 
-// locked is a writer for several goroutines.
+// locked lets the workers' goroutines write one log.
 type locked struct {
 	mu sync.Mutex
 	b  *bytes.Buffer
 }
 
-// Write passes on.
+// Write appends to the buffer under the lock.
 func (l *locked) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-// eventually waits until a job's row meets a condition.
+// eventually waits up to 10 seconds until the row of a job meets an SQL condition.
 func eventually(t *testing.T, db *postgres.DB, condition string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -377,7 +377,7 @@ func TestStart_OfSeveralProgramsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestStart_SoleProgramTakesOverWhatADeadOneHeld: nobody else works the queue, so a job found running is due at once.
+// TestStart_SoleProgramTakesOverWhatADeadOneHeld: no other program works the queue, so a job found running is due now.
 func TestStart_SoleProgramTakesOverWhatADeadOneHeld(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -389,7 +389,7 @@ func TestStart_SoleProgramTakesOverWhatADeadOneHeld(t *testing.T) {
 	if err := dead.Insert(t.Context(), call{8}, id.New[id.Any](), cause, 0); err != nil {
 		t.Fatal(err)
 	}
-	// what a program leaves that is killed during the last attempt
+	// the row that a program leaves when it is killed during the last attempt
 	_, err := db.Owner.Exec(t.Context(), `update `+db.Namespace.Schema("river")+`.river_job
 		set state = 'running', attempted_at = now(), attempt = max_attempts, attempted_by = '{dead}'`)
 	if err != nil {

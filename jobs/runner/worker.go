@@ -19,16 +19,16 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
-// Options is how a kind of job is tried.
+// Options sets how often and how long a kind of job is tried. The zero value has usable defaults.
 type Options struct {
 	Queue       string        // "" = "default"
-	Timeout     time.Duration // of one attempt; zero means 30 s, which is the most
+	Timeout     time.Duration // of one attempt; zero and more than 30 s mean 30 s
 	MaxAttempts int           // zero means 10
-	// wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min)
+	// Backoff gives the wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min).
 	Backoff func(attempt int) time.Duration
 }
 
-// Doubling is a back-off that begins with first and doubles up to most.
+// Doubling makes a back-off that waits first after attempt 1, then twice as long each time, and never longer than most.
 func Doubling(first, most time.Duration) func(attempt int) time.Duration {
 	return func(attempt int) time.Duration {
 		d := first
@@ -42,10 +42,11 @@ func Doubling(first, most time.Duration) func(attempt int) time.Duration {
 	}
 }
 
-// Work is one outside call.
+// Work makes one outside call. It may be called again with the same cause.JobID; its context ends with the attempt's
+// time.
 type Work[T commands.Job] func(ctx context.Context, args T, cause jobs.Cause) error
 
-// AddWorker registers what works a kind of job; before Start only.
+// AddWorker registers the worker of a kind of job. Call it before Start; a second worker of one kind makes Start fail.
 func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 	var none T
 	kind := none.Kind()
@@ -68,35 +69,35 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 	}
 }
 
-// Snooze is what a worker returns to be called again later without using up an attempt.
+// Snooze is returned by a worker to be called again later without using up an attempt.
 func Snooze(after time.Duration) error { return river.JobSnooze(max(after, 0)) }
 
-// GiveUp is what a worker returns when no further attempt can help.
+// GiveUp is returned by a worker when no further attempt can help. The job ends; err is logged.
 func GiveUp(err error) error { return &givenUp{err} }
 
-// givenUp marks an error as final.
+// givenUp marks an error as final, so that Work cancels the job instead of retrying it.
 type givenUp struct{ error }
 
-// Unwrap gives the cause.
+// Unwrap lets errors.As find the failure inside.
 func (g *givenUp) Unwrap() error { return g.error }
 
-// stored is a job's arguments as River keeps them.
+// stored has the arguments as River keeps them. Only the id decides that two jobs are the same.
 type stored[T commands.Job] struct {
 	ID   id.Any `json:"id" river:"unique"`
 	Args T      `json:"args"`
 }
 
-// Kind is the job's.
+// Kind gives the kind of the job inside, which is River's key of the worker.
 func (s stored[T]) Kind() string { return s.Args.Kind() }
 
-// metadata is what River keeps beside the arguments.
+// metadata is kept by River beside the arguments and has no part in uniqueness.
 type metadata struct {
 	Cause jobs.Cause `json:"cause"`
 	// Periodic jobs share an id, so that they do not pile up; each run has one of its own.
 	Periodic bool `json:"periodic,omitempty"`
 }
 
-// worker adapts Work to River.
+// worker adapts a Work to River's interface.
 type worker[T commands.Job] struct {
 	river.WorkerDefaults[stored[T]]
 	work   Work[T]
@@ -104,17 +105,17 @@ type worker[T commands.Job] struct {
 	logger *slog.Logger
 }
 
-// Timeout is of one attempt.
+// Timeout bounds one attempt; the default is already applied.
 func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration { return w.opts.Timeout }
 
-// NextRetry is a back-off from now. River goes by the machine's clock, and would replace a time in the past by its own
-// policy.
+// NextRetry adds the back-off, at least 20 ms, to the machine's clock, which River uses too. For a time in the past
+// River would apply its own policy.
 func (w *worker[T]) NextRetry(job *river.Job[stored[T]]) time.Time {
 	return clock.System().Now().Add(max(w.opts.Backoff(job.Attempt), 20*time.Millisecond))
 }
 
-// Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the code
-// only.
+// Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the failure
+// code only.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	var m metadata
 	if err := json.Unmarshal(job.Metadata, &m); err != nil {
@@ -140,7 +141,7 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	return errors.New(codeOf(err))
 }
 
-// attempt calls the work; a panic is its error.
+// attempt calls the work. A panic becomes the failure job_panicked; its stack goes to the log.
 func (w *worker[T]) attempt(ctx context.Context, args T, cause jobs.Cause) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -152,7 +153,7 @@ func (w *worker[T]) attempt(ctx context.Context, args T, cause jobs.Cause) (err 
 	return w.work(ctx, args, cause)
 }
 
-// codeOf is an error's code, or a word for its kind.
+// codeOf gives the text for River's row: the failure's code, or "timeout", "cancelled" or "internal".
 func codeOf(err error) string {
 	switch code := failure.CodeOf(err); {
 	case code != "":

@@ -8,14 +8,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// book is everything the provider knows, guarded by the simulator's lock.
+// book is the provider's whole state, guarded by the simulator's lock.
 type book struct {
 	seed   uint64
 	start  time.Time
 	serial uint64 // numbers ids, receipts and requests
 
 	faults      Faults
-	credentials map[string]credentials // by consumer key; empty accepts anybody
+	credentials map[string]credentials // by consumer key; while empty every set is accepted
 	tokens      map[string]token       // the one valid token by consumer key
 	phones      map[string]Phone
 	urls        map[string]registration // C2B addresses by shortcode
@@ -29,7 +29,7 @@ type book struct {
 	sent         []Delivery
 }
 
-// credentials is a set that the provider knows.
+// credentials is a set that PUT /sim/credentials made known. An empty shortcode or passkey is not checked.
 type credentials struct {
 	Key       string `json:"key"`
 	Secret    string `json:"secret"`
@@ -37,7 +37,7 @@ type credentials struct {
 	Passkey   string `json:"passkey"`
 }
 
-// token is a bearer token of one consumer key.
+// token is valid until expires, exclusive, or until a newer one is issued.
 type token struct {
 	value   string
 	expires time.Time
@@ -46,7 +46,7 @@ type token struct {
 // registration holds the C2B addresses of a shortcode.
 type registration struct {
 	confirmation, validation string
-	// cancelled: what happens to a payment whose validation cannot be reached. Source:
+	// cancelled is true when a payment is cancelled while validation does not answer. Source:
 	// docs/facts/mobile-money.md#c2b-registration.
 	cancelled bool
 }
@@ -65,7 +65,7 @@ type prompt struct {
 	last                   *callback
 }
 
-// Transaction is money that moved. Its JSON is what GET /sim/transactions lists.
+// Transaction is money that moved, in the form of GET /sim/transactions.
 type Transaction struct {
 	ReceiptNumber     string    `json:"receiptNumber"`
 	Channel           string    `json:"channel"` // "stk" or "c2b"
@@ -76,13 +76,13 @@ type Transaction struct {
 	BillRefNumber     string    `json:"billRefNumber,omitempty"`
 	CheckoutRequestID string    `json:"checkoutRequestId,omitempty"`
 	At                time.Time `json:"at"`
-	State             string    `json:"state"` // always "completed": what failed moved no money
+	State             string    `json:"state"` // always "completed": a failure moves no money
 }
 
-// Amount is money shown as a JSON number in major units.
+// Amount is shown as a JSON number in major units.
 type Amount struct{ money.Amount }
 
-// MarshalJSON writes 12.50.
+// MarshalJSON writes 12.50, exactly.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.Decimal()), nil }
 
 // UnmarshalJSON reads a number or a decimal string, as shillings.
@@ -96,7 +96,7 @@ func (a *Amount) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// newBook makes an empty one.
+// newBook starts without prompts and money; every credential set is accepted.
 func newBook(seed uint64, start time.Time) book {
 	return book{
 		seed: seed, start: start, faults: defaultFaults(),
@@ -106,13 +106,13 @@ func newBook(seed uint64, start time.Time) book {
 	}
 }
 
-// next is the next serial number.
+// next gives 1, 2, 3, …; the lock is held.
 func (b *book) next() uint64 {
 	b.serial++
 	return b.serial
 }
 
-// mix is a well-spread number from the seed, the start and a name.
+// mix gives a well-spread number that depends only on the seed, the start and a name.
 func (b *book) mix(name string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d|%d|%s", b.seed, b.start.UnixNano(), name)
@@ -127,12 +127,12 @@ func (b *book) happens(p float64, occasion string) bool {
 	return p > 0 && float64(b.mix(occasion)>>11)/(1<<53) < p
 }
 
-// receiptDigits are those of a receipt number.
+// receiptDigits are the digits of base 36, as receipt numbers use them.
 const receiptDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// receiptNumber is a new one: ten capitals and digits, the first a capital. The first five come from seed and start, so
-// that a restarted simulator does not repeat the receipts of an earlier run, the last five from the serial number, so
-// that no two of a run are equal.
+// receiptNumber makes a new one: ten capitals and digits, the first a capital. The first five come from seed and start,
+// so that a restarted simulator does not repeat the receipts of an earlier run, the last five from the serial number,
+// so that no two of a run are equal.
 func (b *book) receiptNumber() string {
 	const span = 36 * 36 * 36 * 36 * 36
 	head := b.mix("receipt")
@@ -150,14 +150,14 @@ func (b *book) receiptNumber() string {
 	return string(number)
 }
 
-// id is a new identifier with a prefix, such as a CheckoutRequestID.
+// id makes a new identifier with a prefix, such as a CheckoutRequestID.
 func (b *book) id(prefix string) string {
 	n := b.next()
 	return fmt.Sprintf("%s%s%06d%06d", prefix, eat(b.start, stampLayout), b.mix(fmt.Sprint(prefix, n))%1_000_000, n)
 }
 
-// move books money and gives its transaction. It is the only place where money moves. The receipt number is made here
-// unless validation has already named it.
+// move records a payment and gives its transaction. It is the only place where money moves. A receipt number that
+// validation has already named is kept.
 func (b *book) move(t Transaction, now time.Time) Transaction {
 	if t.ReceiptNumber == "" {
 		t.ReceiptNumber = b.receiptNumber()
@@ -168,11 +168,11 @@ func (b *book) move(t Transaction, now time.Time) Transaction {
 	return t
 }
 
-// stampLayout is the provider's YYYYMMDDHHmmss.
+// stampLayout is the provider's form YYYYMMDDHHmmss.
 const stampLayout = "20060102150405"
 
-// eastAfrica is UTC+3 all year.
+// eastAfrica is the provider's zone, UTC+3 all year.
 var eastAfrica = time.FixedZone("EAT", 3*60*60)
 
-// eat writes an instant in East Africa Time.
+// eat formats an instant in East Africa Time.
 func eat(at time.Time, layout string) string { return at.In(eastAfrica).Format(layout) }

@@ -46,12 +46,12 @@ func (s *Simulator) registerURLs(w http.ResponseWriter, r *http.Request) {
 	conversation := s.book.id("oc-")
 	s.mu.Unlock()
 	s.log.Info("c2b addresses registered", "short_code", string(q.ShortCode))
-	answer(w, http.StatusOK, map[string]string{ // the misspelling is the provider's
+	answer(w, http.StatusOK, map[string]string{ // the provider misspells the key
 		"OriginatorCoversationID": conversation, "ResponseCode": acceptedCode, "ResponseDescription": "Success",
 	})
 }
 
-// Paybill is a payment that a customer starts on the own phone.
+// Paybill is a payment that a customer starts on their own phone.
 type Paybill struct {
 	ShortCode     string `json:"shortCode"`
 	MSISDN        string `json:"msisdn"`
@@ -59,16 +59,16 @@ type Paybill struct {
 	BillRefNumber string `json:"billRefNumber"`
 }
 
-// PaybillResult tells what became of it.
+// PaybillResult is the answer of POST /sim/paybill.
 type PaybillResult struct {
-	// "completed", "rejected" by validation, or "cancelled" as it could not be reached
+	// State is "completed", "rejected" by validation, or "cancelled" because validation did not answer.
 	State         string `json:"state"`
 	ReceiptNumber string `json:"receiptNumber,omitempty"` // when completed
 	ResultCode    string `json:"resultCode,omitempty"`    // of a rejecting validation
 	Confirmation  string `json:"confirmation,omitempty"`  // "sent" in the background, or "not_registered"
 }
 
-// Pay lets a customer pay by paybill: validation, then money, then confirmation. An error says what is wrong with p.
+// Pay makes a customer pay by paybill: validation, then money, then confirmation. An error names the wrong field of p.
 func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
 	msisdn, err := plainMSISDN(p.MSISDN)
 	switch {
@@ -107,7 +107,7 @@ func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
 	return PaybillResult{State: t.State, ReceiptNumber: t.ReceiptNumber, Confirmation: "sent"}, nil
 }
 
-// validate asks the shortcode's owner whether to take the money. It gives the ThirdPartyTransID to echo, or the
+// validate asks the shortcode's owner whether to accept the money. It gives the ThirdPartyTransID to echo, or the
 // refusal.
 func (s *Simulator) validate(
 	ctx context.Context, urls registration, draft Transaction,
@@ -117,7 +117,7 @@ func (s *Simulator) validate(
 	s.mu.Unlock()
 	delete(body, "OrgAccountBalance")
 	status, reply, err := s.exchange(ctx, urls.validation, body)
-	verdict := fmt.Sprint(reply["ResultCode"]) // a string, or a number as some answer
+	verdict := fmt.Sprint(reply["ResultCode"]) // a string; some owners answer a number
 	if err != nil || status != http.StatusOK || reply["ResultCode"] == nil {
 		if urls.cancelled {
 			return "", &PaybillResult{State: "cancelled"}
@@ -131,7 +131,7 @@ func (s *Simulator) validate(
 	return echo, nil
 }
 
-// confirmation is the message that money arrived. Needs the lock.
+// confirmation makes the message that money arrived, and keeps it for Resend. The lock is held.
 func (s *Simulator) confirmation(urls registration, t Transaction, billRef, echo string) callback {
 	c := callback{kind: "c2b", id: t.ReceiptNumber, url: urls.confirmation, body: s.c2bBody(t, billRef, echo)}
 	if urls.confirmation != "" {
@@ -140,7 +140,7 @@ func (s *Simulator) confirmation(urls registration, t Transaction, billRef, echo
 	return c
 }
 
-// c2bBody has the fields of docs/facts/mobile-money.md#c2b. Needs the lock.
+// c2bBody makes a body with the fields of docs/facts/mobile-money.md#c2b. The lock is held.
 func (s *Simulator) c2bBody(t Transaction, billRef, echo string) map[string]string {
 	phone := s.book.phone(t.MSISDN)
 	msisdn := t.MSISDN
@@ -156,7 +156,7 @@ func (s *Simulator) c2bBody(t Transaction, billRef, echo string) map[string]stri
 	}
 }
 
-// statusRequest is the body of a transaction status query, as far as it matters here.
+// statusRequest has the fields of a transaction status query that the simulator uses.
 type statusRequest struct {
 	TransactionID            text
 	OriginatorConversationID text
@@ -165,7 +165,7 @@ type statusRequest struct {
 	QueueTimeOutURL          text
 }
 
-// queryTransaction accepts a transaction status query; the result is posted to ResultURL.
+// queryTransaction accepts a transaction status query; the result is posted to ResultURL in the background.
 func (s *Simulator) queryTransaction(w http.ResponseWriter, r *http.Request) {
 	q, ok := decode[statusRequest](s, w, r)
 	if !ok {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// callback is one message from the provider to its customer.
+// callback is one message from the provider to the owner of a shortcode.
 type callback struct {
 	kind string // "stk", "c2b" or "status"
 	id   string // CheckoutRequestID, receipt number or conversation
-	code int    // ResultCode of a prompt: it may have two verdicts
+	code int    // ResultCode of a prompt; late_success sends two verdicts
 	url  string
 	body any
 }
@@ -27,11 +27,11 @@ type Delivery struct {
 	Kind   string    `json:"kind"`
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
-	Status int       `json:"status"` // 0 when there was no answer, or the callback was dropped
+	Status int       `json:"status"` // of HTTP; 0 without an answer, or when the callback was dropped
 	Error  string    `json:"error,omitempty"`
 }
 
-// callbackTimeout is how long the provider waits for an answer to a callback. It does not retry.
+// callbackTimeout bounds the wait for the answer to a callback. The provider does not retry.
 const callbackTimeout = 8 * time.Second
 
 // item is one entry of a callback's metadata; Balance has no value.
@@ -40,7 +40,7 @@ type item struct {
 	Value any `json:",omitempty"`
 }
 
-// promptCallback is the verdict on a prompt as a message; t is nil unless money moved. Needs the lock.
+// promptCallback makes the message with the verdict on a prompt; t is nil unless money moved. The lock is held.
 func (s *Simulator) promptCallback(p *prompt, t *Transaction) callback {
 	result := map[string]any{
 		"MerchantRequestID": p.merchantID, "CheckoutRequestID": p.checkoutID,
@@ -74,7 +74,7 @@ func (s *Simulator) promptCallback(p *prompt, t *Transaction) callback {
 	return c
 }
 
-// post sends callbacks in the background, as the faults say: some never, some repeatedly, some in reverse.
+// post sends callbacks in the background. The faults decide which are dropped, repeated or sent in reverse.
 func (s *Simulator) post(callbacks []callback) {
 	for _, c := range callbacks {
 		copies, held := s.copies(c)
@@ -90,7 +90,8 @@ func (s *Simulator) post(callbacks []callback) {
 	}
 }
 
-// copies tells how often to send a callback, 0 when it is dropped, and whether callbacks are held for reordering.
+// copies gives how often to send a callback, 0 when it is dropped, and reports whether callbacks are held for
+// reordering.
 func (s *Simulator) copies(c callback) (n int, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +103,7 @@ func (s *Simulator) copies(c callback) (n int, held bool) {
 	return 1 + f.DuplicateCallbacks, f.ReorderCallbacks
 }
 
-// hold keeps copies of a callback and tells whether they are the first held.
+// hold keeps copies of a callback and reports whether they are the first ones held.
 func (s *Simulator) hold(c callback, copies int) (first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +114,7 @@ func (s *Simulator) hold(c callback, copies int) (first bool) {
 	return first
 }
 
-// release sends what was held, the newest first, one after the other.
+// release sends the held callbacks, the newest first, one after the other.
 func (s *Simulator) release(ctx context.Context) {
 	s.mu.Lock()
 	held := s.book.held
@@ -124,7 +125,7 @@ func (s *Simulator) release(ctx context.Context) {
 	}
 }
 
-// send is post for a caller that waits for the deliveries; reordering has no meaning there.
+// send delivers callbacks before it returns; the fault reorderCallbacks does not apply.
 func (s *Simulator) send(ctx context.Context, callbacks []callback) {
 	for _, c := range callbacks {
 		copies, _ := s.copies(c)
@@ -134,7 +135,7 @@ func (s *Simulator) send(ctx context.Context, callbacks []callback) {
 	}
 }
 
-// deliver makes one attempt and books it. The address is not logged: its path is a secret.
+// deliver makes one attempt and records it. The address is not logged, because its path is a secret.
 func (s *Simulator) deliver(ctx context.Context, c callback) {
 	status, _, err := s.exchange(ctx, c.url, c.body)
 	d := Delivery{Kind: c.kind, ID: c.id, At: s.cfg.Clock.Now(), Status: status}
@@ -171,13 +172,13 @@ func (s *Simulator) exchange(
 	return w.StatusCode, reply, nil
 }
 
-// loopbackURL tells whether a callback may go there: an http address of this machine, by number or as localhost.
+// loopbackURL reports whether callbacks may go to an address: an http or https address of this machine.
 func loopbackURL(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopbackHost(u.Hostname())
 }
 
-// loopbackHost knows the names and numbers of this machine; *.localhost does not resolve everywhere
+// loopbackHost reports whether a host is this machine; *.localhost is included, although it does not resolve everywhere
 // (docs/rules/setup.md#local-names).
 func loopbackHost(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -187,7 +188,7 @@ func loopbackHost(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// loopbackClient cannot reach any other machine, not even by a redirect.
+// loopbackClient cannot reach another machine, not even by a redirect.
 func loopbackClient() *http.Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(address)

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Prompt is a prompt as GET /sim/prompts lists it.
+// Prompt is an accepted prompt, in the form of GET /sim/prompts.
 type Prompt struct {
 	CheckoutRequestID string    `json:"checkoutRequestId"`
 	ShortCode         string    `json:"shortCode"`
@@ -50,7 +50,7 @@ func (s *Simulator) routeControl(mux *http.ServeMux) {
 	})
 }
 
-// control reads a body over the initial value, acts and answers; an error of act is the caller's fault.
+// control reads a JSON body over the initial value, calls act and answers with its result. An error is answered 400.
 func control[T any](initial T, act func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body := initial
@@ -69,12 +69,12 @@ func control[T any](initial T, act func(*http.Request, T) (any, error)) http.Han
 	}
 }
 
-// show answers with a view of the state.
+// show answers with the present result of view.
 func show(view func() any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, view()) }
 }
 
-// SetPhone says how the owner of a phone answers prompts from now on; "default" is every phone without an entry.
+// SetPhone sets how the owner of a phone answers prompts from now on; "default" is for every phone without an entry.
 func (s *Simulator) SetPhone(msisdn string, p Phone) error {
 	if err := p.valid(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *Simulator) SetPhone(msisdn string, p Phone) error {
 	return nil
 }
 
-// AddCredentials makes a set known. From the first one on only known sets are accepted; an empty shortcode or passkey
+// AddCredentials makes a set known. After the first call only known sets are accepted; an empty shortcode or passkey
 // is not checked.
 func (s *Simulator) AddCredentials(key, secret, shortCode, passkey string) error {
 	if key == "" || secret == "" {
@@ -105,28 +105,28 @@ func (s *Simulator) AddCredentials(key, secret, shortCode, passkey string) error
 	return nil
 }
 
-// Faults are the present ones.
+// Faults gives the present faults.
 func (s *Simulator) Faults() Faults {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.book.faults
 }
 
-// Transactions lists the money that moved, oldest first.
+// Transactions gives the money that moved, oldest first.
 func (s *Simulator) Transactions() []Transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Transaction{}, s.book.transactions...)
 }
 
-// Balance is the money that a shortcode has received.
+// Balance gives the total that a shortcode has received.
 func (s *Simulator) Balance(shortCode string) money.Amount {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.book.balances[shortCode]
 }
 
-// Prompts lists all accepted prompts, oldest first.
+// Prompts gives all accepted prompts, oldest first.
 func (s *Simulator) Prompts() []Prompt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,15 +140,14 @@ func (s *Simulator) Prompts() []Prompt {
 	return list
 }
 
-// Deliveries lists the attempts to deliver callbacks, oldest first.
+// Deliveries gives the attempts to deliver callbacks, oldest first.
 func (s *Simulator) Deliveries() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Delivery{}, s.book.sent...)
 }
 
-// resend delivers the newest callback of a prompt, or the confirmation of a receipt number, once more; no fault drops
-// it.
+// resend answers 202 when a callback is sent again, or 404.
 func (s *Simulator) resend(w http.ResponseWriter, r *http.Request) {
 	if s.Resend(r.PathValue("id")) {
 		answer(w, http.StatusAccepted, struct{}{})
@@ -158,7 +157,7 @@ func (s *Simulator) resend(w http.ResponseWriter, r *http.Request) {
 }
 
 // Resend sends the newest callback of a CheckoutRequestID, or the confirmation of a receipt number, once more in the
-// background. It tells whether there was one.
+// background; no fault drops it. It reports whether there was one.
 func (s *Simulator) Resend(id string) bool {
 	s.mu.Lock()
 	c, ok := s.book.c2bSent[id]

@@ -9,26 +9,26 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Faults are the provider's bad days. PUT /sim/faults replaces them all: a missing field is as on a good day.
+// Faults sets how the provider misbehaves. PUT /sim/faults replaces them all: a missing field gets its default.
 // Probabilities are 0 to 1.
 type Faults struct {
-	// DuplicateCallbacks is how many times more each callback is sent, all at once.
+	// DuplicateCallbacks is the number of additional copies of each callback, all sent at once.
 	DuplicateCallbacks int `json:"duplicateCallbacks"`
 	// DropCallbacks is the probability that a callback is never sent.
 	DropCallbacks float64 `json:"dropCallbacks"`
 	// CallbackBeforeResponse delivers the payer's verdict before the answer to the prompt, without any delay.
 	CallbackBeforeResponse bool `json:"callbackBeforeResponse"`
-	// ReorderCallbacks holds callbacks for a moment and sends them in reverse.
+	// ReorderCallbacks holds callbacks for Config.ReorderHold and sends them in reverse.
 	ReorderCallbacks bool `json:"reorderCallbacks"`
-	// ErrorRate is the probability of a 503 without a provider body; nothing was done then.
+	// ErrorRate is the probability of a 503 without a provider body; the request is not executed then.
 	ErrorRate float64 `json:"errorRate"`
 	// LatencyMs delays every answer.
 	LatencyMs int `json:"latencyMs"`
-	// InvalidateTokens makes all tokens issued so far invalid, once.
+	// InvalidateTokens makes all present tokens invalid, once.
 	InvalidateTokens bool `json:"invalidateTokens"`
 	// LoseResponse is the probability that the connection drops after a prompt was accepted, before the answer.
 	LoseResponse float64 `json:"loseResponse"`
-	// Down drops every connection without an answer; nothing is done.
+	// Down drops every connection without an answer; requests are not executed.
 	Down bool `json:"down"`
 	// C2BAlso sends a C2B confirmation for a paid prompt too, where addresses are registered. On by default.
 	C2BAlso bool `json:"c2bAlso"`
@@ -36,10 +36,10 @@ type Faults struct {
 	MaskMSISDN bool `json:"maskMsisdn"`
 }
 
-// defaultFaults is a good day.
+// defaultFaults is a provider that works well: only C2BAlso is set.
 func defaultFaults() Faults { return Faults{C2BAlso: true} }
 
-// SetFaults replaces the faults.
+// SetFaults replaces all faults; a value out of range is an error.
 func (s *Simulator) SetFaults(f Faults) error {
 	for name, p := range map[string]float64{
 		"dropCallbacks": f.DropCallbacks, "errorRate": f.ErrorRate, "loseResponse": f.LoseResponse,
@@ -61,7 +61,7 @@ func (s *Simulator) SetFaults(f Faults) error {
 	return nil
 }
 
-// faulty puts the faults of transport in front of a provider path.
+// faulty applies Down, LatencyMs and ErrorRate in front of a provider path.
 func (s *Simulator) faulty(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()

@@ -21,10 +21,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start is the instant of every test's clock: noon in East Africa.
+// start is the instant of every test's clock, in UTC: noon in East Africa.
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// The customer of every test unless it needs others.
+// Shortcode and phone of every test that needs no others.
 const (
 	shortCode = "600100"
 	passkey   = "passkey"
@@ -32,7 +32,7 @@ const (
 	stamp     = "20260302120000"
 )
 
-// kit is a running simulator, a customer's server that collects callbacks, and a token.
+// kit has a running simulator, an ISP's server that collects callbacks, and a token.
 type kit struct {
 	*provider.Simulator
 	t     *testing.T
@@ -46,13 +46,13 @@ type kit struct {
 	validate func(message) any // answers validation; accepts when nil
 }
 
-// message is one callback as it arrived.
+// message is one callback in the form in which it arrived.
 type message struct {
 	path string
 	body map[string]any
 }
 
-// newKit starts a simulator that stops with the test.
+// newKit starts a simulator and stops it with the test.
 func newKit(t *testing.T, cfg provider.Config) *kit {
 	t.Helper()
 	k := &kit{t: t, clock: clock.NewManual(start), http: &http.Client{Transport: &http.Transport{}}}
@@ -75,7 +75,7 @@ func newKit(t *testing.T, cfg provider.Config) *kit {
 	return k
 }
 
-// receive is the customer's webhook.
+// receive stores a callback and answers it as an ISP does.
 func (k *kit) receive(w http.ResponseWriter, r *http.Request) {
 	m := message{path: r.URL.Path}
 	if err := json.NewDecoder(r.Body).Decode(&m.body); err != nil {
@@ -111,7 +111,7 @@ func (k *kit) messages(path string) []map[string]any {
 	return found
 }
 
-// do makes a request and decodes the answer; an err is one of transport.
+// do makes a request and decodes the answer; err is a transport error.
 func (k *kit) do(method, path, token string, body any) (int, map[string]any, error) {
 	k.t.Helper()
 	payload, err := json.Marshal(body)
@@ -138,7 +138,7 @@ func (k *kit) do(method, path, token string, body any) (int, map[string]any, err
 	return w.StatusCode, answer, err
 }
 
-// must is do that expects a status.
+// must makes a request and fails the test on another status.
 func (k *kit) must(status int, method, path string, body any) map[string]any {
 	k.t.Helper()
 	got, answer, err := k.do(method, path, k.token, body)
@@ -148,7 +148,7 @@ func (k *kit) must(status int, method, path string, body any) map[string]any {
 	return answer
 }
 
-// newToken fetches one.
+// newToken fetches a token and fails the test without one.
 func (k *kit) newToken(key, secret string) string {
 	k.t.Helper()
 	r, _ := http.NewRequestWithContext(k.t.Context(), http.MethodGet,
@@ -169,12 +169,12 @@ func (k *kit) newToken(key, secret string) string {
 	return body.Token
 }
 
-// password of a shortcode at the test's instant.
+// password makes the password of a shortcode at the test's instant.
 func password(shortCode, passkey string) string {
 	return base64.StdEncoding.EncodeToString([]byte(shortCode + passkey + stamp))
 }
 
-// pushBody is a valid prompt with changes.
+// pushBody makes a valid prompt and applies changes to it.
 func (k *kit) pushBody(changes map[string]any) map[string]any {
 	body := map[string]any{
 		"BusinessShortCode": shortCode, "Password": password(shortCode, passkey), "Timestamp": stamp,
@@ -198,7 +198,7 @@ func (k *kit) push(changes map[string]any) string {
 	return answer["CheckoutRequestID"].(string)
 }
 
-// query asks for a prompt and gives ResultCode or errorCode.
+// query asks for the result of a prompt and gives ResultCode or errorCode.
 func (k *kit) query(checkoutID string) string {
 	k.t.Helper()
 	_, answer, err := k.do(http.MethodPost, "/mpesa/stkpushquery/v1/query", k.token, map[string]any{
@@ -214,7 +214,7 @@ func (k *kit) query(checkoutID string) string {
 	return fmt.Sprint(answer["ResultCode"])
 }
 
-// register stores the kit's C2B addresses.
+// register registers the kit's C2B addresses.
 func (k *kit) register(responseType string) {
 	k.t.Helper()
 	k.must(http.StatusOK, http.MethodPost, "/mpesa/c2b/v2/registerurl", map[string]any{
@@ -223,7 +223,7 @@ func (k *kit) register(responseType string) {
 	})
 }
 
-// results gives the ResultCodes of prompt callbacks.
+// results gives the ResultCodes of prompt callbacks, in their order.
 func results(messages []map[string]any) []float64 {
 	var codes []float64
 	for _, m := range messages {
@@ -232,12 +232,12 @@ func results(messages []map[string]any) []float64 {
 	return codes
 }
 
-// stk unwraps a prompt callback.
+// stk gives the inner part of a prompt callback.
 func stk(m map[string]any) map[string]any {
 	return m["Body"].(map[string]any)["stkCallback"].(map[string]any)
 }
 
-// metadata gives the named item of a prompt callback.
+// metadata gives the value of a named item of a prompt callback.
 func metadata(m map[string]any, name string) (any, bool) {
 	for _, entry := range stk(m)["CallbackMetadata"].(map[string]any)["Item"].([]any) {
 		if e := entry.(map[string]any); e["Name"] == name {

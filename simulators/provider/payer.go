@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// Phone is how the owner of a phone answers prompts. Source: docs/rules/setup.md#provider-simulator.
+// Phone sets how the owner of a phone answers prompts. Source: docs/rules/setup.md#provider-simulator.
 type Phone struct {
 	Behaviour string `json:"behaviour"`
-	DelayMs   int    `json:"delayMs"` // 0 takes the simulator's
-	LateMs    int    `json:"lateMs"`  // late_success: from the failure to the success; 0 takes the simulator's
+	DelayMs   int    `json:"delayMs"` // 0 means that of Config
+	LateMs    int    `json:"lateMs"`  // late_success: from the failure to the success; 0 means that of Config
 	// FirstResultCode is the failure of late_success; 1037 when 0.
 	FirstResultCode int    `json:"firstResultCode"`
-	FirstName       string `json:"firstName"` // as C2B callbacks show it
+	FirstName       string `json:"firstName"` // shown in C2B callbacks
 	MiddleName      string `json:"middleName"`
 	LastName        string `json:"lastName"`
 }
 
-// The behaviours that are more than a result code.
+// The behaviours that the code treats specially; outcomes has the others.
 const (
 	pays        = "pay"
-	silent      = "silent" // the prompt stays open for ever and there is no callback
+	silent      = "silent" // the prompt stays open for ever, without a callback
 	noAnswer    = "no_answer"
 	lateSuccess = "late_success"
 )
 
-// defaultPhone names the entry for phones that have none of their own.
+// defaultPhone is the key of the settings for phones without an entry.
 const defaultPhone = "default"
 
-// outcomes are the result codes of the simple behaviours. Source: docs/facts/mobile-money.md#result-codes.
+// outcomes maps simple behaviours to result codes. Source: docs/facts/mobile-money.md#result-codes.
 var outcomes = map[string]int{
 	pays: 0, "cancel": 1032, "wrong_pin": 2001, "insufficient": 1, "busy": 1001, "expired": 1019, "undeliverable": 1025,
 	noAnswer: 1037, "internal": 17, "not_permitted": 2028, "pin_locked": 8006,
 }
 
-// resultTexts are the provider's words for its result codes.
+// resultTexts are the provider's texts for its result codes.
 var resultTexts = map[int]string{
 	0: "The service request is processed successfully.", 1: "The balance is insufficient for the transaction.",
 	17:   "Internal failure.",
@@ -47,7 +47,7 @@ var resultTexts = map[int]string{
 	8006: "The security credential is locked.", undecidedVerdict: "The transaction is still under processing",
 }
 
-// resultText gives the words of a code.
+// resultText gives the text of a code; unknown codes are failures.
 func resultText(code int) string {
 	if t, ok := resultTexts[code]; ok {
 		return t
@@ -61,7 +61,7 @@ type step struct {
 	code  int
 }
 
-// valid tells what is wrong with a behaviour.
+// valid fails for an unknown behaviour or a negative delay.
 func (p Phone) valid() error {
 	if _, simple := outcomes[p.Behaviour]; !simple && p.Behaviour != silent && p.Behaviour != lateSuccess {
 		return fmt.Errorf("behaviour %q is unknown", p.Behaviour)
@@ -72,8 +72,8 @@ func (p Phone) valid() error {
 	return nil
 }
 
-// plainMSISDN writes a phone as the provider does, 254XXXXXXXXX, from the usual ways to write one: whoever drives the
-// simulator need not know. The provider's own paths take the one form only.
+// plainMSISDN converts the usual ways to write a phone to 254XXXXXXXXX, for the control paths. The provider's own paths
+// accept that form only.
 func plainMSISDN(phone string) (string, error) {
 	plain := strings.TrimPrefix(phone, "+")
 	if local, ok := strings.CutPrefix(plain, "0"); ok {
@@ -85,7 +85,7 @@ func plainMSISDN(phone string) (string, error) {
 	return plain, nil
 }
 
-// phone gives the settings of a phone.
+// phone gives the settings of a phone: its own, the default's, or "pay".
 func (b *book) phone(msisdn string) Phone {
 	if p, ok := b.phones[msisdn]; ok {
 		return p
@@ -96,7 +96,7 @@ func (b *book) phone(msisdn string) Phone {
 	return Phone{Behaviour: pays}
 }
 
-// script is what the payer will do with a prompt.
+// script gives the verdicts of a payer on one prompt, in order; none for silent.
 func (p Phone) script(cfg Config) []step {
 	first := step{delay: cfg.CallbackDelay, code: outcomes[p.Behaviour]}
 	if p.Behaviour == noAnswer {
@@ -122,7 +122,7 @@ func (p Phone) script(cfg Config) []step {
 	return []step{first}
 }
 
-// play lets the payer act, step by step.
+// play runs the steps one after the other in the background.
 func (s *Simulator) play(p *prompt, steps []step) {
 	if len(steps) == 0 {
 		return
@@ -133,7 +133,7 @@ func (s *Simulator) play(p *prompt, steps []step) {
 	})
 }
 
-// settle records a verdict on a prompt, moves the money of a success, and gives the callbacks that follow from it.
+// settle records a verdict on a prompt, moves the money of a success, and gives the callbacks that report it.
 func (s *Simulator) settle(p *prompt, code int) []callback {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ type promptRequest struct {
 	TransactionDesc   text
 }
 
-// Limits of a prompt. Source: docs/facts/mobile-money.md#payment-prompt.
+// Limits of a prompt, and codes. Source: docs/facts/mobile-money.md#payment-prompt.
 const (
 	maxPrompt         = 250_000
 	maxReference      = 12
@@ -42,10 +42,10 @@ const (
 	promptTransaction = "CustomerPayBillOnline"
 )
 
-// msisdnShape is the only form of a phone that the provider takes.
+// msisdnShape is the only form of a phone that the provider accepts.
 var msisdnShape = regexp.MustCompile(`^254[0-9]{9}$`)
 
-// fault names what is wrong with a prompt, "" when nothing is.
+// fault names the first wrong field of a prompt, in the provider's words; "" when all are right.
 func (q promptRequest) fault() string {
 	whole, err := strconv.ParseInt(string(q.Amount), 10, 64)
 	switch {
@@ -71,8 +71,8 @@ func (q promptRequest) fault() string {
 	return ""
 }
 
-// checkPassword refuses a request whose password is not base64(shortcode + passkey + timestamp); it has answered when
-// the result is false. The passkey itself can be checked only for a known set of credentials.
+// checkPassword refuses a request whose password is not base64(shortcode + passkey + timestamp); the answer is sent
+// when the result is false. The passkey itself can be checked only for a known set of credentials.
 func (s *Simulator) checkPassword(w http.ResponseWriter, r *http.Request, shortCode, password, timestamp string) bool {
 	if _, err := time.Parse(stampLayout, timestamp); err != nil {
 		s.refuse(w, http.StatusBadRequest, badRequestCode, "Bad Request - Invalid Timestamp")
@@ -96,7 +96,7 @@ func (s *Simulator) checkPassword(w http.ResponseWriter, r *http.Request, shortC
 	return true
 }
 
-// promptPayer answers an STK push: it puts the prompt on the handset and says so.
+// promptPayer answers an STK push: it accepts the prompt and starts the payer's script.
 func (s *Simulator) promptPayer(w http.ResponseWriter, r *http.Request) {
 	q, ok := decode[promptRequest](s, w, r)
 	if !ok {
@@ -125,7 +125,7 @@ func (s *Simulator) promptPayer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// accept records a prompt and how its payer will behave.
+// accept records a prompt and gives the script of its payer and the present faults.
 func (s *Simulator) accept(q promptRequest) (*prompt, []step, Faults) {
 	whole, _ := strconv.ParseInt(string(q.Amount), 10, 64) // checked by fault
 	s.mu.Lock()
@@ -140,14 +140,14 @@ func (s *Simulator) accept(q promptRequest) (*prompt, []step, Faults) {
 	return p, s.book.phone(p.msisdn).script(s.cfg), s.book.faults
 }
 
-// lost decides whether the answer to a prompt is lost.
+// lost decides, by LoseResponse, whether the answer to a prompt is lost.
 func (s *Simulator) lost(f Faults, p *prompt) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.book.happens(f.LoseResponse, "lose "+p.checkoutID)
 }
 
-// queryRequest is the body of a status query.
+// queryRequest is the body of a status query. Source: docs/facts/mobile-money.md#status-query.
 type queryRequest struct {
 	BusinessShortCode text
 	Password          text
@@ -155,8 +155,7 @@ type queryRequest struct {
 	CheckoutRequestID text
 }
 
-// queryPrompt answers a status query. While the prompt is open it answers in turn in the two ways that mean "no
-// verdict".
+// queryPrompt answers a status query. For an open prompt it alternates between the two answers that mean "no verdict".
 func (s *Simulator) queryPrompt(w http.ResponseWriter, r *http.Request) {
 	q, ok := decode[queryRequest](s, w, r)
 	if !ok || !s.checkPassword(w, r, string(q.BusinessShortCode), string(q.Password), string(q.Timestamp)) {

@@ -1,8 +1,8 @@
-// Package provider is a mobile-money provider on a real socket: it speaks the provider's paths
-// (docs/facts/mobile-money.md#paths), moves pretended money, and misbehaves on request in every way that the provider
-// does (docs/facts/mobile-money.md#prompt-callback). What really happened to the money is always readable at GET
-// /sim/transactions, whatever was dropped, repeated or reordered on the way, so that a test can compare it with the
-// books. It is driven as docs/rules/setup.md#provider-simulator says; the same over HTTP for a demo.
+// Package provider simulates the mobile-money provider on a real socket: it serves the provider's paths
+// (docs/facts/mobile-money.md#paths), moves simulated money, and misbehaves on request in every way that the provider
+// does (docs/facts/mobile-money.md#prompt-callback). The true movements of money are always readable at GET
+// /sim/transactions, whichever callbacks were dropped, repeated or reordered, so that a test can compare them with the
+// accounts. Methods and HTTP paths control it (docs/rules/setup.md#provider-simulator).
 //
 // Two runs with the same Seed, clock and order of requests give the same ids, receipt numbers and faults. It posts to
 // loopback addresses only.
@@ -29,15 +29,15 @@ type Config struct {
 	Seed   uint64
 	Clock  clock.Clock  // stamps receipts and ages tokens; delays are real time. The machine's when nil
 	Logger *slog.Logger // silent when nil
-	// CallbackDelay is how long a payer takes to answer a prompt when the phone has no delay of its own.
+	// CallbackDelay is the time that a payer takes to answer a prompt when the phone has no delay of its own.
 	CallbackDelay time.Duration
-	// NoAnswerDelay is how long a prompt that nobody answers stays open, likewise.
+	// NoAnswerDelay is the time until an unanswered prompt expires, when the phone has no delay of its own.
 	NoAnswerDelay time.Duration
-	// LateDelay is the time from the failure to the success of late_success, likewise.
+	// LateDelay is the time from the failure to the success of late_success, when the phone has none of its own.
 	LateDelay time.Duration
-	// ReorderHold is how long callbacks are held to be sent in reverse under the fault reorderCallbacks; 50 ms when 0.
+	// ReorderHold is the time for which the fault reorderCallbacks holds callbacks; 50 ms when 0.
 	ReorderHold time.Duration
-	// ReceiptItem names the receipt in prompt callbacks; empty alternates between the two names in use.
+	// ReceiptItem is the name of the receipt in prompt callbacks; empty alternates between the two names in use.
 	ReceiptItem string
 }
 
@@ -61,7 +61,7 @@ type Simulator struct {
 	stopped bool
 }
 
-// New makes a simulator; Start makes it listen.
+// New makes a simulator with an empty book; it listens after Start.
 func New(cfg Config) *Simulator {
 	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
 	cfg.ReorderHold = cmp.Or(cfg.ReorderHold, 50*time.Millisecond)
@@ -97,11 +97,10 @@ func (s *Simulator) Start(ctx context.Context) error {
 	return nil
 }
 
-// URL is the provider's base address, to be given to the gateway; empty before Start.
+// URL gives the base address for the gateway's configuration; empty before Start.
 func (s *Simulator) URL() string { return s.url }
 
-// Stop closes the listener, drops pending delays and waits for what runs. Money that moved stays in the list, but the
-// list is gone with the process.
+// Stop closes the listener, drops pending delays and waits for callbacks under way. Transactions can still be read.
 func (s *Simulator) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	s.stopped = true
@@ -119,7 +118,7 @@ func (s *Simulator) Stop(ctx context.Context) error {
 	return err
 }
 
-// Idle returns when no payer is thinking and no callback is under way or held, or with ctx's error.
+// Idle waits until no payer has a step left and no callback is under way or held; it fails with ctx's error.
 func (s *Simulator) Idle(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -136,8 +135,8 @@ func (s *Simulator) Idle(ctx context.Context) error {
 	}
 }
 
-// later runs do after a delay, unless the simulator stops before. It counts as pending from this moment. Must be called
-// without the lock.
+// later runs do after a delay, unless the simulator stops before. The work counts as pending from now on. Must be
+// called without the lock.
 func (s *Simulator) later(delay time.Duration, do func(ctx context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +152,7 @@ func (s *Simulator) later(delay time.Duration, do func(ctx context.Context)) {
 	})
 }
 
-// finished counts one pending piece of work down and wakes Idle at the last.
+// finished ends one pending piece of work; the last one wakes Idle.
 func (s *Simulator) finished() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

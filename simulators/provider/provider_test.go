@@ -17,7 +17,7 @@ func TestToken_NewOneInvalidatesThePrevious(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{})
 	old := k.token
-	other := k.newToken("other", "secret") // of other credentials: independent
+	other := k.newToken("other", "secret") // tokens of other credentials stay valid
 	k.token = k.newToken("key", "secret")
 	status, answer, _ := k.do(http.MethodPost, "/mpesa/stkpush/v1/processrequest", old, k.pushBody(nil))
 	if status != http.StatusUnauthorized || answer["errorCode"] != "404.001.03" {
@@ -201,7 +201,7 @@ func TestPayer_Behaviours(t *testing.T) {
 	}
 }
 
-// jsonText is a number as JSON writes it.
+// jsonText formats a number as JSON does.
 func jsonText(n float64) string {
 	text, _ := json.Marshal(n)
 	return string(text)

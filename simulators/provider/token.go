@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tokenLife is what the provider grants; callers cache for less. Source: docs/facts/mobile-money.md#token.
+// tokenLife is the life that the provider grants; callers cache for less. Source: docs/facts/mobile-money.md#token.
 const tokenLife = 3599 * time.Second
 
 // issueToken answers GET /oauth/v1/generate. A new token makes the previous one of the same key invalid.
@@ -34,7 +34,7 @@ func (s *Simulator) issueToken(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]string{"access_token": value, "expires_in": "3599"})
 }
 
-// authorised lets a request with a valid bearer token pass.
+// authorised calls handle only for a valid bearer token, and answers 401 otherwise.
 func (s *Simulator) authorised(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := s.caller(r); !ok {
@@ -45,7 +45,7 @@ func (s *Simulator) authorised(handle http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// caller is the consumer key of the request's token.
+// caller gives the consumer key of the request's token; false when the token is unknown or expired.
 func (s *Simulator) caller(r *http.Request) (key string, ok bool) {
 	bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -61,7 +61,8 @@ func (s *Simulator) caller(r *http.Request) (key string, ok bool) {
 	return "", false
 }
 
-// mayUse tells whether the request's credentials own the shortcode: anybody does while no set is known.
+// mayUse reports whether the request's credentials own the shortcode. Unknown credentials and those without a shortcode
+// may use every one.
 func (s *Simulator) mayUse(r *http.Request, shortCode string) bool {
 	key, ok := s.caller(r)
 	s.mu.Lock()

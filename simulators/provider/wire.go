@@ -6,10 +6,10 @@ import (
 	"net/http"
 )
 
-// text is a JSON string, or a number taken as it is written: callers send either.
+// text is a JSON string or number, unchanged: callers send either.
 type text string
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON accepts a string, a number or null, which becomes "".
 func (t *text) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		var s string
@@ -31,14 +31,14 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// answer writes a JSON body. A write error means that the caller went away, which is theirs to notice.
+// answer writes a JSON body. A write error means that the caller has gone, and is ignored.
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// refuse writes the provider's error shape. Source: docs/facts/mobile-money.md#error-form.
+// refuse writes the provider's error form. Source: docs/facts/mobile-money.md#error-form.
 func (s *Simulator) refuse(w http.ResponseWriter, status int, code, message string) {
 	s.mu.Lock()
 	requestID := s.book.id("req-")
@@ -47,7 +47,7 @@ func (s *Simulator) refuse(w http.ResponseWriter, status int, code, message stri
 	answer(w, status, map[string]string{"requestId": requestID, "errorCode": code, "errorMessage": message})
 }
 
-// decode reads a provider request; it has answered when ok is false.
+// decode reads a provider request; when ok is false, the refusal is already sent.
 func decode[T any](s *Simulator, w http.ResponseWriter, r *http.Request) (body T, ok bool) {
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		s.refuse(w, http.StatusBadRequest, "400.002.05", "Invalid Request Payload")

@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// acceptAPI serves the API protocol until the listener closes.
+// acceptAPI serves the API protocol until the listener closes, each connection in a goroutine of its own.
 func (r *Router) acceptAPI(ctx context.Context, in net.Listener) {
 	for {
 		conn, err := in.Accept()
@@ -28,7 +28,7 @@ func (r *Router) acceptAPI(ctx context.Context, in net.Listener) {
 	}
 }
 
-// talk is one API connection.
+// talk is one API connection. who is nil before the login.
 type talk struct {
 	r   *Router
 	in  *bufio.Reader
@@ -37,11 +37,11 @@ type talk struct {
 	tag string // of the sentence being answered
 }
 
-// errTalkOver ends a connection that was told why.
-var errTalkOver = errors.New("talk over")
+// errTalkOver closes the connection; the client has got the reason, or a fault keeps it from getting one.
+var errTalkOver = errors.New("connection is closed")
 
-// serve answers sentences until the connection ends. A context of its own ends with the connection, so that a hanging
-// command does not outlive it.
+// serve answers sentences until the connection ends. Its context ends with the connection, so that a hanging command
+// does not outlive it.
 func (t *talk) serve(ctx context.Context, conn net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -76,7 +76,7 @@ func (t *talk) serve(ctx context.Context, conn net.Conn) error {
 	return nil
 }
 
-// answer runs one sentence.
+// answer reads the words of one sentence and executes it.
 func (t *talk) answer(ctx context.Context, words []string) error {
 	c := call{args: Item{}}
 	t.tag = ""
@@ -109,7 +109,7 @@ func (t *talk) answer(ctx context.Context, words []string) error {
 	return t.command(ctx, words[0], c)
 }
 
-// command runs a console command.
+// command executes a console command and writes its rows. In 7.18 and later an empty print answers "!empty".
 func (t *talk) command(ctx context.Context, path string, c call) error {
 	path = strings.Trim(path, "/")
 	at := max(strings.LastIndex(path, "/"), 0)
@@ -144,7 +144,7 @@ func (t *talk) command(ctx context.Context, path string, c call) error {
 	return nil
 }
 
-// login checks name and password.
+// login checks name and password, which the client sends in plain text.
 func (t *talk) login(args Item) error {
 	if t.who = t.r.authenticate(args["name"], args["password"], "api"); t.who == nil {
 		t.trap(&Trap{Category: -1, Message: "invalid user name or password (6)"})
@@ -154,7 +154,7 @@ func (t *talk) login(args Item) error {
 	return nil
 }
 
-// trap refuses; !done follows.
+// trap writes a refusal and the !done that follows it.
 func (t *talk) trap(trap *Trap) {
 	words := []string{"!trap"}
 	if trap.Category >= 0 {
@@ -164,14 +164,14 @@ func (t *talk) trap(trap *Trap) {
 	t.say("!done")
 }
 
-// fatal says why and ends the connection.
+// fatal writes the reason and ends the connection.
 func (t *talk) fatal(reason string) error {
 	t.say("!fatal", reason)
 	_ = t.out.Flush()
 	return errTalkOver
 }
 
-// attributes are the words of an item, the id first.
+// attributes gives the words of an item, sorted by name.
 func attributes(item Item) []string {
 	words := make([]string, 0, len(item))
 	for _, name := range slices.Sorted(maps.Keys(item)) {
@@ -180,7 +180,7 @@ func attributes(item Item) []string {
 	return words
 }
 
-// say writes a sentence, with the tag of the one it answers.
+// say writes a sentence, with the tag of the sentence that it answers.
 func (t *talk) say(words ...string) {
 	if t.tag != "" {
 		words = slices.Insert(words, 1, ".tag="+t.tag)
@@ -192,7 +192,7 @@ func (t *talk) say(words ...string) {
 	_ = t.out.WriteByte(0)
 }
 
-// wordLength is the length prefix of a word.
+// wordLength gives the length prefix of a word, 1 to 4 bytes. Source: docs/facts/routeros.md#words-of-the-protocol.
 func wordLength(n int) []byte {
 	switch {
 	case n < 0x80:
@@ -205,7 +205,7 @@ func wordLength(n int) []byte {
 	return []byte{byte(n>>24) | 0xE0, byte(n >> 16), byte(n >> 8), byte(n)}
 }
 
-// readSentence reads words up to the empty one.
+// readSentence reads words up to the empty one, maxRequest bytes at most.
 func readSentence(in *bufio.Reader) ([]string, error) {
 	var words []string
 	total := 0
@@ -228,7 +228,7 @@ func readSentence(in *bufio.Reader) ([]string, error) {
 	}
 }
 
-// readLength reads the length prefix of a word.
+// readLength reads the length prefix of a word, 1 to 5 bytes.
 func readLength(in *bufio.Reader) (int, error) {
 	first, err := in.ReadByte()
 	if err != nil {
@@ -259,7 +259,7 @@ func readLength(in *bufio.Reader) (int, error) {
 	return n, nil
 }
 
-// endless waits out a command that has no end of its own; false when it was cut.
+// endless waits for Config.CommandLimit when a command has no end of its own, and reports false: the command was cut.
 func (r *Router) endless(ctx context.Context, c call) bool {
 	_, once := c.args["once"]
 	_, limited := c.args["duration"]

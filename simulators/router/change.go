@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// targets resolves .id or numbers.
+// targets finds the items that .id or numbers name, separated by commas.
 func (r *Router) targets(m *menu, args Item) ([]*row, *Trap) {
 	if m.single {
 		return r.rowsOf(m), nil
@@ -30,7 +30,7 @@ func (r *Router) targets(m *menu, args Item) ([]*row, *Trap) {
 	return rows, nil
 }
 
-// set changes items one after the other: a refusal leaves those before it changed, as on a router.
+// set changes items one after the other: a refusal leaves the items before it changed, as on a router.
 func (r *Router) set(m *menu, c call) (reply, *Trap) {
 	rows, trap := r.targets(m, c.args)
 	if trap != nil {
@@ -67,7 +67,7 @@ func (r *Router) set(m *menu, c call) (reply, *Trap) {
 	return out, nil
 }
 
-// remove deletes items.
+// remove deletes items: all of them or, after a refusal, none.
 func (r *Router) remove(m *menu, c call) (reply, *Trap) {
 	rows, trap := r.targets(m, c.args)
 	if trap != nil {
@@ -97,7 +97,7 @@ func (r *Router) remove(m *menu, c call) (reply, *Trap) {
 	return reply{}, nil
 }
 
-// move puts items before another one, or at the end.
+// move puts items before the item destination, or at the end.
 func (r *Router) move(m *menu, c call) (reply, *Trap) {
 	rows, trap := r.targets(m, c.args)
 	if trap != nil {
@@ -117,7 +117,7 @@ func (r *Router) move(m *menu, c call) (reply, *Trap) {
 	return reply{}, nil
 }
 
-// monitor gives the present rates of interfaces.
+// monitor gives the present rates of interfaces; packets are counted as 900 bytes each.
 func (r *Router) monitor(c call) (reply, *Trap) {
 	var out reply
 	for _, name := range splitList(c.args["interface"]) {

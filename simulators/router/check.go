@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// check judges the value of a property and gives it in the form in which it is stored.
+// check refuses a wrong value of a property, or gives the value in the form in which it is stored.
 type check func(r *Router, prop, value string) (string, *Trap)
 
-// boolean takes yes, no, true and false.
+// boolean accepts yes, no, true and false, and stores true or false.
 func boolean(_ *Router, prop, value string) (string, *Trap) {
 	switch value {
 	case "yes", "true":
@@ -23,7 +23,7 @@ func boolean(_ *Router, prop, value string) (string, *Trap) {
 	return "", mismatch(prop)
 }
 
-// number takes an integer of a range, or one of some words.
+// number accepts an integer in a range, bounds included, or one of some words.
 func number(low, high int64, words ...string) check {
 	return func(_ *Router, prop, value string) (string, *Trap) {
 		if slices.Contains(words, value) {
@@ -42,7 +42,7 @@ func number(low, high int64, words ...string) check {
 	}
 }
 
-// oneOf takes one of some words.
+// oneOf accepts one of some words.
 func oneOf(words ...string) check {
 	return func(_ *Router, prop, value string) (string, *Trap) {
 		if slices.Contains(words, value) {
@@ -52,7 +52,7 @@ func oneOf(words ...string) check {
 	}
 }
 
-// listOf takes a comma list of some words.
+// listOf accepts a comma list of some words, also an empty one.
 func listOf(words ...string) check {
 	return func(_ *Router, prop, value string) (string, *Trap) {
 		for word := range strings.SplitSeq(value, ",") {
@@ -64,7 +64,7 @@ func listOf(words ...string) check {
 	}
 }
 
-// existing takes the name or the id of an item of a table, or one of some words.
+// existing accepts the name or the id of an item of a table, or one of some words, and stores the name.
 func existing(target string, words ...string) check {
 	return func(r *Router, prop, value string) (string, *Trap) {
 		if slices.Contains(words, value) || r.hasName(target, value) {
@@ -79,7 +79,7 @@ func existing(target string, words ...string) check {
 	}
 }
 
-// interval takes a duration, or one of some words.
+// interval accepts a duration in any form, or one of some words, and stores the form 1d2h3m4s.
 func interval(words ...string) check {
 	return func(_ *Router, prop, value string) (string, *Trap) {
 		if slices.Contains(words, value) {
@@ -93,7 +93,7 @@ func interval(words ...string) check {
 	}
 }
 
-// address takes an IP address.
+// address accepts an IP address.
 func address(_ *Router, prop, value string) (string, *Trap) {
 	ip, err := netip.ParseAddr(value)
 	if err != nil {
@@ -102,7 +102,7 @@ func address(_ *Router, prop, value string) (string, *Trap) {
 	return ip.String(), nil
 }
 
-// addressOrPool takes an IP address or the name of a pool.
+// addressOrPool accepts an IP address or the name of a pool.
 func addressOrPool(r *Router, prop, value string) (string, *Trap) {
 	if r.hasName("ip/pool", value) {
 		return value, nil
@@ -113,7 +113,8 @@ func addressOrPool(r *Router, prop, value string) (string, *Trap) {
 	return value, nil
 }
 
-// prefix takes an address with or without its length and keeps host bits; a /32 is shown as a bare address.
+// prefix accepts an address with or without a length, and with "!" before it, and keeps host bits; a /32 is shown as a
+// bare address.
 func prefix(_ *Router, prop, value string) (string, *Trap) {
 	bare := strings.TrimPrefix(value, "!")
 	if ip, err := netip.ParseAddr(bare); err == nil {
@@ -126,7 +127,7 @@ func prefix(_ *Router, prop, value string) (string, *Trap) {
 	return value[:len(value)-len(bare)] + strings.TrimSuffix(p.String(), "/32"), nil
 }
 
-// network takes a prefix without host bits.
+// network accepts a prefix without host bits.
 func network(_ *Router, prop, value string) (string, *Trap) {
 	p, err := netip.ParsePrefix(value)
 	if err != nil {
@@ -138,7 +139,7 @@ func network(_ *Router, prop, value string) (string, *Trap) {
 	return p.String(), nil
 }
 
-// route takes a destination; host bits are cut off.
+// route accepts a destination; host bits are cut off.
 func route(_ *Router, prop, value string) (string, *Trap) {
 	if ip, err := netip.ParseAddr(value); err == nil {
 		return ip.String() + "/32", nil
@@ -150,7 +151,7 @@ func route(_ *Router, prop, value string) (string, *Trap) {
 	return p.Masked().String(), nil
 }
 
-// interfaceAddress takes an address with its length; a bare address is a /32.
+// interfaceAddress accepts an address with its length; a bare address is a /32.
 func interfaceAddress(_ *Router, prop, value string) (string, *Trap) {
 	if ip, err := netip.ParseAddr(value); err == nil {
 		return ip.String() + "/32", nil
@@ -162,7 +163,7 @@ func interfaceAddress(_ *Router, prop, value string) (string, *Trap) {
 	return p.String(), nil
 }
 
-// prefixes takes a comma list of prefixes, also an empty one.
+// prefixes accepts a comma list of prefixes, also an empty one.
 func prefixes(r *Router, prop, value string) (string, *Trap) {
 	if value == "" {
 		return "", nil
@@ -181,7 +182,7 @@ func prefixes(r *Router, prop, value string) (string, *Trap) {
 	return strings.Join(out, ","), nil
 }
 
-// addressRanges takes a comma list of a-b, a or a prefix.
+// addressRanges accepts a comma list of a-b, a, or a prefix.
 func addressRanges(_ *Router, prop, value string) (string, *Trap) {
 	for part := range strings.SplitSeq(value, ",") {
 		if _, err := netip.ParsePrefix(part); err == nil {
@@ -200,7 +201,7 @@ func addressRanges(_ *Router, prop, value string) (string, *Trap) {
 	return value, nil
 }
 
-// hardware takes a MAC address and gives it in capitals.
+// hardware accepts a MAC address and stores it in capitals.
 func hardware(_ *Router, prop, value string) (string, *Trap) {
 	mac, err := net.ParseMAC(value)
 	if err != nil {
@@ -209,7 +210,7 @@ func hardware(_ *Router, prop, value string) (string, *Trap) {
 	return strings.ToUpper(mac.String()), nil
 }
 
-// ratePair takes upload/download in bits, with k, M and G, and stores integers.
+// ratePair accepts upload/download in bits a second, with k, M and G, and stores integers; one number stands for both.
 func ratePair(_ *Router, prop, value string) (string, *Trap) {
 	up, down, two := strings.Cut(value, "/")
 	if !two {
@@ -223,7 +224,7 @@ func ratePair(_ *Router, prop, value string) (string, *Trap) {
 	return fmt.Sprintf("%d/%d", a, b), nil
 }
 
-// parseRate reads 10M.
+// parseRate reads 10M; the units are powers of 1000.
 func parseRate(text string) (int64, bool) {
 	unit := int64(1)
 	for suffix, n := range map[string]int64{"k": 1e3, "M": 1e6, "G": 1e9} {

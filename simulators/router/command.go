@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// call is one console command, whatever protocol brought it.
+// call is one console command; both protocols, scripts and Do make it.
 type call struct {
 	menu, command string
 	args          Item
@@ -16,28 +16,28 @@ type call struct {
 	who           *caller
 }
 
-// reply is what a command gives.
+// reply is the result of a command that was not refused.
 type reply struct {
 	rows []Item
-	ret  *string // done-data
+	ret  *string // the returned value, such as an id; nil without
 	row  *row    // the item that was added or set last
 }
 
-// caller is a logged-in user, or the owner of the house when nil.
+// caller is a logged-in user. nil stands for the simulator's own Do, which may do everything.
 type caller struct {
 	name    string
 	granted map[string]bool
 }
 
-// may tells whether a caller has a policy.
+// may reports whether a caller has a policy.
 func (c *caller) may(policy string) bool { return c == nil || c.granted[policy] }
 
-// reads tells whether a command changes nothing.
+// reads reports whether a command changes nothing.
 func reads(command string) bool {
 	return command == "print" || command == "monitor-traffic" || command == ""
 }
 
-// run executes a command under the lock.
+// run executes a command; the router's lock is held.
 func (r *Router) run(c call) (reply, *Trap) {
 	m, ok := r.menus[c.menu]
 	if !ok || !m.has(c.command) {
@@ -67,7 +67,7 @@ func (r *Router) run(c call) (reply, *Trap) {
 	return reply{}, refuse("no such command")
 }
 
-// permit checks policies and the device mode.
+// permit refuses a command for which the caller lacks the policy, or that the device mode forbids.
 func (r *Router) permit(m *menu, c call) *Trap {
 	need := "write"
 	switch {
@@ -89,7 +89,8 @@ func (r *Router) permit(m *menu, c call) *Trap {
 	return nil
 }
 
-// shown is a row as print gives it.
+// shown gives a row as print shows it: with computed state, without secrets for a caller who lacks the policy
+// sensitive.
 func (r *Router) shown(m *menu, w *row, who *caller) Item {
 	out := Item{}
 	if !m.single {
@@ -117,7 +118,7 @@ func (r *Router) shown(m *menu, w *row, who *caller) Item {
 	return out
 }
 
-// print lists items.
+// print gives the items that the query matches, or their number with count-only.
 func (r *Router) print(m *menu, c call) (reply, *Trap) {
 	var out reply
 	rows := r.rowsOf(m)
@@ -176,7 +177,7 @@ func (r *Router) values(m *menu, args Item) (Item, *Trap) {
 	return out, nil
 }
 
-// without copies arguments that are not control words.
+// without copies arguments and leaves out control words.
 func without(args Item, words ...string) Item {
 	out := maps.Clone(args)
 	for _, w := range words {
@@ -185,7 +186,7 @@ func without(args Item, words ...string) Item {
 	return out
 }
 
-// add makes an item, with defaults filled in.
+// add creates an item with defaults filled in, and returns its id.
 func (r *Router) add(m *menu, c call) (reply, *Trap) {
 	before, placed := c.args["place-before"]
 	args := c.args
@@ -243,7 +244,7 @@ func (r *Router) add(m *menu, c call) (reply, *Trap) {
 	return reply{ret: &id, row: w}, nil
 }
 
-// duplicate refuses a second item with the same identity.
+// duplicate refuses an item that equals another one in all of the menu's unique properties.
 func (r *Router) duplicate(m *menu, w *row) *Trap {
 	if m.unique == nil {
 		return nil

@@ -7,19 +7,19 @@ import (
 	"net/netip"
 )
 
-// Summary is a router as GET /sim/routers lists it.
+// Summary is a router in the form of GET /sim/routers.
 type Summary struct {
 	Name        string            `json:"name"`
 	Version     string            `json:"version"`
 	Tunnel      string            `json:"tunnel,omitempty"`
-	Addresses   map[string]string `json:"addresses"` // of the services
+	Addresses   map[string]string `json:"addresses"` // host:port by service
 	On          bool              `json:"on"`
 	Writes      int               `json:"writes"`
 	Connections int               `json:"connections"`
 	Sessions    int               `json:"sessions"`
 }
 
-// Summary describes the router now.
+// Summary describes the router at this moment.
 func (r *Router) Summary() Summary {
 	s := Summary{Name: r.cfg.Name, Version: r.cfg.Version, Addresses: map[string]string{}, Connections: r.Connections()}
 	if r.cfg.Tunnel.IsValid() {
@@ -35,7 +35,7 @@ func (r *Router) Summary() Summary {
 	return s
 }
 
-// controls are the paths that drive the simulator. Faults do not touch them. {name} is a router's.
+// controls serves the paths that control the simulator, on a listener without faults. {name} is a router's.
 func (s *Simulator) controls() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sim/routers", func(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +96,7 @@ func (s *Simulator) controls() http.Handler {
 	return mux
 }
 
-// controlHardware adds what a hand at the router does.
+// controlHardware adds the paths for a person at the router: power, cables, traffic.
 func (s *Simulator) controlHardware(mux *http.ServeMux) {
 	mux.HandleFunc("POST /sim/routers/{name}/reboot",
 		control(s, func(r *Router, _ *http.Request, _ struct{}) (any, error) {
@@ -133,7 +133,7 @@ func (s *Simulator) controlHardware(mux *http.ServeMux) {
 	}))
 }
 
-// paste is a script as the body itself, pasted into the terminal: for curl --data-binary.
+// paste runs a script that is the body itself, as if pasted into the terminal: for curl --data-binary.
 func (s *Simulator) paste(w http.ResponseWriter, req *http.Request) {
 	r := s.byName[req.PathValue("name")]
 	if r == nil {
@@ -153,7 +153,7 @@ func (s *Simulator) paste(w http.ResponseWriter, req *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"output": out, "faults": texts})
 }
 
-// control finds the router, reads a body where there is one, acts and answers; an error of act is the caller's fault.
+// control finds the router, reads a JSON body if there is one, calls act and answers. An error of act is answered 400.
 func control[T any](s *Simulator, act func(*Router, *http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		r := s.byName[req.PathValue("name")]
@@ -180,7 +180,7 @@ func control[T any](s *Simulator, act func(*Router, *http.Request, T) (any, erro
 	}
 }
 
-// answer writes JSON.
+// answer writes a JSON body and ignores write errors: the caller has gone then.
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The services that the simulator really offers.
+// The services that have a listener; the other rows of ip/service are only configuration.
 const (
 	serviceWWW    = "www"
 	serviceWWWSSL = "www-ssl"
@@ -21,7 +21,7 @@ const (
 	serviceAPISSL = "api-ssl"
 )
 
-// door holds the listeners and connections of a router.
+// door has the listeners and open connections of a router.
 type door struct {
 	listeners map[string]net.Listener // by service; fixed after open
 	servers   []*http.Server
@@ -32,7 +32,7 @@ type door struct {
 	last  uint64
 }
 
-// visit is one open connection.
+// visit is one open connection; its id numbers the rows of ip/service.
 type visit struct {
 	net.Conn
 	door    *door
@@ -41,7 +41,7 @@ type visit struct {
 	once    sync.Once
 }
 
-// Close forgets the connection.
+// Close removes the connection from the door, once, and closes it.
 func (v *visit) Close() error {
 	v.once.Do(func() {
 		v.door.mu.Lock()
@@ -51,15 +51,15 @@ func (v *visit) Close() error {
 	return v.Conn.Close()
 }
 
-// gate is a listener that lets in whom the configuration lets in.
+// gate is a listener that admits the clients that the configuration allows.
 type gate struct {
 	net.Listener
 	r       *Router
 	service string
 }
 
-// Accept gives the next connection that the configuration admits. A refused one is accepted and closed, as on the
-// router; one to a service that is off is reset.
+// Accept gives the next connection that the configuration admits. A refused one is accepted and then closed, as on a
+// router; a connection to a service that is off is reset.
 func (g gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
@@ -77,7 +77,7 @@ func (g gate) Accept() (net.Conn, error) {
 	}
 }
 
-// admits tells whether a service is on, and whether it admits those who connect over loopback.
+// admits reports whether a service is on, and whether it admits clients from the address seenFrom.
 func (r *Router) admits(service string) (up, admitted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *Router) admits(service string) (up, admitted bool) {
 	return true, inside(w.props["address"], r.seenFrom) && (err != nil || r.door.count(service) < limit)
 }
 
-// count counts the open connections of a service.
+// count gives the number of open connections of a service, for max-sessions.
 func (d *door) count(service string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,7 +102,7 @@ func (d *door) count(service string) int {
 	return n
 }
 
-// inside tells whether a list of prefixes holds an address; an empty list holds all.
+// inside reports whether a list of prefixes contains an address; an empty list contains all.
 func inside(list string, ip netip.Addr) bool {
 	return list == "" || slices.ContainsFunc(splitList(list), func(one string) bool {
 		p, err := netip.ParsePrefix(one)
@@ -110,7 +110,7 @@ func inside(list string, ip netip.Addr) bool {
 	})
 }
 
-// enter keeps a connection so that a reboot can break it.
+// enter registers a connection, so that a reboot can break it.
 func (d *door) enter(conn net.Conn, service string) net.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +120,7 @@ func (d *door) enter(conn net.Conn, service string) net.Conn {
 	return v
 }
 
-// breakAll resets all connections.
+// breakAll resets all connections, without a farewell, as a power cut does.
 func (d *door) breakAll() {
 	d.mu.Lock()
 	all := make([]*visit, 0, len(d.conns))
@@ -136,7 +136,7 @@ func (d *door) breakAll() {
 	}
 }
 
-// serviceRows are the dynamic rows of newer releases: one for each connection, with the name of the service again.
+// serviceRows gives the dynamic rows of ip/service since 7.19: one for each connection, with the service's name again.
 func (d *door) serviceRows() []*row {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -152,14 +152,14 @@ func (d *door) serviceRows() []*row {
 	return rows
 }
 
-// Connections counts the open connections.
+// Connections gives the number of open connections of all services.
 func (r *Router) Connections() int {
 	r.door.mu.Lock()
 	defer r.door.mu.Unlock()
 	return len(r.door.conns)
 }
 
-// open starts the listeners.
+// open starts the listeners of the services whose port is not negative.
 func (r *Router) open(ctx context.Context, certificate tls.Certificate) error {
 	r.door.listeners, r.door.conns = map[string]net.Listener{}, map[*visit]struct{}{}
 	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
@@ -193,7 +193,7 @@ func (r *Router) open(ctx context.Context, certificate tls.Certificate) error {
 	return nil
 }
 
-// close ends listeners and connections and waits for what runs.
+// close ends listeners and connections and waits for their goroutines.
 func (r *Router) close() {
 	for _, l := range r.door.listeners {
 		_ = l.Close()
@@ -205,7 +205,7 @@ func (r *Router) close() {
 	r.door.work.Wait()
 }
 
-// Addr is the address of a service: "www", "www-ssl", "api" or "api-ssl"; empty without a listener.
+// Addr gives host:port of a service: "www", "www-ssl", "api" or "api-ssl"; empty without a listener.
 func (r *Router) Addr(service string) string {
 	if l, ok := r.door.listeners[service]; ok {
 		return l.Addr().String()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Do runs a console command as a colleague with all rights would with Winbox: checked like any other, but outside all
-// faults and not counted as a write. It gives the items printed, or one with "ret".
+// Do runs a console command with all rights, like an operator with Winbox: checked like any other, but without
+// faults and not counted as a write. It gives the items printed, or one with the returned value under "ret".
 func (r *Router) Do(menu, command string, args Item) ([]Item, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -27,7 +27,7 @@ func (r *Router) Do(menu, command string, args Item) ([]Item, error) {
 // Snapshot is the configuration by menu, in order, with ids and without computed state.
 type Snapshot map[string][]Item
 
-// Snapshot copies the configuration; dynamic items only when asked for.
+// Snapshot copies the configuration; dynamic items are included on request only.
 func (r *Router) Snapshot(dynamic bool) Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +52,7 @@ func (r *Router) Snapshot(dynamic bool) Snapshot {
 	return out
 }
 
-// Without gives a copy without the items that a condition matches.
+// Without gives a copy without the items for which match is true.
 func (s Snapshot) Without(match func(menu string, item Item) bool) Snapshot {
 	out := Snapshot{}
 	for path, items := range s {
@@ -65,21 +65,21 @@ func (s Snapshot) Without(match func(menu string, item Item) bool) Snapshot {
 	return out
 }
 
-// Writes counts the writes applied over a protocol.
+// Writes gives the number of writes applied over a protocol since the start.
 func (r *Router) Writes() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return int(r.writes)
 }
 
-// Log lists the writes applied over a protocol: "user /menu command".
+// Log gives the writes applied over a protocol, oldest first: "user /menu command".
 func (r *Router) Log() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)
 }
 
-// SetPower unplugs a router, or plugs it in, which boots it.
+// SetPower switches a router off, or on, which boots it. Connections break in both cases.
 func (r *Router) SetPower(on bool) {
 	r.mu.Lock()
 	r.off = !on
@@ -88,7 +88,7 @@ func (r *Router) SetPower(on bool) {
 	r.door.breakAll()
 }
 
-// SetLink takes the cable out of an interface, or puts it in.
+// SetLink unplugs the cable of an interface, or plugs it in.
 func (r *Router) SetLink(name string, up bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *Router) SetLink(name string, up bool) {
 	}
 }
 
-// SetSeenFrom says whom a loopback client stands for when addresses are filtered; 10.99.0.1 at the start.
+// SetSeenFrom sets the address that address filters see for loopback clients; 10.99.0.1 at the start.
 func (r *Router) SetSeenFrom(ip netip.Addr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Faults are the ways in which a router misbehaves, by name. Counts are of writes applied over a protocol since the
+// Faults sets how a router misbehaves. Counts are numbers of writes applied over a protocol since the
 // faults were set; nil means never.
 type Faults struct {
 	// LatencyMs delays every answer.
 	LatencyMs int `json:"latencyMs"`
-	// Hang takes requests and never answers; nothing is applied.
+	// Hang accepts requests and never answers; nothing is applied.
 	Hang bool `json:"hang"`
 	// Unauthorized refuses every login.
 	Unauthorized bool `json:"unauthorized"`
@@ -20,29 +20,30 @@ type Faults struct {
 	RefuseIDs bool `json:"refuseIds"`
 	// DenyWrites answers every write with "not enough permissions (9)".
 	DenyWrites bool `json:"denyWrites"`
-	// ControlBytes shows foreign comments with raw control bytes and bytes that are no UTF-8.
+	// ControlBytes adds raw control bytes, and bytes that are not UTF-8, to comments that are not the platform's.
 	ControlBytes bool `json:"controlBytes"`
-	// DropAfterWrites breaks every connection at its next request once so many writes were applied; nothing more is.
+	// DropAfterWrites breaks every connection at its next request after this many writes; no further request is
+	// applied.
 	DropAfterWrites *int `json:"dropAfterWrites,omitempty"`
-	// LoseReplyAfterWrites applies one more write after so many and breaks the connection instead of answering it.
+	// LoseReplyAfterWrites applies the next write after this many, but breaks the connection instead of answering.
 	LoseReplyAfterWrites *int `json:"loseReplyAfterWrites,omitempty"`
-	// RebootAfterWrites restarts the router instead of answering the write after so many.
+	// RebootAfterWrites applies the next write after this many, but restarts the router instead of answering.
 	RebootAfterWrites *int `json:"rebootAfterWrites,omitempty"`
-	// EditAfterWrites makes somebody else do Edits, once, after so many writes.
+	// EditAfterWrites applies Edits once after this many writes, as another editor would.
 	EditAfterWrites *int   `json:"editAfterWrites,omitempty"`
 	Edits           []Edit `json:"edits,omitempty"`
 
 	from uint64 // writes when the faults were set
 }
 
-// Edit is one change that a colleague makes.
+// Edit is one console command of another editor of the router.
 type Edit struct {
 	Menu    string `json:"menu"`
 	Command string `json:"command"`
 	Args    Item   `json:"args"`
 }
 
-// After is a count for Faults.
+// After gives a count for a field of Faults, where nil means never.
 func After(n int) *int { return &n }
 
 // SetFaults replaces the faults; the zero value ends them all.
@@ -53,19 +54,19 @@ func (r *Router) SetFaults(f Faults) {
 	r.faults = f
 }
 
-// Faults are the present ones.
+// Faults gives the present faults.
 func (r *Router) Faults() Faults {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.faults
 }
 
-// reached tells whether so many writes were applied since the faults were set.
+// reached reports whether at least this many writes were applied since the faults were set; nil never is.
 func (r *Router) reached(count *int) bool {
 	return count != nil && *count >= 0 && r.writes-r.faults.from >= uint64(*count)
 }
 
-// handle passes a request of a protocol through the faults. Without an answer the connection breaks.
+// handle passes a request of a protocol through the faults. The caller breaks the connection when answered is false.
 func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, answered bool) {
 	if !r.delay(ctx) {
 		return reply{}, nil, false
@@ -81,7 +82,7 @@ func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, ans
 			r.mu.Unlock()
 			return reply{}, trap, true
 		}
-		// Whether the answer still leaves the router differs from one reboot to the next.
+		// Every other reboot loses its answer.
 		lost := (r.seed+r.boots)%2 == 1
 		r.mu.Unlock()
 		r.Reboot()
@@ -114,7 +115,7 @@ func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, ans
 	return out, nil, !lost && !reboots
 }
 
-// delay waits as the faults say; false when the connection ended before.
+// delay waits as LatencyMs and Hang say; false when the connection ended first.
 func (r *Router) delay(ctx context.Context) bool {
 	f := r.Faults()
 	if f.Hang {
@@ -127,7 +128,7 @@ func (r *Router) delay(ctx context.Context) bool {
 	return loop.Sleep(ctx, time.Duration(f.LatencyMs)*time.Millisecond)
 }
 
-// actor names who wrote.
+// actor gives the user's name for the log of writes; "console" for Do.
 func (c *caller) actor() string {
 	if c == nil {
 		return "console"

@@ -14,13 +14,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start is the instant of every test's clock.
+// start is the instant of every test's clock, in UTC.
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// versions are those that docs/facts/routeros.md#releases tells apart.
+// versions has one release of each group in docs/facts/routeros.md#releases.
 var versions = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 
-// kit is a simulator of one router.
+// kit has a simulator of one router.
 type kit struct {
 	*router.Router
 	t     *testing.T
@@ -55,7 +55,7 @@ func newKit(t *testing.T, version string) *kit {
 	return k
 }
 
-// do runs a command that must succeed.
+// do runs a command and fails the test when it is refused.
 func (k *kit) do(menu, command string, args router.Item) []router.Item {
 	k.t.Helper()
 	items, err := k.Do(menu, command, args)

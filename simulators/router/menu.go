@@ -2,24 +2,24 @@ package router
 
 import "slices"
 
-// blank is the default of a property that is shown empty when unset.
+// blank is the default of a property that print shows as an empty text when it is unset.
 const blank = "\x00"
 
-// prop is a property that can be written.
+// prop is a property that can be written, in the releases from since until before until.
 type prop struct {
 	name  string
 	def   string // filled in on add; "" leaves it absent, blank shows it empty
-	need  bool   // add refuses to go without
+	need  bool   // add refuses an item without it
 	check check  // any text when nil
-	ref   string // table whose names it holds
+	ref   string // table whose names are its values
 	// secret values are left out for a user without the policy sensitive.
 	secret bool
-	// fixed values are known when a script is read, so a wrong one is a fault of the script.
+	// fixed values are checked when a script is parsed, so a wrong one is a fault of the whole script.
 	fixed        bool
 	since, until version
 }
 
-// menu is one menu of the console.
+// menu describes one menu of the console. Routers of one release share it; it is never changed.
 type menu struct {
 	path     string
 	table    string // where the rows are; the path when empty
@@ -28,11 +28,11 @@ type menu struct {
 	ordered  bool   // place-before and move
 	named    bool   // items are found by name
 	comment  bool
-	closed   bool // nothing is added or removed
-	free     bool // dynamic items may be removed
-	admin    bool // writes need the policy policy
-	unique   []string
-	dup      string
+	closed   bool     // nothing is added or removed
+	free     bool     // dynamic items may be removed
+	admin    bool     // writes need the policy called "policy"
+	unique   []string // no two items may be equal in all of them
+	dup      string   // refusal of a second item
 	props    []prop
 	state    []string // shown, never written
 	commands []string // besides the usual ones
@@ -40,13 +40,13 @@ type menu struct {
 	show func(r *Router, w *row, out Item)
 	// added may fill in state or refuse; the row is in its table.
 	added func(r *Router, w *row) *Trap
-	// changed follows a write; before holds the old values.
+	// changed is called after a write; before holds the old values.
 	changed func(r *Router, w *row, before Item)
 	since   version
 	until   version
 }
 
-// prop finds a property that this release knows.
+// prop finds a property that exists in a release; nil when there is none.
 func (m *menu) prop(v version, name string) *prop {
 	for i := range m.props {
 		if p := &m.props[i]; p.name == name && v.within(p.since, p.until) {
@@ -56,12 +56,12 @@ func (m *menu) prop(v version, name string) *prop {
 	return nil
 }
 
-// shows tells whether print gives a property.
+// shows reports whether print gives a property in a release.
 func (m *menu) shows(v version, name string) bool {
 	return m.prop(v, name) != nil || slices.Contains(m.state, name) || name == "disabled" || name == "dynamic"
 }
 
-// has tells whether a command exists in the menu.
+// has reports whether a command exists in the menu.
 func (m *menu) has(command string) bool {
 	switch command {
 	case "print":
@@ -80,7 +80,7 @@ func (m *menu) has(command string) bool {
 	return slices.Contains(m.commands, command)
 }
 
-// Common properties.
+// Properties that many menus share.
 var (
 	offByDefault = prop{name: "disabled", def: "true", check: boolean}
 	onByDefault  = prop{name: "disabled", def: "false", check: boolean}
@@ -88,26 +88,26 @@ var (
 	nameProp     = prop{name: "name", need: true}
 )
 
-// ifaceProp is a property that names an interface.
+// ifaceProp makes a property whose value is the name of an interface, or one of some words.
 func ifaceProp(name, def string, need bool, words ...string) prop {
 	return prop{name: name, def: def, need: need, check: existing("interface", words...), ref: "interface"}
 }
 
-// text is a property of any text.
+// text makes a property that accepts every text.
 func text(name, def string) prop { return prop{name: name, def: def} }
 
-// yes is a boolean property that is on by default.
+// yes makes a boolean property that is on by default.
 func yes(name string) prop { return prop{name: name, def: "true", check: boolean} }
 
-// no is a boolean property that is off by default.
+// no makes a boolean property that is off by default.
 func no(name string) prop { return prop{name: name, def: "false", check: boolean} }
 
-// word is a property of fixed words, the first being the default.
+// word makes a property of fixed words; the first is the default.
 func word(name string, words ...string) prop {
 	return prop{name: name, def: words[0], check: oneOf(words...), fixed: true}
 }
 
-// menusOf lists what a release has.
+// menusOf gives the menus that exist in a release, by path.
 func menusOf(v version) map[string]*menu {
 	all := map[string]*menu{}
 	for _, list := range [][]menu{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// addressMenus are pools, addresses, DHCP, routes and queues.
+// addressMenus has pools, addresses, DHCP, routes, simple queues and DNS.
 func addressMenus() []menu {
 	return append(dhcpMenus(), []menu{
 		{
@@ -42,7 +42,7 @@ func addressMenus() []menu {
 	}...)
 }
 
-// dhcpMenus are the DHCP clients and servers.
+// dhcpMenus has the DHCP client and the DHCP server with networks and leases.
 func dhcpMenus() []menu {
 	return []menu{
 		{
@@ -71,7 +71,7 @@ func dhcpMenus() []menu {
 	}
 }
 
-// addressAdded fills in the network and makes the connected route.
+// addressAdded fills in the property network and creates the connected route.
 func addressAdded(r *Router, w *row) *Trap {
 	p, err := netip.ParsePrefix(w.props["address"])
 	if err != nil {
@@ -87,7 +87,7 @@ func addressAdded(r *Router, w *row) *Trap {
 	return nil
 }
 
-// addressChanged makes the connected route anew.
+// addressChanged replaces the connected route.
 func addressChanged(r *Router, w *row, before Item) {
 	r.dropOwned(w)
 	if before["address"] != w.props["address"] {
@@ -96,7 +96,7 @@ func addressChanged(r *Router, w *row, before Item) {
 	_ = addressAdded(r, w)
 }
 
-// showRoute adds the state of a route, which differs by release.
+// showRoute adds the state of a route. 6.x shows gateway-status, 7.x immediate-gw.
 func showRoute(r *Router, w *row, out Item) {
 	if w.props["disabled"] == "true" {
 		delete(out, "distance")
@@ -130,7 +130,7 @@ func showRoute(r *Router, w *row, out Item) {
 	}
 }
 
-// exit finds the interface through which a gateway is reached.
+// exit finds the interface through which a gateway is reached: after "%", by its name, or by a connected network.
 func (r *Router) exit(gateway string) (via string, reachable bool) {
 	if _, name, ok := strings.Cut(gateway, "%"); ok {
 		return name, r.byName("interface", name) != nil
@@ -153,7 +153,7 @@ func (r *Router) exit(gateway string) (via string, reachable bool) {
 	return "", false
 }
 
-// routeMenu has the static routes and those that addresses bring along.
+// routeMenu has static routes and the dynamic ones of addresses and DHCP clients.
 func routeMenu() menu {
 	return menu{
 		path: "ip/route", comment: true,
@@ -169,7 +169,7 @@ func routeMenu() menu {
 	}
 }
 
-// simpleQueueMenu limits rates of addresses. Its counters stay at 0: no packet passes here.
+// simpleQueueMenu limits the rates of addresses. Its counters stay at 0, because no packets pass.
 func simpleQueueMenu() menu {
 	return menu{
 		path: "queue/simple", named: true, comment: true, ordered: true, unique: []string{"name"},
@@ -213,7 +213,7 @@ func dhcpServerMenu() menu {
 	}
 }
 
-// dhcpLeaseMenu has static leases, and those that hosts took.
+// dhcpLeaseMenu has static leases, and dynamic ones that Lease made.
 func dhcpLeaseMenu() menu {
 	return menu{
 		path: "ip/dhcp-server/lease", comment: true, free: true, unique: []string{"address"},

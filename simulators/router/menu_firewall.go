@@ -1,6 +1,6 @@
 package router
 
-// firewallMenus are the rules and the address lists.
+// firewallMenus has filter, NAT and mangle rules and address lists.
 func firewallMenus() []menu {
 	matchers := []string{
 		"src-address", "dst-address", "protocol", "src-port", "dst-port", "connection-state", "connection-nat-state",
@@ -55,7 +55,7 @@ func firewallMenus() []menu {
 	}
 }
 
-// negated takes an existing name, with or without "!".
+// negated accepts an existing name, with or without "!".
 func negated(target string) check {
 	return func(r *Router, prop, value string) (string, *Trap) {
 		if len(value) > 1 && value[0] == '!' {
@@ -66,7 +66,7 @@ func negated(target string) check {
 	}
 }
 
-// addressOrRange takes a prefix or a range of addresses.
+// addressOrRange accepts a prefix or a range of addresses.
 func addressOrRange(r *Router, prop, value string) (string, *Trap) {
 	if stored, trap := prefix(r, prop, value); trap == nil {
 		return stored, nil
@@ -74,7 +74,7 @@ func addressOrRange(r *Router, prop, value string) (string, *Trap) {
 	return addressRanges(r, prop, value)
 }
 
-// addressOrName takes an address, a range or a domain name.
+// addressOrName accepts an address, a range or a domain name, which has a letter.
 func addressOrName(r *Router, prop, value string) (string, *Trap) {
 	if stored, trap := addressOrRange(r, prop, value); trap == nil {
 		return stored, nil

@@ -2,7 +2,7 @@ package router
 
 import "strconv"
 
-// hotspotMenus are the hotspot servers, what they let pass and their sessions. Most have no comment.
+// hotspotMenus has hotspot servers, profiles, users, walled gardens and sessions. Most have no comment, as on a router.
 func hotspotMenus() []menu {
 	server := prop{name: "server", check: existing("ip/hotspot", "all"), ref: "ip/hotspot"}
 	return append(walledMenus(server), []menu{
@@ -45,7 +45,7 @@ func hotspotMenus() []menu {
 	}...)
 }
 
-// walledMenus are the rules about what is open before a login.
+// walledMenus has the rules for traffic before a login: by host, and by address.
 func walledMenus(server prop) []menu {
 	return []menu{
 		{
@@ -74,7 +74,7 @@ func walledMenus(server prop) []menu {
 	}
 }
 
-// spawnHostRule makes the dynamic rule that a host of the walled garden brings along.
+// spawnHostRule creates the dynamic rule of walled-garden/ip that belongs to a rule with a host.
 func spawnHostRule(r *Router, w *row) *Trap {
 	if w.props["dst-host"] == "" || w.props["disabled"] == "true" {
 		return nil
@@ -87,7 +87,7 @@ func spawnHostRule(r *Router, w *row) *Trap {
 	return nil
 }
 
-// hotspotMenu has the servers. Their sessions end when the interface or the switch changes.
+// hotspotMenu has the servers. Their sessions end when the interface changes or the server is disabled.
 func hotspotMenu() menu {
 	return menu{
 		path: "ip/hotspot", named: true, unique: []string{"name"},
@@ -113,7 +113,7 @@ func hotspotMenu() menu {
 	}
 }
 
-// hotspotProfileMenu has what servers share: the page, the kinds of login and RADIUS.
+// hotspotProfileMenu has the settings that servers share: the page, the kinds of login and RADIUS.
 func hotspotProfileMenu() menu {
 	return menu{
 		path: "ip/hotspot/profile", named: true, unique: []string{"name"},
@@ -135,7 +135,7 @@ func hotspotProfileMenu() menu {
 	}
 }
 
-// hotspotActiveMenu shows who is signed in. Packets are counted as 900 bytes each.
+// hotspotActiveMenu has the sessions. Packets are counted as 900 bytes each.
 func hotspotActiveMenu() menu {
 	return menu{
 		path: "ip/hotspot/active", closed: true, free: true,

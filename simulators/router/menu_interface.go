@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// counters are the state of every interface.
+// counters are the properties that every interface shows and that cannot be written.
 var counters = []string{
 	"rx-byte", "tx-byte", "rx-packet", "tx-packet", "rx-drop", "tx-drop", "tx-queue-drop", "rx-error", "tx-error",
 	"fp-rx-byte", "fp-tx-byte", "fp-rx-packet", "fp-tx-packet", "link-downs", "last-link-up-time",
@@ -13,10 +13,10 @@ var counters = []string{
 	"slave", "inactive",
 }
 
-// sameName is the refusal of a second interface of a name.
+// sameName refuses a second interface of one name.
 const sameName = "failure: already have interface with such name"
 
-// interfaceMenus are the interfaces and what binds to them.
+// interfaceMenus has the interfaces, bridge ports, interface lists and PPPoE servers.
 func interfaceMenus() []menu {
 	return []menu{
 		{
@@ -78,7 +78,7 @@ func interfaceMenus() []menu {
 	}
 }
 
-// typed is the menu of one type of interface; its rows are those of the interface menu.
+// typed makes the menu of one type of interface; its rows are also rows of the menu interface.
 func typed(kind, path string, closed bool, show func(*Router, *row, Item), props ...prop) menu {
 	return menu{
 		path: path, table: "interface", kind: kind, named: true, comment: true, unique: []string{"name"}, dup: sameName,
@@ -87,7 +87,7 @@ func typed(kind, path string, closed bool, show func(*Router, *row, Item), props
 	}
 }
 
-// tunnel is the menu of one type of PPP client; they are made disabled.
+// tunnel makes the menu of one type of PPP client; new items are disabled, as on a router.
 func tunnel(kind, path string, props ...prop) menu {
 	m := typed(kind, path, false, showInterface, append(props,
 		text("user", blank), prop{name: "password", def: blank, secret: true}, text("max-mtu", "1500"),
@@ -102,7 +102,7 @@ func tunnel(kind, path string, props ...prop) menu {
 	return m
 }
 
-// lists takes a comma list of interface lists, also an empty one.
+// lists accepts a comma list of interface lists, also an empty one.
 func lists(r *Router, prop, value string) (string, *Trap) {
 	if value == "" {
 		return "", nil
@@ -115,7 +115,7 @@ func lists(r *Router, prop, value string) (string, *Trap) {
 	return value, nil
 }
 
-// interfaceAdded gives a new interface its address.
+// interfaceAdded gives a new interface a MAC address.
 func interfaceAdded(r *Router, w *row) *Trap {
 	if w.props["mac-address"] == "" {
 		w.props["mac-address"] = r.newMAC()
@@ -123,7 +123,7 @@ func interfaceAdded(r *Router, w *row) *Trap {
 	return nil
 }
 
-// interfaceChanged follows a new name, and ends the sessions over an interface that went off.
+// interfaceChanged renames references, and ends the sessions over an interface that was disabled.
 func interfaceChanged(r *Router, w *row, before Item) {
 	if before["name"] != w.name() {
 		r.rename("interface", before["name"], w.name())
@@ -152,7 +152,7 @@ func bindingChanged(disruptive ...string) func(*Router, *row, Item) {
 	}
 }
 
-// showInvalid marks an item whose reference points to nothing.
+// showInvalid marks an item whose reference is dangling: an id has taken the place of the name.
 func showInvalid(prop string) func(*Router, *row, Item) {
 	return func(r *Router, w *row, out Item) {
 		_, dangling := parseID(w.props[prop])
@@ -160,7 +160,7 @@ func showInvalid(prop string) func(*Router, *row, Item) {
 	}
 }
 
-// showInterface adds counters and link state.
+// showInterface adds counters and link state. Packets are counted as 900 bytes each.
 func showInterface(r *Router, w *row, out Item) {
 	t := r.trafficOf(w)
 	for name, n := range map[string]uint64{
@@ -189,7 +189,7 @@ func showInterface(r *Router, w *row, out Item) {
 	}
 }
 
-// running tells whether an interface is up.
+// running reports whether an interface is up: enabled, plugged in, and over a parent that is up.
 func (r *Router) running(w *row) bool {
 	switch {
 	case w.props["disabled"] == "true" || r.unplugged[w.name()]:
@@ -203,7 +203,7 @@ func (r *Router) running(w *row) bool {
 	return true
 }
 
-// byName finds an item by its name, nil without one.
+// byName finds an item of a table by its name; nil when there is none.
 func (r *Router) byName(name, item string) *row {
 	for _, w := range r.tableOf(name).rows {
 		if item != "" && w.name() == item {
@@ -213,14 +213,14 @@ func (r *Router) byName(name, item string) *row {
 	return nil
 }
 
-// newMAC gives the next hardware address of this router.
+// newMAC gives the next MAC address of this router; it follows from the seed.
 func (r *Router) newMAC() string {
 	r.macs++
 	n := uint64(r.seed)<<16 + r.macs
 	return fmt.Sprintf("0C:00:%02X:%02X:%02X:%02X", byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
-// pppoeSessionMenu shows the interface of each PPPoE session; they come and go by themselves.
+// pppoeSessionMenu has the interface of each PPPoE session; they begin and end with the session.
 func pppoeSessionMenu() menu {
 	return menu{
 		path: "interface/pppoe-server", table: "interface", kind: "pppoe-in", named: true, closed: true, free: true,
@@ -235,7 +235,7 @@ func pppoeSessionMenu() menu {
 	}
 }
 
-// pppoeServerMenu binds PPPoE to interfaces. Its sessions end when the binding changes.
+// pppoeServerMenu offers PPPoE on interfaces. Its sessions end when the binding changes.
 func pppoeServerMenu() menu {
 	return menu{
 		path: "interface/pppoe-server/server", comment: true, unique: []string{"service-name", "interface"},

@@ -1,6 +1,6 @@
 package router
 
-// pppMenus are PPP, RADIUS and their sessions.
+// pppMenus has PPP profiles, secrets and sessions, RADIUS, and the router's users.
 func pppMenus() []menu {
 	return append(radiusMenus(), []menu{
 		profileMenu(),
@@ -46,7 +46,7 @@ func pppMenus() []menu {
 	}...)
 }
 
-// radiusMenus are the RADIUS client and what it accepts.
+// radiusMenus has the RADIUS client, and the incoming requests (CoA).
 func radiusMenus() []menu {
 	return []menu{
 		{
@@ -78,7 +78,7 @@ func radiusMenus() []menu {
 	}
 }
 
-// prefixesBare takes a comma list of addresses and leaves them as they are.
+// prefixesBare accepts a comma list of addresses and stores it unchanged.
 func prefixesBare(r *Router, prop, value string) (string, *Trap) {
 	for _, one := range splitList(value) {
 		if _, trap := address(r, prop, one); trap != nil {
@@ -88,7 +88,7 @@ func prefixesBare(r *Router, prop, value string) (string, *Trap) {
 	return value, nil
 }
 
-// showDefault marks the items that the router came with.
+// showDefault marks the items of the factory configuration.
 func showDefault(_ *Router, w *row, out Item) {
 	out["default"] = "false"
 	if w.builtin {
@@ -96,10 +96,10 @@ func showDefault(_ *Router, w *row, out Item) {
 	}
 }
 
-// showUptime adds how long a session lasts.
+// showUptime adds the age of a session.
 func showUptime(r *Router, w *row, out Item) { out["uptime"] = span(r.since(w)) }
 
-// renamed follows a new name of an item.
+// renamed makes a callback that updates references to an item whose name changes.
 func renamed(name string) func(*Router, *row, Item) {
 	return func(r *Router, w *row, before Item) {
 		if before["name"] != w.name() {
@@ -108,7 +108,7 @@ func renamed(name string) func(*Router, *row, Item) {
 	}
 }
 
-// profileMenu has what sessions get: addresses, lists and rates.
+// profileMenu has the settings that sessions get: addresses, lists and rates.
 func profileMenu() menu {
 	return menu{
 		path: "ppp/profile", named: true, comment: true, unique: []string{"name"},
@@ -134,7 +134,7 @@ func profileMenu() menu {
 	}
 }
 
-// userMenu has the logins of the router. Passwords can be written, not read.
+// userMenu has the users of the router. Passwords can be written but not read.
 func userMenu() menu {
 	return menu{
 		path: "user", named: true, comment: true, admin: true, unique: []string{"name"},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// systemMenus are the router itself.
+// systemMenus has identity, resources, reboot, services and certificates.
 func systemMenus() []menu {
 	return []menu{
 		{
@@ -42,7 +42,7 @@ func systemMenus() []menu {
 	}
 }
 
-// policyWords are the policies of a release.
+// policyWords gives the policies that exist in a release.
 func policyWords(v version) []string {
 	words := []string{
 		"local", "telnet", "ssh", "ftp", "reboot", "read", "write", "policy", "test", "winbox", "password", "web",
@@ -54,7 +54,7 @@ func policyWords(v version) []string {
 	return append(words, "rest-api")
 }
 
-// policies takes a comma list of policies and gives the full list, with "!" before what is denied.
+// policies accepts a comma list of policies and stores the full list, with "!" before each that is denied.
 func policies(r *Router, prop, value string) (string, *Trap) {
 	words := policyWords(r.version)
 	granted := map[string]bool{}
@@ -76,7 +76,7 @@ func policies(r *Router, prop, value string) (string, *Trap) {
 	return strings.Join(append(yes, no...), ","), nil
 }
 
-// splitList cuts a comma list; an empty text has no parts.
+// splitList splits a comma list; an empty text has no parts.
 func splitList(value string) []string {
 	if value == "" {
 		return nil
@@ -84,7 +84,7 @@ func splitList(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// showResource tells what the router is made of.
+// showResource gives hardware, release and load; the load varies with the writes.
 func showResource(r *Router, _ *row, out Item) {
 	channel := " (stable)"
 	built := "2026-01-12 08:17:04"

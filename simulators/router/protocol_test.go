@@ -20,10 +20,10 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// anyCertificate takes the self-signed one.
+// anyCertificate accepts the simulator's self-signed certificate.
 var anyCertificate = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the simulator's own
 
-// login connects the real client.
+// login connects with the client library that the gateway uses.
 func (k *kit) login(service, user, password string) (*routeros.Client, error) {
 	var c *routeros.Client
 	var err error
@@ -39,7 +39,7 @@ func (k *kit) login(service, user, password string) (*routeros.Client, error) {
 	return c, err
 }
 
-// rest makes one HTTP exchange with the full user; body is JSON or empty.
+// rest makes one HTTP exchange as the full user; body is JSON or empty.
 func (k *kit) rest(service, method, path, body string) (int, string) {
 	k.t.Helper()
 	client := &http.Client{
@@ -181,14 +181,14 @@ func TestREST_IsThereByRelease(t *testing.T) {
 	}
 }
 
-// exchange is a request and what its answer has to be.
+// exchange is a request and the expected answer.
 type exchange struct {
 	method, path, body string
 	status             int
 	want               string
 }
 
-// restExchanges are calls of the REST interface one after the other; a want that begins with a quote is a part.
+// restExchanges are calls of REST in this order; a want that begins with a quote is a part of the answer.
 var restExchanges = []exchange{
 	{
 		"PUT", "/rest/ip/pool", `{"name":"p","ranges":"10.0.0.1"}`, 201,
@@ -278,7 +278,7 @@ func TestService_AddressesAndTheSwitchCount(t *testing.T) {
 	}
 }
 
-// controlExchanges are calls of the control surface one after the other; want is a part of the answer.
+// controlExchanges are calls of the control paths in this order; want is a part of the answer.
 var controlExchanges = []exchange{
 	{"GET", "/sim/routers", "", 200, `"name":"r2"`},
 	{"GET", "/sim/routers/nobody/log", "", 404, ""},

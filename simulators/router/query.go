@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// matchQuery evaluates query words over a shown item: a postfix stack whose leftovers are ANDed.
+// matchQuery evaluates query words over a shown item, in postfix order; the results left on the stack are joined by
+// AND.
 func matchQuery(words []string, item Item) (bool, *Trap) {
 	var stack []bool
 	for _, word := range words {
@@ -28,7 +29,7 @@ func matchQuery(words []string, item Item) (bool, *Trap) {
 	return true, nil
 }
 
-// operate applies one operation to the stack.
+// operate applies one of the operators !, | and & to the stack. Source: docs/facts/routeros.md#words-of-the-protocol.
 func operate(stack []bool, op rune) ([]bool, *Trap) {
 	n := len(stack)
 	switch {
@@ -43,7 +44,7 @@ func operate(stack []bool, op rune) ([]bool, *Trap) {
 	return nil, refuse("invalid query")
 }
 
-// matchWord evaluates one word: name=value, name, -name, <name=value, >name=value.
+// matchWord evaluates one word: name=value, name, -name, <name=value, >name=value. Numbers are compared as numbers.
 func matchWord(word string, item Item) bool {
 	if name, ok := strings.CutPrefix(word, "-"); ok {
 		_, present := item[name]

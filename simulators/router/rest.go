@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// webFig is what www shows to a browser.
+// webFig is the page that www sends to a browser, and to REST calls in releases without REST.
 const webFig = "<!DOCTYPE html><html><head><title>RouterOS</title></head><body>WebFig</body></html>"
 
-// badIdentifier is the refusal of a missing or wrong id in a path.
+// badIdentifier refuses a missing or wrong id in a path.
 const badIdentifier = "missing or invalid resource identifier"
 
 // maxRequest bounds a request, in bytes.
 const maxRequest = 1 << 20
 
-// exchange is one REST request under way.
+// exchange is one REST request while it is answered.
 type exchange struct {
 	r   *Router
 	ctx context.Context //nolint:containedctx // lives as long as the request
@@ -26,7 +26,7 @@ type exchange struct {
 	who *caller
 }
 
-// rest is the handler of www or www-ssl.
+// rest serves www or www-ssl. 7.x has REST on www-ssl, and from 7.9 on www, too.
 func (r *Router) rest(secure bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		path, isREST := strings.CutPrefix(strings.SplitN(req.RequestURI, "?", 2)[0], "/rest")
@@ -54,7 +54,7 @@ func (r *Router) rest(secure bool) http.Handler {
 	})
 }
 
-// fail answers with the router's error shape.
+// fail answers with the router's error form; detail may be empty.
 func (x *exchange) fail(status int, detail string) {
 	body := map[string]any{"error": status, "message": http.StatusText(status)}
 	if detail != "" {
@@ -65,7 +65,7 @@ func (x *exchange) fail(status int, detail string) {
 	_ = json.NewEncoder(x.w).Encode(body)
 }
 
-// refuse answers with a trap.
+// refuse answers with the status and text of a trap.
 func (x *exchange) refuse(t *Trap) {
 	if t.Status == http.StatusNotFound {
 		x.fail(t.Status, "")
@@ -74,7 +74,7 @@ func (x *exchange) refuse(t *Trap) {
 	x.fail(t.Status, t.Message)
 }
 
-// do runs a command; false when the answer was given or the connection broke.
+// do runs a command; false when the refusal is already sent. A lost answer aborts the connection.
 func (x *exchange) do(c call) (reply, bool) {
 	c.who = x.who
 	out, trap, answered := x.r.handle(x.ctx, c)
@@ -88,7 +88,7 @@ func (x *exchange) do(c call) (reply, bool) {
 	return out, true
 }
 
-// route reads method and path.
+// route finds menu and item by the path, and the command by the method.
 func (x *exchange) route(req *http.Request, path string) {
 	parent, last := "", path
 	if at := strings.LastIndex(path, "/"); at >= 0 {
@@ -120,7 +120,7 @@ func (x *exchange) route(req *http.Request, path string) {
 	}
 }
 
-// identified checks the last part of a path as an id or a name.
+// identified checks the last part of a path as an id or a name; false when the refusal is already sent.
 func (x *exchange) identified(m *menu, word, method string) bool {
 	_, isID := parseID(word)
 	switch {
@@ -135,7 +135,7 @@ func (x *exchange) identified(m *menu, word, method string) bool {
 	return false
 }
 
-// get prints.
+// get answers with a list, or with one item for an id and for a menu of one item.
 func (x *exchange) get(req *http.Request, m *menu, word string) {
 	c := call{menu: m.path, command: "print", args: Item{}}
 	if word != "" {
@@ -164,7 +164,7 @@ func (x *exchange) get(req *http.Request, m *menu, word string) {
 	x.list(out.rows)
 }
 
-// put adds one item and shows it.
+// put adds one item and answers with it.
 func (x *exchange) put(req *http.Request, m *menu, word string) {
 	c, ok := x.body(req)
 	if !ok {
@@ -181,7 +181,7 @@ func (x *exchange) put(req *http.Request, m *menu, word string) {
 	}
 }
 
-// show answers with one item as it is now.
+// show answers with one item in its present state.
 func (x *exchange) show(status int, m *menu, w *row) {
 	x.r.mu.Lock()
 	item := x.r.shown(m, w, x.who)
@@ -217,7 +217,7 @@ func (x *exchange) change(req *http.Request, m *menu, word string) {
 	}
 }
 
-// post runs a console command.
+// post runs a console command that the path names.
 func (x *exchange) post(req *http.Request, path, command string) {
 	c, ok := x.body(req)
 	if !ok {
@@ -247,7 +247,7 @@ func (x *exchange) post(req *http.Request, path, command string) {
 	}
 }
 
-// execute runs a script for a user who may do all that a script can.
+// execute runs a script for a user with the policies write and policy.
 func (x *exchange) execute(c call) {
 	if !x.who.may("write") || !x.who.may("policy") {
 		x.refuse(noPermission())

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// body reads the arguments of a request.
+// body reads the arguments of a request; false when the refusal is already sent.
 func (x *exchange) body(req *http.Request) (call, bool) {
 	c := call{args: Item{}}
 	text, err := io.ReadAll(http.MaxBytesReader(x.w, req.Body, maxRequest))
@@ -42,7 +42,7 @@ func (x *exchange) body(req *http.Request) (call, bool) {
 	return c, true
 }
 
-// plain is a JSON value as text.
+// plain gives a JSON value as text; strings lose their quotes.
 func plain(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -51,7 +51,7 @@ func plain(value json.RawMessage) string {
 	return string(value)
 }
 
-// object answers with one item.
+// object answers with the first row, or {} without one.
 func (x *exchange) object(status int, rows []Item) {
 	var out bytes.Buffer
 	if len(rows) == 0 {
@@ -62,7 +62,7 @@ func (x *exchange) object(status int, rows []Item) {
 	x.answer(status, out.Bytes())
 }
 
-// list answers with all items.
+// list answers with all rows; [] without any.
 func (x *exchange) list(rows []Item) {
 	var out bytes.Buffer
 	out.WriteByte('[')
@@ -76,14 +76,14 @@ func (x *exchange) list(rows []Item) {
 	x.answer(http.StatusOK, out.Bytes())
 }
 
-// answer sends a JSON body.
+// answer sends a JSON body and ignores write errors.
 func (x *exchange) answer(status int, body []byte) {
 	x.w.Header().Set("Content-Type", "application/json")
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(body)
 }
 
-// writeItem writes an item as the router does: control bytes and bytes that are no UTF-8 go out as they are.
+// writeItem writes an item as a router does: control bytes, and bytes that are not UTF-8, are not escaped.
 func writeItem(out *bytes.Buffer, item Item) {
 	out.WriteByte('{')
 	for i, name := range slices.Sorted(maps.Keys(item)) {

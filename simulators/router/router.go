@@ -15,15 +15,15 @@ type RouterConfig struct {
 	Board    string     // board-name
 	Host     string     // loopback address to listen at; 127.0.0.1 when empty
 	Ports    Ports      // 0 takes a free port, negative none
-	Tunnel   netip.Addr // address under which Dial finds it at the usual ports; zero = none
+	Tunnel   netip.Addr // address at which Dial finds the router; zero = none
 	User     string     // the full user; admin when empty
 	Password string
-	Empty    bool // without the configuration that a router comes with
+	Empty    bool // without the home configuration; see home
 	// DeviceMode lists menus that the device mode forbids, such as "ip/hotspot".
 	DeviceMode []string
 }
 
-// Ports are the listeners of a router.
+// Ports are the TCP ports of a router's listeners; 0 means a free one, a negative number no listener.
 type Ports struct {
 	WWW    int `json:"www"`
 	WWWSSL int `json:"www-ssl"`
@@ -49,14 +49,14 @@ type Router struct {
 	macs      uint64
 	writes    uint64 // applied over a protocol
 	memory    uint64
-	seenFrom  netip.Addr // whom a loopback client stands for
+	seenFrom  netip.Addr // the address of loopback clients for address filters
 	off       bool
 	faults    Faults
 	lines     []string // log of writes, for tests
 	door      door
 }
 
-// newRouter makes a router with the configuration it comes with.
+// newRouter makes a router with its factory configuration; it does not listen yet.
 func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	cfg.Version = cmp.Or(cfg.Version, "7.16")
 	cfg.Board = cmp.Or(cfg.Board, "RB5009UG+S+")
@@ -81,16 +81,16 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	return r, nil
 }
 
-// Name is the router's name in the simulator, not its identity.
+// Name gives the router's name in the simulator, which is not its identity.
 func (r *Router) Name() string { return r.cfg.Name }
 
-// now is the simulator's time.
+// now gives the simulator's time.
 func (r *Router) now() time.Time { return r.sim.clock.Now() }
 
-// uptime is the time since the last boot.
+// uptime gives the time since the last boot. The lock is held.
 func (r *Router) uptime() time.Duration { return r.now().Sub(r.booted) }
 
-// put inserts an item without any check: for what the router comes with.
+// put inserts an item without any check: for the factory configuration and sessions.
 func (r *Router) put(path string, w row, props ...string) *row {
 	m := r.menus[path]
 	w.props = Item{}
@@ -116,7 +116,7 @@ func (r *Router) put(path string, w row, props ...string) *row {
 	return kept
 }
 
-// unblank reads a default.
+// unblank gives the stored value of a default.
 func unblank(def string) string {
 	if def == blank {
 		return ""
@@ -124,7 +124,7 @@ func unblank(def string) string {
 	return def
 }
 
-// factory fills in what every router has, and a plain home configuration.
+// factory fills in the items that every router has and, unless Empty, a home configuration.
 func (r *Router) factory() {
 	for path, m := range r.menus {
 		if m.single {
@@ -178,7 +178,7 @@ func (r *Router) factory() {
 	}
 }
 
-// home is the configuration that a home router comes with: one WAN port, a bridge over some others, a firewall.
+// home adds the usual configuration of a home router: one WAN port, a bridge over two others, a firewall.
 func (r *Router) home() {
 	r.put("interface/list", row{}, "name", "WAN", "comment", "defconf")
 	r.put("interface/list", row{}, "name", "LAN", "comment", "defconf")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// eval gives the value of an expression; item is what a condition is about.
+// eval gives the value of an expression; nil is nothing. item is the item that a condition is evaluated for.
 func (m *machine) eval(x expr, s *scope, item Item) (any, error) {
 	switch x := x.(type) {
 	case literal:
@@ -56,7 +56,7 @@ func (m *machine) eval(x expr, s *scope, item Item) (any, error) {
 	return nil, errors.New("syntax error")
 }
 
-// unary negates.
+// unary applies - to a number, or ! to a truth value.
 func (m *machine) unary(x unary, s *scope, item Item) (any, error) {
 	value, err := m.eval(x.x, s, item)
 	if err != nil {
@@ -71,7 +71,7 @@ func (m *machine) unary(x unary, s *scope, item Item) (any, error) {
 	return nil, errors.New("cannot negate")
 }
 
-// binary applies an operator; the right side of and, or is left alone when the left side decides.
+// binary applies an operator; the right side of && and || is not evaluated when the left side decides.
 func (m *machine) binary(x binary, s *scope, item Item) (any, error) {
 	left, err := m.eval(x.left, s, item)
 	if err != nil {
@@ -120,7 +120,7 @@ func (m *machine) binary(x binary, s *scope, item Item) (any, error) {
 	return calculate(x.op, left, right)
 }
 
-// asList is a list, or a value as a list of one; nothing is an empty one.
+// asList gives a list unchanged, another value as a list of one, and nothing as an empty list.
 func asList(value any) []any {
 	switch v := value.(type) {
 	case nil:
@@ -131,13 +131,13 @@ func asList(value any) []any {
 	return []any{value}
 }
 
-// truth tells whether a value is a yes.
+// truth reports whether a value counts as true: true, or the texts "true" and "yes".
 func truth(value any) bool {
 	text, isText := value.(string)
 	return value == true || isText && (text == "true" || text == "yes")
 }
 
-// same compares values of one type.
+// same compares values of one type; functions are never equal.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -157,7 +157,7 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// loose compares a property, which is text, with a value of any type; an unset one equals no and "".
+// loose compares a property, which is text, with a value of any type; an unset property equals no and "".
 func loose(a, b any) bool {
 	if yes, ok := b.(bool); ok {
 		return truth(a) == yes
@@ -168,7 +168,7 @@ func loose(a, b any) bool {
 	return show(a) == show(b)
 }
 
-// ordered compares numbers, or texts.
+// ordered compares two numbers or two texts; other types are an error.
 func ordered(op string, left, right any) (any, error) {
 	var order int
 	a, okA := left.(int64)
@@ -184,7 +184,7 @@ func ordered(op string, left, right any) (any, error) {
 	return map[string]bool{"<": order < 0, ">": order > 0, "<=": order <= 0, ">=": order >= 0}[op], nil
 }
 
-// calculate applies arithmetic.
+// calculate applies +, -, *, / or % to whole numbers.
 func calculate(op string, left, right any) (any, error) {
 	a, okA := left.(int64)
 	b, okB := right.(int64)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// value reads one operand as an argument has it: operators are only in parentheses.
+// value reads one operand in the form of an argument: operators are allowed in parentheses only.
 func (p *parser) value() expr {
 	switch p.peek() {
 	case '"':
@@ -36,7 +36,7 @@ func (p *parser) value() expr {
 	return literal{valueOf(p.text[from:p.at])}
 }
 
-// expect reads a text that must be there.
+// expect reads a text that must stand here.
 func (p *parser) expect(text string) {
 	p.blanks(true)
 	if !p.has(text) {
@@ -45,7 +45,7 @@ func (p *parser) expect(text string) {
 	p.at += len(text)
 }
 
-// braces reads {commands} or, when that is what it is, {1;2}.
+// braces reads {commands} as a block, or {1;2} as a list.
 func (p *parser) braces() expr {
 	from := p.at
 	p.at++
@@ -70,13 +70,13 @@ func (p *parser) braces() expr {
 	return block{p.inside("}")}
 }
 
-// isList tells whether braces that begin with a variable hold values: a call of it stands alone.
+// isList reports whether braces that begin with a variable hold values: a second variable follows a semicolon.
 func (p *parser) isList(from int) bool {
 	end := strings.IndexByte(p.text[from:], '}')
 	return end > 0 && strings.Contains(p.text[from:from+end], ";$")
 }
 
-// valueOf is a bare word as the value that it means.
+// valueOf converts a bare word: yes, no, true and false to a truth value, digits to a number.
 func valueOf(word string) any {
 	switch word {
 	case "yes", "true":
@@ -126,7 +126,7 @@ func (p *parser) quoted() expr {
 	}
 }
 
-// embedded reads what follows a $ in a string.
+// embedded reads the variable, command or expression after a $ in a string.
 func (p *parser) embedded() expr {
 	switch p.peek() {
 	case '[', '(':
@@ -135,7 +135,7 @@ func (p *parser) embedded() expr {
 	return variable{p.name()}
 }
 
-// escape reads what follows a backslash in a string.
+// escape reads the character after a backslash in a string: a sign, a letter, or two hexadecimal digits.
 func (p *parser) escape() string {
 	c := p.peek()
 	p.at++
@@ -150,7 +150,7 @@ func (p *parser) escape() string {
 		return "\t"
 	case '_':
 		return " "
-	case '\r', '\n': // a continued line: the indentation of the next one does not count
+	case '\r', '\n': // a continued line: the next line's indentation is skipped
 		p.blanks(true)
 		return ""
 	}
@@ -164,13 +164,13 @@ func (p *parser) escape() string {
 	return ""
 }
 
-// levels are the operators, the loosest first.
+// levels are the operators by precedence, the loosest first.
 var levels = [][]string{
 	{"||", "or"}, {"&&", "and"}, {"in"}, {"!=", "<=", ">=", "=", "<", ">", "~"}, {","}, {"."}, {"+", "-"},
 	{"*", "/", "%"}, {"->"},
 }
 
-// operator reads an operator of a level.
+// operator reads an operator of a level; "" when another one, or none, stands here.
 func (p *parser) operator(level int) string {
 	p.blanks(true)
 	for _, op := range levels[level] {
@@ -186,7 +186,7 @@ func (p *parser) operator(level int) string {
 	return ""
 }
 
-// expression reads operands and operators from a level on. In a condition, words are properties.
+// expression reads operands and operators of a level and of tighter ones. In a condition, words are properties.
 func (p *parser) expression(level int, about bool) expr {
 	if level == len(levels) {
 		return p.operand(about)
@@ -209,16 +209,16 @@ func (p *parser) expression(level int, about bool) expr {
 	}
 }
 
-// comparand is the right side of a comparison in a condition: a word there is a value.
+// comparand reads the right side of a comparison in a condition, where a word is a value.
 func (p *parser) comparand() expr {
 	p.blanks(false)
 	return p.value()
 }
 
-// numeric are the values that begin with a digit: addresses, times and numbers.
+// numeric matches values that begin with a digit: addresses, times and numbers.
 var numeric = regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+(/\d+)?|\d+:\d+:\d+|\d+[a-z][0-9a-z]*|\d+)`)
 
-// operand reads one operand of an expression.
+// operand reads one operand of an expression, with its signs.
 func (p *parser) operand(about bool) expr {
 	p.blanks(true)
 	switch c := p.peek(); {
@@ -256,7 +256,7 @@ func (p *parser) operand(about bool) expr {
 	return literal{valueOf(w)}
 }
 
-// condition reads what follows find or where: conditions side by side must all hold.
+// condition reads the condition after find or where; several in a row must all hold.
 func (p *parser) condition() expr {
 	var all expr
 	for {
@@ -273,7 +273,7 @@ func (p *parser) condition() expr {
 	}
 }
 
-// chunks cuts a text into what a terminal runs at a time: a line, or a block with all its lines.
+// chunks splits a text into the parts that a terminal runs at a time: a line, or a block with all its lines.
 func chunks(text string) []string {
 	var out []string
 	depth, from := 0, 0

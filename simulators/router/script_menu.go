@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isFolder tells whether menus begin with a path.
+// isFolder reports whether a path is a menu or the beginning of one.
 func (p *parser) isFolder(path string) bool {
 	if path == "log" {
 		return true
@@ -18,7 +18,7 @@ func (p *parser) isFolder(path string) bool {
 	return false
 }
 
-// path reads menus, the command and its arguments.
+// path reads menus, the command and its arguments. A path without a command changes the present menu.
 func (p *parser) path(c command, menu string) command {
 	for {
 		p.blanks(false)
@@ -48,13 +48,13 @@ func (p *parser) path(c command, menu string) command {
 	return p.verb(c)
 }
 
-// ends tells whether a statement ends here.
+// ends reports whether a statement ends here.
 func (p *parser) ends() bool {
 	c := p.peek()
 	return c == 0 || strings.IndexByte(";\n]})", c) >= 0
 }
 
-// verb reads the arguments of a menu's command and checks what can be known from the text.
+// verb reads the arguments of a menu's command and checks names and fixed values.
 func (p *parser) verb(c command) command {
 	m := p.r.menus[c.menu]
 	if c.menu == "log" && slices.Contains([]string{"info", "warning", "error", "debug"}, c.verb) {
@@ -86,7 +86,7 @@ func (p *parser) verb(c command) command {
 	return c
 }
 
-// skipWhere reads the word "where".
+// skipWhere reads the word "where", if it stands here.
 func (p *parser) skipWhere() bool {
 	if p.has("where") && (p.at+5 == len(p.text) || !isWord(p.text[p.at+5])) {
 		p.at += 5
@@ -95,7 +95,7 @@ func (p *parser) skipWhere() bool {
 	return false
 }
 
-// known lists the named arguments of a menu's command in this release.
+// known gives the names of the arguments that a menu's command has in this release.
 func (p *parser) known(m *menu, verb string) []string {
 	switch verb {
 	case "print":
@@ -127,7 +127,7 @@ func (p *parser) known(m *menu, verb string) []string {
 	return names
 }
 
-// checkFixed refuses a written value that the release does not know.
+// checkFixed refuses a literal value of a fixed property that the release does not know.
 func (p *parser) checkFixed(m *menu, a argument) {
 	one := m.prop(p.r.version, a.name)
 	if one == nil || !one.fixed || one.check == nil {
@@ -140,7 +140,7 @@ func (p *parser) checkFixed(m *menu, a argument) {
 	}
 }
 
-// arguments reads values up to the end of the statement. Names that are not known are refused unless any may be given.
+// arguments reads values up to the end of the statement. Unknown names are refused, unless anyName is set.
 func (p *parser) arguments(known []string, anyName bool) []argument {
 	var out []argument
 	for {
@@ -170,5 +170,5 @@ func (p *parser) arguments(known []string, anyName bool) []argument {
 	}
 }
 
-// endsWord tells whether a word ends here.
+// endsWord reports whether a word ends here.
 func (p *parser) endsWord() bool { return p.ends() || p.peek() == ' ' || p.peek() == '\r' }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// language are the commands that need no menu, and what named arguments they take.
+// language has the commands that need no menu, with the names of their arguments.
 var language = map[string][]string{
 	"put": nil, "local": nil, "global": nil, "set": nil, "if": {"do", "else"}, "foreach": {"in", "do"},
 	"for": {"from", "to", "step", "do"}, "while": {"do"}, "do": {"while", "on-error"}, "delay": nil, "error": nil,
@@ -14,7 +14,7 @@ var language = map[string][]string{
 	"execute": {"script"}, "toarray": nil, "nothing": nil, "log": nil,
 }
 
-// bare are those that may be written without a colon.
+// bare has the commands that may be written without a colon.
 var bare = []string{
 	"put", "local", "global", "if", "foreach", "for", "while", "do", "delay", "error", "return", "execute",
 }
@@ -24,16 +24,16 @@ type parser struct {
 	r    *Router
 	text string
 	at   int
-	menu string // where commands without a path belong to
+	menu string // the menu of commands without a path
 }
 
-// parseFault is a fault of the text.
+// parseFault is a fault of the text; parser.fail panics with it.
 type parseFault struct{ message string }
 
-// Error gives the message.
+// Error gives the router's message with line and column.
 func (f parseFault) Error() string { return f.message }
 
-// fail stops reading; parse catches it.
+// fail ends the parsing with a panic, which parse turns into an error.
 func (p *parser) fail(message string) {
 	before := p.text[:min(p.at, len(p.text))]
 	panic(parseFault{
@@ -42,7 +42,7 @@ func (p *parser) fail(message string) {
 	})
 }
 
-// parse reads a whole script.
+// parse reads a whole script that begins in a menu; after is the menu in which it ends.
 func (r *Router) parse(text, menu string) (body []command, after string, err error) {
 	p := &parser{r: r, text: text, menu: menu}
 	defer func() {
@@ -58,7 +58,7 @@ func (r *Router) parse(text, menu string) (body []command, after string, err err
 	return body, p.menu, nil
 }
 
-// peek is the next byte, 0 at the end.
+// peek gives the next byte; 0 at the end.
 func (p *parser) peek() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -66,10 +66,10 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// has tells whether the rest begins with a text.
+// has reports whether the rest of the text begins with text.
 func (p *parser) has(text string) bool { return strings.HasPrefix(p.text[p.at:], text) }
 
-// blanks skips spaces and continued lines, and line ends too when lines is set.
+// blanks skips spaces and continued lines; with lines set, line ends too.
 func (p *parser) blanks(lines bool) {
 	for p.at < len(p.text) {
 		c := p.text[p.at]
@@ -86,7 +86,7 @@ func (p *parser) blanks(lines bool) {
 	}
 }
 
-// commands reads statements up to a closing byte or, without one, to the end.
+// commands reads statements up to the closing byte; "" means up to the end.
 func (p *parser) commands(closing string) []command {
 	var out []command
 	for {
@@ -116,10 +116,10 @@ func (p *parser) commands(closing string) []command {
 	}
 }
 
-// line is the number of the present line.
+// line gives the number of the present line, from 1.
 func (p *parser) line() int { return 1 + strings.Count(p.text[:p.at], "\n") }
 
-// word reads letters, digits and dashes.
+// word reads letters, digits, dashes and underscores; "" when none stands here.
 func (p *parser) word() string {
 	from := p.at
 	for p.at < len(p.text) && isWord(p.text[p.at]) {
@@ -128,12 +128,12 @@ func (p *parser) word() string {
 	return p.text[from:p.at]
 }
 
-// isWord tells whether a byte belongs to a name.
+// isWord reports whether a byte belongs to a word.
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-// command reads one statement.
+// command reads one statement: a block, a call of a variable, a command of the language, or one of a menu.
 func (p *parser) command() command {
 	c := command{line: p.line()}
 	switch p.peek() {
@@ -167,20 +167,20 @@ func (p *parser) command() command {
 	return p.path(c, p.menu)
 }
 
-// menuHas tells whether the present menu has a command.
+// menuHas reports whether the present menu has a command.
 func (p *parser) menuHas(verb string) bool {
 	m := p.r.menus[p.menu]
 	return m != nil && m.has(verb)
 }
 
-// inside reads the statements of a block, whose menu changes do not reach out of it.
+// inside reads the statements of a block; a change of menu ends with the block.
 func (p *parser) inside(closing string) []command {
 	menu := p.menu
 	defer func() { p.menu = menu }()
 	return p.commands(closing)
 }
 
-// spoken reads a command of the language.
+// spoken reads a command of the language and its arguments.
 func (p *parser) spoken(c command) command {
 	c.name = p.word()
 	known, ok := language[c.name]
@@ -195,7 +195,7 @@ func (p *parser) spoken(c command) command {
 	return c
 }
 
-// variableNames reads a, "a" or a,b.
+// variableNames reads the variables of a command: a, "a", or a,b for foreach.
 func (p *parser) variableNames() string {
 	if p.peek() == '"' {
 		if text, ok := p.quoted().(literal); ok {

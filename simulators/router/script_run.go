@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// maxSteps is how many statements a script may run: an endless loop ends as an error.
+// maxSteps bounds the statements that a script may run, so that an endless loop ends with an error.
 const maxSteps = 200_000
 
-// maxDepth is how deep functions may call each other.
+// maxDepth bounds how deep blocks and functions may be nested.
 const maxDepth = 500
 
-// machine runs scripts on a router, with all rights and as if typed at its console.
+// machine runs one script on a router, with all rights, through Do.
 type machine struct {
 	r       *Router
 	globals map[string]any
 	out     strings.Builder
 	steps   int
-	depth   int // of blocks within blocks
+	depth   int // of nested blocks
 }
 
 // scope holds the local variables of a block.
@@ -29,10 +29,10 @@ type scope struct {
 	outer *scope
 }
 
-// with opens a block within a scope.
+// with opens a block inside a scope.
 func (s *scope) with(vars map[string]any) *scope { return &scope{vars, s} }
 
-// holder finds the scope of a variable, nil for none.
+// holder finds the scope that has a variable; nil when there is none.
 func (s *scope) holder(name string) *scope {
 	for at := s; at != nil; at = at.outer {
 		if _, ok := at.vars[name]; ok {
@@ -42,17 +42,17 @@ func (s *scope) holder(name string) *scope {
 	return nil
 }
 
-// function is a block as a value.
+// function is a block used as a value, such as a variable that can be called.
 type function struct{ body []command }
 
-// returned carries a value out of a block.
+// returned carries the value of :return out of nested blocks, as an error.
 type returned struct{ value any }
 
-// Error is what a :return outside of everything says.
+// Error is needed for the type error; scripts never show this text.
 func (returned) Error() string { return "returned" }
 
-// Script runs a script as /import does: it is read whole first, and stops at the first fault. It gives what the script
-// printed.
+// Script runs a script as /import does: the whole text is parsed first, and the run stops at the first fault. It gives
+// the printed text.
 func (r *Router) Script(text string) (string, error) {
 	m := &machine{r: r, globals: map[string]any{}}
 	body, _, err := r.parse(text, "")
@@ -65,8 +65,8 @@ func (r *Router) Script(text string) (string, error) {
 	return m.out.String(), err
 }
 
-// Paste runs a script as a terminal does: each line or block is read and run by itself with local variables of its own,
-// and a fault does not stop the next. Tabs and unescaped question marks are faults, since a terminal acts on them.
+// Paste runs a script as a terminal does: each line or block is parsed and run alone, with its own local variables,
+// and a fault does not stop the next. Tabs and unescaped question marks are faults, because a terminal acts on them.
 func (r *Router) Paste(text string) (string, []error) {
 	m := &machine{r: r, globals: map[string]any{}}
 	var faults []error
@@ -117,7 +117,7 @@ func (m *machine) commands(body []command, s *scope) (last any, err error) {
 	return last, nil
 }
 
-// step counts a statement or a round of a loop.
+// step counts a statement or a round of a loop; it fails after maxSteps.
 func (m *machine) step() error {
 	if m.steps++; m.steps > maxSteps {
 		return errors.New("interrupted")
@@ -125,7 +125,7 @@ func (m *machine) step() error {
 	return nil
 }
 
-// invoke runs a variable that holds a function; named arguments are its variables.
+// invoke runs a variable that holds a function; the arguments become its variables, unnamed ones as $1, $2, …
 func (m *machine) invoke(c command, s *scope) (any, error) {
 	value, err := m.eval(variable{c.call}, s, nil)
 	f, ok := value.(function)
@@ -150,7 +150,7 @@ func (m *machine) invoke(c command, s *scope) (any, error) {
 	return value, err
 }
 
-// block runs an argument that is a block.
+// block runs an argument that is a block or a function.
 func (m *machine) block(x expr, s *scope, vars map[string]any) (any, error) {
 	b, ok := x.(block)
 	if !ok {
@@ -167,7 +167,7 @@ func (m *machine) block(x expr, s *scope, vars map[string]any) (any, error) {
 	return m.commands(b.body, s.with(vars))
 }
 
-// cmpErr is the error, or a new one.
+// cmpErr gives err, or an error with the message when err is nil.
 func cmpErr(err error, message string) error {
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func cmpErr(err error, message string) error {
 	return errors.New(message)
 }
 
-// menu runs a menu's command.
+// menu runs a menu's command. Only find, get and commands that return an id have a value.
 func (m *machine) menu(c command, s *scope) (any, error) {
 	switch c.verb {
 	case "find":
@@ -217,7 +217,7 @@ func (m *machine) menu(c command, s *scope) (any, error) {
 			return nil, nil // a find without a result changes nothing
 		}
 		if _, err := strconv.Atoi(numbers); err == nil {
-			return nil, errors.New("no such item (4)") // print numbers mean nothing in scripts
+			return nil, errors.New("no such item (4)") // the numbers of print are not valid in scripts
 		}
 		args["numbers"] = strings.ReplaceAll(numbers, ";", ",")
 	}
@@ -231,7 +231,7 @@ func (m *machine) menu(c command, s *scope) (any, error) {
 	return items[0]["ret"], nil
 }
 
-// items lists what a find or print is about.
+// items gives the items of a find or print that meet its condition.
 func (m *machine) items(c command, s *scope) ([]Item, error) {
 	all, err := m.r.Do(c.menu, "print", nil)
 	if err != nil || c.where == nil {
@@ -250,7 +250,7 @@ func (m *machine) items(c command, s *scope) ([]Item, error) {
 	return out, nil
 }
 
-// get reads one property of one item, or of the only one.
+// get reads one property of one item, or of the only item of a menu.
 func (m *machine) get(c command, s *scope) (any, error) {
 	var words []string
 	for _, a := range c.args {

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// bootstrap is the script of testdata.
+// bootstrap reads the script in testdata.
 func bootstrap(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/bootstrap.rsc")
@@ -34,7 +34,7 @@ func TestScript_ABootstrapRunsOnAllReleasesAndTwice(t *testing.T) {
 		if len(faults) > 0 || !strings.HasSuffix(out, "done\n") {
 			t.Fatalf("%s pasted: %v, %s", version, faults, out)
 		}
-		drop := func(s router.Snapshot) router.Snapshot { // our own rule is made anew, with another id
+		drop := func(s router.Snapshot) router.Snapshot { // the platform's rule is created again, with another id
 			return s.Without(func(menu string, item router.Item) bool {
 				return strings.HasPrefix(item["comment"], "Platform-fw:") && menu == "ip/firewall/filter"
 			})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// pick cuts a piece out of a text or a list.
+// pick cuts a part out of a text or a list: values are the text, the first place, and the place after the last.
 func pick(values []any) (any, error) {
 	if len(values) < 2 {
 		return nil, errors.New("missing value of pick")
@@ -34,7 +34,7 @@ func pick(values []any) (any, error) {
 	return text[min(from, n):max(min(to, n), min(from, n))], nil
 }
 
-// search finds a text in a text, or an item in a list; nothing when it is not there.
+// search gives the place of a text in a text, or of an item in a list; nothing when it is absent.
 func search(values []any) (any, error) {
 	if len(values) < 2 {
 		return nil, errors.New("missing value of find")
@@ -58,7 +58,7 @@ func search(values []any) (any, error) {
 	return nil, nil
 }
 
-// kindOf names the type of a value.
+// kindOf gives the name that :typeof has for a value's type.
 func kindOf(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -79,7 +79,7 @@ func kindOf(value any) string {
 	return "str"
 }
 
-// given is a value as an argument of a menu's command.
+// given converts a value to an argument of a menu's command: truth values become yes and no.
 func given(value any) string {
 	switch value {
 	case true:
@@ -90,7 +90,7 @@ func given(value any) string {
 	return show(value)
 }
 
-// show is a value as text.
+// show converts a value to text: lists are joined by semicolons.
 func show(value any) string {
 	switch v := value.(type) {
 	case nil:

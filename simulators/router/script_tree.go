@@ -1,11 +1,11 @@
 package router
 
-// expr is a piece of a script that has a value.
+// expr is a part of a script that has a value; machine.eval has a case for each kind.
 type expr interface{ isExpr() }
 
 // The kinds of expressions.
 type (
-	// literal is a value as written.
+	// literal is a value that stands in the text.
 	literal struct{ value any }
 	// joined is a string with variables or commands in it.
 	joined struct{ parts []expr }
@@ -13,11 +13,11 @@ type (
 	variable struct{ name string }
 	// substitution is [command].
 	substitution struct{ body []command }
-	// block is {commands}, run when somebody does it.
+	// block is {commands}; the command that takes it decides when it runs.
 	block struct{ body []command }
 	// list is {1;2;3}.
 	list struct{ items []expr }
-	// binary is two operands and what is between them.
+	// binary is two operands with an operator between them.
 	binary struct {
 		op          string
 		left, right expr
@@ -41,7 +41,7 @@ func (binary) isExpr()       {}
 func (unary) isExpr()        {}
 func (property) isExpr()     {}
 
-// command is one statement.
+// command is one statement. The first of scope, call, name and verb that is set decides its kind.
 type command struct {
 	line  int
 	name  string // of a command of the language such as "put"; "" for others
@@ -51,16 +51,16 @@ type command struct {
 	menu  string // of a menu's command
 	verb  string // the menu's command; "" only goes to the menu
 	args  []argument
-	where expr // nil takes all
+	where expr // condition of find or print; nil matches all
 }
 
-// argument is a value with or without a name.
+// argument is a value; name is "" for a positional one.
 type argument struct {
 	name  string
 	value expr
 }
 
-// arg finds a named argument.
+// arg finds a named argument; nil when it is absent.
 func (c command) arg(name string) expr {
 	for _, a := range c.args {
 		if a.name == name {
@@ -70,7 +70,7 @@ func (c command) arg(name string) expr {
 	return nil
 }
 
-// positional gives the arguments without names.
+// positional gives the arguments without names, in order.
 func (c command) positional() []expr {
 	var out []expr
 	for _, a := range c.args {

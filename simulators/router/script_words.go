@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// spoken runs a command of the language.
+// spoken runs a command of the language. The commands handled first get their arguments unevaluated.
 func (m *machine) spoken(c command, s *scope) (any, error) {
 	switch c.name {
 	case "local", "global", "set":
@@ -33,7 +33,7 @@ func (m *machine) spoken(c command, s *scope) (any, error) {
 	return m.word(c.name, values)
 }
 
-// word runs a command whose arguments are values.
+// word runs a command whose arguments are evaluated. :delay takes no time.
 func (m *machine) word(name string, values []any) (any, error) {
 	if len(values) == 0 {
 		return nil, map[bool]error{true: returned{}, false: errors.New("missing value of " + name)}[name == "return"]
@@ -83,7 +83,7 @@ func (m *machine) word(name string, values []any) (any, error) {
 	return nil, nil
 }
 
-// assign makes or changes a variable.
+// assign runs :local, :global or :set.
 func (m *machine) assign(c command, s *scope) error {
 	words := c.positional()
 	name := show(words[0].(literal).value)
@@ -116,7 +116,7 @@ func (m *machine) assign(c command, s *scope) error {
 	return nil
 }
 
-// choose runs one of two blocks.
+// choose runs :if, whose condition must be a truth value.
 func (m *machine) choose(c command, s *scope) (any, error) {
 	words := c.positional()
 	if len(words) != 1 {
@@ -140,7 +140,7 @@ func (m *machine) choose(c command, s *scope) (any, error) {
 	return m.block(branch, s, map[string]any{})
 }
 
-// attempt runs a block, and another one when it fails, or again while a condition holds.
+// attempt runs :do: with on-error another block after a failure, with while again while a condition holds.
 func (m *machine) attempt(c command, s *scope) (any, error) {
 	words := c.positional()
 	if len(words) != 1 {
@@ -162,7 +162,7 @@ func (m *machine) attempt(c command, s *scope) (any, error) {
 	}
 }
 
-// loop runs a block for each item, number, or while a condition holds.
+// loop runs :foreach, :for or :while.
 func (m *machine) loop(c command, s *scope) error {
 	body := c.arg("do")
 	if body == nil {
@@ -194,7 +194,7 @@ func (m *machine) loop(c command, s *scope) error {
 	return err
 }
 
-// series is what a loop goes over.
+// series gives the values of the variable of :foreach or :for.
 func (m *machine) series(c command, s *scope) ([]any, error) {
 	if c.name == "foreach" {
 		if c.arg("in") == nil {
@@ -226,7 +226,7 @@ func (m *machine) series(c command, s *scope) ([]any, error) {
 	return items, nil
 }
 
-// background runs a script by itself: its faults do not reach the one that started it.
+// background runs :execute. A fault in the started script does not reach the script that started it.
 func (m *machine) background(c command, s *scope) (any, error) {
 	x := c.arg("script")
 	if x == nil && len(c.positional()) > 0 {

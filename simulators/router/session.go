@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// flow is the traffic of one row.
+// flow is the traffic of one row. Counters grow with the rates from the instant since.
 type flow struct {
 	rx, tx         uint64 // bytes
 	rxRate, txRate uint64 // bytes a second from since on
@@ -16,7 +16,7 @@ type flow struct {
 	downs          uint64
 }
 
-// flowOf gives the stored traffic of a row, made at first use.
+// flowOf gives the stored traffic of a row, created at the first use.
 func (r *Router) flowOf(w *row) *flow {
 	f, ok := r.traffic[w]
 	if !ok {
@@ -26,7 +26,7 @@ func (r *Router) flowOf(w *row) *flow {
 	return f
 }
 
-// trafficOf is the traffic of a row up to now.
+// trafficOf gives the traffic of a row up to now, in whole seconds of its rates.
 func (r *Router) trafficOf(w *row) flow {
 	f := *r.flowOf(w)
 	seconds := uint64(max(r.now().Sub(f.since), 0) / time.Second)
@@ -35,31 +35,31 @@ func (r *Router) trafficOf(w *row) flow {
 	return f
 }
 
-// born stamps a new row.
+// born records the creation time of a new row.
 func (r *Router) born(w *row) { r.flowOf(w) }
 
-// bornOf is when a row was made.
+// bornOf gives the creation time of a row.
 func (r *Router) bornOf(w *row) time.Time { return r.flowOf(w).born }
 
-// since is the age of a row.
+// since gives the age of a row.
 func (r *Router) since(w *row) time.Duration { return r.now().Sub(r.bornOf(w)) }
 
-// Session is a customer who is connected.
+// Session is a connected customer, as RADIUS and the network would create it.
 type Session struct {
 	Kind    string `json:"kind"` // "pppoe" or "hotspot"
 	User    string `json:"user"`
 	Server  string `json:"server"` // service-name of the PPPoE server, or name of the hotspot
 	MAC     string `json:"mac"`
 	Address string `json:"address"`
-	// Rate is Mikrotik-Rate-Limit's first part, upload/download as "5M/10M"; empty makes no queue.
+	// Rate is the first part of Mikrotik-Rate-Limit, upload/download as "5M/10M"; empty means no queue.
 	Rate string `json:"rate"`
-	List string `json:"list"` // address list that the customer is put on; empty for none
-	// RxBytes and TxBytes are what the customer uploads and downloads each second.
+	List string `json:"list"` // address list of the customer; empty for none
+	// RxBytes and TxBytes are the bytes that the customer uploads and downloads in a second.
 	RxBytes uint64 `json:"rxBytes"`
 	TxBytes uint64 `json:"txBytes"`
 }
 
-// Connect starts a session on a server that is enabled; it gives the id in the active list.
+// Connect starts a session on an enabled server and gives its id in the active list.
 func (r *Router) Connect(s Session) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *Router) Connect(s Session) (string, error) {
 	return "", fmt.Errorf("session kind %q is neither pppoe nor hotspot", s.Kind)
 }
 
-// server finds an enabled server by a property.
+// server finds an enabled server on an enabled interface by a property.
 func (r *Router) server(path, prop, value string) (*row, error) {
 	for _, w := range r.tableOf(path).rows {
 		if w.props[prop] == value && w.props["disabled"] != "true" {
@@ -92,7 +92,7 @@ func (r *Router) server(path, prop, value string) (*row, error) {
 	return nil, fmt.Errorf("%s has no enabled server with %s %q", path, prop, value)
 }
 
-// dialIn makes what a PPPoE session leaves on a router.
+// dialIn creates the dynamic items of a PPPoE session: interface, queue, address and route.
 func (r *Router) dialIn(s Session) (string, error) {
 	server, err := r.server("interface/pppoe-server/server", "service-name", s.Server)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Router) dialIn(s Session) (string, error) {
 	return formatID(active.id), nil
 }
 
-// login makes what a hotspot session leaves on a router.
+// login creates the dynamic items of a hotspot session. Its id is the address, as on a router.
 func (r *Router) login(s Session) (string, error) {
 	server, err := r.server("ip/hotspot", "name", s.Server)
 	if err != nil {
@@ -158,13 +158,13 @@ func (r *Router) login(s Session) (string, error) {
 	return formatID(active.id), nil
 }
 
-// trickle starts the traffic of a session.
+// trickle starts the traffic of a session at its rates.
 func (r *Router) trickle(w *row, s Session) {
 	f := r.flowOf(w)
 	f.rxRate, f.txRate = s.RxBytes, s.TxBytes
 }
 
-// shape makes the dynamic queue and the entry of the address list.
+// shape creates the session's dynamic queue and its entry in an address list.
 func (r *Router) shape(active *row, name, target string, s Session) {
 	if s.Rate != "" {
 		if limit, trap := ratePair(r, "max-limit", s.Rate); trap == nil {
@@ -180,7 +180,7 @@ func (r *Router) shape(active *row, name, target string, s Session) {
 	}
 }
 
-// Lease is a device that got its address from the router.
+// Lease is a device with an address that the router's DHCP server gave it.
 type Lease struct {
 	Address string `json:"address"`
 	MAC     string `json:"mac"`
@@ -188,7 +188,7 @@ type Lease struct {
 	Server  string `json:"server"` // of ip/dhcp-server
 }
 
-// Lease gives out an address; the entry is dynamic and bound.
+// Lease adds a dynamic lease in the state bound.
 func (r *Router) Lease(l Lease) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,7 +214,7 @@ func (r *Router) Lease(l Lease) error {
 	return nil
 }
 
-// Disconnect ends the sessions of a user and tells how many there were.
+// Disconnect ends the sessions of a user and gives their number.
 func (r *Router) Disconnect(user string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,7 +230,7 @@ func (r *Router) Disconnect(user string) int {
 	return n
 }
 
-// AddTraffic adds bytes to an interface's counters and sets its rate from now on.
+// AddTraffic adds bytes to an interface's counters and sets its rates, in bytes a second, from now on.
 func (r *Router) AddTraffic(name string, rx, tx, rxRate, txRate uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,8 +244,8 @@ func (r *Router) AddTraffic(name string, rx, tx, rxRate, txRate uint64) error {
 	return nil
 }
 
-// restart is what a reboot does to the store: sessions and whatever was dynamic for them are gone, counters and uptime
-// begin anew.
+// restart does to the store what a reboot does: sessions with their dynamic items end, counters and uptime begin at 0.
+// The lock is held.
 func (r *Router) restart() {
 	for _, path := range []string{"ppp/active", "ip/hotspot/active", "ip/hotspot/cookie"} {
 		for _, w := range append([]*row(nil), r.tableOf(path).rows...) {
@@ -258,7 +258,7 @@ func (r *Router) restart() {
 	r.sessions = 0
 }
 
-// Reboot restarts the router: connections break.
+// Reboot restarts the router and breaks its connections; the router is up again at once.
 func (r *Router) Reboot() {
 	r.mu.Lock()
 	r.restart()

@@ -20,7 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// quiet swallows what net/http has to say about broken connections.
+// quiet drops the messages of net/http about broken connections, which the faults cause.
 var quiet = log.New(io.Discard, "", 0)
 
 // Config of a simulator; the zero value has no routers.
@@ -30,11 +30,11 @@ type Config struct {
 	Seed    uint64
 	Clock   clock.Clock  // uptime, dates and traffic; the machine's when nil. Latencies are real time.
 	Logger  *slog.Logger // silent when nil
-	// CommandLimit is after how long a command that does not end is cut; 60 s when 0.
+	// CommandLimit is the time after which a command without an end is cut; 60 s when 0.
 	CommandLimit time.Duration
 }
 
-// Simulator is a number of routers in one process. Safe for concurrent use. Start it once and Stop it once.
+// Simulator runs several routers in one process. Safe for concurrent use. Start it once and Stop it once.
 type Simulator struct {
 	cfg     Config
 	clock   clock.Clock
@@ -48,7 +48,7 @@ type Simulator struct {
 	halt    context.CancelFunc
 }
 
-// New makes the routers; Start makes them listen.
+// New makes the routers; they listen after Start. Each needs a unique name.
 func New(cfg Config) (*Simulator, error) {
 	s := &Simulator{
 		cfg: cfg, clock: cfg.Clock, log: cfg.Logger, byName: map[string]*Router{},
@@ -77,7 +77,7 @@ func New(cfg Config) (*Simulator, error) {
 	return s, nil
 }
 
-// Start listens and serves until Stop.
+// Start listens and serves until Stop. When one listener fails, all are closed.
 func (s *Simulator) Start(ctx context.Context) error {
 	certificate, err := selfSigned()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Simulator) Start(ctx context.Context) error {
 	return nil
 }
 
-// shut ends all routers.
+// shut closes all routers and waits for their goroutines.
 func (s *Simulator) shut() {
 	s.halt()
 	for _, r := range s.routers {
@@ -119,7 +119,7 @@ func (s *Simulator) shut() {
 	}
 }
 
-// Stop closes all listeners and connections. The configurations are gone with the process.
+// Stop closes all listeners and connections. The configurations can still be read.
 func (s *Simulator) Stop(context.Context) error {
 	if s.control == nil {
 		return nil
@@ -130,17 +130,17 @@ func (s *Simulator) Stop(context.Context) error {
 	return err
 }
 
-// URL is the address of the control surface; empty before Start.
+// URL gives the base address of the control paths; empty before Start.
 func (s *Simulator) URL() string { return s.url }
 
-// Router finds a router by its name, nil without one.
+// Router finds a router by its name; nil when there is none.
 func (s *Simulator) Router(name string) *Router { return s.byName[name] }
 
-// Routers lists all in the order given.
+// Routers gives all routers in the order of Config.
 func (s *Simulator) Routers() []*Router { return s.routers }
 
-// Dial connects to a tunnel address at a usual port (80, 443, 8728, 8729), as if the tunnel were up. A router that is
-// off, and an address without a router, refuse.
+// Dial connects to a tunnel address at a usual port (80, 443, 8728, 8729), as through the tunnel. A router that is
+// off, and an address without a router, refuse the connection.
 func (s *Simulator) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Simulator) Dial(ctx context.Context, network, address string) (net.Conn
 	return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("connect to %s: connection refused", address)}
 }
 
-// selfSigned makes the certificate that all routers show.
+// selfSigned makes one certificate for all routers; it is random, also with a fixed seed.
 func selfSigned() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

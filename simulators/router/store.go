@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Item is one row, by property. Ids are under ".id".
+// Item is one row by property; the id is under ".id".
 type Item = map[string]string
 
-// row is one stored item.
+// row is one stored item. Its address identifies it: traffic and owners refer to it.
 type row struct {
 	id      uint64
-	props   Item // as set or filled in; computed state is not here
+	props   Item // set or filled in; computed state is added when shown
 	dynamic bool // made by the router itself: read-only
 	builtin bool // cannot be removed
-	owner   *row // goes when its owner goes
+	owner   *row // removed together with its owner
 }
 
-// name is how the console finds the row.
+// name gives the name by which the console finds the row; "" when the menu has none.
 func (w *row) name() string { return w.props["name"] }
 
-// table holds rows in their order.
+// table holds rows in their order. Ids are never used again.
 type table struct {
 	rows []*row
 	last uint64 // the newest id given
 }
 
-// byID finds a row, nil without one.
+// byID finds a row; nil when there is none.
 func (t *table) byID(id uint64) *row {
 	for _, w := range t.rows {
 		if w.id == id {
@@ -39,13 +39,13 @@ func (t *table) byID(id uint64) *row {
 	return nil
 }
 
-// index is the place of a row, -1 when it is gone.
+// index gives the place of a row; -1 after its removal.
 func (t *table) index(w *row) int { return slices.Index(t.rows, w) }
 
-// formatID writes an id as the router does.
+// formatID writes an id in the router's form, "*1A".
 func formatID(id uint64) string { return fmt.Sprintf("*%X", id) }
 
-// parseID reads "*1A".
+// parseID reads an id in the form "*1A"; false for anything else.
 func parseID(text string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(text, "*")
 	if !ok || digits == "" {
@@ -55,7 +55,7 @@ func parseID(text string) (uint64, bool) {
 	return id, err == nil
 }
 
-// tableOf gives the table of a menu, made at first use.
+// tableOf gives the table of a menu, created at the first use.
 func (r *Router) tableOf(name string) *table {
 	t, ok := r.tables[name]
 	if !ok {
@@ -65,7 +65,7 @@ func (r *Router) tableOf(name string) *table {
 	return t
 }
 
-// insert adds a row at the end of a table with the next id.
+// insert adds a row at the end of a table. A row without an id gets the next one.
 func (r *Router) insert(name string, w *row) *row {
 	t := r.tableOf(name)
 	if w.id == 0 {
@@ -76,7 +76,8 @@ func (r *Router) insert(name string, w *row) *row {
 	return w
 }
 
-// drop removes a row and all that it owns, and leaves dangling references behind as the router does.
+// drop removes a row and all that it owns. References to it become dangling, with its id in place of the name, as on a
+// router.
 func (r *Router) drop(name string, w *row) {
 	t := r.tableOf(name)
 	at := t.index(w)
@@ -91,7 +92,7 @@ func (r *Router) drop(name string, w *row) {
 	r.dropOwned(w)
 }
 
-// dropOwned removes what a row owns.
+// dropOwned removes all rows that a row owns.
 func (r *Router) dropOwned(owner *row) {
 	for _, name := range slices.Sorted(maps.Keys(r.tables)) {
 		for _, w := range slices.Clone(r.tables[name].rows) {
@@ -102,7 +103,7 @@ func (r *Router) dropOwned(owner *row) {
 	}
 }
 
-// rename follows a changed name in everything that refers to it.
+// rename replaces a changed name in all properties that refer to it.
 func (r *Router) rename(target, from, to string) {
 	for _, m := range r.menus {
 		for _, p := range m.props {
@@ -118,7 +119,7 @@ func (r *Router) rename(target, from, to string) {
 	}
 }
 
-// rowsOf lists the rows that a menu shows, in order.
+// rowsOf gives the rows that a menu shows, in order.
 func (r *Router) rowsOf(m *menu) []*row {
 	all := r.tableOf(m.table).rows
 	if m.kind == "" {
@@ -133,7 +134,7 @@ func (r *Router) rowsOf(m *menu) []*row {
 	return rows
 }
 
-// find resolves one word of numbers: an id, or a name where the menu has names.
+// find resolves an id, or a name where the menu has names.
 func (r *Router) find(m *menu, word string) (*row, *Trap) {
 	id, isID := parseID(word)
 	for _, w := range r.rowsOf(m) {
@@ -144,7 +145,7 @@ func (r *Router) find(m *menu, word string) (*row, *Trap) {
 	return nil, noItem()
 }
 
-// named tells whether a table has an item of this name.
+// hasName reports whether a table has an item of this name.
 func (r *Router) hasName(name, item string) bool {
 	return slices.ContainsFunc(r.tableOf(name).rows, func(w *row) bool { return w.name() == item })
 }

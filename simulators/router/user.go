@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// authenticate finds the user who logs in with a policy that the protocol asks for; nil is a refusal.
+// authenticate finds the user who logs in. nil means refused: a wrong password, a forbidden address, or a group without
+// the policy of the protocol.
 func (r *Router) authenticate(name, password, policy string) *caller {
 	r.mu.Lock()
 	defer r.mu.Unlock()

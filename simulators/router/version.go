@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// version is a release as a number that compares: 71600 is 7.16.
+// version is a release as a number that can be compared: 71600 is 7.16, 64910 is 6.49.10.
 type version int
 
 // The releases at which something changes. Source: docs/facts/routeros.md#releases.
@@ -21,7 +21,7 @@ const (
 	v7ServiceRows version = 71900 // one row in ip/service for each connection
 )
 
-// parseVersion reads "7.16" or "6.49.10".
+// parseVersion reads "7.16" or "6.49.10"; each part is at most 99.
 func parseVersion(text string) (version, error) {
 	parts := strings.Split(text, ".")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -38,10 +38,10 @@ func parseVersion(text string) (version, error) {
 	return version(v), nil
 }
 
-// within tells whether the release is not before since and before until; a zero until has no end.
+// within reports whether the release is at or after since, and before until; a zero until has no end.
 func (v version) within(since, until version) bool { return v >= since && (until == 0 || v < until) }
 
-// date is an instant as this release shows it.
+// date formats an instant as this release does: ISO dates from 7.10.
 func (v version) date(at time.Time) string {
 	if v >= v7ISODates {
 		return at.Format("2006-01-02 15:04:05")
@@ -49,7 +49,7 @@ func (v version) date(at time.Time) string {
 	return strings.ToLower(at.Format("Jan")) + at.Format("/02/2006 15:04:05")
 }
 
-// span is a duration as RouterOS shows it: 1w2d3h4m5s.
+// span formats a duration as RouterOS does: 1w2d3h4m5s.
 func span(d time.Duration) string {
 	if d < time.Second {
 		if ms := d.Milliseconds(); ms > 0 {
@@ -73,7 +73,7 @@ func span(d time.Duration) string {
 	return out.String()
 }
 
-// parseSpan reads 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04 and a bare number of seconds.
+// parseSpan reads 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04 and a bare number of seconds; false for anything else.
 func parseSpan(text string) (time.Duration, bool) {
 	rest := text
 	var total time.Duration
