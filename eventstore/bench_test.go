@@ -11,10 +11,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// benchWriters is how many write at once.
+// benchWriters is the number of concurrent writers, the same for the event store and for bare PostgreSQL.
 const benchWriters = 64
 
-// logged fills a log with n events, 100 to a stream.
+// logged fills the log with n events in streams of 100 events; 16 appends run at a time.
 func logged(b *testing.B, store *eventstore.Store, n int) {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -31,7 +31,7 @@ func logged(b *testing.B, store *eventstore.Store, n int) {
 	wg.Wait()
 }
 
-// reading measures the reading of a whole log, decoded, against a paged SELECT of the same rows.
+// reading measures how fast the whole log is read and decoded, compared with a paged SELECT of the same rows.
 func reading(b *testing.B, read func(store *eventstore.Store, n int)) {
 	kit, n := storetest.New(b), benchtest.Size(b, "READ_EVENTS", 300_000)
 	logged(b, kit.Store, n)
@@ -45,7 +45,7 @@ func reading(b *testing.B, read func(store *eventstore.Store, n int)) {
 	}
 }
 
-// BenchmarkReadAll reads and decodes the log page by page.
+// BenchmarkReadAll reads the log in pages of 1000 events, without a filter.
 func BenchmarkReadAll(b *testing.B) {
 	reading(b, func(store *eventstore.Store, n int) {
 		read, after := 0, uint64(0)
@@ -59,7 +59,7 @@ func BenchmarkReadAll(b *testing.B) {
 	})
 }
 
-// BenchmarkSubscribe reads and decodes the log as a projection does that is rebuilt.
+// BenchmarkSubscribe reads the log through a subscription from position 0, as the rebuild of a projection does.
 func BenchmarkSubscribe(b *testing.B) {
 	reading(b, func(store *eventstore.Store, n int) {
 		sub := store.Subscribe(b.Context(), 0, nil)
@@ -76,7 +76,7 @@ func BenchmarkSubscribe(b *testing.B) {
 	})
 }
 
-// BenchmarkAppend writes single events with 64 writers, encoded, against PostgreSQL committing as many rows in groups.
+// BenchmarkAppend compares appends of one event each with PostgreSQL, which commits as many rows in groups.
 func BenchmarkAppend(b *testing.B) {
 	kit := storetest.New(b)
 	bare := benchtest.NewBare(b, kit.DB.Owner, kit.DB.Namespace.Schema("log"))

@@ -4,10 +4,10 @@
 //
 // # Words
 //
-// A stream is named "<category>-<uuid>" and holds the events of one aggregate; an event's revision is its number in
-// there, from 0. All events stand in one log, $all; the position there is the only order that exists. Positions grow,
-// with gaps. An event is encoded and decoded by the codec (package catalog), which knows its types and seals personal
-// fields.
+// A stream is named "<category>-<uuid>" and holds the events of one aggregate. The revision of an event is its number
+// in the stream, from 0. All events of all streams stand in one log, $all. The position of an event in $all is the only
+// order between streams. Positions grow, with gaps. The codec (package catalog) encodes and decodes events and encrypts
+// their personal fields.
 //
 // # Use
 //
@@ -18,31 +18,32 @@
 //	sub := store.Subscribe(ctx, after, types)
 //	item, err := sub.Next(ctx)
 //
-// Open checks the address only; [Store.Ping] asks whether somebody answers. Connections are made, lost and made again
-// behind the calls.
+// Open checks only the syntax of the address. [Store.Ping] fails when the store does not answer. The package connects
+// by itself, and again after each lost connection.
 //
 // # Guarantees
 //
-//   - Race: [Store.Append] names the revision that its writer has read, or [NoStream]. When the stream is elsewhere it
-//     writes nothing and fails with [ErrWrongRevision]; [WrongRevisionError] says where the stream is. There is no
-//     "any".
+//   - Race: [Store.Append] names the revision that its writer has read, or [NoStream]. When the stream has another
+//     revision, Append writes nothing and fails with [ErrWrongRevision]; [WrongRevisionError] has the actual revision.
+//     There is no "any".
 //   - Crash: events of one append are in the log together or not at all, and durable when Append returns.
-//   - Repeat: an append repeated with the same event ids and the same expected revision is done once and gives the same
-//     answer.
+//   - Repeat: an append that is repeated with the same event ids and the same expected revision writes once and gives
+//     the same answer each time.
 //   - Outage: an append whose answer was lost fails with [ErrUnavailable], and its outcome is unknown: repeat the same
-//     append until it is known. Reads are repeated here for some seconds.
+//     append until the outcome is known. The package itself repeats reads for some seconds.
 //   - Order: a reader never sees a position before all smaller ones. A [Subscription] gives each event once and in
-//     order; after a lost connection it goes on behind the last one that it gave.
-//   - An event that cannot be decoded is never skipped: reads give what comes before it with a
+//     order; after a lost connection it goes on after the last event that it gave.
+//   - Undecodable: an event that cannot be decoded is never skipped. Reads return the events before it together with a
 //     [catalog.UndecodableError], and a subscription stops there.
 //
 // # Limits
 //
-// An append is one stream. A stream is read forward from a revision, so streams stay short (package bus closes them
-// into periods). Nothing here changes or deletes an event. Many readers share one subscription through package feed.
+// An append writes to one stream. To know a stream, a reader reads it from its start, so streams stay short (package
+// bus closes a long one and goes on in the next). Nothing here changes or deletes an event. Many readers share one
+// subscription through package feed.
 //
 // # Read on
 //
-// The rules: docs/rules/engine.md#exact-revision and docs/rules/engine.md#order. What the protocol does:
-// docs/facts/eventstore.md#connecting. Why the node stands on PostgreSQL: ADR 0001. The node itself: package embedded.
+// The rules: docs/rules/engine.md#exact-revision and docs/rules/engine.md#order. The protocol:
+// docs/facts/eventstore.md#connecting. Why the node keeps its log in PostgreSQL: ADR 0001. The node: package embedded.
 package eventstore

@@ -16,43 +16,44 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// ErrWrongRevision is an append to a stream that is not at the expected revision. See WrongRevisionError for where it
-// is.
+// ErrWrongRevision is the failure of an append to a stream that is not at the expected revision. [WrongRevisionError]
+// has the actual revision.
 var ErrWrongRevision = errors.New("stream is at another revision")
 
-// ErrUnavailable is a store that does not answer now. After an append the outcome is unknown.
-var ErrUnavailable = failure.NewUnavailable("eventstore_unavailable", "The service is temporarily unavailable.",
-	time.Second, nil)
+// ErrUnavailable is the failure of a call to a store that does not answer now. An append that fails with it may have
+// been written.
+var ErrUnavailable = failure.NewUnavailable("eventstore_unavailable",
+	"The service is temporarily unavailable. Try again in a moment.", time.Second, nil)
 
-// ErrStreamDeleted is a stream with a tombstone.
+// ErrStreamDeleted is the failure of a read of or an append to a stream with a tombstone. It never passes.
 var ErrStreamDeleted = errors.New("stream is deleted")
 
-// WrongRevisionError says where the stream is.
+// WrongRevisionError has the actual revision of the stream, so that a writer can say what it missed.
 type WrongRevisionError struct {
 	Stream   string
 	Expected Expected
 	Actual   Expected // NoStream when it has no event
 }
 
-// Error names the stream and both revisions.
+// Error names the stream and both revisions; -1 means no stream.
 func (e *WrongRevisionError) Error() string {
 	return fmt.Sprintf("stream %s: expected revision %d, is at %d", e.Stream, e.Expected, e.Actual)
 }
 
-// Is makes it an ErrWrongRevision.
+// Is lets errors.Is find ErrWrongRevision.
 func (e *WrongRevisionError) Is(target error) bool { return target == ErrWrongRevision }
 
-// unavailable wraps a cause as ErrUnavailable.
+// unavailable copies ErrUnavailable and gives the copy a cause, which goes to the log and never to a client.
 func unavailable(cause error) error {
 	e := *ErrUnavailable
 	e.Cause = cause
 	return &e
 }
 
-// actualRevision finds the revision in the client's message: its error carries it in no other way.
+// actualRevision finds the revision in the client's message, because the client's error has no field for it.
 var actualRevision = regexp.MustCompile(`but got '([^']*)'`)
 
-// withRevision names stream and revisions in a wrong-revision error; others pass.
+// withRevision adds the stream and the expected revision to a wrong-revision error. It returns other errors unchanged.
 func withRevision(err error, stream string, expected Expected) error {
 	var wrong *WrongRevisionError
 	if errors.As(err, &wrong) {
@@ -61,7 +62,7 @@ func withRevision(err error, stream string, expected Expected) error {
 	return err
 }
 
-// translate turns an error of the client into one of this package.
+// translate turns an error of the client into one of this package. It returns nil and unknown errors unchanged.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -88,7 +89,7 @@ func translate(err error) error {
 	return err
 }
 
-// wrongRevision reads the actual revision.
+// wrongRevision takes the actual revision from the client's message; a message without a number means NoStream.
 func wrongRevision(e *esdb.Error) error {
 	wrong := &WrongRevisionError{Actual: NoStream}
 	if m := actualRevision.FindStringSubmatch(e.Error()); m != nil && m[1] != "no_stream" {
@@ -99,8 +100,8 @@ func wrongRevision(e *esdb.Error) error {
 	return wrong
 }
 
-// outcomeUnknown tells whether a call may or may not have had its effect. An EOF is what the client makes of a server
-// that ended the call before it had read all of it.
+// outcomeUnknown reports whether the server may have done the work of a failed call. The client returns EOF when the
+// server ended the call before it had read all of it.
 func outcomeUnknown(err error) bool {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -120,7 +121,7 @@ func outcomeUnknown(err error) bool {
 	return false
 }
 
-// connectionLost tells whether the connection itself should be made anew.
+// connectionLost reports whether the connection is broken, so that the next call needs a new one.
 func connectionLost(err error) bool {
 	var client *esdb.Error
 	if errors.As(err, &client) && (client.Code() == esdb.ErrorUnavailable ||
@@ -130,7 +131,7 @@ func connectionLost(err error) bool {
 	return statusOf(err) == codes.Unavailable
 }
 
-// statusOf is the gRPC status in an error's chain, OK without one.
+// statusOf finds the gRPC status in an error's chain; codes.OK when there is none.
 func statusOf(err error) codes.Code {
 	var s interface{ GRPCStatus() *status.Status }
 	if errors.As(err, &s) {

@@ -27,13 +27,13 @@ func Example() {
 		Meta:  events.Metadata{EventID: id.New[id.Event]()},
 	}}
 
-	// The first append expects that there is no stream. The same append again is done once.
+	// The first append expects that the stream does not exist. Repeating it changes nothing and gives the same answer.
 	first, err := store.Append(ctx, stream, eventstore.NoStream, started)
 	fmt.Println("revision", first.Revision, err)
 	again, err := store.Append(ctx, stream, eventstore.NoStream, started)
 	fmt.Println("same append again:", again == first, err)
 
-	// A writer that has not seen the newest event writes nothing, and is told where the stream is.
+	// A writer that has not seen the newest event writes nothing, and the error has the stream's actual revision.
 	_, err = store.Append(ctx, stream, eventstore.NoStream, ended)
 	var wrong *eventstore.WrongRevisionError
 	fmt.Println(errors.Is(err, eventstore.ErrWrongRevision), errors.As(err, &wrong), "it is at", wrong.Actual)
@@ -46,7 +46,7 @@ func Example() {
 		fmt.Println("read", e.Revision, e.Type)
 	}
 
-	// A subscription gives what stands in the log, says when it has caught up, and goes on with what comes.
+	// A subscription first gives the events that are in the log, then says that it has caught up, then gives new ones.
 	sub := store.Subscribe(ctx, first.Position, []string{events.SessionEnded{}.EventType()})
 	defer sub.Close()
 	for item, err := sub.Next(ctx); !item.CaughtUp; item, err = sub.Next(ctx) {

@@ -14,24 +14,24 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// How long things may take.
+// Limits on waiting and on attempts.
 const (
-	connectPatience = 3 * time.Second  // a call waits so long for the store to come back
-	callPatience    = 30 * time.Second // and so long for its answer
-	firstPause      = 50 * time.Millisecond
-	longestPause    = 2 * time.Second
-	readAttempts    = 4
+	connectPatience = 3 * time.Second       // for a connection, before a call fails as unavailable
+	callPatience    = 30 * time.Second      // for connection and answer together
+	firstPause      = 50 * time.Millisecond // before the second attempt; each next pause is longer
+	longestPause    = 2 * time.Second       // between two attempts
+	readAttempts    = 4                     // the first one included
 )
 
-// errClosed is a use of the store after Close.
+// errClosed is returned by every call after Close.
 var errClosed = errors.New("event store is closed")
 
-// link keeps a client in use and replaces it when its connection is lost.
+// link keeps one client in use and replaces the client when its connection is lost. Safe for concurrent use.
 //
-// The stock client cannot be left alone with that (docs/facts/eventstore.md#client-that-gives-up): after some failed
-// attempts it is closed for ever, and calls that were under way at that moment hang. So a client here never gives up by
-// itself; no call is started on one before its connection stands; and one that lost it gets no new calls and is closed
-// by its last user.
+// The stock client does not survive a lost connection (docs/facts/eventstore.md#client-that-gives-up): after some
+// failed attempts it closes for ever, and calls that were running at that moment hang. Therefore a client here tries to
+// connect without end, and calls start only when its connection stands. A client that lost its connection gets no new
+// calls, and its last user closes it.
 type link struct {
 	config esdb.Configuration
 	log    *slog.Logger
@@ -41,7 +41,7 @@ type link struct {
 	closed chan struct{}
 }
 
-// session is one client from its first connection until that is lost.
+// session is one client, from the attempt to connect until the connection is lost.
 type session struct {
 	client *esdb.Client
 	ready  chan struct{} // closed when the connection stands
@@ -49,7 +49,7 @@ type session struct {
 	lost   bool          // gets no new users; guarded by link.mu
 }
 
-// newLink reads the address.
+// newLink parses the address and connects to nothing yet. It fails for an address that the client cannot parse.
 func newLink(url string, log *slog.Logger) (*link, error) {
 	config, err := esdb.ParseConnectionString(url)
 	if err != nil {
@@ -62,7 +62,7 @@ func newLink(url string, log *slog.Logger) (*link, error) {
 	return &link{config: *config, log: log, closed: make(chan struct{})}, nil
 }
 
-// close ends all sessions.
+// close ends the present session; calls after it fail with errClosed. A second close does nothing.
 func (l *link) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *link) close() {
 	}
 }
 
-// acquire gives a session whose connection stands, for release by the caller.
+// acquire returns a session whose connection stands, waiting at most connectPatience. The caller must release it.
 func (l *link) acquire(ctx context.Context) (*session, error) {
 	s, err := l.enter()
 	if err != nil {
@@ -99,7 +99,7 @@ func (l *link) acquire(ctx context.Context) (*session, error) {
 	return nil, err
 }
 
-// enter makes the caller a user of the present session, beginning one when there is none.
+// enter makes the caller a user of the present session and opens a session when there is none.
 func (l *link) enter() (*session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +113,7 @@ func (l *link) enter() (*session, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event store client: %w", err)
 		}
-		// The connection's maker is a user as well, so that nobody closes the client under it.
+		// connect is a user too, so that no caller closes the client while connect still needs it.
 		l.now = &session{client: client, ready: make(chan struct{}), users: 1}
 		go l.connect(l.now)
 	}
@@ -121,7 +121,7 @@ func (l *link) enter() (*session, error) {
 	return l.now, nil
 }
 
-// connect waits until the client has found a node; it tries without end.
+// connect waits until the client has found a node. It returns when the connection stands or the client is closed.
 func (l *link) connect(s *session) {
 	_, err := s.client.GetServerVersion()
 	if err != nil {
@@ -135,7 +135,7 @@ func (l *link) connect(s *session) {
 	l.release(s, nil)
 }
 
-// release ends a use. An error that says that the connection is lost keeps new users away.
+// release ends one use of a session. When err says that the connection is lost, the session gets no new users.
 func (l *link) release(s *session, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +148,7 @@ func (l *link) release(s *session, err error) {
 	}
 }
 
-// retireLocked keeps new users away from a session and closes it when it has none.
+// retireLocked stops the session from getting new users and closes it when it has none left. The caller holds l.mu.
 func (l *link) retireLocked(s *session) {
 	if s.lost {
 		return
@@ -162,14 +162,14 @@ func (l *link) retireLocked(s *session) {
 	}
 }
 
-// outcome is what a call gave.
+// outcome carries the result of a call from its goroutine to the caller.
 type outcome[T any] struct {
 	value T
 	err   error
 }
 
-// call runs one operation on a connected client. The client does not always obey a context, so the operation runs
-// beside the caller, who is let go when the context ends; the operation itself gets a context that ends then, too.
+// call runs one operation on a connected client. The client does not always obey its context, so the operation runs in
+// a goroutine of its own, and the caller returns as soon as the context ends. The operation's context ends then too.
 func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	s, err := l.acquire(ctx)
@@ -206,7 +206,7 @@ func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Cl
 	}
 }
 
-// retryRead is call for reads, which may be repeated: a restarted store is not seen by the reader.
+// retryRead is call for reads. It repeats them over a lost connection, so that a reader does not notice a restart.
 func retryRead[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
 	pause := loop.Backoff{Min: firstPause, Max: longestPause}
 	for attempt := 1; ; attempt++ {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// connectedLink is a link whose connection is taken to stand; nobody answers.
+// connectedLink returns a link with a ready session, whose client has no server to reach.
 func connectedLink(t *testing.T) *link {
 	t.Helper()
 	l, err := newLink("esdb://127.0.0.1:1?tls=false", slog.New(slog.DiscardHandler))
@@ -29,7 +29,8 @@ func connectedLink(t *testing.T) *link {
 	return l
 }
 
-// A call's context ends with it. The caller, who sees both ends at once, must not take one for the other.
+// An operation's context is cancelled when the operation ends, so the caller may see both at once. The caller must then
+// return the result, not the cancellation.
 func TestCall_AFinishedOneIsNeverTakenForCancelled(t *testing.T) {
 	t.Parallel()
 	l := connectedLink(t)

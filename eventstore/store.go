@@ -15,24 +15,24 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// PageSize is how many events one read asks for, and how many are decoded with one look-up of keys.
+// PageSize is the number of events that one read asks for, and that share one look-up of keys when decoded.
 const PageSize = 512
 
-// Config says which store to use.
+// Config selects the store and the codec. Open checks it.
 type Config struct {
 	URL    string         // "esdb://host:port?tls=false"; see the client's manual for clusters
 	Codec  *catalog.Codec // required
 	Logger *slog.Logger   // default: slog.Default
 }
 
-// Store is the log. Safe for concurrent use.
+// Store reads and writes the log. Safe for concurrent use.
 type Store struct {
 	codec *catalog.Codec
 	log   *slog.Logger
 	link  *link
 }
 
-// Open prepares the use of a store. It checks the address, not whether somebody answers there: see Ping.
+// Open prepares the use of a store. It checks the syntax of the address and connects later; see Ping.
 func Open(_ context.Context, cfg Config) (*Store, error) {
 	if cfg.Codec == nil {
 		return nil, errors.New("open event store: no codec")
@@ -47,17 +47,17 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	return &Store{codec: cfg.Codec, log: cfg.Logger, link: link}, nil
 }
 
-// Close ends the connection and with it every subscription.
+// Close ends the connection and every subscription. Calls after it fail. A second Close does nothing.
 func (s *Store) Close() { s.link.close() }
 
-// Ping tells whether the store answers.
+// Ping reads the end of the log and returns ErrUnavailable when the store does not answer.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.Head(ctx)
 	return err
 }
 
-// Expected is the revision that a stream must have for an append: its last event's number, or NoStream. There is no
-// "any": an append whose writer has not read the stream is a mistake here.
+// Expected is the revision that a stream must have for an append: the number of its last event, or NoStream. There is
+// no "any", because a writer must have read the stream that it writes to.
 type Expected int64
 
 // NoStream expects that the stream has no event.
@@ -66,7 +66,7 @@ const NoStream Expected = -1
 // At expects that the stream's last event has this revision.
 func At(revision uint64) Expected { return Expected(revision) }
 
-// client is the form that the client takes.
+// client converts to the client's type, which has a type of its own for "no stream".
 func (e Expected) client() esdb.ExpectedRevision {
 	if e < 0 {
 		return esdb.NoStream{}
@@ -77,14 +77,15 @@ func (e Expected) client() esdb.ExpectedRevision {
 // New is an event to append. Meta.EventID must be set: an append repeated with the same ids is done once.
 type New = catalog.Draft
 
-// Appended is where the last event of an append stands.
+// Appended says where the last event of an append stands.
 type Appended struct {
-	Revision uint64
-	Position uint64
+	Revision uint64 // in its stream, from 0
+	Position uint64 // in $all
 }
 
-// Append writes events at the end of a stream, all or none. It fails with ErrWrongRevision when the stream has moved
-// on, and with ErrUnavailable when the outcome is unknown: then the same append may be repeated until it is known.
+// Append writes events at the end of a stream, all or none. It fails with ErrWrongRevision when the stream is not at
+// the expected revision. It fails with ErrUnavailable when the outcome is unknown; then the caller may repeat the same
+// append until the outcome is known.
 func (s *Store) Append(ctx context.Context, stream string, expected Expected, list []New) (Appended, error) {
 	if len(list) == 0 {
 		return Appended{}, errors.New("append to " + stream + ": no events")
@@ -110,8 +111,8 @@ func (s *Store) Append(ctx context.Context, stream string, expected Expected, li
 	return Appended{Revision: done.NextExpectedVersion, Position: done.CommitPosition}, nil
 }
 
-// Read gives the events of a stream from a revision on; none for a missing stream. On an event that cannot be decoded
-// it gives those before it and a catalog.UndecodableError.
+// Read returns the events of a stream from a revision on, and none for a missing stream. When an event cannot be
+// decoded, Read returns the events before it and a catalog.UndecodableError.
 func (s *Store) Read(ctx context.Context, stream string, from uint64) ([]events.Envelope, error) {
 	var out []events.Envelope
 	for {
@@ -124,7 +125,7 @@ func (s *Store) Read(ctx context.Context, stream string, from uint64) ([]events.
 	}
 }
 
-// ReadPage is Read of at most limit events; more tells that there may be others after them.
+// ReadPage is Read of at most limit events. more reports that the stream may have events after the page.
 func (s *Store) ReadPage(
 	ctx context.Context, stream string, from uint64, limit int,
 ) (page []events.Envelope, more bool, err error) {
@@ -137,7 +138,7 @@ func (s *Store) ReadPage(
 	return page, err == nil && len(raw) == limit, err
 }
 
-// ReadLast gives the last event of a stream, nil when it has none.
+// ReadLast returns the last event of a stream, or nil when the stream has no event.
 func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, error) {
 	opts := esdb.ReadStreamOptions{Direction: esdb.Backwards, From: esdb.End{}}
 	raw, err := s.readStream(ctx, stream, opts, 1)
@@ -151,7 +152,7 @@ func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, 
 	return &page[0], nil
 }
 
-// readStream reads one page of a stream, trying again while the store is unavailable.
+// readStream reads one page of a stream and repeats the read while the store is unavailable. A missing stream is empty.
 func (s *Store) readStream(
 	ctx context.Context, stream string, opts esdb.ReadStreamOptions, count int,
 ) ([]catalog.Recorded, error) {
@@ -169,7 +170,7 @@ func (s *Store) readStream(
 	})
 }
 
-// Head is the commit position of the log's last event, of any kind; 0 for an empty log.
+// Head returns the position of the last event in the log, whatever its type; 0 for an empty log.
 func (s *Store) Head(ctx context.Context) (uint64, error) {
 	opts := esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}
 	page, err := s.readAll(ctx, opts, 1)
@@ -179,9 +180,9 @@ func (s *Store) Head(ctx context.Context) (uint64, error) {
 	return page[0].Position, nil
 }
 
-// ReadAll gives the events after a position, in order, at most limit of them and only of the given types (nil = all of
-// the product's). next is where to go on: the position up to which the log was looked at. At the end of the log it
-// equals after and there are no events.
+// ReadAll returns at most limit events after a position, in order and only of the given types (nil = all types of the
+// product). The second result is the position up to which ReadAll has searched, and from which the next call goes on.
+// At the end of the log it equals after, and there are no events.
 func (s *Store) ReadAll(
 	ctx context.Context, after uint64, limit int, types []string,
 ) ([]events.Envelope, uint64, error) {
@@ -218,7 +219,7 @@ func (s *Store) ReadAll(
 	return out, next, err
 }
 
-// readAll reads one page of the log, trying again while the store is unavailable.
+// readAll reads one page of the log and repeats the read while the store is unavailable.
 func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int) ([]catalog.Recorded, error) {
 	page, err := retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) ([]catalog.Recorded, error) {
 		in, err := c.ReadAll(ctx, opts, uint64(count))
@@ -233,7 +234,7 @@ func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int
 	return page, nil
 }
 
-// matcher tells whether a stored type is wanted; events of the store's own, whose types begin with "$", never are.
+// matcher returns a filter for stored types. It never admits the store's own types, which begin with "$".
 func (s *Store) matcher(types []string) func(string) bool {
 	if types == nil {
 		return func(t string) bool { return !strings.HasPrefix(t, "$") }
@@ -245,7 +246,7 @@ func (s *Store) matcher(types []string) func(string) bool {
 	return func(t string) bool { return set[t] }
 }
 
-// drain takes all events of a read.
+// drain reads to the end of a read and closes it. count is only the size to expect.
 func drain(in *esdb.ReadStream, count int) ([]catalog.Recorded, error) {
 	defer in.Close()
 	page := make([]catalog.Recorded, 0, min(count, PageSize))
@@ -261,7 +262,7 @@ func drain(in *esdb.ReadStream, count int) ([]catalog.Recorded, error) {
 	}
 }
 
-// recorded turns the client's event into the codec's. Links are not resolved: the event is the one that stands there.
+// recorded converts the client's event for the codec. It does not follow links: a link is an event like others.
 func recorded(e *esdb.ResolvedEvent) catalog.Recorded {
 	r := e.OriginalEvent()
 	return catalog.Recorded{

@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// archived is a small event whose reason tells it from others.
+// archived makes an event that a test recognises by its reason. Every call makes a new event id.
 func archived(reason string) eventstore.New {
 	return eventstore.New{
 		Event: events.PlanArchived{PlanID: id.New[id.Plan](), Reason: reason},
@@ -30,7 +30,7 @@ func archived(reason string) eventstore.New {
 	}
 }
 
-// several makes events with reasons 0, 1, 2 …
+// several makes n events with the reasons "0", "1", "2" and so on.
 func several(n int) []eventstore.New {
 	list := make([]eventstore.New, n)
 	for i := range list {
@@ -39,10 +39,10 @@ func several(n int) []eventstore.New {
 	return list
 }
 
-// stream is a new stream's name.
+// stream makes the name of a stream that does not exist yet.
 func stream() string { return "plan-" + id.New[id.Plan]().String() }
 
-// reasons lists what tells the events apart.
+// reasons lists the reasons of the events in order, never nil.
 func reasons(list []events.Envelope) []string {
 	out := []string{}
 	for _, e := range list {
@@ -180,7 +180,7 @@ func TestStore_ComesBackAfterALongOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	kit.StopNode()
-	// The stock client gives up for ever after about a second of this, and hangs calls that were under way.
+	// The stock client would give up for ever after about a second of this outage, and hang the calls under way.
 	type write = func(context.Context, *eventstore.Store, string, eventstore.Expected,
 		eventstore.New) (eventstore.Appended, error)
 	wave := func(try write) chan error {
@@ -197,7 +197,7 @@ func TestStore_ComesBackAfterALongOutage(t *testing.T) {
 		e eventstore.New) (eventstore.Appended, error) {
 		return s.Append(ctx, name, at, []eventstore.New{e})
 	}
-	for range 2 { // the first meets the lost connection, the second waits in vain for another
+	for range 2 { // the first wave loses its connection, the second gets none
 		for done, n := wave(once), 0; n < cap(done); n++ {
 			if err := <-done; !errors.Is(err, eventstore.ErrUnavailable) || failure.KindOf(err) != failure.Unavailable {
 				t.Fatalf("append without a node: %v", err)
@@ -232,7 +232,7 @@ func TestSubscribe_HistoryThenLiveWithCheckpoints(t *testing.T) {
 	if _, err := store.Append(t.Context(), name, eventstore.At(2), []eventstore.New{archived("live")}); err != nil {
 		t.Fatal(err)
 	}
-	// An event of a type that is not wanted moves the position all the same: somebody may wait for it.
+	// An event of an unwanted type also moves the position, because a reader may wait for that position.
 	other := archived("")
 	other.Event = events.ClaimReleased{Kind: "k", Owner: id.New[id.Any]()}
 	passed, err := store.Append(t.Context(), stream(), eventstore.NoStream, []eventstore.New{other})
@@ -343,7 +343,7 @@ func TestRead_ATombstoneIsTold(t *testing.T) {
 	}
 }
 
-// appendForeign writes an event of no type of ours, past the façade.
+// appendForeign writes an event of a type that the catalog does not have, with the stock client.
 func appendForeign(t *testing.T, kit *storetest.Kit, name string) {
 	t.Helper()
 	_, err := client(t, kit).AppendToStream(t.Context(), name, esdb.AppendToStreamOptions{
@@ -357,7 +357,7 @@ func appendForeign(t *testing.T, kit *storetest.Kit, name string) {
 	}
 }
 
-// client is the stock client, past the façade.
+// client opens a stock client to the node, to do what Store does not allow.
 func client(t *testing.T, kit *storetest.Kit) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString(kit.Node.URL())
@@ -373,7 +373,7 @@ func client(t *testing.T, kit *storetest.Kit) *esdb.Client {
 	return c
 }
 
-// next waits for an item.
+// next waits up to 15 seconds for an item and fails the test on an error.
 func next(t *testing.T, sub *eventstore.Subscription) eventstore.Item {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -385,7 +385,7 @@ func next(t *testing.T, sub *eventstore.Subscription) eventstore.Item {
 	return item
 }
 
-// collect takes items until done and lists the reasons of the events. Positions must only grow.
+// collect takes items until done says so and returns the reasons of the events. It fails when a position goes back.
 func collect(t *testing.T, sub *eventstore.Subscription, done func(eventstore.Item, []string) bool) []string {
 	t.Helper()
 	got, last := []string{}, uint64(0)
@@ -404,7 +404,7 @@ func collect(t *testing.T, sub *eventstore.Subscription, done func(eventstore.It
 	}
 }
 
-// appendUntilDone is tryUntilDone that must succeed.
+// appendUntilDone is tryUntilDone, but it fails the test on an error.
 func appendUntilDone(
 	t *testing.T, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New,
 ) eventstore.Appended {
@@ -416,7 +416,7 @@ func appendUntilDone(
 	return done
 }
 
-// tryUntilDone repeats while the store is unavailable.
+// tryUntilDone repeats an append while the store is unavailable, for at most 15 seconds.
 func tryUntilDone(
 	ctx context.Context, store *eventstore.Store, name string, expected eventstore.Expected, e eventstore.New,
 ) (eventstore.Appended, error) {
@@ -430,13 +430,13 @@ func tryUntilDone(
 	}
 }
 
-// writer is what one concurrent writer wrote.
+// writer is the result of one concurrent writer: its stream and the number of events that it appended.
 type writer struct {
 	name string
 	n    int
 }
 
-// write appends to a stream of its own until stop.
+// write appends to a stream of its own until stop is closed.
 func write(t *testing.T, store *eventstore.Store, stop <-chan struct{}) writer {
 	w := writer{name: stream()}
 	for {
@@ -454,7 +454,7 @@ func write(t *testing.T, store *eventstore.Store, stop <-chan struct{}) writer {
 	}
 }
 
-// follow takes n events and counts them by stream; each stream must come without gap or repeat.
+// follow takes n events and counts them by stream. It fails when a stream has a gap or a repeated event.
 func follow(t *testing.T, sub *eventstore.Subscription, seen map[string]int, n int) {
 	t.Helper()
 	for got := 0; got < n; {

@@ -13,26 +13,26 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Item is one thing a subscription gives: an event, a checkpoint (nothing wanted up to Position), or the news that
-// everything up to Position has been given and what follows is live.
+// Item is one message of a subscription. It is an event, or a checkpoint (there is no wanted event up to Position), or
+// the message that everything up to Position has been given and live events follow.
 type Item struct {
 	Event    *events.Envelope // nil for a checkpoint
-	Position uint64           // up to which the log has been looked at; only grows
-	CaughtUp bool             // without Event; said again after each reconnection
+	Position uint64           // up to here the log has been searched; never goes back
+	CaughtUp bool             // never with an Event; comes again after each reconnection
 }
 
-// How far ahead of its reader a subscription reads, and how often it tells how far it got past events that are not
-// wanted: seldom while it catches up, at every event when live, since somebody may wait for that position.
+// Sizes and limits of a subscription. The server sends a checkpoint each time it has searched a window of events. The
+// window is large while the subscription catches up. Live, it is one event, because a reader may wait for the position.
 const (
-	readAhead      = 1024
-	historyWindow  = 1024
-	liveWindow     = 1
-	decodeTogether = 256
-	endPatience    = time.Second
+	readAhead      = 1024        // raw items buffered for the reader
+	historyWindow  = 1024        // events searched between two checkpoints, catching up
+	liveWindow     = 1           // the same, live
+	decodeTogether = 256         // items decoded with one look-up of keys
+	endPatience    = time.Second // wait for the client when the subscription ends
 )
 
-// Subscription gives the events of the log in order, each once, as long as its context lives. Lost connections are made
-// anew from the last position. For one reader at a time.
+// Subscription gives the events of the log in order, each once, until its context ends. After a lost connection it
+// connects again and goes on from the last position. Only one goroutine may call Next.
 type Subscription struct {
 	store  *Store
 	types  []string
@@ -43,20 +43,20 @@ type Subscription struct {
 
 	pending  []rawItem // taken from raw, not decoded yet
 	ready    []Item    // decoded
-	poisoned error     // stands behind ready
+	poisoned error     // returned by Next after the ready items
 
-	last uint64 // position of the last raw item; run's own
+	last uint64 // position of the last raw item; only run uses it
 }
 
-// rawItem is an item before decoding.
+// rawItem is an Item whose event is still encoded.
 type rawItem struct {
 	event    *catalog.Recorded
 	position uint64
 	caughtUp bool
 }
 
-// Subscribe gives the events after a position (0 = from the start) of the given types (nil = all of the product's).
-// Events of other types are left out by the server. It ends with ctx or Close.
+// Subscribe gives the events after a position (0 = from the start) of the given types (nil = all types of the product).
+// The server leaves out events of other types. The subscription ends with ctx or Close.
 func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Subscription {
 	ctx, cancel := context.WithCancel(ctx)
 	sub := &Subscription{
@@ -67,14 +67,15 @@ func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Su
 	return sub
 }
 
-// Close ends the subscription. Next gives context.Canceled from then on.
+// Close ends the subscription and waits for its goroutine. After it, Next returns context.Canceled.
 func (s *Subscription) Close() {
 	s.cancel()
 	<-s.ended
 }
 
-// Next waits for the next item. A catalog.UndecodableError comes in its place in the order and stays: nothing behind it
-// is ever given. Another error (keys out of reach) may pass: call again. After the end it is the context's error.
+// Next waits for the next item. An event that cannot be decoded gives a catalog.UndecodableError in its place in the
+// order, and every later call returns the same error. Other errors (such as keys out of reach) may pass: call again.
+// After the end of the subscription it returns context.Canceled.
 func (s *Subscription) Next(ctx context.Context) (Item, error) {
 	for len(s.ready) == 0 {
 		if s.poisoned != nil {
@@ -92,7 +93,7 @@ func (s *Subscription) Next(ctx context.Context) (Item, error) {
 	return item, nil
 }
 
-// fill waits for one raw item, unless some are pending, and takes what else is there.
+// fill waits until at least one raw item is pending and takes up to decodeTogether items without waiting longer.
 func (s *Subscription) fill(ctx context.Context) error {
 	if len(s.pending) > 0 {
 		return nil
@@ -116,7 +117,7 @@ func (s *Subscription) fill(ctx context.Context) error {
 	return nil
 }
 
-// decode turns the pending items into ready ones, with one look-up of keys.
+// decode turns the pending items into ready ones. When it fails, they stay pending, unless one cannot be decoded.
 func (s *Subscription) decode(ctx context.Context) error {
 	page := make([]catalog.Recorded, 0, len(s.pending))
 	for _, p := range s.pending {
@@ -127,14 +128,14 @@ func (s *Subscription) decode(ctx context.Context) error {
 	decoded, err := s.store.codec.Decode(ctx, page)
 	var poison *catalog.UndecodableError
 	if err != nil && !errors.As(err, &poison) {
-		return err // pending stays
+		return err // the items stay pending for the next call
 	}
 	s.ready = make([]Item, 0, len(s.pending))
 	for _, p := range s.pending {
 		item := Item{Position: p.position, CaughtUp: p.caughtUp}
 		if p.event != nil {
 			if len(decoded) == 0 {
-				break // the poison stands here
+				break // this event cannot be decoded
 			}
 			item.Event, decoded = &decoded[0], decoded[1:]
 		}
@@ -144,7 +145,7 @@ func (s *Subscription) decode(ctx context.Context) error {
 	return nil
 }
 
-// run keeps a connection until ctx ends.
+// run connects and reads until ctx ends or the store is closed.
 func (s *Subscription) run(ctx context.Context) {
 	defer close(s.ended)
 	live, pause := false, loop.Backoff{Min: firstPause, Max: longestPause}
@@ -152,7 +153,7 @@ func (s *Subscription) run(ctx context.Context) {
 		before := s.last
 		caughtUp, err := s.attempt(ctx, live)
 		if err == nil && caughtUp {
-			live = true // once more, now with a checkpoint at every event
+			live = true // connect again, now with a checkpoint at every event
 			continue
 		}
 		live = false
@@ -169,8 +170,8 @@ func (s *Subscription) run(ctx context.Context) {
 	}
 }
 
-// attempt is follow with an end: a client that lost its server may ignore the context for a while, which must not keep
-// the subscription from ending.
+// attempt runs follow, but returns at most endPatience after ctx or the store has ended: a client that lost its server
+// may ignore the context for a while, and the subscription must end nevertheless.
 func (s *Subscription) attempt(ctx context.Context, live bool) (bool, error) {
 	done := make(chan outcome[bool], 1)
 	go func() {
@@ -193,7 +194,7 @@ func (s *Subscription) attempt(ctx context.Context, live bool) (bool, error) {
 	return false, ctx.Err()
 }
 
-// follow reads one connection until it drops or, unless live, until it has caught up.
+// follow reads over one connection until the connection drops or, unless live, until it has caught up.
 func (s *Subscription) follow(ctx context.Context, live bool) (caughtUp bool, err error) {
 	link := s.store.link
 	session, err := link.acquire(ctx)
@@ -231,7 +232,7 @@ func (s *Subscription) follow(ctx context.Context, live bool) (caughtUp bool, er
 	}
 }
 
-// options asks for the wanted types after the last position.
+// options asks for the wanted types after the last position. The server filters by prefix of the type.
 func (s *Subscription) options(live bool) esdb.SubscribeToAllOptions {
 	opts := esdb.SubscribeToAllOptions{From: esdb.Start{}, MaxSearchWindow: historyWindow, CheckpointInterval: 1}
 	if s.last > 0 {
@@ -247,7 +248,8 @@ func (s *Subscription) options(live bool) esdb.SubscribeToAllOptions {
 	return opts
 }
 
-// push hands an event to the reader, once. A type that merely begins like a wanted one counts as passed.
+// push hands an event to the reader, unless the reader had it. A type that only begins like a wanted one counts as
+// searched.
 func (s *Subscription) push(ctx context.Context, e catalog.Recorded) error {
 	if e.Position <= s.last {
 		return nil
@@ -258,7 +260,7 @@ func (s *Subscription) push(ctx context.Context, e catalog.Recorded) error {
 	return s.hand(ctx, rawItem{event: &e, position: e.Position})
 }
 
-// pass tells the reader how far the log has been looked at.
+// pass hands the reader the position up to which the log has been searched, when the position is new.
 func (s *Subscription) pass(ctx context.Context, position uint64, caughtUp bool) error {
 	if position <= s.last && !caughtUp {
 		return nil
@@ -266,7 +268,7 @@ func (s *Subscription) pass(ctx context.Context, position uint64, caughtUp bool)
 	return s.hand(ctx, rawItem{position: max(position, s.last), caughtUp: caughtUp})
 }
 
-// hand waits until the reader has room.
+// hand waits until the reader has room, or ctx ends, and then moves the last position.
 func (s *Subscription) hand(ctx context.Context, item rawItem) error {
 	select {
 	case s.raw <- item:

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// testAppend covers every expected revision and the idempotency by event id.
+// testAppend covers every expected revision, and repeats that are recognised by event id.
 func testAppend(t *testing.T, k *kit) {
 	t.Run("stores what was given", func(t *testing.T) { t.Parallel(); appendStoresAll(t, k) })
 	t.Run("expected revisions", func(t *testing.T) { t.Parallel(); appendExpectations(t, k) })
@@ -43,7 +43,7 @@ func testAppend(t *testing.T, k *kit) {
 	})
 }
 
-// appendStoresAll: every field comes back as it was given, with where and when it was stored.
+// appendStoresAll: every field of an event comes back unchanged, with the place and time of its storage.
 func appendStoresAll(t *testing.T, k *kit) {
 	s := stream("append")
 	binary := esdb.EventData{
@@ -83,7 +83,7 @@ func appendStoresAll(t *testing.T, k *kit) {
 	}
 }
 
-// appendExpectations: which expectation holds for which stream.
+// appendExpectations: each expected revision is tried on a stream where it holds and on one where it does not.
 func appendExpectations(t *testing.T, k *kit) {
 	wrong := esdb.ErrorCodeWrongExpectedVersion
 	s := stream("append")
@@ -99,7 +99,7 @@ func appendExpectations(t *testing.T, k *kit) {
 	k.wantRevisions(t, s, 0, 1, 2)
 }
 
-// appendExactRepeats: a repeat with an exact revision is recognised by comparing with the log.
+// appendExactRepeats: a repeat with an exact revision is recognised by comparison with the log.
 func appendExactRepeats(t *testing.T, k *kit) {
 	wrong := esdb.ErrorCodeWrongExpectedVersion
 	s, first, second := stream("append"), events("a", "b"), events("c", "d")
@@ -118,14 +118,14 @@ func appendExactRepeats(t *testing.T, k *kit) {
 	if again := k.append(t, s, esdb.NoStream{}, all...); *again != *r2 {
 		t.Errorf("repeat across appends answered %+v, want %+v", again, r2)
 	}
-	k.appendFails(t, wrong, s, esdb.NoStream{}, first[0], event("x"))        // a later one differs
+	k.appendFails(t, wrong, s, esdb.NoStream{}, first[0], event("x"))        // a later event differs
 	k.appendFails(t, wrong, s, esdb.Revision(2), second[1], event("beyond")) // runs past the end
 	k.appendFails(t, wrong, s, esdb.NoStream{})                              // nothing to compare
-	k.appendFails(t, wrong, s, esdb.Revision(0), first[0])                   // right event, wrong place
+	k.appendFails(t, wrong, s, esdb.Revision(0), first[0])                   // a known event at another place
 	k.wantRevisions(t, s, 0, 1, 2, 3)
 }
 
-// appendLooseRepeats: without an exact revision, ids written lately to the same stream are recognised.
+// appendLooseRepeats: without an exact revision, ids that were recently written to the same stream are recognised.
 func appendLooseRepeats(t *testing.T, k *kit) {
 	s, given := stream("append"), events("a", "b")
 	r1 := k.append(t, s, esdb.Any{}, given...)

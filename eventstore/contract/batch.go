@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// batchRequest is an append of n events to a new stream, in one message.
+// batchRequest makes an append of n events to a new stream, complete in one message.
 func batchRequest(s string, n int) *streams.BatchAppendReq {
 	r := &streams.BatchAppendReq{
 		CorrelationId: &shared.UUID{Value: &shared.UUID_String_{String_: uuid.NewString()}},
@@ -33,7 +33,7 @@ func batchRequest(s string, n int) *streams.BatchAppendReq {
 	return r
 }
 
-// batchCall opens a BatchAppend call.
+// batchCall opens a BatchAppend call that ends after patience at the latest.
 func (k *kit) batchCall(t *testing.T) streams.Streams_BatchAppendClient {
 	t.Helper()
 	call, err := k.raw.BatchAppend(within(t))
@@ -43,7 +43,7 @@ func (k *kit) batchCall(t *testing.T) streams.Streams_BatchAppendClient {
 	return call
 }
 
-// exchange sends one request and waits for its response.
+// exchange sends one request and waits for its response, which must have the same correlation id and stream.
 func exchange(
 	t *testing.T, call streams.Streams_BatchAppendClient, req *streams.BatchAppendReq,
 ) *streams.BatchAppendResp {
@@ -65,7 +65,7 @@ func exchange(
 	return resp
 }
 
-// wantDetail checks an error's code and single detail.
+// wantDetail checks the code and the only detail of an error.
 func wantDetail(t *testing.T, resp *streams.BatchAppendResp, code codes.Code, want proto.Message) {
 	t.Helper()
 	e := resp.GetError()
@@ -78,7 +78,7 @@ func wantDetail(t *testing.T, resp *streams.BatchAppendResp, code codes.Code, wa
 	}
 }
 
-// testBatchAppend covers the call that the other clients use.
+// testBatchAppend covers the call that clients of other languages use for appends.
 func testBatchAppend(t *testing.T, k *kit) {
 	t.Run("interleaved appends are told apart", func(t *testing.T) {
 		t.Parallel()
@@ -119,7 +119,7 @@ func testBatchAppend(t *testing.T, k *kit) {
 	})
 }
 
-// batchMany: every one of many appends on one call is answered once.
+// batchMany: each of 300 appends on one call is answered once.
 func batchMany(t *testing.T, k *kit) {
 	const n = 300
 	call := k.batchCall(t)
@@ -151,7 +151,7 @@ func batchMany(t *testing.T, k *kit) {
 	}
 }
 
-// batchErrors: faults are answers with the detail that clients look at, and the call goes on.
+// batchErrors: a fault is answered with the detail that clients decide by, and the call goes on.
 func batchErrors(t *testing.T, k *kit) {
 	call := k.batchCall(t)
 	s := stream("batch")
@@ -186,7 +186,7 @@ func batchErrors(t *testing.T, k *kit) {
 	}
 }
 
-// OpenBatchCall opens a BatchAppend call and uses it once, so that the server is known to serve it.
+// OpenBatchCall opens a BatchAppend call and makes one append, so that the server certainly serves the call.
 func OpenBatchCall(t *testing.T, connection string) streams.Streams_BatchAppendClient {
 	t.Helper()
 	k := newKit(t, connection)

@@ -7,8 +7,8 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 )
 
-// TestCluster_KeepsTheContract runs the suite against the server of EVENTSTORE_URL. Without one there is nothing to
-// run: the embedded node's tests run the same suite.
+// TestCluster_KeepsTheContract runs the suite against the server of EVENTSTORE_URL. Without the variable it does
+// nothing: the tests of the embedded node run the same suite.
 func TestCluster_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	if url := os.Getenv("EVENTSTORE_URL"); url != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
 
-// testConnect covers how clients find the server and what they ask it first.
+// testConnect covers the ways in which clients find the server, and their first calls.
 func testConnect(t *testing.T, k *kit) {
 	parsed, err := url.Parse(k.url)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package contract says, as tests through the stock client and the bare protocol, what an event store server must do.
-// The same suite runs against the embedded node and, when EVENTSTORE_URL is set, against a real cluster.
+// Package contract is the test suite of an event store server, through the stock client and through the bare protocol.
+// It runs against the embedded node and, when EVENTSTORE_URL is set, against a real cluster.
 package contract
 
 import (
@@ -18,17 +18,17 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// patience is how long a test waits for something that should happen at once.
+// patience is how long a test waits for an answer that should come at once.
 const patience = 20 * time.Second
 
-// kit is what the tests of one server share.
+// kit holds the connections to one server, shared by all tests of a run.
 type kit struct {
 	url    string
 	client *esdb.Client
-	raw    streams.StreamsClient
+	raw    streams.StreamsClient // for requests that the stock client cannot send
 }
 
-// Run runs the whole suite against the server at a connection string without TLS.
+// Run runs the whole suite against a server, in parallel. The connection string must be without TLS and credentials.
 func Run(t *testing.T, connection string) {
 	t.Helper()
 	k := newKit(t, connection)
@@ -57,7 +57,7 @@ func Run(t *testing.T, connection string) {
 	}
 }
 
-// newKit connects the stock client and a bare one.
+// newKit connects the stock client and a bare one; both are closed at the end of the test.
 func newKit(t *testing.T, connection string) *kit {
 	t.Helper()
 	k := &kit{url: connection, client: Connect(t, connection)}
@@ -74,7 +74,7 @@ func newKit(t *testing.T, connection string) *kit {
 	return k
 }
 
-// Connect opens a stock client, closed at the end of the test.
+// Connect opens a stock client and closes it at the end of the test.
 func Connect(t testing.TB, connection string) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString(connection)
@@ -90,7 +90,7 @@ func Connect(t testing.TB, connection string) *esdb.Client {
 	return client
 }
 
-// within is a context that ends with the test's patience.
+// within is a context that ends after patience or with the test.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -98,10 +98,10 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// stream makes a name nobody else uses.
+// stream makes the name of a stream that no other test uses.
 func stream(category string) string { return category + "-" + uuid.NewString() }
 
-// event makes a JSON event.
+// event makes a JSON event with a new id and some metadata.
 func event(kind string) esdb.EventData {
 	return esdb.EventData{
 		EventID: uuid.New(), EventType: kind, ContentType: esdb.ContentTypeJson, Data: []byte(`{"n":1}`),
@@ -109,7 +109,7 @@ func event(kind string) esdb.EventData {
 	}
 }
 
-// events makes several.
+// events makes one event for each type.
 func events(kinds ...string) []esdb.EventData {
 	out := make([]esdb.EventData, len(kinds))
 	for i, k := range kinds {
@@ -118,7 +118,7 @@ func events(kinds ...string) []esdb.EventData {
 	return out
 }
 
-// append must succeed.
+// append fails the test when the append fails.
 func (k *kit) append(
 	t *testing.T, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
 ) *esdb.WriteResult {
@@ -131,7 +131,7 @@ func (k *kit) append(
 	return r
 }
 
-// appendFails must fail with the code.
+// appendFails fails the test unless the append fails with the code.
 func (k *kit) appendFails(
 	t *testing.T, code esdb.ErrorCode, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
 ) {
@@ -141,7 +141,7 @@ func (k *kit) appendFails(
 	wantCode(t, err, code)
 }
 
-// wantCode checks the client's error code.
+// wantCode compares the error code that the stock client reports.
 func wantCode(t *testing.T, err error, code esdb.ErrorCode) {
 	t.Helper()
 	var e *esdb.Error
@@ -153,7 +153,7 @@ func wantCode(t *testing.T, err error, code esdb.ErrorCode) {
 	}
 }
 
-// read collects a stream.
+// read returns the events of a stream and, when the read broke off, the error.
 func (k *kit) read(t *testing.T, stream string, o esdb.ReadStreamOptions, count uint64) ([]*esdb.ResolvedEvent, error) {
 	t.Helper()
 	r, err := k.client.ReadStream(within(t), stream, o, count)
@@ -164,7 +164,7 @@ func (k *kit) read(t *testing.T, stream string, o esdb.ReadStreamOptions, count 
 	return collect(r)
 }
 
-// readAll collects from $all.
+// readAll returns events of $all; an error fails the test.
 func (k *kit) readAll(t *testing.T, o esdb.ReadAllOptions, count uint64) []*esdb.ResolvedEvent {
 	t.Helper()
 	r, err := k.client.ReadAll(within(t), o, count)
@@ -179,7 +179,7 @@ func (k *kit) readAll(t *testing.T, o esdb.ReadAllOptions, count uint64) []*esdb
 	return got
 }
 
-// collect reads to the end.
+// collect takes events until the end of the read or an error.
 func collect(r *esdb.ReadStream) ([]*esdb.ResolvedEvent, error) {
 	var out []*esdb.ResolvedEvent
 	for {
@@ -194,7 +194,7 @@ func collect(r *esdb.ReadStream) ([]*esdb.ResolvedEvent, error) {
 	}
 }
 
-// revisions lists event numbers.
+// revisions lists the numbers of the events in their streams, never nil.
 func revisions(events []*esdb.ResolvedEvent) []uint64 {
 	out := []uint64{}
 	for _, e := range events {
@@ -203,7 +203,7 @@ func revisions(events []*esdb.ResolvedEvent) []uint64 {
 	return out
 }
 
-// wantRevisions reads forwards from the start and compares event numbers.
+// wantRevisions reads a stream from the start and compares the revisions.
 func (k *kit) wantRevisions(t *testing.T, stream string, want ...uint64) {
 	t.Helper()
 	got, err := k.read(t, stream, esdb.ReadStreamOptions{}, 1000)

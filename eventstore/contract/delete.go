@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// testDelete covers soft deletion and the return of a stream.
+// testDelete covers soft deletes and the appends that bring a stream back.
 func testDelete(t *testing.T, k *kit) {
 	remove := func(t *testing.T, s string, expected esdb.ExpectedRevision) error {
 		r, err := k.client.DeleteStream(within(t), s, esdb.DeleteStreamOptions{ExpectedRevision: expected})
@@ -73,7 +73,7 @@ func testDelete(t *testing.T, k *kit) {
 	t.Run("wrong versions", func(t *testing.T) { t.Parallel(); deleteWrongVersions(t, k) })
 }
 
-// deleteWrongVersions: a delete says wrong version by status and trailers.
+// deleteWrongVersions: a delete at a wrong version is refused by status and trailers, not by a response.
 func deleteWrongVersions(t *testing.T, k *kit) {
 	s := stream("delete")
 	try := func(expected *streams.DeleteReq_Options, stream string) (metadata.MD, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
 
-// testSubscribeFiltered covers server-side filters and their checkpoints.
+// testSubscribeFiltered covers filters that the server applies, and their checkpoints.
 func testSubscribeFiltered(t *testing.T, k *kit) {
 	t.Run("by stream prefix", func(t *testing.T) {
 		t.Parallel()
@@ -67,7 +67,8 @@ func testSubscribeFiltered(t *testing.T, k *kit) {
 	t.Run("checkpoints", func(t *testing.T) { t.Parallel(); filteredCheckpoints(t, k) })
 }
 
-// wantFiltered appends two "x-" events and a "y-" one, half before and half after subscribing, and waits for n of them.
+// wantFiltered appends two "x-" events and one "y-" event, partly before and partly after it subscribes, and waits
+// until n of them have come.
 func (k *kit) wantFiltered(t *testing.T, s string, f *esdb.SubscriptionFilter, n int) {
 	t.Helper()
 	from := k.append(t, stream("filtered"), esdb.Any{}, event("before")).CommitPosition
@@ -96,8 +97,8 @@ func (k *kit) wantFiltered(t *testing.T, s string, f *esdb.SubscriptionFilter, n
 	}
 }
 
-// filteredCheckpoints: one for every interval considered, though nothing matches, and one at the end before it is
-// caught up.
+// filteredCheckpoints: although no event matches, each interval gives a checkpoint, and the end of the history gives
+// one before the message that the subscription has caught up.
 func filteredCheckpoints(t *testing.T, k *kit) {
 	s := stream("filtered")
 	from := k.append(t, s, esdb.NoStream{}, event("before")).CommitPosition

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// appendHeader is the first message of an append with Any.
+// appendHeader is the first message of an append that expects any revision.
 func appendHeader(stream string) *streams.AppendReq {
 	return &streams.AppendReq{Content: &streams.AppendReq_Options_{Options: &streams.AppendReq_Options{
 		StreamIdentifier:       &shared.StreamIdentifier{StreamName: []byte(stream)},
@@ -23,7 +23,7 @@ func appendHeader(stream string) *streams.AppendReq {
 	}}}
 }
 
-// proposed is a valid event message, to be spoiled by the test.
+// proposed makes a valid event message, which a test may spoil.
 func proposed() *streams.AppendReq_ProposedMessage {
 	return &streams.AppendReq_ProposedMessage{
 		Id:       &shared.UUID{Value: &shared.UUID_String_{String_: uuid.NewString()}},
@@ -32,7 +32,7 @@ func proposed() *streams.AppendReq_ProposedMessage {
 	}
 }
 
-// rawAppend sends messages as they are and returns what came back.
+// rawAppend sends the messages unchanged and returns the response, the trailers and the error.
 func (k *kit) rawAppend(
 	ctx context.Context, t *testing.T, messages ...*streams.AppendReq,
 ) (*streams.AppendResp, metadata.MD, error) {
@@ -51,7 +51,7 @@ func (k *kit) rawAppend(
 	return resp, trailer, err
 }
 
-// wantTrailers checks a status and the trailers named; nil names none.
+// wantTrailers checks a status and the named trailers; nil checks the status only.
 func wantTrailers(t *testing.T, err error, code codes.Code, trailer metadata.MD, want map[string]string) {
 	t.Helper()
 	if status.Code(err) != code {
@@ -71,7 +71,7 @@ func wantTrailers(t *testing.T, err error, code codes.Code, trailer metadata.MD,
 	}
 }
 
-// testAppendLimits covers what an append may not carry, and how the server says so.
+// testAppendLimits covers the limits of an append, and the answers when they are exceeded.
 func testAppendLimits(t *testing.T, k *kit) {
 	t.Run("malformed events", func(t *testing.T) { t.Parallel(); appendMalformed(t, k) })
 	t.Run("too large is told after the whole request was read", func(t *testing.T) {
@@ -121,12 +121,12 @@ func testAppendLimits(t *testing.T, k *kit) {
 	})
 }
 
-// message puts an event into an append.
+// message wraps an event for the append call.
 func message(m *streams.AppendReq_ProposedMessage) *streams.AppendReq {
 	return &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{ProposedMessage: m}}
 }
 
-// appendMalformed: one event that is not well-formed refuses the whole append.
+// appendMalformed: one malformed event makes the server refuse the whole append.
 func appendMalformed(t *testing.T, k *kit) {
 	spoiled := func(spoil func(*streams.AppendReq_ProposedMessage)) *streams.AppendReq {
 		m := proposed()

@@ -6,7 +6,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
 
-// testLinks covers link events, resolved and not.
+// testLinks covers reads of link events with and without resolving.
 func testLinks(t *testing.T, k *kit) {
 	link := func(data string) esdb.EventData {
 		e := event("$>")
@@ -21,7 +21,7 @@ func testLinks(t *testing.T, k *kit) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	followed := stream("links") // of its own: the test of the subscription appends to it
+	followed := stream("links") // a second stream, because the subscription's test appends to it
 	for _, name := range []string{s, followed} {
 		k.append(t, name, esdb.NoStream{}, link("1@"+target), event("plain"), link("9@"+target), link("0@"+gone),
 			link("nonsense"))
@@ -58,7 +58,7 @@ func testLinks(t *testing.T, k *kit) {
 	})
 }
 
-// followLinks reads the five links of a stream, and one that is appended meanwhile, through a subscription.
+// followLinks reads the five events of a stream through a subscription, and then a link that is appended.
 func followLinks(t *testing.T, k *kit, followed, target string, link func(data string) esdb.EventData) {
 	sub := k.subscribe(t, followed, esdb.SubscribeToStreamOptions{From: esdb.Start{}, ResolveLinkTos: true})
 	if e := sub.event(t); e.Event == nil || e.Event.StreamID != target || e.Link == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
 
-// setMetadata must succeed.
+// setMetadata fails the test when the server refuses the metadata.
 func (k *kit) setMetadata(t *testing.T, s string, expected esdb.ExpectedRevision, change func(*esdb.StreamMetadata)) {
 	t.Helper()
 	m := esdb.StreamMetadata{}
@@ -18,7 +18,7 @@ func (k *kit) setMetadata(t *testing.T, s string, expected esdb.ExpectedRevision
 	}
 }
 
-// testMetadata covers stream metadata and what it hides.
+// testMetadata covers stream metadata and the events that they hide.
 func testMetadata(t *testing.T, k *kit) {
 	five := func(t *testing.T) string {
 		s := stream("meta")
@@ -48,7 +48,7 @@ func testMetadata(t *testing.T, k *kit) {
 		k.setMetadata(t, s, esdb.Any{}, func(m *esdb.StreamMetadata) { m.SetTruncateBefore(3) })
 		k.wantRevisions(t, s, 3, 4)
 		k.setMetadata(t, s, esdb.Any{}, func(m *esdb.StreamMetadata) { m.SetTruncateBefore(9) })
-		k.wantRevisions(t, s) // empty, yet found
+		k.wantRevisions(t, s) // empty, but not missing
 	})
 	t.Run("max age", func(t *testing.T) {
 		t.Parallel()
@@ -73,11 +73,11 @@ func testMetadata(t *testing.T, k *kit) {
 		k.setMetadata(t, s, esdb.NoStream{}, func(m *esdb.StreamMetadata) { m.SetMaxCount(7) })
 		_, err := k.read(t, s, esdb.ReadStreamOptions{}, 1)
 		wantCode(t, err, esdb.ErrorCodeResourceNotFound)
-		k.append(t, s, esdb.StreamExists{}, event("a")) // but it is enough for this
+		k.append(t, s, esdb.StreamExists{}, event("a")) // but StreamExists accepts it
 	})
 }
 
-// metadataNewest: the client reads $$stream forwards from the start and must get the newest.
+// metadataNewest: the client reads $$stream forwards from the start and must get the newest metadata.
 func metadataNewest(t *testing.T, k *kit) {
 	s := stream("meta")
 	k.append(t, s, esdb.NoStream{}, event("a"))

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testReadStream covers plain reads of one stream, in both directions, from every kind of place.
+// testReadStream covers plain reads of one stream, in both directions and from every kind of place.
 func testReadStream(t *testing.T, k *kit) {
 	s := stream("read")
 	k.append(t, s, esdb.NoStream{}, events("a", "b", "c", "d", "e")...)
@@ -51,7 +51,7 @@ func testReadStream(t *testing.T, k *kit) {
 	t.Run("large events", func(t *testing.T) { t.Parallel(); readLargeEvents(t, k) })
 }
 
-// readManyPages: a stream longer than any page, both ways.
+// readManyPages reads a stream that is longer than any page, in both directions.
 func readManyPages(t *testing.T, k *kit) {
 	const n = 3000
 	s := stream("read")
@@ -83,7 +83,7 @@ func readManyPages(t *testing.T, k *kit) {
 	}
 }
 
-// readLargeEvents: pages are bounded in bytes too, and nothing is lost at their edges.
+// readLargeEvents: pages are also bounded in bytes, and no event is lost between two pages.
 func readLargeEvents(t *testing.T, k *kit) {
 	s := stream("read")
 	want := []uint64{}
@@ -96,7 +96,7 @@ func readLargeEvents(t *testing.T, k *kit) {
 	k.wantRevisions(t, s, want...)
 }
 
-// testReadAll covers plain reads of $all.
+// testReadAll covers plain reads of $all while other tests write.
 func testReadAll(t *testing.T, k *kit) {
 	s := stream("readall")
 	var at []uint64

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// readOptions is a valid raw read of a stream, to be changed by the test.
+// readOptions makes a valid raw read of a stream, which a test may change.
 func readOptions(s string) *streams.ReadReq_Options {
 	return &streams.ReadReq_Options{
 		StreamOption: &streams.ReadReq_Options_Stream{Stream: &streams.ReadReq_Options_StreamOptions{
@@ -25,7 +25,7 @@ func readOptions(s string) *streams.ReadReq_Options {
 	}
 }
 
-// allFrom is the $all variant from a raw position.
+// allFrom makes the option to read $all from a position.
 func allFrom(commit, prepare uint64) *streams.ReadReq_Options_All {
 	return &streams.ReadReq_Options_All{
 		All: &streams.ReadReq_Options_AllOptions{AllOption: &streams.ReadReq_Options_AllOptions_Position{
@@ -34,7 +34,7 @@ func allFrom(commit, prepare uint64) *streams.ReadReq_Options_All {
 	}
 }
 
-// rawRead collects the raw responses.
+// rawRead collects the responses as the server sent them.
 func (k *kit) rawRead(t *testing.T, o *streams.ReadReq_Options) ([]*streams.ReadResp, error) {
 	t.Helper()
 	call, err := k.raw.Read(within(t), &streams.ReadReq{Options: o})
@@ -54,8 +54,8 @@ func (k *kit) rawRead(t *testing.T, o *streams.ReadReq_Options) ([]*streams.Read
 	}
 }
 
-// testReadRequests covers what the stock Go client never sends: refused combinations, string ids and the newer clients'
-// bounds.
+// testReadRequests covers reads that the stock Go client never sends: refused combinations, string ids, and the bounds
+// that newer clients ask for.
 func testReadRequests(t *testing.T, k *kit) {
 	s := stream("requests")
 	k.append(t, s, esdb.NoStream{}, events("a", "b", "c")...)
@@ -116,7 +116,7 @@ func testReadRequests(t *testing.T, k *kit) {
 	})
 }
 
-// readBounds: compatibility 1 asks for the stream's first and last position.
+// readBounds: with compatibility 1 a client asks for the stream's first and last position.
 func readBounds(t *testing.T, k *kit) {
 	s := stream("requests")
 	k.append(t, s, esdb.NoStream{}, events("a", "b", "c")...)

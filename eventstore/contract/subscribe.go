@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// subscription reads a client subscription with a deadline.
+// subscription lets a test read a client's subscription with a time limit.
 type subscription struct {
 	messages chan *esdb.SubscriptionEvent
 	inner    *esdb.Subscription
 }
 
-// watch starts reading.
+// watch starts a goroutine that reads until the subscription is dropped or the test ends.
 func watch(t *testing.T, inner *esdb.Subscription) *subscription {
 	t.Helper()
 	s := &subscription{messages: make(chan *esdb.SubscriptionEvent), inner: inner}
@@ -42,7 +42,7 @@ func watch(t *testing.T, inner *esdb.Subscription) *subscription {
 	return s
 }
 
-// next is the next message of any kind.
+// next returns the next message of any kind and fails when none comes within patience.
 func (s *subscription) next(t *testing.T) *esdb.SubscriptionEvent {
 	t.Helper()
 	select {
@@ -54,7 +54,7 @@ func (s *subscription) next(t *testing.T) *esdb.SubscriptionEvent {
 	}
 }
 
-// event must be next.
+// event fails unless the next message is an event.
 func (s *subscription) event(t *testing.T) *esdb.ResolvedEvent {
 	t.Helper()
 	e := s.next(t)
@@ -64,7 +64,7 @@ func (s *subscription) event(t *testing.T) *esdb.ResolvedEvent {
 	return e.EventAppeared
 }
 
-// caughtUp must be next.
+// caughtUp fails unless the next message says so.
 func (s *subscription) caughtUp(t *testing.T) {
 	t.Helper()
 	if e := s.next(t); e.CaughtUp == nil {
@@ -72,7 +72,7 @@ func (s *subscription) caughtUp(t *testing.T) {
 	}
 }
 
-// revisions reads n events.
+// revisions takes n messages, which must be events.
 func (s *subscription) revisions(t *testing.T, n int) []uint64 {
 	t.Helper()
 	var got []*esdb.ResolvedEvent
@@ -82,7 +82,7 @@ func (s *subscription) revisions(t *testing.T, n int) []uint64 {
 	return revisions(got)
 }
 
-// subscribe to a stream.
+// subscribe ends its subscription with the test. The server's subscription id must be a UUID.
 func (k *kit) subscribe(t *testing.T, stream string, o esdb.SubscribeToStreamOptions) *subscription {
 	t.Helper()
 	inner, err := k.client.SubscribeToStream(t.Context(), stream, o)
@@ -95,7 +95,7 @@ func (k *kit) subscribe(t *testing.T, stream string, o esdb.SubscribeToStreamOpt
 	return watch(t, inner)
 }
 
-// subscribeAll to $all.
+// subscribeAll ends its subscription with the test.
 func (k *kit) subscribeAll(t *testing.T, o esdb.SubscribeToAllOptions) *subscription {
 	t.Helper()
 	inner, err := k.client.SubscribeToAll(t.Context(), o)
@@ -167,7 +167,7 @@ func testSubscribe(t *testing.T, k *kit) {
 	t.Run("soft delete and return go on", func(t *testing.T) { t.Parallel(); subscribeAcrossDelete(t, k) })
 }
 
-// subscribeAtSeam: events appended while the history is being read arrive once and in order.
+// subscribeAtSeam: events that are appended while the history is read arrive once and in order.
 func subscribeAtSeam(t *testing.T, k *kit) {
 	const n = 1500
 	s := stream("sub")
@@ -203,7 +203,7 @@ func subscribeAtSeam(t *testing.T, k *kit) {
 	}
 }
 
-// subscribeAllLive follows $all across other tests' writes.
+// subscribeAllLive reads $all while other tests write; positions must grow.
 func subscribeAllLive(t *testing.T, k *kit) {
 	s := stream("sub")
 	first := k.append(t, s, esdb.NoStream{}, event("a")).CommitPosition

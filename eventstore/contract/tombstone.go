@@ -6,7 +6,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
 
-// testTombstone covers the deletion that is for ever.
+// testTombstone covers the deletion that cannot be undone.
 func testTombstone(t *testing.T, k *kit) {
 	end := func(t *testing.T, s string, expected esdb.ExpectedRevision) (*esdb.DeleteResult, error) {
 		return k.client.TombstoneStream(within(t), s, esdb.TombstoneStreamOptions{ExpectedRevision: expected})
@@ -63,7 +63,7 @@ func testTombstone(t *testing.T, k *kit) {
 		func(t *testing.T) { t.Parallel(); tombstoneEndsSubscription(t, k) })
 }
 
-// tombstoneEndsSubscription: the subscriber gets the event, then the error.
+// tombstoneEndsSubscription: the subscriber gets the tombstone's event, then the error.
 func tombstoneEndsSubscription(t *testing.T, k *kit) {
 	s := stream("tombstone")
 	k.append(t, s, esdb.NoStream{}, event("a"))

@@ -14,32 +14,32 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// guard checks Basic credentials. Without any configured everything is allowed, as the real server does in insecure
-// mode.
+// guard checks Basic credentials. When no username is configured, it allows every call, as the real server does in
+// insecure mode. Safe for concurrent use.
 type guard struct {
 	enabled bool
 	want    [sha256.Size]byte
 }
 
-// newGuard asks for the configured credentials, if there are any.
+// newGuard keeps only a hash of the credentials. An empty username turns the guard off.
 func newGuard(username, password string) guard {
 	return guard{enabled: username != "", want: sha256.Sum256([]byte(username + ":" + password))}
 }
 
-// openMethods are called by clients before they send credentials.
+// openMethods need no credentials, because clients call them before they send any.
 var openMethods = map[string]bool{
 	"/event_store.client.gossip.Gossip/Read":                                 true,
 	"/event_store.client.server_features.ServerFeatures/GetSupportedMethods": true,
 }
 
-// errUnauthenticated: credentials are missing or wrong; which of them is not said.
+// errUnauthenticated does not say which of username and password is wrong.
 var errUnauthenticated = status.Error(codes.Unauthenticated, "missing or wrong credentials")
 
-// drainedMessages bounds what is read of a request that is refused unseen.
+// drainedMessages bounds how many messages of a refused request are read.
 const drainedMessages = 64
 
-// drain reads the rest of a request that will be refused: a client that is still sending would see the end of its
-// stream instead of the status. A caller without credentials gets no more than a few messages of our time.
+// drain reads the rest of a request that will be refused: a client that is still sending would otherwise see the end of
+// its stream instead of the status. It reads a few messages only, because the caller has shown no credentials.
 func drain(ss grpc.ServerStream) {
 	for range drainedMessages {
 		if ss.RecvMsg(new(streams.AppendReq)) != nil {
@@ -48,7 +48,7 @@ func drain(ss grpc.ServerStream) {
 	}
 }
 
-// check passes a call whose credentials are right.
+// check returns nil when a call may go on. Credentials are compared in constant time.
 func (g guard) check(ctx context.Context, method string) error {
 	if !g.enabled || openMethods[method] {
 		return nil

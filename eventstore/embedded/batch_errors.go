@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// batchError is a status with the one detail that clients look at.
+// batchError builds a status with one detail; clients decide by the type of that detail.
 func batchError(code codes.Code, message string, detail proto.Message) *rpcstatus.Status {
 	s := &rpcstatus.Status{Code: int32(code), Message: message}
 	if packed, err := anypb.New(detail); err == nil {
@@ -22,7 +22,7 @@ func batchError(code codes.Code, message string, detail proto.Message) *rpcstatu
 	return s
 }
 
-// batchFault turns a call error into the status and detail that BatchAppend uses for it.
+// batchFault turns a call error into the status and the detail that BatchAppend has for it. Internal errors are hidden.
 func batchFault(err error, b *batch, limit int) *rpcstatus.Status {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -53,7 +53,7 @@ func batchFault(err error, b *batch, limit int) *rpcstatus.Status {
 	}
 }
 
-// wrongVersion is the detail of an append whose expectation did not hold.
+// wrongVersion builds the detail for an unexpected revision; current is -1 when the stream has no event.
 func (b *batch) wrongVersion(current int64) *shared.WrongExpectedVersion {
 	w := &shared.WrongExpectedVersion{}
 	if current < 0 {

@@ -23,14 +23,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// Each benchmark measures the node and, in turns with it, the same work done by the same PostgreSQL without a node; it
-// reports both and their ratio.
+// benchWriters is the number of concurrent writers. Each benchmark measures the node and, in turns with it, the same
+// work done by the same PostgreSQL without a node. It reports both rates and their ratio.
 const benchWriters = 64
 
-// benchData is an event body of 400 bytes.
+// benchData is an event body of 400 bytes of JSON text.
 var benchData = fmt.Appendf(nil, `{"text":%q}`, make([]byte, 96))[:400]
 
-// bench is a node on a durable server of its own, and a bare table like the node's.
+// bench is a node on a PostgreSQL server of its own with fsync, and a bare table like the node's.
 type bench struct {
 	node   *embedded.Node
 	client *esdb.Client
@@ -38,7 +38,7 @@ type bench struct {
 	next   int64 // position in the bare table
 }
 
-// newBench starts one.
+// newBench starts the server and the node; both stop at the end of the benchmark.
 func newBench(b *testing.B) *bench {
 	b.Helper()
 	server, err := pgtest.StartScratch(b.Context(), pgtest.ScratchConfig{Durable: true})
@@ -58,14 +58,14 @@ func newBench(b *testing.B) *bench {
 	return &bench{node: node, client: contract.Connect(b, node.URL()), pool: pool}
 }
 
-// bareInsert is the node's statement without the fence.
+// bareInsert is the node's insertGroup without the check of holder and epoch.
 var bareInsert = postgres.MustStatement(`
 	insert into bare (position, stream, revision, event_id, type, is_json, created, metadata, data)
 	select * from unnest(@positions::bigint[], @streams::text[], @revisions::bigint[], @ids::uuid[],
 		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])`,
 	"positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 
-// insertGroup commits n events, each of another writer's stream, with one statement.
+// insertGroup commits n events with one statement, each in another stream.
 func (s *bench) insertGroup(ctx context.Context, conn *pgx.Conn, n int) error {
 	var (
 		positions, revisions, created []int64
@@ -96,7 +96,7 @@ func (s *bench) insertGroup(ctx context.Context, conn *pgx.Conn, n int) error {
 	return err
 }
 
-// bareRate is events a second that PostgreSQL commits in groups, for one turn.
+// bareRate returns the events per second that PostgreSQL commits in groups of the given size, measured for one turn.
 func (s *bench) bareRate(b *testing.B, group int) float64 {
 	b.Helper()
 	conn, err := s.pool.Acquire(b.Context())
@@ -114,7 +114,7 @@ func (s *bench) bareRate(b *testing.B, group int) float64 {
 	return float64(events) / time.Since(began).Seconds()
 }
 
-// nodeRate is appends a second that the stock client gets acknowledged, for one turn.
+// nodeRate returns the appends per second that the node acknowledges to the stock client, measured for one turn.
 func (s *bench) nodeRate(b *testing.B, writers int) float64 {
 	b.Helper()
 	var count atomic.Int64
@@ -136,7 +136,7 @@ func (s *bench) nodeRate(b *testing.B, writers int) float64 {
 	return float64(count.Load()) / time.Since(began).Seconds()
 }
 
-// append stores one event through the client.
+// append stores one event of benchData without an expected revision.
 func (s *bench) append(ctx context.Context, stream string) error {
 	_, err := s.client.AppendToStream(ctx, stream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}},
 		esdb.EventData{
@@ -145,24 +145,24 @@ func (s *bench) append(ctx context.Context, stream string) error {
 	return err
 }
 
-// BenchmarkAppend64Writers: durable appends a second, 64 concurrent writers, against PostgreSQL committing the same
-// bytes in groups of 64. Aim 0.5.
+// BenchmarkAppend64Writers compares the durable appends per second of 64 concurrent writers with PostgreSQL, which
+// commits the same bytes in groups of 64. Aim 0.5.
 func BenchmarkAppend64Writers(b *testing.B) {
 	s := newBench(b)
 	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, benchWriters) },
 		func() float64 { return s.bareRate(b, benchWriters) })
 }
 
-// BenchmarkAppendOneWriter: appends a second of a lone writer, against PostgreSQL committing single events. Aim 0.5,
-// that is twice the latency.
+// BenchmarkAppendOneWriter compares the appends per second of a single writer with PostgreSQL, which commits single
+// events. Aim 0.5, that is twice the latency.
 func BenchmarkAppendOneWriter(b *testing.B) {
 	s := newBench(b)
 	benchtest.Compare(b, "events/s", 0.5, func() float64 { return s.nodeRate(b, 1) },
 		func() float64 { return s.bareRate(b, 1) })
 }
 
-// BenchmarkReadAll: events a second reading the whole log through the stock client, against a paged SELECT of the same
-// rows. Aim 0.5.
+// BenchmarkReadAll compares the events per second of a read of the whole log, through the stock client, with a paged
+// SELECT of the same rows. Aim 0.5.
 func BenchmarkReadAll(b *testing.B) {
 	s := newBench(b)
 	const batch = 1000
@@ -185,7 +185,7 @@ func BenchmarkReadAll(b *testing.B) {
 		func() float64 { return bare.ReadRate(b) })
 }
 
-// readRate reads $all once.
+// readRate reads $all once and returns the events per second.
 func (s *bench) readRate(b *testing.B) float64 {
 	b.Helper()
 	began, count := time.Now(), 0

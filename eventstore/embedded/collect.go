@@ -2,24 +2,24 @@ package embedded
 
 import "time"
 
-// Bounds of one group: enough that the commit's fixed cost does not matter, small enough that nobody waits long for the
-// others' bytes.
+// Bounds of one group: large enough that the fixed cost of a commit does not matter, small enough that a write does not
+// wait long for the bytes of others.
 const (
 	groupWrites = 512
 	groupEvents = 4096
 	groupBytes  = 4 << 20
 )
 
-// gatherTime bounds the wait for a group to fill up. A commit takes several times as long.
+// gatherTime bounds the wait for a group to fill. A commit takes several times as long.
 const gatherTime = 300 * time.Microsecond
 
-// gathering is a batch on its way to becoming a group.
+// gathering is the group that collect is putting together, with its size so far.
 type gathering struct {
 	batch         []*write
 	events, bytes int
 }
 
-// add takes a write, unless nobody waits for it any more.
+// add takes a write into the group and drops a write whose caller has gone.
 func (g *gathering) add(w *write) {
 	if w.isAbandoned() {
 		return
@@ -31,14 +31,14 @@ func (g *gathering) add(w *write) {
 	}
 }
 
-// full tells whether one more would pass a bound.
+// full reports whether the group has reached one of its bounds. The last write may pass a bound.
 func (g *gathering) full() bool {
 	return len(g.batch) >= groupWrites || g.events >= groupEvents || g.bytes >= groupBytes
 }
 
-// collect takes what waits, up to the bounds of a group. After a group of many it waits a moment for about as many
-// again: writers that were answered come back at once but not all together, and committing the first few alone would
-// make the rest wait for it. This doubled the rate at 64 writers; a lone writer never waits.
+// collect takes the writes that wait, up to the bounds of a group. After a large group it waits a moment for about as
+// many again: writers that were answered come back at once but not all together, and if the first few were committed
+// alone, the rest would wait for that commit. The wait doubled the rate at 64 writers; a single writer never waits.
 func (q *sequencer) collect(first *write) []*write {
 	g := &gathering{}
 	g.add(first)
@@ -58,7 +58,7 @@ func (q *sequencer) collect(first *write) []*write {
 	return g.batch
 }
 
-// gather waits for more until the batch is as large as usual, for a bounded time.
+// gather waits at most gatherTime for more writes, until the group has the usual number of them.
 func (q *sequencer) gather(g *gathering) {
 	patience := time.NewTimer(gatherTime)
 	defer patience.Stop()
@@ -72,7 +72,7 @@ func (q *sequencer) gather(g *gathering) {
 	}
 }
 
-// isAbandoned tells whether the caller has gone.
+// isAbandoned reports whether the caller's context has ended. Such a write is not committed.
 func (w *write) isAbandoned() bool {
 	select {
 	case <-w.abandoned:

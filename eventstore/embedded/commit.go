@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// columnBuffers are the columns of a group as the insert takes them, kept between groups.
+// columnBuffers hold a group as one slice for each column, for unnest. They are reused from group to group.
 type columnBuffers struct {
 	positions, revisions, created []int64
 	streams, kinds                []string
@@ -19,11 +19,11 @@ type columnBuffers struct {
 	metadata, data                [][]byte
 }
 
-// fill turns rows into columns.
+// fill replaces the contents with the rows, one element of each slice for one row.
 func (c *columnBuffers) fill(rows []record) {
 	c.positions, c.revisions, c.created = c.positions[:0], c.revisions[:0], c.created[:0]
 	c.streams, c.kinds, c.ids, c.json = c.streams[:0], c.kinds[:0], c.ids[:0], c.json[:0]
-	clear(c.metadata) // let go of the last group's bytes
+	clear(c.metadata) // so that the bytes of the last group can be freed
 	clear(c.data)
 	c.metadata, c.data = c.metadata[:0], c.data[:0]
 	for i := range rows {
@@ -40,8 +40,8 @@ func (c *columnBuffers) fill(rows []record) {
 	}
 }
 
-// commit writes a group with one statement, which is one transaction: all of it or nothing. No row written means that
-// the epoch has moved on.
+// commit writes a group with one statement, which is one transaction: all rows or none. It returns errFenced when no
+// row was written, because then the epoch has changed.
 func (q *sequencer) commit(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
@@ -68,16 +68,16 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	return nil
 }
 
-// isolate deals with a group the database refused. A place already taken means that memory and log disagree: memory is
-// dropped and every write decided again, alone. Anything else may be the fault of one write, so each is tried alone
-// too, and only the guilty one fails.
+// isolate handles a group that the database refused. A position or revision that is taken already means that memory and
+// log disagree. So isolate forgets the heads in memory and decides and commits every write again, one by one. If one
+// write has caused the refusal, only that write fails.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
 	q.log.Warn("event store group refused by the database", "writes", len(batch), "error", cause)
 	q.heads = newHeadCache()
 	last, err := q.readLast(ctx)
 	if err != nil {
 		refuse(batch, errNoDatabase)
-		return nil // the session's next use finds out whether it still lives
+		return nil // the next use of the session finds out whether it is lost
 	}
 	if last != q.published {
 		refuse(batch, errStopping)
@@ -96,8 +96,8 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	return nil
 }
 
-// refusalOf turns a definite database error into an answer: a resource or operator problem may pass, anything else is
-// ours.
+// refusalOf turns a definite database error into an answer. Resource and operator problems may pass, so the answer is
+// Unavailable; any other error is a fault of the node.
 func (q *sequencer) refusalOf(err error) error {
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && len(pgErr.Code) == 5 {
@@ -109,7 +109,7 @@ func (q *sequencer) refusalOf(err error) error {
 	return fmt.Errorf("write events: %w", err)
 }
 
-// readLast reads the last position in the log.
+// readLast returns the last position in the log, 0 for an empty log.
 func (q *sequencer) readLast(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()

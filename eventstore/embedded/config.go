@@ -13,25 +13,25 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// DefaultMaxAppendSize is the limit on the data of one append when Config leaves it at zero: the real server's default.
+// DefaultMaxAppendSize is the limit when Config.MaxAppendSize is 0, in bytes: the default of the real server.
 const DefaultMaxAppendSize = 1 << 20
 
-// Config says where a node keeps its log and how it is reached. The zero value of optional fields is explained at each.
+// Config says where a node keeps its log and how clients reach the node. Pool, Schema and Addr are required.
 type Config struct {
 	Pool          *pgxpool.Pool // read connections; the writing session is one more, made from the pool's configuration
 	Schema        string        // its schema, created and migrated by Start
 	Addr          string        // listen address; an empty host is loopback, port 0 a free one
-	AdvertiseHost string        // host that gossip tells clients; default: the listen host
+	AdvertiseHost string        // host in the answers to gossip; default: the listen host
 	MaxAppendSize int           // bytes of data in one append; default 1 MiB
 	Logger        *slog.Logger  // default: slog.Default
 	Clock         clock.Clock   // default: the machine's
 	TLS           *tls.Config   // required, with Username and Password, on other than loopback addresses
-	Username      string        // Basic credentials every stream call must carry; empty = none asked
+	Username      string        // Basic credentials that every stream call must carry; empty = no check
 	Password      string
 	Production    bool // requires TLS and credentials on loopback too, and fsync
 }
 
-// withDefaults fills what the caller left open.
+// withDefaults fills the optional fields that the caller left empty.
 func (c Config) withDefaults() Config {
 	if c.MaxAppendSize == 0 {
 		c.MaxAppendSize = DefaultMaxAppendSize
@@ -45,7 +45,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// listenHost is the host of Addr; an empty one means loopback, never every interface.
+// listenHost splits Addr. An empty host means loopback, never every interface.
 func (c Config) listenHost() (host, port string, err error) {
 	host, port, err = net.SplitHostPort(c.Addr)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c Config) listenHost() (host, port string, err error) {
 	return host, port, nil
 }
 
-// validate reports every fault at once.
+// validate reports all faults in one error.
 func (c Config) validate() error {
 	var faults []error
 	if c.Pool == nil {
@@ -95,7 +95,7 @@ func (c Config) validate() error {
 	return errors.Join(faults...)
 }
 
-// isLoopback tells whether only this machine can reach the host.
+// isLoopback reports whether only programs on this machine can reach the host. Of the names, only localhost counts.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

@@ -12,12 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// quiet logs warnings and worse.
+// quiet logs errors only: tests that cause outages would fill the output with warnings.
 func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// testConfig is a node on a free port with a log of its own.
+// testConfig is for a node on a free port with an empty log.
 func testConfig(t testing.TB) embedded.Config {
 	t.Helper()
 	db := pgtest.New(t)
@@ -26,7 +26,7 @@ func testConfig(t testing.TB) embedded.Config {
 	}
 }
 
-// start runs a node until the end of the test.
+// start starts a node and stops it at the end of the test.
 func start(t testing.TB, cfg embedded.Config) *embedded.Node {
 	t.Helper()
 	n, err := embedded.Start(t.Context(), cfg)
@@ -37,7 +37,7 @@ func start(t testing.TB, cfg embedded.Config) *embedded.Node {
 	return n
 }
 
-// stop ends a node within a bound.
+// stop ends a node within 10 s, or fails the test.
 func stop(t testing.TB, n *embedded.Node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -47,7 +47,7 @@ func stop(t testing.TB, n *embedded.Node) {
 	}
 }
 
-// TestNode_KeepsTheContract runs the suite that a real cluster must pass too.
+// TestNode_KeepsTheContract runs the suite that a real cluster must pass too (package contract).
 func TestNode_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	contract.Run(t, start(t, testConfig(t)).URL())

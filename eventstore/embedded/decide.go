@@ -2,14 +2,14 @@ package embedded
 
 import "github.com/google/uuid"
 
-// Expected revisions below zero, with the numbers that the error trailers use.
+// Expected revisions below zero. The numbers are those of the protocol's error trailers.
 const (
 	expectNoStream = -1
 	expectAny      = -2
 	expectExists   = -4
 )
 
-// streamState is what the rules need to know about one stream.
+// streamState holds the facts about one stream that the rules of appends and deletes need.
 type streamState struct {
 	last        int64 // last event number, -1 = none
 	tombstoned  bool
@@ -17,16 +17,16 @@ type streamState struct {
 	hasMetadata bool // its metastream exists
 }
 
-// seat is where an event sits.
+// seat is the place of an event, in its stream and in $all.
 type seat struct {
 	revision int64
 	position int64
 }
 
-// verdict is what the expected-revision rules say about a write.
+// verdict is the decision of the expected-revision rules about a write.
 type verdict int
 
-// Verdicts.
+// The verdicts. verdictCompare is not final: the write comes again, with the result of the comparison.
 const (
 	verdictWrite   verdict = iota // write it
 	verdictRepeat                 // already written: answer with the original seat
@@ -35,15 +35,15 @@ const (
 	verdictCompare                // an earlier revision was named: compare the ids with the stored events, then decide
 )
 
-// claim is what an append says about its stream.
+// claim holds the facts about an append that the rules need: where it wants to write, and which events.
 type claim struct {
 	expected int64 // a revision, or one of the expect constants
 	ids      []uuid.UUID
 	differs  bool // the comparison that verdictCompare asks for found another event at the first place
 }
 
-// decideAppend applies the expected-revision and idempotency rules to an append. known finds events written recently,
-// by id, in this stream.
+// decideAppend applies the expected-revision and idempotency rules to an append. known finds the seat of a recently
+// written event of this stream by its id.
 func decideAppend(s streamState, c claim, known func(uuid.UUID) (seat, bool)) (verdict, seat) {
 	switch {
 	case s.tombstoned:
@@ -68,7 +68,8 @@ func decideAppend(s streamState, c claim, known func(uuid.UUID) (seat, bool)) (v
 	return verdictWrong, seat{}
 }
 
-// decideByRecent: the first id decides whether this is a repeat; a repeat must be one as a whole.
+// decideByRecent handles appends without an exact revision. The first id decides whether the append is a repeat; then
+// all other ids must be known too.
 func decideByRecent(ids []uuid.UUID, known func(uuid.UUID) (seat, bool)) (verdict, seat) {
 	var at seat
 	for i, id := range ids {
@@ -87,7 +88,8 @@ func decideByRecent(ids []uuid.UUID, known func(uuid.UUID) (seat, bool)) (verdic
 	return verdictRepeat, at
 }
 
-// decideDelete applies the rules to a soft delete (hard = false) or a tombstone.
+// decideDelete applies the rules to a soft delete (hard = false) or a tombstone. A delete has no ids, so it never
+// counts as a repeat.
 func decideDelete(s streamState, expected int64, hard bool) verdict {
 	unknown := func(uuid.UUID) (seat, bool) { return seat{}, false }
 	v, _ := decideAppend(s, claim{expected: expected, ids: []uuid.UUID{{}}, differs: true}, unknown)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// TestDecideAppend_Rules goes through the expected-revision and idempotency rules one by one.
+// TestDecideAppend_Rules has one case for each expected-revision and idempotency rule.
 func TestDecideAppend_Rules(t *testing.T) {
 	t.Parallel()
 	a, b, c := uuid.New(), uuid.New(), uuid.New()

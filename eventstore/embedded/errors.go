@@ -12,21 +12,21 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// refusal is an error of the protocol: a status and the trailers that clients of every language read.
+// refusal is an error of the protocol: a status, and trailers that clients decide by.
 type refusal struct {
 	code      codes.Code
 	message   string
-	exception string // value of the "exception" trailer; empty = none
-	trailers  []string
+	exception string   // value of the "exception" trailer; empty = none
+	trailers  []string // names and values in turn
 }
 
-// Error is the status message.
+// Error is the text of the status, without the trailers.
 func (r *refusal) Error() string { return r.message }
 
-// GRPCStatus lets gRPC send the refusal as it is.
+// GRPCStatus lets gRPC send the refusal with its own code.
 func (r *refusal) GRPCStatus() *status.Status { return status.New(r.code, r.message) }
 
-// metadata is what follows the status on the wire.
+// metadata returns the trailers to send after the status; nil when the refusal has none.
 func (r *refusal) metadata() metadata.MD {
 	if r.exception == "" {
 		return nil
@@ -38,8 +38,8 @@ func (r *refusal) metadata() metadata.MD {
 	return md
 }
 
-// headerSafe percent-encodes the bytes that gRPC refuses in a header: all but printable ASCII. A trailer that is
-// refused would be missing, and clients index the stream's name without looking.
+// headerSafe percent-encodes the bytes that gRPC refuses in a header: all but printable ASCII. gRPC drops a trailer
+// with such bytes, and clients read the stream's name without checking that the trailer exists.
 func headerSafe(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -52,7 +52,7 @@ func headerSafe(s string) string {
 	return b.String()
 }
 
-// streamDeleted: the stream has a tombstone.
+// streamDeleted answers calls to a stream with a tombstone.
 func streamDeleted(stream string) error {
 	return &refusal{
 		codes.FailedPrecondition, "Event stream '" + stream + "' is deleted.", "stream-deleted",
@@ -60,7 +60,7 @@ func streamDeleted(stream string) error {
 	}
 }
 
-// wrongExpectedVersion: a delete or tombstone named another revision. An append answers with a message instead.
+// wrongExpectedVersion answers a delete or tombstone at another revision. An append has a message of its own for this.
 func wrongExpectedVersion(stream string, expected, actual int64) error {
 	e, a := strconv.FormatInt(expected, 10), strconv.FormatInt(actual, 10)
 	return &refusal{
@@ -72,7 +72,7 @@ func wrongExpectedVersion(stream string, expected, actual int64) error {
 	}
 }
 
-// appendTooLarge: the data of one append passes the limit.
+// appendTooLarge answers an append whose data is larger than the limit, in bytes.
 func appendTooLarge(limit int) error {
 	n := strconv.Itoa(limit)
 	return &refusal{
@@ -81,7 +81,7 @@ func appendTooLarge(limit int) error {
 	}
 }
 
-// missingMetadata: a proposed event lacks its type or content type.
+// missingMetadata answers an append with an event that lacks its type or content type.
 func missingMetadata(property string) error {
 	return &refusal{
 		codes.InvalidArgument, "Required Metadata Property '" + property + "' is missing",
@@ -89,25 +89,25 @@ func missingMetadata(property string) error {
 	}
 }
 
-// accessDenied: nobody may do this.
+// accessDenied answers a call that no client may make, whatever its credentials.
 func accessDenied(what string) error {
 	return &refusal{codes.PermissionDenied, "Access denied: " + what + ".", "access-denied", nil}
 }
 
-// invalidArgument: the request cannot be understood.
+// invalidArgument answers a request that the node cannot read or does not support.
 func invalidArgument(message string) error {
 	return &refusal{code: codes.InvalidArgument, message: message}
 }
 
-// unavailable: the node cannot answer now. After an append it also means that the outcome is unknown.
+// unavailable answers when the node cannot serve now. After an append it also means that the outcome is unknown.
 func unavailable(message string) error {
 	return &refusal{code: codes.Unavailable, message: message}
 }
 
-// errStopping is what calls get while the node stops.
+// errStopping answers calls while the node stops.
 var errStopping = unavailable("the event store node is stopping")
 
-// fromContext turns the end of a call into its status.
+// fromContext turns the end of a call's context into the status for it.
 func fromContext(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return status.Error(codes.DeadlineExceeded, "the deadline passed; the outcome of a write is unknown")

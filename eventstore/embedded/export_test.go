@@ -1,4 +1,4 @@
 package embedded
 
-// LockKey lets tests take a node's lock away.
+// LockKey lets tests take the lock of a running node.
 var LockKey = lockKey

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// wantFatal waits for the node's fatal error.
+// wantFatal waits up to 20 s for the node's fatal error, which must contain want.
 func wantFatal(t *testing.T, n *embedded.Node, want string) {
 	t.Helper()
 	select {
@@ -28,8 +28,7 @@ func wantFatal(t *testing.T, n *embedded.Node, want string) {
 	}
 }
 
-// TestFence_OtherHolderStopsTheNode: once another node has written itself into the node row, not one more event is
-// committed.
+// TestFence_OtherHolderStopsTheNode: after another node has written itself into the node row, no event is committed.
 func TestFence_OtherHolderStopsTheNode(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -57,8 +56,8 @@ func TestFence_OtherHolderStopsTheNode(t *testing.T) {
 	}
 }
 
-// TestFence_LostLockIsNoticedWhenIdle: a node whose session is gone and whose lock someone else took gives up, without
-// any write to make it look.
+// TestFence_LostLockIsNoticedWhenIdle: a node whose session was ended, and whose lock another session holds, stops
+// itself, although no write makes it check.
 func TestFence_LostLockIsNoticedWhenIdle(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

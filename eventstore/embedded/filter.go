@@ -7,10 +7,10 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// defaultWindow is the search window when the client leaves it to the server.
+// defaultWindow is the search window, in events, when the client leaves it to the server.
 const defaultWindow = 32
 
-// filter selects events of $all by stream name or event type.
+// filter selects events of $all by stream name or event type. nil selects all events.
 type filter struct {
 	byStream bool
 	pattern  *regexp.Regexp // nil = prefixes decide
@@ -18,7 +18,7 @@ type filter struct {
 	interval uint64 // events considered between two checkpoints
 }
 
-// parseFilter reads the filter of a read (subscribe = false) or subscription.
+// parseFilter checks and converts the filter of a plain read (subscribe = false) or of a subscription.
 func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*filter, error) {
 	f := &filter{}
 	var e *streams.ReadReq_Options_FilterOptions_Expression
@@ -57,7 +57,7 @@ func parseFilter(o *streams.ReadReq_Options_FilterOptions, subscribe bool) (*fil
 	return f, nil
 }
 
-// admits tells whether the event passes. A nil filter passes everything.
+// admits reports whether the event passes the filter.
 func (f *filter) admits(r *record) bool {
 	if f == nil {
 		return true
@@ -80,15 +80,15 @@ func (f *filter) admits(r *record) bool {
 	return false
 }
 
-// checkpoints counts what a filtered subscription has considered. The zero value, without an interval, never asks for
-// one.
+// checkpoints counts the events that a filtered subscription has searched. The zero value, without an interval, never
+// asks for a checkpoint.
 type checkpoints struct {
 	interval   uint64
 	considered uint64
 	last       int64 // last position a checkpoint named, or the start of the subscription
 }
 
-// consider counts an event and tells whether a checkpoint is due at it.
+// consider counts an event and reports whether a checkpoint is due at its position.
 func (c *checkpoints) consider(position int64) bool {
 	if c.interval == 0 {
 		return false
@@ -97,7 +97,7 @@ func (c *checkpoints) consider(position int64) bool {
 	return c.considered >= c.interval && c.mark(position)
 }
 
-// mark sets the checkpoint to a position, unless it is there already.
+// mark moves the last checkpoint to a position; false when it is there already or the subscription has no filter.
 func (c *checkpoints) mark(position int64) bool {
 	if c.interval == 0 || position <= c.last {
 		return false

@@ -2,7 +2,7 @@ package embedded
 
 import "testing"
 
-// TestFilter_HidesInternalStreams whatever it says.
+// TestFilter_HidesInternalStreams: even a filter that admits every name hides them.
 func TestFilter_HidesInternalStreams(t *testing.T) {
 	t.Parallel()
 	everything := &filter{prefixes: []string{""}}
@@ -23,7 +23,7 @@ func TestFilter_HidesInternalStreams(t *testing.T) {
 	}
 }
 
-// TestCheckpoints_EveryIntervalNeverTwice at one position.
+// TestCheckpoints_EveryIntervalNeverTwice: no position gets two checkpoints.
 func TestCheckpoints_EveryIntervalNeverTwice(t *testing.T) {
 	t.Parallel()
 	c := checkpoints{interval: 3}

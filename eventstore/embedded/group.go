@@ -7,16 +7,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// answer is an outcome waiting for its group's commit.
+// answer is an outcome that its write gets after the group's commit.
 type answer struct {
 	to *write
 	outcome
 }
 
-// group is a set of writes decided one after another against the same heads and committed with one statement. Heads and
-// identities of the group's own events are kept here, so that nothing outside changes unless the commit succeeds.
+// group is a set of writes that are decided one after another against the same heads and committed with one statement.
+// It keeps the heads and ids of its own events, so that nothing outside of it changes unless the commit succeeds.
 type group struct {
-	heads   map[string]head // every stream the group's writes relate to, as of the write decided last
+	heads   map[string]head // related streams, as the writes decided so far leave them
 	changed map[string]struct{}
 	known   map[identity]seat // events of this group
 	rows    []record
@@ -25,7 +25,8 @@ type group struct {
 	created int64
 }
 
-// prepare decides a batch. It reads heads the cache lacks in one round trip; an error means nothing was decided.
+// prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
+// decided.
 func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, error) {
 	g := &group{
 		heads:   make(map[string]head, 2*len(batch)),
@@ -44,7 +45,7 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, error)
 	return g, nil
 }
 
-// fillHeads copies the heads of all related streams into the group, from the cache or the log.
+// fillHeads copies the heads of all related streams into the group: from the cache, otherwise from the log.
 func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) error {
 	var missing []string
 	for _, w := range batch {
@@ -75,7 +76,7 @@ func (q *sequencer) fillHeads(ctx context.Context, g *group, batch []*write) err
 	return nil
 }
 
-// head is the group's view of a stream's end.
+// head is the end of a stream as the group's own events leave it; emptyHead for an unknown stream.
 func (g *group) head(stream string) head {
 	if h, ok := g.heads[stream]; ok {
 		return h
@@ -83,7 +84,7 @@ func (g *group) head(stream string) head {
 	return emptyHead
 }
 
-// decide applies the rules to one write and, when they allow it, adds its events to the group.
+// decide applies the rules to one write and, if they allow the write, adds its events to the group.
 func (q *sequencer) decide(g *group, w *write) outcome {
 	state := stateOf(w.stream, g.head)
 	if w.kind != writeAppend {
@@ -112,7 +113,7 @@ func (q *sequencer) decide(g *group, w *write) outcome {
 	return g.addAppend(w, state)
 }
 
-// idsOf lists the event ids of an append in order.
+// idsOf keeps the order of the events, because repeats are compared in order.
 func idsOf(events []proposal) []uuid.UUID {
 	ids := make([]uuid.UUID, len(events))
 	for i := range events {
@@ -121,9 +122,9 @@ func idsOf(events []proposal) []uuid.UUID {
 	return ids
 }
 
-// addAppend adds an append's events, and the metadata event that undeletes a soft-deleted stream.
+// addAppend adds the events of an append and, for a soft-deleted stream, the metadata event that undeletes the stream.
 func (g *group) addAppend(w *write, state streamState) outcome {
-	// Setting metadata brings a soft-deleted stream back as well, whatever $tb the body carries.
+	// New metadata also brings a soft-deleted stream back, whatever $tb its body has.
 	describesDeleted := isMetastream(w.stream) && stateOf(originalOf(w.stream), g.head).softDeleted
 	var done outcome
 	for i := range w.events {
@@ -140,7 +141,7 @@ func (g *group) addAppend(w *write, state streamState) outcome {
 	return done
 }
 
-// undelete writes the stream's metadata again with $tb at its first new event.
+// undelete writes the stream's metadata again, with $tb at the revision of the first new event.
 func (g *group) undelete(stream string, first int64) {
 	meta := g.head(metastreamOf(stream))
 	g.add(metastreamOf(stream), &proposal{
@@ -148,7 +149,8 @@ func (g *group) undelete(stream string, first int64) {
 	})
 }
 
-// addDeletion adds the event that deletes a stream and returns its position.
+// addDeletion adds the event that deletes a stream (metadata for a soft delete, else a tombstone) and returns its
+// position.
 func (g *group) addDeletion(w *write) int64 {
 	if w.kind == writeDelete {
 		p := proposal{id: uuid.New(), kind: metadataType, isJSON: true, data: []byte(softDeletion)}
@@ -160,7 +162,7 @@ func (g *group) addDeletion(w *write) int64 {
 	return g.add(w.stream, &proposal{id: uuid.New(), kind: tombstoneType}).position
 }
 
-// add puts one event at the end of its stream and of the log.
+// add puts one event at the end of its stream and of the log and updates the group's head.
 func (g *group) add(stream string, p *proposal) seat {
 	h := g.head(stream)
 	h.last++
@@ -179,7 +181,7 @@ func (g *group) add(stream string, p *proposal) seat {
 	return at
 }
 
-// notNil keeps SQL's null out of the log.
+// notNil turns nil into an empty slice, since the columns allow no null.
 func notNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -187,5 +189,5 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// statementPatience bounds one statement of the sequencer. Longer means that the connection is as good as lost.
+// statementPatience bounds one statement of the sequencer. A statement that takes longer counts as a lost connection.
 const statementPatience = 30 * time.Second

@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// headCapacity is how many stream heads the sequencer remembers; a miss costs a share of one batched select.
+// headCapacity is the number of stream heads in memory. A missing head costs a share of one batched select.
 const headCapacity = 200_000
 
-// head is the end of one stream. For a metastream it carries the body that rules the stream it describes.
+// head is the end of one stream. The head of a metastream also has the metadata, which governs the described stream.
 type head struct {
 	last   int64 // last event number, -1 = the stream has no event
 	isJSON bool
@@ -19,15 +19,15 @@ type head struct {
 	meta   streamMeta // parsed body, metastreams only
 }
 
-// emptyHead is the head of a stream without events.
+// emptyHead is the head of a stream without events, for which the zero head would claim event 0.
 var emptyHead = head{last: -1}
 
-// querier is what a pool and a connection have in common.
+// querier lets loadHeads and warm run on a pool, on one connection and on a batch.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// loadHeads reads the ends of streams in one round trip. Streams without events are in the answer too.
+// loadHeads reads the ends of streams in one round trip. The result has an entry for every given stream.
 func loadHeads(ctx context.Context, db querier, sql string, streams []string) (map[string]head, error) {
 	rows, err := db.Query(ctx, sql, streams)
 	if err != nil {
@@ -51,8 +51,8 @@ func loadHeads(ctx context.Context, db querier, sql string, streams []string) (m
 	return found, nil
 }
 
-// related are the streams whose heads the rules for a stream need: itself, its metastream and, for a metastream, the
-// stream it describes.
+// related lists the streams whose heads the rules need: the stream itself, its metastream and, for a metastream, the
+// stream that it describes.
 func related(stream string) []string {
 	if isMetastream(stream) {
 		return []string{stream, metastreamOf(stream), originalOf(stream)}
@@ -60,12 +60,12 @@ func related(stream string) []string {
 	return []string{stream, metastreamOf(stream)}
 }
 
-// stateOf derives the rules' view of a stream from the heads of its related streams.
+// stateOf derives the facts for the rules from the heads of the related streams.
 func stateOf(stream string, at func(string) head) streamState {
 	own, meta := at(stream), at(metastreamOf(stream))
 	state := streamState{last: own.last, tombstoned: own.last == tombstoneRevision, hasMetadata: meta.last >= 0}
 	if isMetastream(stream) {
-		// A metastream ends with its stream, and its own metadata is fixed.
+		// A tombstone of the stream also ends its metastream; a metastream cannot be soft-deleted.
 		state.tombstoned = state.tombstoned || at(originalOf(stream)).last == tombstoneRevision
 		return state
 	}
@@ -73,12 +73,12 @@ func stateOf(stream string, at func(string) head) streamState {
 	return state
 }
 
-// headCache is the sequencer's memory of stream heads. Not safe for concurrent use.
+// headCache remembers the heads used last. Not safe for concurrent use: only the sequencer uses it.
 type headCache struct {
 	lru *simplelru.LRU[string, head]
 }
 
-// newHeadCache makes an empty cache.
+// newHeadCache makes a cache that knows no stream.
 func newHeadCache() *headCache {
 	lru, err := simplelru.NewLRU[string, head](headCapacity, nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func newHeadCache() *headCache {
 	return &headCache{lru: lru}
 }
 
-// put remembers a head. A metadata body is needed again only to undelete its stream, so others are not kept in memory.
+// put remembers a head. It drops the body unless the stream is soft-deleted: only undeleting needs the body again.
 func (c *headCache) put(stream string, h head) {
 	if !h.meta.softDeleted() {
 		h.body = nil

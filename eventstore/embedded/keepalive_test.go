@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestNode_ToleratesPingsOfIdleClients: clients ping without any call under way. A server with gRPC's default policy
-// ends such a connection at the third ping.
+// TestNode_ToleratesPingsOfIdleClients: clients ping also while no call is running. A server with gRPC's default policy
+// closes such a connection at the third ping.
 func TestNode_ToleratesPingsOfIdleClients(t *testing.T) {
 	t.Parallel()
 	conn, err := net.Dial("tcp", start(t, testConfig(t)).Addr())

@@ -7,7 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// freeAddr is a loopback address that nobody listens on, for a node that must come back under the same one.
+// freeAddr is a free loopback address, for a node that must restart at the same address.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -18,7 +18,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestKill_AcknowledgedAppendsSurvive kills the node's process again and again under concurrent appends.
+// TestKill_AcknowledgedAppendsSurvive kills the process of the node several times during concurrent appends.
 func TestKill_AcknowledgedAppendsSurvive(t *testing.T) {
 	t.Parallel()
 	schema := pgtest.New(t).Namespace.Schema("eventstore")

@@ -14,8 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestNode_LeavesNothingRunning after it was used and stopped. Not parallel: it looks at the goroutines of the whole
-// program.
+// TestNode_LeavesNothingRunning compares the goroutines of the whole program before and after, so it is not parallel.
 func TestNode_LeavesNothingRunning(t *testing.T) {
 	cfg := testConfig(t)
 	pool, err := pgxpool.New(t.Context(), pgtest.URL(t))

@@ -23,16 +23,16 @@ import (
 type streamOp struct {
 	stream   string
 	id       string
-	expected int // events the caller believes are there
+	expected int // number of events in the stream, as far as the caller knows
 }
 
-// streamResult is what came of it.
+// streamResult is the answer to a streamOp.
 type streamResult struct {
-	ok  bool   // append: it is in the log; otherwise refused with a wrong version
+	ok  bool   // append: in the log; false: refused with a wrong version
 	ids string // read: ids in order, separated by spaces
 }
 
-// streamModel says what a single stream, used by one caller at a time, would do. The state is the ids in order.
+// streamModel describes a single stream that is used by one caller at a time. The state is the ids in order.
 var streamModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[string][]porcupine.Operation{}
@@ -60,7 +60,7 @@ var streamModel = porcupine.Model{
 	},
 }
 
-// history records calls with their times. An append whose outcome was never learnt is settled at the end, by looking.
+// history records calls with their times. For an append with unknown outcome, the test reads the log at the end.
 type history struct {
 	mu      sync.Mutex
 	ops     []porcupine.Operation
@@ -68,17 +68,17 @@ type history struct {
 	started time.Time
 }
 
-// since is the time of the history, in nanoseconds.
+// since is the time since the start of the history, in nanoseconds.
 func (h *history) since() int64 { return int64(time.Since(h.started)) }
 
-// add records a call that has returned.
+// add records a call that has returned, and its answer.
 func (h *history) add(client int, in streamOp, out streamResult, call int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: call, Return: h.since()})
 }
 
-// lose records an append that may take effect at any later time.
+// lose records an append with unknown outcome: it may take effect at any later time.
 func (h *history) lose(client int, in streamOp, call int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *history) lose(client int, in streamOp, call int64) {
 	})
 }
 
-// readIDs reads a stream as the model sees it.
+// readIDs reads the ids of a stream in order; a missing stream has none, as in the model.
 func readIDs(ctx context.Context, client *esdb.Client, stream string) (ids []string, err error) {
 	r, err := client.ReadStream(ctx, stream, esdb.ReadStreamOptions{}, math.MaxUint64)
 	if err != nil {
@@ -107,15 +107,15 @@ func readIDs(ctx context.Context, client *esdb.Client, stream string) (ids []str
 	}
 }
 
-// caller makes calls one after another.
+// caller is one client of the history. It makes its calls one after another.
 type caller struct {
 	number int
 	client *esdb.Client
 	random *rand.Rand
-	seen   map[string]int // events it believes to be in each stream
+	seen   map[string]int // number of events in each stream, as far as the caller knows
 }
 
-// act makes one random call: mostly appends at the revision last read, so that callers race for the same place.
+// act makes one random call: mostly appends at the last revision read, so that callers compete for the same place.
 func (h *history) act(ctx context.Context, c *caller, stream string) {
 	call := h.since()
 	if c.random.IntN(3) == 0 {
@@ -141,13 +141,13 @@ func (h *history) act(ctx context.Context, c *caller, stream string) {
 		c.seen[stream]++
 	case errors.As(err, &e) && e.Code() == esdb.ErrorCodeWrongExpectedVersion:
 		h.add(c.number, in, streamResult{}, call)
-		c.seen[stream]++ // somebody else was faster
+		c.seen[stream]++ // another caller was faster
 	default:
 		h.lose(c.number, in, call)
 	}
 }
 
-// TestStreamModel_SeesALostAppend: the checker must be able to fail.
+// TestStreamModel_SeesALostAppend proves that the checker can fail.
 func TestStreamModel_SeesALostAppend(t *testing.T) {
 	t.Parallel()
 	ops := []porcupine.Operation{
@@ -163,8 +163,8 @@ func TestStreamModel_SeesALostAppend(t *testing.T) {
 	}
 }
 
-// TestLinearizable_UnderKills: what concurrent callers see of shared streams, across kills of the node, could have
-// happened one call at a time.
+// TestLinearizable_UnderKills: the answers that concurrent callers get from shared streams, across kills of the node,
+// are possible with one call at a time.
 func TestLinearizable_UnderKills(t *testing.T) {
 	t.Parallel()
 	const callers, rounds, calls = 6, 3, 40
@@ -192,7 +192,7 @@ func TestLinearizable_UnderKills(t *testing.T) {
 				}
 			})
 		}
-		<-half // somebody is in the middle of it
+		<-half // a caller is in the middle of its calls
 		node.kill(t)
 		node = startChild(t, database, schema, addr)
 		group.Wait()

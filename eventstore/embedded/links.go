@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// target is where a link points.
+// target is the place that a link points to.
 type target struct {
 	stream   string
 	revision int64
 }
 
-// parseLink reads a link's data, "<number>@<stream>", split at the first '@'.
+// parseLink reads the data of a link, "<number>@<stream>", split at the first '@'; false when it is malformed.
 func parseLink(data []byte) (target, bool) {
 	number, stream, ok := strings.Cut(string(data), "@")
 	if !ok || !storable(stream) {
@@ -24,11 +24,11 @@ func parseLink(data []byte) (target, bool) {
 	return target{stream, n}, err == nil && n >= 0
 }
 
-// resolver finds the events that links point to. Nil means links are not resolved.
+// resolver finds the events that links point to. A nil resolver resolves nothing.
 type resolver struct{ log *logReader }
 
-// resolve reads the targets of all links in a page. A target that is gone, expired, truncated or deleted is not in the
-// answer.
+// resolve reads the targets of all links in a page. The result leaves out targets that are deleted, expired, truncated
+// or never existed.
 func (r *resolver) resolve(ctx context.Context, rows []record) (map[target]*record, error) {
 	if r == nil {
 		return nil, nil
@@ -52,7 +52,8 @@ func (r *resolver) resolve(ctx context.Context, rows []record) (map[target]*reco
 	return r.log.targets(ctx, wanted, heads)
 }
 
-// targets reads events by place, and the views that say whether they are visible, in one round trip.
+// targets reads events by their places, together with the heads that decide whether they are visible, in one round
+// trip.
 func (l *logReader) targets(
 	ctx context.Context, wanted map[target]struct{}, names map[string]struct{},
 ) (found map[target]*record, err error) {

@@ -14,10 +14,10 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
 )
 
-// childVariable makes this test program run as a bare node, for tests that kill it. Its value is the database address.
+// childVariable makes this test program run as a node, for tests that kill it. Its value is the database address.
 const childVariable = "LASTMILE_TEST_EVENTSTORE_CHILD"
 
-// TestMain runs the tests, or the node that a test started.
+// TestMain runs the tests or, in a child process, the node.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(childVariable); url != "" {
 		if err := runChild(url, os.Args[1], os.Args[2]); err != nil {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChild serves until its input ends, which also happens when the parent dies.
+// runChild serves until its standard input ends, which also happens when the parent process dies.
 func runChild(database, schema, addr string) error {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, database)
@@ -46,14 +46,14 @@ func runChild(database, schema, addr string) error {
 	return n.Stop(ctx)
 }
 
-// child is a node in a process of its own.
+// child is a node in a process of its own, so that a test can kill it.
 type child struct {
 	command *exec.Cmd
 	input   io.WriteCloser
 	url     string
 }
 
-// startChild starts one and waits until it serves.
+// startChild starts a child and waits until it serves and has printed its address.
 func startChild(t *testing.T, database, schema, addr string) *child {
 	t.Helper()
 	c := &child{command: exec.Command(os.Args[0], schema, addr)}
@@ -79,11 +79,11 @@ func startChild(t *testing.T, database, schema, addr string) *child {
 	return c
 }
 
-// kill ends the process as kill -9 does.
+// kill ends the process with SIGKILL, so that it cannot finish anything.
 func (c *child) kill(t *testing.T) {
 	t.Helper()
 	if err := c.command.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.command.Wait() // it was killed
+	_ = c.command.Wait() // the error only says that the process was killed
 }

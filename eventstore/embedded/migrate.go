@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// migrations are the steps of the schema in file-name order; a step is never edited once released.
+// migrations are the steps of the schema, run in the order of the file names. A released step is never edited.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. The caller's session holds the node's advisory lock, so only one runs at a
-// time.
+// migrate brings the schema up to date. The caller's session must hold the node's advisory lock, so that no other node
+// migrates at the same time.
 func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	var exists bool
 	if err := conn.QueryRow(ctx, `select exists (select from pg_namespace where nspname = $1)`,
@@ -46,7 +46,7 @@ func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	return nil
 }
 
-// migrateStep runs one file and records it, in one transaction; a recorded step is skipped.
+// migrateStep runs one file and records it, in one transaction. It skips a recorded step.
 func migrateStep(ctx context.Context, conn *pgx.Conn, quotedSchema, name string) error {
 	text, err := migrations.ReadFile(name)
 	if err != nil {

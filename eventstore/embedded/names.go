@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Names and numbers the protocol fixes.
+// Names and numbers that the protocol fixes, and one bound of our own.
 const (
 	allStream         = "$all"
 	usersStream       = "$users"
@@ -20,16 +20,16 @@ const (
 	maxNameBytes = 1024
 )
 
-// isMetastream tells whether the stream holds another stream's metadata.
+// isMetastream reports whether the stream holds the metadata of another stream.
 func isMetastream(stream string) bool { return strings.HasPrefix(stream, "$$") }
 
-// metastreamOf names the stream that holds this stream's metadata.
+// metastreamOf adds the prefix "$$", which every metastream has.
 func metastreamOf(stream string) string { return "$$" + stream }
 
-// originalOf names the stream that a metastream describes.
+// originalOf names the stream that a metastream describes. The name must begin with "$$".
 func originalOf(metastream string) string { return metastream[2:] }
 
-// checkStreamName refuses names that the store cannot hold.
+// checkStreamName refuses names that a text column and an index cannot hold, and empty names.
 func checkStreamName(name string) error {
 	switch {
 	case name == "" || name == "$$":
@@ -40,7 +40,7 @@ func checkStreamName(name string) error {
 	return nil
 }
 
-// checkWritable refuses streams that no client may write.
+// checkWritable also refuses $all, which has no events of its own.
 func checkWritable(name string) error {
 	if err := checkStreamName(name); err != nil {
 		return err
@@ -51,12 +51,12 @@ func checkWritable(name string) error {
 	return nil
 }
 
-// storable tells whether a text column can hold the name.
+// storable reports whether a text column and its index can hold the name.
 func storable(s string) bool {
 	return len(s) <= maxNameBytes && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// hiddenFromFilters tells whether a filtered read of $all never shows the stream.
+// hiddenFromFilters reports whether filtered reads of $all always leave the stream out, as the real server does.
 func hiddenFromFilters(stream string) bool {
 	if stream == "$epoch-information" {
 		return true

@@ -34,8 +34,8 @@ type Node struct {
 	fatal    chan error // what Err returns
 }
 
-// Start opens the log in the schema, creating or migrating it, takes the right to write and serves the protocol. It
-// fails when another node holds that right; the error names where that node listens.
+// Start opens the log in the schema (which it creates or migrates), takes the right to write and serves the protocol.
+// It fails when another node has that right; the error names the address of that node.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -70,7 +70,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// open takes the writing session and reads where the log ends.
+// open takes the writing session, reads where the log ends and prepares the sequencer and the readers.
 func (n *Node) open(ctx context.Context) error {
 	q := newQueries(n.config.Schema)
 	opener := &sessions{
@@ -103,8 +103,8 @@ func (n *Node) open(ctx context.Context) error {
 	return nil
 }
 
-// checkDurability looks for the one setting that would make a commit mean less than it says and that a session cannot
-// change.
+// checkDurability refuses fsync = off in production and warns elsewhere: then a commit does not survive power loss, and
+// a session cannot change that setting.
 func (n *Node) checkDurability(ctx context.Context, s *sequencer) error {
 	var fsync string
 	if err := s.session.conn.QueryRow(ctx, `show fsync`).Scan(&fsync); err != nil {
@@ -129,12 +129,12 @@ func (n *Node) serve() {
 	go n.sequencer.run(ctx)
 	go func() {
 		defer close(n.served)
-		_ = n.server.Serve(n.listener) // ends with the server; its error says only that
+		_ = n.server.Serve(n.listener) // returns when the server stops, with no other error to report
 	}()
 	go n.watch()
 }
 
-// watch ends the service when the sequencer fails: what cannot be written any more must not look alive.
+// watch stops serving when the sequencer has failed, so that clients do not take the node for a working one.
 func (n *Node) watch() {
 	defer close(n.watched)
 	<-n.sequencer.ended
@@ -147,10 +147,10 @@ func (n *Node) watch() {
 	}
 }
 
-// beginStop tells every waiting call that the node is going.
+// beginStop lets waiting calls end with errStopping. Only the first call counts.
 func (n *Node) beginStop() { n.begin.Do(func() { close(n.stopping) }) }
 
-// seed writes the first event of a new log: clients take a $users event for the sign that a server has finished
+// seed writes the first event of a new log. Clients read the stream $users to find out that a server has finished
 // starting.
 func (n *Node) seed(ctx context.Context) error {
 	if n.tail.last.Load() > 0 {
@@ -165,7 +165,7 @@ func (n *Node) seed(ctx context.Context) error {
 	return nil
 }
 
-// Addr is where the node listens, with the port it got.
+// Addr is the listen address with the actual port, also when Config.Addr has port 0.
 func (n *Node) Addr() string { return n.listener.Addr().String() }
 
 // URL is the connection string for the stock client, without credentials.
@@ -175,15 +175,15 @@ func (n *Node) URL() string {
 	return fmt.Sprintf("esdb://%s?tls=%t", net.JoinHostPort(host, strconv.Itoa(n.port)), secure)
 }
 
-// Err delivers at most one error: the node has lost the right or the means to write, has stopped serving, and must be
-// stopped.
+// Err delivers at most one error: the node can or may no longer write, and has stopped serving. The caller must then
+// call Stop.
 func (n *Node) Err() <-chan error { return n.fatal }
 
-// stopLimit bounds a stop whose context has no nearer end.
+// stopLimit bounds a stop whose context has no earlier deadline.
 const stopLimit = 10 * time.Second
 
-// Stop ends the node: subscriptions and reads are told, writes that were accepted are finished, then the right to write
-// is given back. When ctx ends first, or after 10 s, the remaining calls are cut off. Stopping twice is harmless.
+// Stop ends the node. It ends subscriptions and reads with an error, finishes the accepted writes and then gives the
+// right to write back. When ctx ends, or after 10 s, it cuts the remaining calls off. A second Stop is harmless.
 func (n *Node) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
@@ -198,7 +198,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	case <-graceful:
 	case <-ctx.Done():
 		err = ctx.Err()
-		n.cancel() // a statement that hangs must not hold the stop up
+		n.cancel() // a statement that hangs must not delay the stop
 		n.server.Stop()
 		<-graceful
 	}

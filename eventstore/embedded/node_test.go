@@ -25,12 +25,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// oneEvent is an event with an id of its own.
+// oneEvent makes an event with a new id.
 func oneEvent() esdb.EventData {
 	return esdb.EventData{EventID: uuid.New(), EventType: "e", ContentType: esdb.ContentTypeJson, Data: []byte(`{}`)}
 }
 
-// mustAppend appends or fails the test.
+// mustAppend fails the test when the append fails.
 func mustAppend(
 	t *testing.T, c *esdb.Client, stream string, expected esdb.ExpectedRevision, events ...esdb.EventData,
 ) *esdb.WriteResult {
@@ -42,7 +42,7 @@ func mustAppend(
 	return r
 }
 
-// wantCode checks the client's error code.
+// wantCode compares the error code that the stock client reports.
 func wantCode(t *testing.T, err error, code esdb.ErrorCode) {
 	t.Helper()
 	var e *esdb.Error
@@ -51,7 +51,7 @@ func wantCode(t *testing.T, err error, code esdb.ErrorCode) {
 	}
 }
 
-// TestNode_SecondOneIsRefused: one log has one node, and the other is told where it is.
+// TestNode_SecondOneIsRefused: one log has one node; the error for a second one names the address of the first.
 func TestNode_SecondOneIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -68,7 +68,7 @@ func TestNode_SecondOneIsRefused(t *testing.T) {
 	mustAppend(t, contract.Connect(t, first.URL()), "still-works", esdb.NoStream{}, oneEvent())
 }
 
-// TestNode_RestartKeepsEverything: numbers, positions and the recognition of repeats go on after a restart.
+// TestNode_RestartKeepsEverything: revisions, positions and the recognition of repeats go on after a restart.
 func TestNode_RestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -96,7 +96,7 @@ func TestNode_RestartKeepsEverything(t *testing.T) {
 	}
 }
 
-// TestNode_StopsWithOpenSubscriptions: Stop is bounded, and subscribers learn of it.
+// TestNode_StopsWithOpenSubscriptions: Stop takes a limited time, and subscribers get the end of their subscription.
 func TestNode_StopsWithOpenSubscriptions(t *testing.T) {
 	t.Parallel()
 	n, err := embedded.Start(t.Context(), testConfig(t))
@@ -123,7 +123,7 @@ func TestNode_StopsWithOpenSubscriptions(t *testing.T) {
 	}
 }
 
-// TestNode_MaxAgeHidesExpiredEvents moves the clock.
+// TestNode_MaxAgeHidesExpiredEvents moves a manual clock past the maximal age.
 func TestNode_MaxAgeHidesExpiredEvents(t *testing.T) {
 	t.Parallel()
 	cfg, now := testConfig(t), clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -163,7 +163,7 @@ func TestNode_MaxAgeHidesExpiredEvents(t *testing.T) {
 	}
 }
 
-// TestNode_UnimplementedServicesSaySo: the stock client reports them as unsupported features.
+// TestNode_UnimplementedServicesSaySo: the stock client reports such services as unsupported features.
 func TestNode_UnimplementedServicesSaySo(t *testing.T) {
 	t.Parallel()
 	url := start(t, testConfig(t)).URL()
@@ -187,14 +187,14 @@ func TestNode_UnimplementedServicesSaySo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer projections.Close()
-	// This one the client hands on as it came.
+	// The client returns this error unchanged.
 	err = projections.Create(t.Context(), "p", "fromAll()", esdb.CreateProjectionOptions{})
 	if status.Code(err) != codes.Unimplemented {
 		t.Errorf("projections: %v", err)
 	}
 }
 
-// selfSigned is a certificate for loopback.
+// selfSigned is a TLS configuration with a new certificate for 127.0.0.1.
 func selfSigned(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -215,7 +215,7 @@ func selfSigned(t *testing.T) *tls.Config {
 	}
 }
 
-// TestNode_AsksForCredentials: with TLS and credentials configured, calls need them; discovery does not.
+// TestNode_AsksForCredentials: when TLS and credentials are configured, calls need them, but discovery does not.
 func TestNode_AsksForCredentials(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -241,7 +241,7 @@ func TestNode_AsksForCredentials(t *testing.T) {
 	}
 }
 
-// TestConfig_UnsafeAddressesAreRefused: plain text and no password stay on loopback, and out of production.
+// TestConfig_UnsafeAddressesAreRefused: plain text or no password is allowed on loopback only, and not in production.
 func TestConfig_UnsafeAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	guarded := selfSigned(t)

@@ -16,8 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestOutage_LostSessionsUnderLoad ends the node's database sessions, the writing one included, while appends are under
-// way.
+// TestOutage_LostSessionsUnderLoad ends the node's database sessions, also the writing one, during appends.
 func TestOutage_LostSessionsUnderLoad(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -44,13 +43,13 @@ func TestOutage_LostSessionsUnderLoad(t *testing.T) {
 	wantAlive(t, n)
 }
 
-// follower reads a live subscription to $all from the start.
+// follower reads a live subscription to $all from the start and keeps the positions.
 type follower struct {
 	client    *esdb.Client
 	positions chan uint64
 }
 
-// follow starts one. It must outlive the outage: the node does.
+// follow starts a follower. Its subscription must survive the outage, because the node does.
 func follow(t *testing.T, url string) *follower {
 	t.Helper()
 	f := &follower{client: stormClient(t, url), positions: make(chan uint64, 1<<20)}
@@ -76,7 +75,7 @@ func follow(t *testing.T, url string) *follower {
 	return f
 }
 
-// wantAll checks that the subscription saw every position of the log once, in order.
+// wantAll checks that the subscription got every position of the log once and in order.
 func (f *follower) wantAll(t *testing.T) {
 	t.Helper()
 	r, err := f.client.ReadAll(t.Context(), esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1)
@@ -101,7 +100,7 @@ func (f *follower) wantAll(t *testing.T) {
 	}
 }
 
-// ownPool is a pool whose sessions can be told from other tests' by their application name.
+// ownPool is a pool whose sessions have their own application name, so that a test can end them alone.
 func ownPool(t *testing.T, url, name string) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -127,8 +126,8 @@ func wantAlive(t *testing.T, n *embedded.Node) {
 	}
 }
 
-// TestOutage_DatabaseRestartsUnderLoad restarts the whole database server while appends are under way: once in order,
-// once as after a crash, from what had reached the disk.
+// TestOutage_DatabaseRestartsUnderLoad restarts the database server during appends: first with an orderly shutdown,
+// then with an immediate one, which is like a crash.
 func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

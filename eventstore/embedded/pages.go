@@ -12,23 +12,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Sizes of a page: the first is small because most streams are, later ones grow up to the bounds.
+// Sizes of a page, in rows except for pageBytes. The first page is small because most streams are short; later pages
+// grow up to the bounds.
 const (
 	firstPage  = 64
 	largePage  = 1024
-	pageBytes  = 4 << 20
+	pageBytes  = 4 << 20         // bytes
 	readOutage = 5 * time.Second // how long a read waits for the database to come back
 )
 
-// logReader reads the log in pages. It holds a connection only while a page is read, never while a client takes its
-// time. Safe for concurrent use.
+// logReader reads the log in pages. It holds a connection only while it reads a page, never while a client processes
+// one. Safe for concurrent use.
 type logReader struct {
 	pool    *pgxpool.Pool
 	queries *queries
 	now     func() time.Time
 }
 
-// retry runs a read again while the connection is at fault, for a bounded time.
+// retry repeats a read while the connection is at fault, for readOutage at most.
 func (l *logReader) retry(ctx context.Context, read func() error) error {
 	giveUp := time.NewTimer(readOutage)
 	defer giveUp.Stop()
@@ -52,7 +53,7 @@ func (l *logReader) retry(ctx context.Context, read func() error) error {
 	}
 }
 
-// connectionFault tells a lost or refused connection from a statement that failed.
+// connectionFault reports whether an error is a lost or refused connection, not a failed statement.
 func connectionFault(err error) bool {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
@@ -61,16 +62,16 @@ func connectionFault(err error) bool {
 	return len(pgErr.Code) == 5 && (pgErr.Code[:2] == "08" || pgErr.Code[:2] == "53" || pgErr.Code[:3] == "57P")
 }
 
-// page is part of the log in reading order.
+// page is a part of the log, in the order of reading.
 type page struct {
 	rows []record
-	more bool // something may follow
+	more bool // rows may follow
 }
 
-// fetch reads the next page of at most limit rows.
+// fetch reads the next page of at most limit rows. It keeps its own place between the calls.
 type fetch func(ctx context.Context, limit int) (page, error)
 
-// read runs one paged statement whose last argument is the limit.
+// read runs one paged statement; its arguments are first, second (unless nil) and the limit.
 func (l *logReader) read(ctx context.Context, sql string, first any, second any, limit int) (p page, err error) {
 	args := []any{first}
 	if second != nil {
@@ -88,7 +89,7 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 	return p, err
 }
 
-// scanPage reads rows until the limit or the byte bound.
+// scanPage reads rows until it has limit rows or pageBytes bytes, and closes rows.
 func scanPage(rows pgx.Rows, limit int) (page, error) {
 	defer rows.Close()
 	p := page{rows: make([]record, 0, min(limit, largePage))}
@@ -108,8 +109,8 @@ func scanPage(rows pgx.Rows, limit int) (page, error) {
 	return p, rows.Err()
 }
 
-// scanRecord reads one row of the record columns. Binary results, which pgx asks for unless configured otherwise, are
-// taken as they are.
+// scanRecord reads one row of the record columns. It decodes binary results itself, which is the fast way; text
+// results, which a pool may be configured for, go through pgx. types keeps one copy of each event type.
 func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	for _, i := range []int{0, 2, 3, 5, 6, 7, 8} {
 		if rows.FieldDescriptions()[i].Format != pgx.BinaryFormatCode {
@@ -137,8 +138,8 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	return nil
 }
 
-// walk reads page after page and hands them on, the next one being read while the last is handled. It ends when the log
-// does, when the given number of rows was read, or when handle says stop.
+// walk reads page after page and hands each to handle; it reads the next page while handle works. It ends at the end of
+// the log, after count rows, or when handle says stop.
 func walk(ctx context.Context, next fetch, count uint64, handle func([]record) (stop bool, err error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	type result struct {
@@ -179,7 +180,7 @@ func walk(ctx context.Context, next fetch, count uint64, handle func([]record) (
 	return err
 }
 
-// bounded is a page limit that asks for no more than is wanted.
+// bounded lowers a page limit to the number of rows that are still wanted.
 func bounded(limit int, count uint64) int {
 	if count < uint64(limit) {
 		return int(count)
@@ -187,7 +188,7 @@ func bounded(limit int, count uint64) int {
 	return limit
 }
 
-// nextLimit grows the page, within what the rows seen so far say fits into the byte bound.
+// nextLimit grows the page up to fourfold, but only to the rows that fit into pageBytes by the size of the rows so far.
 func nextLimit(limit int, seen []record) int {
 	bytes := 1
 	for i := range seen {

@@ -4,15 +4,14 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
 
-// Bounds on what one append may bring, apart from the configured limit on its data.
+// Bounds of one append, apart from the configured limit on its data.
 const (
-	maxRecordBytes = 16 << 20 // everything in one append; also the largest message
-	maxDrainBytes  = 64 << 20 // read and thrown away after an append has failed, so that the client gets to see why
-	maxProposals   = 100_000
+	maxRecordBytes = 16 << 20 // bytes of everything in one append; also the largest message
+	maxDrainBytes  = 64 << 20 // bytes read after an append has failed, so that the client receives the reason
+	maxProposals   = 100_000  // events
 )
 
-// proposals collects the events of one append. The first fault is kept and ends the collecting; the rest of the request
-// is only counted.
+// proposals collects the events of one append. The first fault is kept; after it, events are only counted.
 type proposals struct {
 	limit  int
 	events []proposal
@@ -21,7 +20,7 @@ type proposals struct {
 	fault  error
 }
 
-// message is a proposed event as both append calls carry it.
+// message is a proposed event. Append and BatchAppend have different types for it with the same fields.
 type message interface {
 	GetId() *shared.UUID
 	GetMetadata() map[string]string
@@ -29,7 +28,7 @@ type message interface {
 	GetData() []byte
 }
 
-// add takes the next event.
+// add takes the next event, or counts its bytes after a fault. After a fault no event of the append is kept.
 func (p *proposals) add(m message) {
 	p.all += len(m.GetData()) + len(m.GetCustomMetadata()) + 64
 	if p.fault == nil {
@@ -40,7 +39,7 @@ func (p *proposals) add(m message) {
 	}
 }
 
-// check stores the event unless something is wrong with it.
+// check adds the event, unless the event is malformed or too large for the append.
 func (p *proposals) check(m message) error {
 	md := m.GetMetadata()
 	kind, ok := md["type"]

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// queries are the node's statements with its schema written in. Read-only after newQueries.
+// queries are the node's statements, with the name of its schema inserted. Read-only after newQueries.
 type queries struct {
 	insertGroup  string
 	lastPosition string
@@ -25,11 +25,11 @@ type queries struct {
 	holder       string
 }
 
-// columns of a record, in the order scanRecord expects.
+// columns of a record, in the order that scanRecord expects.
 const columns = `position, stream, revision, event_id, type, is_json, created, metadata, data`
 
-// insertGroup writes a group of records when this node still holds the log. It runs for each append of a lone writer,
-// so it is parsed once.
+// insertGroup writes a group of records if this node still holds the log. It runs for each append of a single writer,
+// so it is parsed only once.
 var insertGroup = postgres.MustStatement(`
 	with fence as (select from {schema}.node where holder = @holder and epoch = @epoch for share)
 	insert into {schema}.events ({columns})
@@ -38,7 +38,7 @@ var insertGroup = postgres.MustStatement(`
 	where exists (select from fence)`,
 	"holder", "epoch", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 
-// newQueries writes the schema into every statement.
+// newQueries replaces {schema} and {columns} in every statement.
 func newQueries(schema string) *queries {
 	in := func(sql string) string {
 		sql = strings.ReplaceAll(sql, "{schema}", pgx.Identifier{schema}.Sanitize())

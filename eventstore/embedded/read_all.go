@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// readAll serves a plain read of $all: forwards from a position inclusive, backwards from a position exclusive.
+// readAll serves a plain read of $all. Forwards the first position is included, backwards it is excluded.
 func (r *reader) readAll() error {
 	from := r.place
 	switch {
 	case r.origin == fromStart && r.backwards:
-		return nil // nothing precedes the start
+		return nil // no event is before the start
 	case r.origin == fromStart:
 		from = 0
 	case r.origin == fromEnd:
@@ -18,7 +18,7 @@ func (r *reader) readAll() error {
 	}
 	count := r.count
 	if r.filter != nil && count > 0 {
-		count = math.MaxUint64 // counts what passes, below
+		count = math.MaxUint64 // the handler below counts the events that pass the filter
 	}
 	sent := uint64(0)
 	return walk(r.ctx(), r.allPages(from), count, func(rows []record) (bool, error) {
@@ -31,7 +31,7 @@ func (r *reader) readAll() error {
 	})
 }
 
-// allPages reads $all page by page.
+// allPages returns a fetch for $all from a position, in the direction of the read.
 func (r *reader) allPages(from int64) fetch {
 	sql := r.log.queries.allUp
 	if r.backwards {

@@ -7,10 +7,10 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// readStream serves a plain read of one stream.
+// readStream serves a plain read of one stream. The first revision is included in both directions.
 func (r *reader) readStream() error {
 	if r.origin == fromEnd && !r.backwards {
-		r.origin, r.place = fromPlace, tombstoneRevision-1 // nothing follows the end
+		r.origin, r.place = fromPlace, tombstoneRevision-1 // no event is after the end
 	}
 	sql, from := r.log.queries.streamUp, r.place
 	if r.origin == fromStart {
@@ -32,7 +32,7 @@ func (r *reader) readStream() error {
 		return r.notFound()
 	}
 	next := r.streamPages(sql, from, first)
-	if !r.backwards && from < v.lowest { // what was read ahead of the view has been truncated
+	if !r.backwards && from < v.lowest { // the first page begins with truncated events
 		next = r.streamPages(sql, v.lowest, page{more: true})
 	}
 	budget, sent := r.count, uint64(0)
@@ -54,7 +54,7 @@ func (r *reader) readStream() error {
 	return r.streamBounds(v, sent)
 }
 
-// streamPages continues a paged read of one stream. A first page that was read already is handed out first.
+// streamPages returns a fetch that continues a paged read of one stream. It returns a page that was read already first.
 func (r *reader) streamPages(sql string, from int64, first page) fetch {
 	prepared := len(first.rows) > 0 || !first.more
 	return func(ctx context.Context, limit int) (p page, err error) {
@@ -69,14 +69,14 @@ func (r *reader) streamPages(sql string, from int64, first page) fetch {
 			if r.backwards {
 				from -= 2
 			}
-			// A tombstone's number is the greatest there is: nothing follows.
+			// A tombstone has the greatest possible number, so no event follows it.
 			p.more = p.more && from >= 0 && from < math.MaxInt64
 		}
 		return p, nil
 	}
 }
 
-// streamBounds sends what newer clients ask for after a stream's events.
+// streamBounds sends the first and last position of the stream, which newer clients expect after the events.
 func (r *reader) streamBounds(v view, sent uint64) error {
 	if sent == 0 && v.lowest > 0 {
 		first := &streams.ReadResp_FirstStreamPosition{FirstStreamPosition: uint64(min(v.lowest, v.state.last+1))}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// reader serves one Read call. Used by that call's goroutine only.
+// reader serves one Read call. Only the goroutine of that call uses it.
 type reader struct {
 	*readRequest
 	log      *logReader
@@ -19,7 +19,7 @@ type reader struct {
 	encoder  eventEncoder
 }
 
-// newReader prepares a call.
+// newReader gets no resolver unless the request asks to resolve links.
 func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader {
 	rd := &reader{
 		readRequest: r, log: n.log, tail: n.tail, stopping: n.stopping, call: call,
@@ -31,11 +31,11 @@ func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader
 	return rd
 }
 
-// ctx lives as long as the call.
+// ctx ends when the call ends or the client goes away.
 func (r *reader) ctx() context.Context { return r.call.Context() }
 
-// send sends the admitted events of rows in order, until it has sent the given number; it returns how many it sent.
-// after, when not nil, runs for every row once it has been considered.
+// send sends the admitted events of rows in order, at most limit of them, and returns how many it sent. after, if not
+// nil, runs for every row that was searched, sent or not.
 func (r *reader) send(
 	rows []record, limit uint64, admit func(*record) bool, after func(*record) error,
 ) (sent uint64, err error) {
@@ -70,7 +70,7 @@ func (r *reader) send(
 	return sent, nil
 }
 
-// encode writes one event, or link and target when links are resolved.
+// encode writes one event or, when links are resolved, a link with its target.
 func (r *reader) encode(b []byte, row *record, targets map[target]*record) []byte {
 	if r.links == nil || row.kind != linkType {
 		return r.encoder.encode(b, row, nil)
@@ -82,19 +82,19 @@ func (r *reader) encode(b []byte, row *record, targets map[target]*record) []byt
 	return r.encoder.encode(b, event, row)
 }
 
-// confirm is the first answer to a subscription.
+// confirm is the first message of a subscription; the id in it has no further use here.
 func (r *reader) confirm() error {
 	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
 		Confirmation: &streams.ReadResp_SubscriptionConfirmation{SubscriptionId: uuid.NewString()},
 	}})
 }
 
-// caughtUp tells the subscriber that everything so far has been sent.
+// caughtUp reports to the subscriber that all events so far have been sent.
 func (r *reader) caughtUp() error {
 	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
 }
 
-// checkpoint tells a filtered subscriber how far the search has come.
+// checkpoint reports to a filtered subscriber up to which position the search has come.
 func (r *reader) checkpoint(position int64) error {
 	at := uint64(position)
 	return r.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
@@ -102,7 +102,7 @@ func (r *reader) checkpoint(position int64) error {
 	}})
 }
 
-// notFound is the answer to a read of a stream that is not there.
+// notFound answers a read of a stream that does not exist. For the protocol this is a message, not an error.
 func (r *reader) notFound() error {
 	return r.call.Send(&streams.ReadResp{
 		Content: &streams.ReadResp_StreamNotFound_{StreamNotFound: &streams.ReadResp_StreamNotFound{
@@ -111,7 +111,7 @@ func (r *reader) notFound() error {
 	})
 }
 
-// await blocks a live subscription until there is more, or the call or the node ends.
+// await blocks a live subscription until more is closed. It fails when the call or the node ends.
 func (r *reader) await(more <-chan struct{}) error {
 	select {
 	case <-more:
@@ -123,7 +123,7 @@ func (r *reader) await(more <-chan struct{}) error {
 	}
 }
 
-// running fails once the node stops: history is not worth delaying its end.
+// running fails once the node stops: a long read must not delay the stop.
 func (r *reader) running() error {
 	select {
 	case <-r.stopping:

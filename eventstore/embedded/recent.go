@@ -9,25 +9,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recentCapacity is how many event ids are remembered for appends that name no exact revision. Their idempotency is
-// best effort, as the protocol has it; an exact revision is compared with the log itself.
+// recentCapacity is the number of event ids remembered for appends without an exact revision. The protocol promises
+// idempotency for those only as far as possible. An append with an exact revision is compared with the log itself.
 const recentCapacity = 1 << 17
 
-// recentWarmUp is how many of them are read back at start, so that a retry across a restart is recognised too.
+// recentWarmUp is the number of ids read back at start, so that a repeat after a restart is recognised too.
 const recentWarmUp = 1 << 14
 
-// identity is an event in its stream.
+// identity is an event id within a stream: the same id in another stream is another event.
 type identity struct {
 	stream string
 	id     uuid.UUID
 }
 
-// recentEvents finds events written lately by stream and id. Not safe for concurrent use.
+// recentEvents finds recently written events by stream and id. Not safe for concurrent use.
 type recentEvents struct {
 	lru *simplelru.LRU[identity, seat]
 }
 
-// newRecentEvents makes an empty memory.
+// newRecentEvents makes a memory without events; see warm.
 func newRecentEvents() *recentEvents {
 	lru, err := simplelru.NewLRU[identity, seat](recentCapacity, nil)
 	if err != nil {
@@ -36,7 +36,7 @@ func newRecentEvents() *recentEvents {
 	return &recentEvents{lru: lru}
 }
 
-// warm reads the end of the log.
+// warm fills the memory with the newest events of the log.
 func (r *recentEvents) warm(ctx context.Context, db querier, sql string) error {
 	rows, err := db.Query(ctx, sql, recentWarmUp)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// record is one event as the log holds it. Immutable once published; slices may be shared.
+// record is one event of the log. It does not change after it was published, and its slices may be shared.
 type record struct {
 	position int64 // place in $all, from 1, dense
 	revision int64 // number in the stream, from 0; tombstoneRevision for a tombstone
@@ -19,7 +19,7 @@ type record struct {
 	data     []byte
 }
 
-// size is the memory a record keeps alive, about.
+// size is about the number of bytes of memory that a record takes.
 func (r *record) size() int {
 	return len(r.stream) + len(r.kind) + len(r.metadata) + len(r.data) + 120
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// outagePatience is how long writes wait for the database to come back before they are refused.
+// outagePatience is how long writes wait for the database before they are refused.
 const outagePatience = 4 * time.Second
 
-// errStopped: the node was stopped while its database was unreachable, which is no fault of the node.
+// errStopped ends the sequencer when the node is stopped while its database is unreachable. It is not a fault.
 var errStopped = errors.New("event store: stopped while its database was unreachable")
 
-// recover replaces a lost session and reads the last position of the log, which tells what became of a commit whose
-// outcome was unknown: raising the epoch waits for it. Writes wait with it up to outagePatience and are then refused;
-// their outcome is still settled in the log afterwards. It ends only with a new session, with the node's end, or
-// fatally when another node has taken over.
+// recover replaces a lost session and returns the last position of the log. Raising the epoch waits for the old
+// session, so the last position settles a commit whose outcome was unknown. Writes wait up to outagePatience and are
+// then refused; the log may contain them nevertheless. It returns only with a new session, when the node stops, or with
+// errFenced when another node has taken over.
 func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, err error) {
 	q.session.close()
 	q.heads = newHeadCache()
@@ -48,7 +48,7 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 	}
 }
 
-// recoverUnchanged recovers when no commit was under way: the log must end where it did.
+// recoverUnchanged is recover when no commit was running: the log must still end at the same position.
 func (q *sequencer) recoverUnchanged(ctx context.Context, waiting []*write) error {
 	last, err := q.recover(ctx, waiting)
 	if err == nil && last != q.published {
@@ -57,7 +57,7 @@ func (q *sequencer) recoverUnchanged(ctx context.Context, waiting []*write) erro
 	return err
 }
 
-// reopen tries once to get a session and the last position.
+// reopen tries once to open a session and to read the last position.
 func (q *sequencer) reopen(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
@@ -74,7 +74,7 @@ func (q *sequencer) reopen(ctx context.Context) (int64, error) {
 	return last, nil
 }
 
-// refuseQueued empties the queue during an outage.
+// refuseQueued empties the queue during an outage; each write in it gets errNoDatabase.
 func (q *sequencer) refuseQueued() {
 	for {
 		select {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// FuzzParseRead: any bytes that decode to a read are either understood within its ranges or refused.
+// FuzzParseRead: bytes that decode to a read are either accepted with values in range or refused.
 func FuzzParseRead(f *testing.F) {
 	for _, o := range []*streams.ReadReq_Options{
 		{
@@ -62,7 +62,7 @@ func FuzzParseRead(f *testing.F) {
 	})
 }
 
-// FuzzProposals: any proposed message is stored whole or refused as a whole.
+// FuzzProposals: a proposed message is either stored completely or refused completely.
 func FuzzProposals(f *testing.F) {
 	seed, err := proto.Marshal(&streams.AppendReq_ProposedMessage{
 		Id:       &shared.UUID{Value: &shared.UUID_String_{String_: "5f9c2f10-3f24-4bb1-9a0c-5e5a8b0b8a11"}},
@@ -89,7 +89,7 @@ func FuzzProposals(f *testing.F) {
 	})
 }
 
-// TestGuard_OnlyTheRightCredentialsPass in any header form.
+// TestGuard_OnlyTheRightCredentialsPass has the forms of the header that clients send, and malformed ones.
 func TestGuard_OnlyTheRightCredentialsPass(t *testing.T) {
 	t.Parallel()
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

@@ -9,7 +9,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// Append stores a list of events as one: all or none. A wrong expected version is an answer, not an error.
+// Append stores a list of events, all or none. A wrong expected version is a normal response, not an error.
 func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 	options, events, err := s.receiveAppend(call)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: successOf(o)}})
 }
 
-// receiveAppend reads the whole request. It fails only after draining it: a client that is still sending would lose the
-// status otherwise.
+// receiveAppend reads the whole request, also after a fault: a client that is still sending would not receive the
+// status otherwise. It stops reading at maxDrainBytes.
 func (s *streamsService) receiveAppend(
 	call streams.Streams_AppendServer,
 ) (*streams.AppendReq_Options, []proposal, error) {
@@ -85,10 +85,10 @@ func (s *streamsService) receiveAppend(
 	return nil, nil, p.fault
 }
 
-// exact turns a wire revision into an expected one; what no stream can reach stays unreachable.
+// exact converts a revision from the wire. Numbers above the greatest revision become one that no stream can have.
 func exact(revision uint64) int64 { return int64(min(revision, math.MaxInt64-1)) }
 
-// successOf is the answer to an append that is in the log.
+// successOf builds the response for an append that is in the log, new or repeated.
 func successOf(o outcome) *streams.AppendResp_Success {
 	s := &streams.AppendResp_Success{}
 	if o.current < 0 {
@@ -103,7 +103,7 @@ func successOf(o outcome) *streams.AppendResp_Success {
 	return s
 }
 
-// wrongVersionOf answers an append whose expectation did not hold, in the present fields and in those of version 20.6.
+// wrongVersionOf builds the response for an unexpected revision, with the present fields and those of version 20.6.
 func wrongVersionOf(o *streams.AppendReq_Options, current int64) *streams.AppendResp_WrongExpectedVersion {
 	w := &streams.AppendResp_WrongExpectedVersion{}
 	if current < 0 {

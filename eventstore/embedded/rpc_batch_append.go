@@ -16,14 +16,14 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// Bounds of one BatchAppend call.
+// Bounds of one BatchAppend call, and the deadline of an append that names none.
 const (
-	openBatches   = 512 // appends being committed at a time; more make the call wait
-	unfinished    = 512 // correlations begun but not final
+	openBatches   = 512 // appends committed at the same time; the next one waits
+	unfinished    = 512 // correlation ids begun but not final
 	batchDeadline = 10 * time.Second
 )
 
-// batch is one append within a BatchAppend call.
+// batch is one append within a BatchAppend call, as far as its messages have arrived.
 type batch struct {
 	correlation uuid.UUID
 	stringID    bool
@@ -31,20 +31,20 @@ type batch struct {
 	proposals   proposals
 }
 
-// batchCall is one BatchAppend call: appends told apart by correlation id, answered in whatever order they are
-// committed.
+// batchCall is one BatchAppend call. Its appends are identified by correlation id and answered in the order in which
+// they are committed.
 type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
 	begun   map[uuid.UUID]*batch
-	held    int // bytes in what was begun
+	held    int // bytes of all appends in begun
 	sending sync.Mutex
 	running sync.WaitGroup
 	slots   chan struct{}
 }
 
-// BatchAppend stores many appends over one call, each atomic by itself. Faults of an append are answers, not errors of
-// the call. Clients keep such a call open for as long as they live, so it ends when the node does.
+// BatchAppend stores many appends over one call, each atomic by itself. A fault of one append is a response, not an
+// error of the call. Clients keep such a call open all the time, so the call ends when the node stops.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
 	c := &batchCall{service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches)}
 	defer c.running.Wait()
@@ -54,7 +54,7 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 	}
 	arrivals, ended := make(chan arrival), make(chan struct{})
 	defer close(ended)
-	go func() { // ends with the call's context at the latest
+	go func() { // ends at the latest with the context of the call
 		for {
 			req, err := call.Recv()
 			select {
@@ -85,7 +85,7 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 	}
 }
 
-// take adds a message to its append and, when it is the final one, commits the append.
+// take adds a message to its append and starts the commit when the message is the final one.
 func (c *batchCall) take(req *streams.BatchAppendReq) error {
 	correlation, err := parseUUID(req.GetCorrelationId())
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *batchCall) take(req *streams.BatchAppendReq) error {
 	return nil
 }
 
-// answer sends one response; the call's end makes a lost one harmless.
+// answer sends one response. An error of Send is ignored, because then the call has ended.
 func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	resp.CorrelationId = structured(b.correlation)
 	if b.stringID {
@@ -149,7 +149,7 @@ func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	_ = c.call.Send(resp)
 }
 
-// store runs one append and turns its outcome into a response.
+// store runs one append and builds its response, also for an error.
 func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
 	w, err := b.write()
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
 	return &streams.BatchAppendResp{Result: &streams.BatchAppendResp_Success_{Success: batchSuccess(o)}}
 }
 
-// write checks an append and puts it into the sequencer's form.
+// write checks an append and converts it for the sequencer.
 func (b *batch) write() (write, error) {
 	w := write{
 		kind: writeAppend, stream: string(b.options.GetStreamIdentifier().GetStreamName()), events: b.proposals.events,
@@ -194,7 +194,7 @@ func (b *batch) write() (write, error) {
 	return w, b.proposals.fault
 }
 
-// patience is how long the client wants to wait: a duration, or an instant from older clients.
+// patience is how long the client wants to wait; older clients send an instant instead of a duration.
 func (b *batch) patience(now time.Time) time.Duration {
 	switch d := b.options.GetDeadlineOption().(type) {
 	case *streams.BatchAppendReq_Options_Deadline:
@@ -208,7 +208,7 @@ func (b *batch) patience(now time.Time) time.Duration {
 	return batchDeadline
 }
 
-// batchSuccess is the answer to an append that is in the log.
+// batchSuccess builds the response for an append that is in the log, new or repeated.
 func batchSuccess(o outcome) *streams.BatchAppendResp_Success {
 	s := &streams.BatchAppendResp_Success{}
 	if o.current < 0 {
@@ -223,7 +223,7 @@ func batchSuccess(o outcome) *streams.BatchAppendResp_Success {
 	return s
 }
 
-// failed wraps an error of one append.
+// failed builds the response for one append that has failed; the call goes on.
 func failed(s *rpcstatus.Status) *streams.BatchAppendResp {
 	return &streams.BatchAppendResp{Result: &streams.BatchAppendResp_Error{Error: s}}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// Delete soft-deletes a stream: its metadata is replaced by a $tb above every event. Appending brings the stream back,
-// numbered on.
+// Delete soft-deletes a stream: it replaces the metadata by a $tb above every event. A later append brings the stream
+// back, and its revisions go on.
 func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*streams.DeleteResp, error) {
 	o := req.GetOptions()
 	w := write{kind: writeDelete, stream: string(o.GetStreamIdentifier().GetStreamName())}
@@ -32,7 +32,7 @@ func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*s
 	}}, nil
 }
 
-// delete runs a delete or tombstone and returns the position of the event that records it.
+// delete runs a soft delete or a tombstone and returns the position of the event that records it.
 func (s *streamsService) delete(ctx context.Context, w write) (uint64, error) {
 	if err := checkWritable(w.stream); err != nil {
 		return 0, err

@@ -7,16 +7,16 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
 
-// serverVersion is the protocol level offered: real positions on stream reads and caught-up messages. Clients parse
-// three integers.
+// serverVersion is the protocol level of this node: stream reads have positions, and subscriptions say when they have
+// caught up. Clients parse three integers.
 const serverVersion = "24.6.0"
 
-// featuresService tells clients which calls they may use.
+// featuresService answers which calls and features a client may use.
 type featuresService struct {
 	serverfeatures.UnimplementedServerFeaturesServer
 }
 
-// GetSupportedMethods lists the calls, in the lower-case names that clients compare.
+// GetSupportedMethods returns the names in lower case, because clients compare them so.
 func (featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*serverfeatures.SupportedMethods, error) {
 	const (
 		streamsName    = "event_store.client.streams.streams"

@@ -7,13 +7,13 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
 
-// gossipService tells clients that discover a cluster about its one member.
+// gossipService answers clients that discover a cluster. The cluster has this one member.
 type gossipService struct {
 	gossip.UnimplementedGossipServer
 	node *Node
 }
 
-// Read lists this node, as leader while it may write.
+// Read returns this node, as the leader until the node begins to stop.
 func (s *gossipService) Read(context.Context, *shared.Empty) (*gossip.ClusterInfo, error) {
 	n := s.node
 	member := &gossip.MemberInfo{

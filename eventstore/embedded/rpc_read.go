@@ -6,17 +6,17 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// origin is where a read begins.
+// origin says from where a read begins.
 type origin int
 
-// Origins.
+// The origins; the zero value is the start.
 const (
 	fromStart origin = iota
 	fromEnd
 	fromPlace // a revision, or a position in $all
 )
 
-// readRequest is a Read call in the node's words.
+// readRequest is a checked Read call.
 type readRequest struct {
 	stream        string // allStream = $all
 	origin        origin
@@ -48,7 +48,7 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	return reader.readStream()
 }
 
-// parseRead checks the combination of options, as strictly as the real server.
+// parseRead checks the combination of options as strictly as the real server does.
 func parseRead(o *streams.ReadReq_Options) (*readRequest, error) {
 	r := &readRequest{
 		backwards:     o.GetReadDirection() == streams.ReadReq_Options_Backwards,
@@ -79,7 +79,7 @@ func parseRead(o *streams.ReadReq_Options) (*readRequest, error) {
 	return r, r.parseFilter(o)
 }
 
-// parsePlace reads the stream and where to begin.
+// parsePlace reads the stream and the place to begin at.
 func (r *readRequest) parsePlace(o *streams.ReadReq_Options) error {
 	switch of := o.GetStreamOption().(type) {
 	case *streams.ReadReq_Options_Stream:
@@ -98,7 +98,7 @@ func (r *readRequest) parsePlace(o *streams.ReadReq_Options) error {
 	return invalidArgument("the read names no stream")
 }
 
-// parseRevision reads where to begin in a stream.
+// parseRevision reads the place to begin at in a stream.
 func (r *readRequest) parseRevision(o *streams.ReadReq_Options_StreamOptions) error {
 	switch from := o.GetRevisionOption().(type) {
 	case *streams.ReadReq_Options_StreamOptions_Start:
@@ -113,7 +113,7 @@ func (r *readRequest) parseRevision(o *streams.ReadReq_Options_StreamOptions) er
 	return nil
 }
 
-// parsePosition reads where to begin in $all.
+// parsePosition reads the place to begin at in $all. The greatest commit position means the end.
 func (r *readRequest) parsePosition(o *streams.ReadReq_Options_AllOptions) error {
 	switch from := o.GetAllOption().(type) {
 	case *streams.ReadReq_Options_AllOptions_Start:
@@ -136,7 +136,7 @@ func (r *readRequest) parsePosition(o *streams.ReadReq_Options_AllOptions) error
 	return nil
 }
 
-// parseFilter reads the filter, which only $all may have.
+// parseFilter reads the filter. Only reads of $all may have one.
 func (r *readRequest) parseFilter(o *streams.ReadReq_Options) (err error) {
 	switch f := o.GetFilterOption().(type) {
 	case *streams.ReadReq_Options_NoFilter:

@@ -6,7 +6,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 )
 
-// Tombstone ends a stream for ever, also one that never existed: nothing can be read from it or appended to it again.
+// Tombstone ends a stream for ever, even one that never existed: reads and appends fail from then on.
 func (s *streamsService) Tombstone(ctx context.Context, req *streams.TombstoneReq) (*streams.TombstoneResp, error) {
 	o := req.GetOptions()
 	w := write{kind: writeTombstone, stream: string(o.GetStreamIdentifier().GetStreamName())}

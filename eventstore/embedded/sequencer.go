@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// queueLength is how many writes wait in line before submit itself waits.
+// queueLength is the number of writes that may wait before submit itself blocks.
 const queueLength = 1024
 
-// idlePing is how often an idle sequencer looks whether its session still lives.
+// idlePing is the interval at which an idle sequencer checks its session.
 const idlePing = 2 * time.Second
 
-// sequencer is the only writer of the log. One goroutine collects what waits, decides it, commits it and publishes it,
-// strictly in that order, so positions are handed out and seen in commit order.
+// sequencer is the only writer of the log. One goroutine collects the writes that wait, decides them, commits them and
+// publishes them, strictly in that order, so positions are assigned and become visible in commit order.
 type sequencer struct {
 	queries  *queries
 	sessions *sessions
@@ -29,18 +29,18 @@ type sequencer struct {
 	once  sync.Once
 	ended chan struct{} // closed when the goroutine has ended
 	fatal chan error    // room for one
-	down  atomic.Bool   // PostgreSQL has been away for a while: refuse at once
+	down  atomic.Bool   // PostgreSQL has been unreachable for a while: refuse at once
 
-	// Owned by the goroutine.
+	// Only the goroutine uses these.
 	session   *session
 	heads     *headCache
 	recent    *recentEvents
 	published int64 // last committed position
-	usual     int   // writes worth waiting for: most of what the last group had
+	usual     int   // writes that a group waits for: three quarters of the last group
 	columns   columnBuffers
 }
 
-// submit hands a write over and waits for its outcome. When ctx ends first, the outcome is unknown.
+// submit queues a write and waits for its outcome. When ctx ends first, the outcome is unknown.
 func (q *sequencer) submit(ctx context.Context, w *write) (outcome, error) {
 	if q.down.Load() {
 		return outcome{}, errNoDatabase
@@ -69,10 +69,10 @@ func (q *sequencer) submit(ctx context.Context, w *write) (outcome, error) {
 	}
 }
 
-// errNoDatabase is what writes get while PostgreSQL is away for longer than a moment.
+// errNoDatabase answers writes and reads when PostgreSQL has been unreachable for some seconds.
 var errNoDatabase = unavailable("the event store cannot reach its database")
 
-// run is the goroutine's body.
+// run processes writes until stop or a fatal error, and closes the session at its end.
 func (q *sequencer) run(ctx context.Context) {
 	defer close(q.ended)
 	defer func() { q.session.close() }()
@@ -100,13 +100,13 @@ func (q *sequencer) run(ctx context.Context) {
 	}
 }
 
-// stop ends the goroutine after what is queued.
+// stop lets the goroutine process the queued writes and waits for its end.
 func (q *sequencer) stop() {
 	q.once.Do(func() { close(q.quit) })
 	<-q.ended
 }
 
-// flush serves what is still queued when the node stops.
+// flush processes the writes that are still queued when the node stops.
 func (q *sequencer) flush(ctx context.Context) {
 	for {
 		select {
@@ -120,7 +120,7 @@ func (q *sequencer) flush(ctx context.Context) {
 	}
 }
 
-// checkIdle notices a lost session while nothing is written, so that another node cannot take the lock unseen for long.
+// checkIdle notices a lost session while nothing is written, so that another node cannot hold the lock unnoticed.
 func (q *sequencer) checkIdle(ctx context.Context) error {
 	if q.session.ping(ctx) == nil {
 		return nil
@@ -128,7 +128,7 @@ func (q *sequencer) checkIdle(ctx context.Context) error {
 	return q.recoverUnchanged(ctx, nil)
 }
 
-// process brings a batch to its end: every write answered, or a fatal error.
+// process brings a batch to its end: it answers every write or returns a fatal error.
 func (q *sequencer) process(ctx context.Context, batch []*write) error {
 	for len(batch) > 0 {
 		g, err := q.prepare(ctx, batch)
@@ -153,8 +153,8 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 	return nil
 }
 
-// settle commits a decided group and answers it. It returns the writes to decide again, after a commit that is known
-// not to have happened.
+// settle commits a decided group and answers it. It returns the writes to decide again when the commit has certainly
+// not happened.
 func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again []*write, err error) {
 	if len(g.rows) == 0 {
 		g.deliver()
@@ -178,20 +178,20 @@ func (q *sequencer) settle(ctx context.Context, g *group, batch []*write) (again
 		return nil, err
 	}
 	switch last {
-	case g.next - 1: // it had been committed
+	case g.next - 1: // the group had been committed
 		q.publish(g)
 		return nil, nil
-	case q.published: // it had not
+	case q.published: // the group had not been committed
 		return stillWanted(batch), nil
 	}
 	refuse(batch, errStopping)
 	return nil, errForeignRows
 }
 
-// errForeignRows: the log holds events this node did not write while it held the lock.
-var errForeignRows = errors.New("event store: the log was written by someone else")
+// errForeignRows means that the log holds events that this node did not write although it held the lock.
+var errForeignRows = errors.New("event store: another program has written to the log")
 
-// publish makes a committed group visible in order and answers its writers.
+// publish makes a committed group visible, in order, and then answers its writers.
 func (q *sequencer) publish(g *group) {
 	for name := range g.changed {
 		q.heads.put(name, g.heads[name])
@@ -204,17 +204,17 @@ func (q *sequencer) publish(g *group) {
 	g.deliver()
 }
 
-// deliver answers every write of a settled group.
+// deliver answers every write of a settled group that has no answer yet.
 func (g *group) deliver() {
 	for i := range g.answers {
 		select {
 		case g.answers[i].to.reply <- g.answers[i].outcome:
-		default: // refused meanwhile, as unknown
+		default: // refused meanwhile with an unknown outcome
 		}
 	}
 }
 
-// refuse answers writes that came to nothing, or whose outcome stays unknown.
+// refuse answers writes that failed or whose outcome stays unknown. A write with an answer keeps it.
 func refuse(batch []*write, err error) {
 	for _, w := range batch {
 		select {
@@ -224,7 +224,7 @@ func refuse(batch []*write, err error) {
 	}
 }
 
-// stillWanted leaves out the writes whose caller has gone or was answered meanwhile.
+// stillWanted leaves out the writes whose caller has gone or got an answer meanwhile. It reuses the given slice.
 func stillWanted(batch []*write) []*write {
 	kept := batch[:0]
 	for _, w := range batch {

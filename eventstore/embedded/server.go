@@ -17,25 +17,25 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// streamsService is the Streams service; each call has a file of its own.
+// streamsService is the Streams service of the protocol. Each call has a file of its own, rpc_<call>.go.
 type streamsService struct {
 	streams.UnimplementedStreamsServer
 	node *Node
 }
 
-// newServer puts the services behind authentication and the protocol's error trailers. Services that are not registered
-// answer Unimplemented.
+// newServer registers the services, with a check of credentials before each call and the protocol's error trailers
+// after it. Services that are not registered answer Unimplemented.
 func newServer(n *Node) *grpc.Server {
 	g := newGuard(n.config.Username, n.config.Password)
 	options := []grpc.ServerOption{
 		// Messages may be as large as a record, plus room for the envelope.
 		grpc.MaxRecvMsgSize(maxRecordBytes + 1<<20),
 		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
-		// Windows that hold a whole append: no waiting for updates in the middle of one.
+		// Windows that hold a whole append, so that a client does not wait for window updates in the middle of one.
 		grpc.InitialWindowSize(1<<20 + 1<<16),
 		grpc.InitialConnWindowSize(8 << 20),
 		grpc.ForceServerCodecV2(frameCodec{encoding.GetCodecV2(proto.Name)}),
-		// Clients ping every 10 s, also when nothing is going on; the default policy would drop them.
+		// Clients ping every 10 s, also when no call is running; the default policy would drop their connections.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: 20 * time.Millisecond, PermitWithoutStream: true,
 		}),
@@ -70,7 +70,7 @@ func newServer(n *Node) *grpc.Server {
 	return server
 }
 
-// outward turns an error into what the client may see. Faults of ours are logged and hidden.
+// outward turns an error into the one that the client receives. Faults of the node are logged and hidden.
 func (n *Node) outward(err error, method string, trailers func(*refusal)) error {
 	var r *refusal
 	switch {

@@ -13,45 +13,45 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// lockPatience is how long Start waits for a lock whose holder may be the dying backend of a killed process.
+// lockPatience is how long Start waits for the lock. The holder may be the backend of a process that was just killed.
 const lockPatience = 5 * time.Second
 
-// errFenced: another node wrote itself into the node row; this one must never write again.
+// errFenced means that another node has written itself into the node row. This node must never write again.
 var errFenced = errors.New("event store: another node has taken over this log")
 
-// session is the one connection that writes. It holds the advisory lock for as long as it lives, so PostgreSQL itself
-// ends the right to write together with the ability to: whoever gets the lock next knows that no statement of this
-// session is still running.
+// session is the one connection that writes. It holds the advisory lock as long as it is open, so the right to write
+// ends together with the ability to write: whoever gets the lock next can be sure that no statement of this session is
+// still running.
 type session struct {
 	conn  *pgx.Conn
 	epoch int64
 }
 
-// sessions opens writing sessions for one node.
+// sessions opens the writing sessions of one node, one after another. Not safe for concurrent use.
 type sessions struct {
 	config  *pgx.ConnConfig
 	queries *queries
 	schema  string
 	lock    int64
-	holder  uuid.UUID // this node's life: made anew at each Start
+	holder  uuid.UUID // identifies this node; new at each Start
 	url     string
 	now     func() time.Time
-	lastPID uint32 // backend of the last session, which may outlive a broken connection
+	lastPID uint32 // backend of the last session; it may run on after a broken connection
 }
 
-// lockKey names the advisory lock of a schema: tests share a database.
+// lockKey derives the advisory lock's key from the schema, because several nodes of tests share one database.
 func lockKey(schema string) int64 {
 	sum := sha256.Sum256([]byte("lastmile event store node/" + schema))
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// connect opens a connection with the settings that make a commit mean "durable".
+// connect opens a connection on which a commit is durable.
 func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	// Stronger settings (remote_apply, remote_write) stay; "off" would acknowledge what a crash can lose.
+	// Stronger settings (remote_apply, remote_write) stay. With "off" a crash could lose an acknowledged commit.
 	const durable = `select set_config('synchronous_commit', 'on', false)
 		where current_setting('synchronous_commit') = 'off'`
 	if _, err := conn.Exec(ctx, durable); err != nil {
@@ -62,14 +62,14 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// tryLock takes the node's advisory lock, held until the connection ends.
+// tryLock tries to take the node's advisory lock, which is then held until the connection ends.
 func (s *sessions) tryLock(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	var taken bool
 	err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, s.lock).Scan(&taken)
 	return taken, err
 }
 
-// start opens the first session of a node's life: lock, migrate, claim.
+// start opens the first session of a node.
 func (s *sessions) start(ctx context.Context) (*session, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *sessions) start(ctx context.Context) (*session, error) {
 	return &session{conn: conn, epoch: epoch}, nil
 }
 
-// lockMigrateClaim waits a little for the lock, then makes the log this node's.
+// lockMigrateClaim waits up to lockPatience for the lock, migrates the schema and records this node as the holder.
 func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch int64, err error) {
 	giveUp := time.NewTimer(lockPatience)
 	defer giveUp.Stop()
@@ -114,7 +114,7 @@ func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch 
 	return epoch, nil
 }
 
-// occupied explains that another node serves the log, and where.
+// occupied builds the error that another node serves the log, with the address of that node.
 func (s *sessions) occupied(ctx context.Context, conn *pgx.Conn) error {
 	url := "esdb://host:port"
 	_ = conn.QueryRow(ctx, s.queries.holder).Scan(&url) // the table may not exist yet: the example stays
@@ -122,8 +122,8 @@ func (s *sessions) occupied(ctx context.Context, conn *pgx.Conn) error {
 		"use it", s.schema, url)
 }
 
-// resume replaces a lost session. It returns errFenced when the log is another node's now, and any other error when it
-// is worth trying again.
+// resume replaces a lost session. It returns errFenced when another node has taken the log; after any other error the
+// caller may try again.
 func (s *sessions) resume(ctx context.Context) (*session, error) {
 	old := s.lastPID
 	conn, err := s.connect(ctx)
@@ -139,16 +139,16 @@ func (s *sessions) resume(ctx context.Context) (*session, error) {
 	return &session{conn: conn, epoch: epoch}, nil
 }
 
-// relock takes the lock back and raises the epoch. The update waits for any statement of the old session that still
-// holds the row, so what is in the log afterwards is final.
+// relock takes the lock back and raises the epoch. The update waits for statements of the old session that still lock
+// the row, so the log does not change any more afterwards.
 func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old uint32) (epoch int64, err error) {
 	taken, err := s.tryLock(ctx, conn)
 	if err != nil {
 		return 0, fmt.Errorf("lock the log: %w", err)
 	}
 	if !taken {
-		// Our own broken session may still hold it on the server's side: end it. It is found by its lock, so a reused
-		// pid is safe.
+		// Our own broken session may still hold the lock on the server: end that session. The statement finds it by its
+		// lock, so a backend with a reused pid is not touched.
 		_, err := conn.Exec(ctx, `select pg_terminate_backend(pid) from pg_locks
 			where locktype = 'advisory' and objsubid = 1 and pid = $1 and (classid::bigint << 32) | objid::bigint = $2`,
 			int32(old), s.lock)
@@ -167,8 +167,8 @@ func (s *sessions) relock(ctx context.Context, conn *pgx.Conn, old uint32) (epoc
 	return epoch, nil
 }
 
-// heldByOther tells a lock held by our own dying session (try again) from one held by a node that has claimed the log
-// (give up).
+// heldByOther returns errFenced when another node has claimed the log. Otherwise our own dying session holds the lock,
+// and the caller may try again.
 func (s *sessions) heldByOther(ctx context.Context, conn *pgx.Conn) error {
 	var mine bool
 	err := conn.QueryRow(ctx, `select holder = $1 from `+pgx.Identifier{s.schema}.Sanitize()+`.node`,
@@ -179,22 +179,22 @@ func (s *sessions) heldByOther(ctx context.Context, conn *pgx.Conn) error {
 	return errors.New("the log's lock is still held")
 }
 
-// ping finds out whether an idle session is still there.
+// ping checks an idle session, for 5 s at most.
 func (s *session) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return s.conn.Ping(ctx)
 }
 
-// close ends the session, and with it the right to write.
+// close ends the session and releases the lock.
 func (s *session) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = s.conn.Close(ctx)
 }
 
-// definite tells whether an error proves that the statement did nothing: the server answered with an error and the
-// session lives on.
+// definite reports whether an error proves that the statement changed nothing: the server answered with an error and
+// the session is still open.
 func definite(conn *pgx.Conn, err error) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && pgErr.Severity == "ERROR" && !conn.IsClosed()

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestSession_CommitsDurably whatever the database or role is set to; a stronger setting is kept.
+// TestSession_CommitsDurably: the node replaces the setting "off" by "on"; every other setting stays.
 func TestSession_CommitsDurably(t *testing.T) {
 	t.Parallel()
 	for configured, want := range map[string]string{

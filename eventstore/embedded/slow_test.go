@@ -13,9 +13,9 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 )
 
-// TestSubscription_SlowReaderNeitherBlocksNorLoses: a live subscriber stops reading while far more is written than any
-// buffer holds. Writers go on; when the subscriber reads again it gets everything once, in order, and is told twice
-// that it has caught up.
+// TestSubscription_SlowReaderNeitherBlocksNorLoses: a live subscriber stops reading while more is written than any
+// buffer holds. Writers go on. When the subscriber reads again, it gets every event once and in order, and it gets the
+// message that it has caught up a second time.
 func TestSubscription_SlowReaderNeitherBlocksNorLoses(t *testing.T) {
 	t.Parallel()
 	n := start(t, testConfig(t))
@@ -59,8 +59,8 @@ func TestSubscription_SlowReaderNeitherBlocksNorLoses(t *testing.T) {
 	}
 }
 
-// slowSubscription opens a bare subscription to $all with a small window, so that not reading holds the server up at
-// once.
+// slowSubscription opens a bare subscription to $all with a small window, so that the server soon blocks when the test
+// does not read.
 func slowSubscription(t *testing.T, connection string) streams.Streams_ReadClient {
 	t.Helper()
 	parsed, err := url.Parse(connection)

@@ -16,12 +16,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// stormLimit bounds everything a storm does.
+// stormLimit is the time limit for all calls of a storm.
 const stormLimit = 90 * time.Second
 
-// storm writes with many writers at once through the stock client, each to a stream of its own with exact revisions,
-// and repeats an append whose outcome it did not learn. Nothing acknowledged may be missing afterwards, and nothing may
-// be there twice.
+// storm writes with many concurrent writers through the stock client, each to a stream of its own with exact revisions.
+// It repeats an append whose outcome is unknown. At the end every acknowledged append must be in the log exactly once.
 type storm struct {
 	t       *testing.T
 	ctx     context.Context
@@ -33,16 +32,16 @@ type storm struct {
 
 	mu      sync.Mutex
 	streams map[string][]ack
-	faults  int // errors met and repeated
+	faults  int // failed attempts, which were repeated
 }
 
-// ack is one acknowledged append of one event.
+// ack is one acknowledged append of one event, as the server answered it.
 type ack struct {
 	id       uuid.UUID
 	position uint64
 }
 
-// stormClient survives outages: discovery goes on for as long as the test may.
+// stormClient is a stock client that looks for the node long enough to survive the outages of the tests.
 func stormClient(t testing.TB, url string) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString(url +
@@ -59,7 +58,7 @@ func stormClient(t testing.TB, url string) *esdb.Client {
 	return client
 }
 
-// newStorm starts the writers.
+// newStorm starts the writers; end must be called.
 func newStorm(t *testing.T, url string, writers int) *storm {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), stormLimit)
@@ -76,7 +75,7 @@ func newStorm(t *testing.T, url string, writers int) *storm {
 	return s
 }
 
-// write appends to one stream until the storm ends.
+// write appends to one stream, one event at a time, until the storm ends.
 func (s *storm) write(client *esdb.Client, stream string) {
 	var acks []ack
 	defer func() {
@@ -113,7 +112,7 @@ func (s *storm) write(client *esdb.Client, stream string) {
 	}
 }
 
-// insist repeats one append until its outcome is known.
+// insist repeats one append with the same id until its outcome is known.
 func (s *storm) insist(
 	client *esdb.Client, stream string, expected esdb.ExpectedRevision, id uuid.UUID,
 ) (*esdb.WriteResult, error) {
@@ -138,7 +137,7 @@ func (s *storm) insist(
 	}
 }
 
-// await returns when that many more appends have been acknowledged.
+// await waits until so many more appends have been acknowledged.
 func (s *storm) await(more int64) {
 	s.t.Helper()
 	target := s.acked.Load() + more
@@ -154,7 +153,7 @@ func (s *storm) await(more int64) {
 	}
 }
 
-// end stops the writers and compares what was acknowledged with the log.
+// end stops the writers and compares the acknowledged appends with the log.
 func (s *storm) end() {
 	s.t.Helper()
 	close(s.done)

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// streamMeta is what the node obeys in a stream's metadata. The zero value keeps everything.
+// streamMeta holds the settings of a stream's metadata that the node obeys. The zero value keeps every event.
 type streamMeta struct {
 	maxCount int64 // 0 = no limit
 	maxAge   int64 // ticks; 0 = no limit
-	before   int64 // $tb: events below are gone; softDeletedBefore = soft-deleted
+	before   int64 // $tb: events below it are hidden; softDeletedBefore = soft-deleted
 }
 
-// softDeleted tells whether the stream reads as missing until it is written again.
+// softDeleted reports whether the stream reads as missing until the next append to it.
 func (m streamMeta) softDeleted() bool { return m.before == softDeletedBefore }
 
-// lowest is the first revision still visible in a stream whose last one is given.
+// lowest is the first visible revision of a stream whose last revision is given.
 func (m streamMeta) lowest(last int64) int64 {
 	low := m.before
 	if m.maxCount > 0 && last-m.maxCount+1 > low {
@@ -26,7 +26,7 @@ func (m streamMeta) lowest(last int64) int64 {
 	return low
 }
 
-// bornAfter is the creation time, in ticks, below which events have expired; math.MinInt64 when they never do.
+// bornAfter is the creation time, in ticks, below which events have expired; math.MinInt64 when events never expire.
 func (m streamMeta) bornAfter(now time.Time) int64 {
 	if m.maxAge == 0 {
 		return math.MinInt64
@@ -34,10 +34,10 @@ func (m streamMeta) bornAfter(now time.Time) int64 {
 	return ticks(now) - m.maxAge
 }
 
-// metastreamMeta is the fixed metadata of every metastream: only its last event exists for readers.
+// metastreamMeta is the fixed metadata of every metastream: readers see only its last event.
 var metastreamMeta = streamMeta{maxCount: 1}
 
-// parseStreamMeta reads a metadata event. Like the real server it ignores a body that is not well-formed as a whole.
+// parseStreamMeta reads a metadata event. Like the real server it ignores the whole body when one setting is malformed.
 func parseStreamMeta(isJSON bool, body []byte) streamMeta {
 	var fields map[string]json.RawMessage
 	if !isJSON || json.Unmarshal(body, &fields) != nil {
@@ -55,8 +55,8 @@ func parseStreamMeta(isJSON bool, body []byte) streamMeta {
 	return m
 }
 
-// integer stores a whole number of at least min; an absent or null field leaves the target alone. False means
-// malformed.
+// integer stores a whole number that is not below least. An absent or null field changes nothing. It returns false for
+// a malformed field.
 func integer(fields map[string]json.RawMessage, name string, least int64, into *int64) bool {
 	raw, ok := fields[name]
 	if !ok || string(raw) == "null" {
@@ -70,8 +70,7 @@ func integer(fields map[string]json.RawMessage, name string, least int64, into *
 	return true
 }
 
-// undeleted is the metadata body that brings a soft-deleted stream back: everything kept, $tb moved to the first new
-// event.
+// undeleted builds the metadata body that brings a soft-deleted stream back: $tb is first, all other fields stay.
 func undeleted(isJSON bool, body []byte, first int64) []byte {
 	fields := map[string]json.RawMessage{}
 	if isJSON && json.Unmarshal(body, &fields) != nil || fields == nil {
@@ -85,5 +84,5 @@ func undeleted(isJSON bool, body []byte, first int64) []byte {
 	return out
 }
 
-// softDeletion is the whole body of the metadata event that a soft delete writes.
+// softDeletion is the complete metadata body that a soft delete writes: $tb is the greatest number.
 const softDeletion = `{"$tb":9223372036854775807}`

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestParseStreamMeta_MalformedIsIgnoredAsAWhole like the real server does.
+// TestParseStreamMeta_MalformedIsIgnoredAsAWhole: one malformed setting cancels all settings, as in the real server.
 func TestParseStreamMeta_MalformedIsIgnoredAsAWhole(t *testing.T) {
 	t.Parallel()
 	const second = 10_000_000
@@ -37,7 +37,7 @@ func TestParseStreamMeta_MalformedIsIgnoredAsAWhole(t *testing.T) {
 	}
 }
 
-// FuzzParseStreamMeta: whatever clients store, the rules stay within their ranges.
+// FuzzParseStreamMeta: for any body that a client stores, the settings stay within their ranges.
 func FuzzParseStreamMeta(f *testing.F) {
 	f.Add([]byte(`{"$maxCount":3,"$maxAge":60,"$tb":7}`))
 	f.Add([]byte(softDeletion))
@@ -52,7 +52,7 @@ func FuzzParseStreamMeta(f *testing.F) {
 	})
 }
 
-// TestUndeleted_KeepsEverythingElse and moves $tb.
+// TestUndeleted_KeepsEverythingElse: only $tb changes.
 func TestUndeleted_KeepsEverythingElse(t *testing.T) {
 	t.Parallel()
 	var got map[string]any
@@ -66,7 +66,7 @@ func TestUndeleted_KeepsEverythingElse(t *testing.T) {
 	}
 }
 
-// FuzzParseLink: link data comes from clients.
+// FuzzParseLink: clients can store any bytes as the data of a link.
 func FuzzParseLink(f *testing.F) {
 	f.Add([]byte("1@a@b"))
 	f.Fuzz(func(t *testing.T, data []byte) {

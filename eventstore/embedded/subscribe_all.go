@@ -2,11 +2,11 @@ package embedded
 
 import "math"
 
-// liveBatch is how many events a live subscriber takes from memory at a time. Slower than the tail is long, it reads
-// pages again.
+// liveBatch is the number of events that a live subscriber takes from the tail at a time. A subscriber that falls
+// behind the tail reads pages again.
 const liveBatch = 256
 
-// subscribeAll serves a catch-up subscription to $all: everything after the start position, then whatever is committed.
+// subscribeAll serves a catch-up subscription to $all: all events after the start position, then each new event.
 func (r *reader) subscribeAll() error {
 	position := r.place
 	switch r.origin {
@@ -65,7 +65,7 @@ func (r *reader) subscribeAll() error {
 	}
 }
 
-// catchUpAll sends what the log holds after a position, in pages.
+// catchUpAll sends the events of the log after a position, in pages.
 func (r *reader) catchUpAll(position int64, considered func(*record) error) error {
 	return walk(r.ctx(), r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
 		if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {

@@ -2,14 +2,14 @@ package embedded
 
 import "math"
 
-// streamCursor is how far a stream subscription has come.
+// streamCursor is the place that a stream subscription has reached.
 type streamCursor struct {
 	revision int64 // last one sent, or the one to start after
-	position int64 // of $all up to which the stream is known to be read
+	position int64 // in $all, up to which the stream has been read
 }
 
-// subscribeStream serves a catch-up subscription to one stream: the visible events after the start revision, then
-// whatever is appended. The stream need not exist yet. A tombstone is delivered and ends the subscription.
+// subscribeStream serves a catch-up subscription to one stream: the visible events after the start revision, then each
+// new event. The stream need not exist yet. A tombstone is sent as an event and ends the subscription.
 func (r *reader) subscribeStream() error {
 	at := streamCursor{revision: r.place, position: r.tail.last.Load()}
 	v, err := r.log.view(r.ctx(), r.stream)
@@ -58,7 +58,7 @@ func (r *reader) subscribeStream() error {
 	}
 }
 
-// ofStream keeps, in place, the events of the subscribed stream.
+// ofStream keeps only the events of the subscribed stream. It reuses the given slice.
 func (r *reader) ofStream(rows []record) []record {
 	kept := rows[:0]
 	for i := range rows {
@@ -69,8 +69,8 @@ func (r *reader) ofStream(rows []record) []record {
 	return kept
 }
 
-// catchUpStream sends what the log holds of the stream after the cursor. Events published meanwhile are met again in
-// the tail and skipped there.
+// catchUpStream sends the events of the stream after the cursor. Events that are published meanwhile come again from
+// the tail and are skipped there.
 func (r *reader) catchUpStream(at *streamCursor) error {
 	at.position = r.tail.last.Load()
 	v, err := r.log.view(r.ctx(), r.stream)
@@ -88,7 +88,8 @@ func (r *reader) catchUpStream(at *streamCursor) error {
 	})
 }
 
-// sendStream sends the events the cursor has not passed yet; after a tombstone the subscription is over.
+// sendStream sends the events after the cursor and moves it. After a tombstone it returns the error that ends the
+// subscription.
 func (r *reader) sendStream(at *streamCursor, rows []record, visible func(*record) bool) error {
 	fresh := func(row *record) bool { return row.revision > at.revision && visible(row) }
 	passed := func(row *record) error {

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// Bounds of the tail: what live subscribers may lag before they read pages from the database again.
+// Bounds of the tail. A live subscriber that lags further behind reads pages from the database again.
 const (
 	tailEvents = 1 << 14
 	tailBytes  = 32 << 20
 )
 
-// tail keeps the newest events in memory and wakes those who wait for more. Publishing never waits for a reader. Safe
+// tail keeps the newest events in memory and wakes the subscribers that wait. publish never waits for a reader. Safe
 // for concurrent use.
 type tail struct {
 	last atomic.Int64 // last published position
@@ -20,17 +20,17 @@ type tail struct {
 	ring    []record // ring[position % len]
 	first   int64    // oldest position held
 	bytes   int
-	changed chan struct{} // closed and dropped at the next publish; nil while nobody waits
+	changed chan struct{} // closed at the next publish; nil when no subscriber waits
 }
 
-// newTail starts after the last position in the log.
+// newTail makes an empty tail after the last position of the log.
 func newTail(last int64) *tail {
 	t := &tail{ring: make([]record, tailEvents), first: last + 1}
 	t.last.Store(last)
 	return t
 }
 
-// publish adds committed events, whose positions follow the last one without a gap.
+// publish adds committed events. Their positions must follow the last one without a gap.
 func (t *tail) publish(rows []record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *tail) publish(rows []record) {
 	}
 }
 
-// evict forgets the oldest event.
+// evict forgets the oldest event and its bytes.
 func (t *tail) evict() {
 	slot := &t.ring[t.first%tailEvents]
 	t.bytes -= slot.size()
@@ -61,8 +61,8 @@ func (t *tail) evict() {
 	t.first++
 }
 
-// after copies up to limit events that follow a position into buf. held is false when they are no longer all in memory.
-// When there is nothing yet, more is closed at the next publish.
+// after copies up to limit events after a position into buf. held is false when some of them are no longer in memory.
+// When there is no event yet, more is closed at the next publish.
 func (t *tail) after(position int64, limit int, buf []record) (rows []record, more <-chan struct{}, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

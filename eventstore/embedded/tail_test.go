@@ -2,7 +2,7 @@ package embedded
 
 import "testing"
 
-// numbered makes records with the positions from first to last.
+// numbered makes records with the positions from first to last, each with size bytes of data.
 func numbered(first, last int64, size int) []record {
 	var rows []record
 	for p := first; p <= last; p++ {
@@ -11,7 +11,7 @@ func numbered(first, last int64, size int) []record {
 	return rows
 }
 
-// wantAfter checks what a reader at a position gets.
+// wantAfter checks which positions the tail returns after a position.
 func wantAfter(t *testing.T, tl *tail, position int64, wantFirst, wantLast int64) {
 	t.Helper()
 	rows, _, held := tl.after(position, 1<<20, nil)
@@ -25,7 +25,7 @@ func wantAfter(t *testing.T, tl *tail, position int64, wantFirst, wantLast int64
 	}
 }
 
-// TestTail_HoldsTheNewestWithinItsBounds in events and in bytes, across the ring's seam.
+// TestTail_HoldsTheNewestWithinItsBounds checks both bounds, events and bytes, also where the ring begins again.
 func TestTail_HoldsTheNewestWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	tl := newTail(100)

@@ -23,8 +23,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// lossyProxy stands between a node and its database. Once armed it lets the next request through, waits for the
-// server's answer, and ends the connection without handing it over: the statement was carried out and nobody was told.
+// lossyProxy stands between a node and its database. When armed, it passes the next request on, waits for the server's
+// answer and closes the connection without the answer. So the statement was executed, but the node does not know.
 type lossyProxy struct {
 	listener net.Listener
 	server   string
@@ -33,7 +33,7 @@ type lossyProxy struct {
 	pipes    sync.WaitGroup
 }
 
-// newLossyProxy starts one in front of the server at an address.
+// newLossyProxy starts a proxy in front of the server at an address, on a free loopback port.
 func newLossyProxy(t *testing.T, server string) *lossyProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +54,7 @@ func newLossyProxy(t *testing.T, server string) *lossyProxy {
 	return p
 }
 
-// carry copies one connection's bytes both ways.
+// carry copies the bytes of one connection in both directions.
 func (p *lossyProxy) carry(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", p.server)
@@ -99,8 +99,8 @@ func (p *lossyProxy) carry(client net.Conn) {
 	}
 }
 
-// TestOutage_CommitWithUnknownOutcomeIsSettled: the answer to a commit is lost, again and again. Each append is in the
-// log once and acknowledged with the place it got there.
+// TestOutage_CommitWithUnknownOutcomeIsSettled: the answers to ten commits are lost. Each append is in the log once and
+// acknowledged with its place in the log.
 func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -154,7 +154,7 @@ func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 	wantAlive(t, n)
 }
 
-// TestCommit_OneBadWriteDoesNotFailItsGroup: what the database refuses is found out and refused alone.
+// TestCommit_OneBadWriteDoesNotFailItsGroup: when the database refuses one write, only that write fails.
 func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -184,7 +184,7 @@ func TestCommit_OneBadWriteDoesNotFailItsGroup(t *testing.T) {
 	wantAlive(t, n)
 }
 
-// TestNode_ReadsThroughAnyQueryMode: results in text form are understood too.
+// TestNode_ReadsThroughAnyQueryMode: the node can also decode results in text form.
 func TestNode_ReadsThroughAnyQueryMode(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -215,7 +215,7 @@ func TestNode_ReadsThroughAnyQueryMode(t *testing.T) {
 	}
 }
 
-// TestNode_StopEndsOpenBatchCalls: clients hold a BatchAppend call open for ever.
+// TestNode_StopEndsOpenBatchCalls: Stop does not wait for them, since clients keep them open all the time.
 func TestNode_StopEndsOpenBatchCalls(t *testing.T) {
 	t.Parallel()
 	n, err := embedded.Start(t.Context(), testConfig(t))
@@ -233,7 +233,7 @@ func TestNode_StopEndsOpenBatchCalls(t *testing.T) {
 	}
 }
 
-// TestErrors_NamesOutsideASCIIReachTheClient in the trailer that it indexes without looking.
+// TestErrors_NamesOutsideASCIIReachTheClient: the client reads the name from a trailer that must exist.
 func TestErrors_NamesOutsideASCIIReachTheClient(t *testing.T) {
 	t.Parallel()
 	client := contract.Connect(t, start(t, testConfig(t)).URL())

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// parseUUID reads an id in either of the protocol's forms. A missing, malformed or empty one is refused.
+// parseUUID reads an id in either form of the protocol. It refuses a missing, malformed or zero id.
 func parseUUID(id *shared.UUID) (uuid.UUID, error) {
 	var out uuid.UUID
 	switch v := id.GetValue().(type) {
@@ -27,12 +27,12 @@ func parseUUID(id *shared.UUID) (uuid.UUID, error) {
 	return out, nil
 }
 
-// halves are the two big-endian halves of an id, as the structured form carries them.
+// halves splits an id into two big-endian numbers, as the structured form has them.
 func halves(id uuid.UUID) (most, least uint64) {
 	return binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 }
 
-// structured puts an id into the protocol's structured form.
+// structured converts an id to the structured form of the protocol.
 func structured(id uuid.UUID) *shared.UUID {
 	most, least := halves(id)
 	return &shared.UUID{Value: &shared.UUID_Structured_{Structured: &shared.UUID_Structured{

@@ -6,22 +6,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// view is what a reader may see of a stream at one moment.
+// view says which events of a stream a reader may see at one moment.
 type view struct {
 	state    streamState
 	lowest   int64 // first visible revision
 	bornFrom int64 // creation time, in ticks, below which events have expired
 }
 
-// missing tells whether the stream reads as not found.
+// missing reports whether reads answer that the stream does not exist.
 func (v view) missing() bool { return v.state.last < 0 || v.state.softDeleted }
 
-// shows tells whether an event of the stream is still visible.
+// shows reports whether an event of the stream is visible. A tombstone never is.
 func (v view) shows(r *record) bool {
 	return r.revision >= v.lowest && r.revision != tombstoneRevision && r.created >= v.bornFrom
 }
 
-// viewOf derives the view from the heads of a stream's related streams.
+// viewOf derives the view of a stream from the heads of its related streams and the present time.
 func (l *logReader) viewOf(stream string, heads map[string]head) view {
 	at := func(name string) head {
 		if h, ok := heads[name]; ok {
@@ -37,7 +37,7 @@ func (l *logReader) viewOf(stream string, heads map[string]head) view {
 	return view{state: state, lowest: meta.lowest(state.last), bornFrom: meta.bornAfter(l.now())}
 }
 
-// open reads a stream's view and a first page of it in one round trip. The view is never younger than the page.
+// open reads a stream's view and its first page in one round trip. The view is read before the page.
 func (l *logReader) open(ctx context.Context, stream, sql string, from int64, limit int) (v view, p page, err error) {
 	err = l.retry(ctx, func() error {
 		batch := &pgx.Batch{}
@@ -60,7 +60,7 @@ func (l *logReader) open(ctx context.Context, stream, sql string, from int64, li
 	return v, p, err
 }
 
-// view reads only a stream's view.
+// view reads a stream's view without a page.
 func (l *logReader) view(ctx context.Context, stream string) (v view, err error) {
 	err = l.retry(ctx, func() error {
 		heads, err := loadHeads(ctx, l.pool, l.queries.heads, related(stream))
@@ -72,10 +72,10 @@ func (l *logReader) view(ctx context.Context, stream string) (v view, err error)
 	return v, err
 }
 
-// batchQuery lets a queued statement's answer be read where a query is expected.
+// batchQuery is a querier that returns the next result of a batch.
 type batchQuery struct{ results pgx.BatchResults }
 
-// Query is the next queued statement's answer; the arguments were queued with it.
+// Query ignores its arguments, because the statement is in the batch already.
 func (b batchQuery) Query(context.Context, string, ...any) (pgx.Rows, error) {
 	return b.results.Query()
 }

@@ -8,14 +8,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// frame is a message already in its wire form. Events are the bulk of what the node sends and are encoded straight from
-// the log's rows.
+// frame is a message that is encoded already. Most of what a node sends are events, so it encodes them directly from
+// the rows of the log.
 type frame []byte
 
-// frameCodec sends frames as they are and leaves every other message to the stock codec.
+// frameCodec sends frames unchanged and leaves every other message to the stock codec.
 type frameCodec struct{ encoding.CodecV2 }
 
-// Marshal implements encoding.CodecV2.
+// Marshal copies no bytes of a frame.
 func (c frameCodec) Marshal(v any) (mem.BufferSlice, error) {
 	if f, ok := v.(*frame); ok {
 		return mem.BufferSlice{mem.SliceBuffer(*f)}, nil
@@ -23,7 +23,7 @@ func (c frameCodec) Marshal(v any) (mem.BufferSlice, error) {
 	return c.CodecV2.Marshal(v)
 }
 
-// Field numbers of streams.proto and shared.proto, as the encoder below uses them.
+// Field numbers of streams.proto and shared.proto that the encoder needs.
 const (
 	fieldRespEvent = 1
 
@@ -45,15 +45,15 @@ const (
 	fieldUUIDString     = 2
 )
 
-// eventEncoder writes ReadResp messages with an event. Not safe for concurrent use.
+// eventEncoder writes ReadResp messages with an event. It reuses its buffers, so it is not safe for concurrent use.
 type eventEncoder struct {
 	stringIDs bool
-	event     []byte // scratch
-	link      []byte
+	event     []byte // buffer for the encoded event
+	link      []byte // buffer for the encoded link
 }
 
-// encode appends the message for a record to b; link is the link that led to it, or nil. A nil event is a link that
-// cannot be resolved.
+// encode appends the message for an event to b. link is the link that was followed, or nil. A nil event means that the
+// link cannot be resolved.
 func (e *eventEncoder) encode(b []byte, event, link *record) []byte {
 	e.event, e.link = e.event[:0], e.link[:0]
 	size, position := 0, int64(0)
@@ -82,7 +82,7 @@ func (e *eventEncoder) encode(b []byte, event, link *record) []byte {
 	return protowire.AppendVarint(b, uint64(position))
 }
 
-// recorded appends the body of a RecordedEvent.
+// recorded appends the fields of a RecordedEvent, without its tag and length.
 func (e *eventEncoder) recorded(b []byte, r *record) []byte {
 	b = e.id(b, r)
 	b = protowire.AppendTag(b, fieldRecordedStream, protowire.BytesType)
@@ -109,7 +109,7 @@ func (e *eventEncoder) recorded(b []byte, r *record) []byte {
 	return protowire.AppendBytes(b, r.data)
 }
 
-// id appends the event id in the form the client asked for.
+// id appends the event id in the form that the client asked for.
 func (e *eventEncoder) id(b []byte, r *record) []byte {
 	b = protowire.AppendTag(b, fieldRecordedID, protowire.BytesType)
 	if e.stringIDs {
@@ -128,7 +128,7 @@ func (e *eventEncoder) id(b []byte, r *record) []byte {
 	return protowire.AppendVarint(b, least)
 }
 
-// mapEntry appends one entry of the system metadata map.
+// mapEntry appends one entry of the system metadata, which is a map of strings.
 func mapEntry(b []byte, key, value string) []byte {
 	b = protowire.AppendTag(b, fieldRecordedMetadata, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(2+protowire.SizeBytes(len(key))+protowire.SizeBytes(len(value))))

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stock is the message that the generated code would send for a record.
+// stock is the message that the generated code sends for a record; nil for nil.
 func stock(r *record, stringIDs bool) *streams.ReadResp_ReadEvent_RecordedEvent {
 	if r == nil {
 		return nil
@@ -31,7 +31,7 @@ func stock(r *record, stringIDs bool) *streams.ReadResp_ReadEvent_RecordedEvent 
 	}
 }
 
-// TestEventEncoder_EqualsTheGeneratedCode for random records, with and without links.
+// TestEventEncoder_EqualsTheGeneratedCode compares both for random records, with and without links.
 func TestEventEncoder_EqualsTheGeneratedCode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

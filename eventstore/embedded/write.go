@@ -6,17 +6,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// writeKind is what a write does to its stream.
+// writeKind is the effect of a write on its stream.
 type writeKind int
 
-// Kinds of write.
+// The kinds of write.
 const (
 	writeAppend writeKind = iota
 	writeDelete           // soft delete: a metadata event
 	writeTombstone
 )
 
-// proposal is one event a client asks to store.
+// proposal is one event that a client asks to store.
 type proposal struct {
 	id       uuid.UUID
 	kind     string
@@ -25,26 +25,26 @@ type proposal struct {
 	data     []byte
 }
 
-// write is one request on its way through the sequencer.
+// write is one request in the sequencer.
 type write struct {
 	kind      writeKind
 	stream    string
 	expected  int64 // a revision, or one of the expect constants
 	events    []proposal
-	differs   bool            // compared with the log: another event sits at the first place
-	abandoned <-chan struct{} // the caller has gone: not worth committing any more
+	differs   bool            // the comparison with the log found another event at the first place
+	abandoned <-chan struct{} // closed when the caller has gone: do not commit
 	reply     chan outcome    // room for one
 }
 
-// outcome answers a write.
+// outcome is the answer to a write.
 type outcome struct {
 	verdict  verdict
-	current  int64 // last event number of the stream: after the write, or as found
+	current  int64 // last event number of the stream: after the write; or before it, if it was refused
 	position int64 // of the last event written or repeated
 	err      error // the node could not decide or commit
 }
 
-// execute runs a write to its end. verdictCompare never leaves it.
+// execute runs a write to its end, with a comparison if the rules ask for one. It never returns verdictCompare.
 func (n *Node) execute(ctx context.Context, w write) (outcome, error) {
 	o, err := n.sequencer.submit(ctx, &w)
 	if err != nil || o.verdict != verdictCompare {
@@ -64,9 +64,9 @@ func (n *Node) execute(ctx context.Context, w write) (outcome, error) {
 	return n.sequencer.submit(ctx, &w)
 }
 
-// compare holds an append that names an earlier revision against what is stored there. All equal: the seat of the last
-// event. Otherwise first says whether it differs from the first event on. Stored events never change, so the answer
-// stays true.
+// compare compares an append at an earlier revision with the events stored there. If all are equal, it returns the seat
+// of the last one. Otherwise first is true when already the first event differs. Stored events never change, so the
+// result stays true.
 func (l *logReader) compare(ctx context.Context, w *write) (repeat *seat, first bool, err error) {
 	var stored []struct {
 		id       uuid.UUID

@@ -12,20 +12,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// defaultKeep is how many events memory reaches back. A consumer that falls further behind reads pages from the log.
+// defaultKeep is the least number of events in memory, once so many were published. A consumer that falls further
+// behind reads pages from the log.
 const defaultKeep = 8192
 
-// skipLimit is how many items without an event, each of which stands for many that are not wanted, end a page: progress
-// is shown and stored also where little is wanted.
+// skipLimit is the number of items without an event that end a page. Each of them stands for many unwanted events, so a
+// consumer shows and stores its progress also where few events are wanted.
 const skipLimit = 32
 
-// Pauses between attempts to follow a log that cannot be reached.
+// Pauses between attempts to follow a log that does not answer.
 const (
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 5 * time.Second
 )
 
-// Feed is the shared reader. Safe for concurrent use.
+// Feed reads the log once for many consumers. Safe for concurrent use.
 type Feed struct {
 	log    Log
 	logger *slog.Logger
@@ -33,13 +34,13 @@ type Feed struct {
 	loops  *loop.Group
 
 	mu       sync.Mutex
-	recent   []*events.Envelope // ascending positions; all events of the log in (floor, position]
+	recent   []*events.Envelope // all events after floor, up to position, in order
 	floor    uint64
 	position uint64
-	changed  chan struct{} // closed at the next advance; nil when nobody waits
+	changed  chan struct{} // closed when position grows; nil when no consumer waits
 }
 
-// New makes a feed that has not begun. A nil logger discards.
+// New makes a feed that does nothing before Start. With a nil logger it logs nothing.
 func New(log Log, logger *slog.Logger) *Feed {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -47,7 +48,7 @@ func New(log Log, logger *slog.Logger) *Feed {
 	return &Feed{log: log, logger: logger, keep: defaultKeep, loops: loop.New(logger)}
 }
 
-// Start begins to follow the log at its end (internal/loop has the contract).
+// Start begins to follow the log at its present end; older events are read in pages (internal/loop has the contract).
 func (f *Feed) Start(ctx context.Context) error {
 	return f.loops.Start(ctx, func(ctx context.Context) error {
 		head, err := f.log.Head(ctx)
@@ -60,17 +61,17 @@ func (f *Feed) Start(ctx context.Context) error {
 	})
 }
 
-// Stop ends following; waiting consumers stay until their own contexts end.
+// Stop ends the reading of the log. Consumers that wait go on waiting until their own contexts end.
 func (f *Feed) Stop() { f.loops.Stop() }
 
-// Head is the newest position known.
+// Head is the newest known position; 0 before Start and for an empty log.
 func (f *Feed) Head() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.position
 }
 
-// run follows the log; a failure is waited out.
+// run follows the log until Stop and pauses after each failure.
 func (f *Feed) run(ctx context.Context) {
 	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	for {
@@ -88,7 +89,7 @@ func (f *Feed) run(ctx context.Context) {
 	}
 }
 
-// follow takes items until one fails.
+// follow publishes items until an error. advanced reports whether there was any item.
 func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,12 +104,12 @@ func (f *Feed) follow(ctx context.Context) (advanced bool, err error) {
 	}
 }
 
-// publish adds an item and wakes who waits.
+// publish adds an item and wakes the consumers that wait. It ignores positions that it has had.
 func (f *Feed) publish(item Item) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if item.Position <= f.position {
-		return // seen before the connection was lost
+		return // published before the connection was lost
 	}
 	if item.Event != nil {
 		f.recent = append(f.recent, item.Event)
@@ -124,16 +125,18 @@ func (f *Feed) publish(item Item) {
 	}
 }
 
-// Page is what a consumer is given next.
+// Page is a part of the log for one consumer: the wanted events after From, up to UpTo.
 type Page struct {
-	Events []*events.Envelope // wanted ones, in order; not to be changed
-	// From is the position asked for, UpTo the one that was considered: no wanted event in between is missing.
+	Events []*events.Envelope // in order; shared with other consumers, so read-only
+	// From is the requested position. UpTo is the position up to which the log was searched: no wanted event is
+	// missing.
 	From, UpTo uint64
-	// Live tells that UpTo was the newest position known.
+	// Live reports that UpTo was the newest known position.
 	Live bool
 }
 
-// Read gives what there is after a position, up to max events, without waiting: from memory, else a page of the log.
+// Read returns the wanted events after a position, at most limit, without waiting: from memory, else from the log. The
+// page is empty, with UpTo = after, when the log has nothing after the position.
 func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
 	if page, ok := f.Recent(after, want, limit); ok {
 		return page, nil
@@ -150,12 +153,12 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 		page.Events[i] = &found[i]
 	}
 	if len(found) == 0 && next <= after {
-		page.UpTo = floor // the end was reached after floor had been written
+		page.UpTo = floor // the log has no wanted event up to floor, which was read before
 	}
 	return page, nil
 }
 
-// Recent is Read from memory only; false when memory does not reach back to the position.
+// Recent is Read from memory only. It returns false when memory does not reach back to the position.
 func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -177,7 +180,7 @@ func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	return page, true
 }
 
-// Wait returns when the log has gone beyond a position.
+// Wait returns nil when the log has grown beyond a position, or the error of ctx.
 func (f *Feed) Wait(ctx context.Context, after uint64) error {
 	for {
 		f.mu.Lock()
@@ -196,7 +199,7 @@ func (f *Feed) Wait(ctx context.Context, after uint64) error {
 	}
 }
 
-// Next is Read that waits until there is something.
+// Next is Read that waits until the log has grown beyond the position. The page may still have no event.
 func (f *Feed) Next(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
 	for {
 		page, err := f.Read(ctx, after, want, limit)
@@ -209,7 +212,8 @@ func (f *Feed) Next(ctx context.Context, after uint64, want Wanted, limit int) (
 	}
 }
 
-// Clear gives the position up to which nothing wanted follows after; false when memory does not reach back that far.
+// Clear returns the position up to which no wanted event follows after. It returns false when memory does not reach
+// back to after.
 func (f *Feed) Clear(after uint64, want Wanted) (uint64, bool) {
 	page, ok := f.Recent(after, want, 1)
 	switch {

@@ -13,18 +13,18 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// memory is a log of numbered events; every third one is of the type "odd".
+// memory is a log of numbered events. The first of every three is of the type "odd", the others are "even".
 type memory struct {
 	mu      sync.Mutex
 	list    []*events.Envelope
 	changed chan struct{}
-	drops   int // cursors that fail soon
+	drops   int // number of cursors that will fail after three events
 }
 
-// newMemory makes an empty one.
+// newMemory makes an empty log.
 func newMemory() *memory { return &memory{changed: make(chan struct{})} }
 
-// append adds n events.
+// append adds n events and wakes the cursors that wait.
 func (m *memory) append(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,14 +39,14 @@ func (m *memory) append(n int) {
 	m.changed = make(chan struct{})
 }
 
-// Head is the number of events.
+// Head is the number of events, because positions have no gaps here.
 func (m *memory) Head(context.Context) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return uint64(len(m.list)), nil
 }
 
-// ReadAll gives a page.
+// ReadAll never fails. Events are copied, as from a real log.
 func (m *memory) ReadAll(
 	_ context.Context, after uint64, limit int, types []string,
 ) (page []events.Envelope, next uint64, err error) {
@@ -65,7 +65,7 @@ func (m *memory) ReadAll(
 	return page, next, nil
 }
 
-// Follow gives a cursor, one that fails soon while there are drops.
+// Follow returns a cursor that fails after three events while drops is above 0.
 func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,14 +77,14 @@ func (m *memory) Follow(_ context.Context, after uint64, _ []string) Cursor {
 	return c
 }
 
-// memoryCursor is a place in memory; it fails when nothing is left, and never when that is negative.
+// memoryCursor is a cursor of memory. It fails when left is 0; a negative left never gets there.
 type memoryCursor struct {
 	m    *memory
 	at   int
 	left int
 }
 
-// Next waits for an event.
+// Next waits for an event, of any type.
 func (c *memoryCursor) Next(ctx context.Context) (Item, error) {
 	if c.left == 0 {
 		return Item{}, fmt.Errorf("connection lost")
@@ -108,7 +108,7 @@ func (c *memoryCursor) Next(ctx context.Context) (Item, error) {
 	}
 }
 
-// start makes a running feed with little memory.
+// start starts a feed that keeps only 8 events, so that consumers also read pages.
 func start(t *testing.T, log Log) *Feed {
 	t.Helper()
 	f := New(log, nil)
@@ -120,7 +120,7 @@ func start(t *testing.T, log Log) *Feed {
 	return f
 }
 
-// read takes wanted positions up to one, in pages of a size.
+// read takes the wanted events up to a position, in pages of limit, and returns their positions.
 func read(t *testing.T, f *Feed, types []string, upTo uint64, limit int) (got []uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

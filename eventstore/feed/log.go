@@ -1,6 +1,6 @@
-// Package feed hands the log to many consumers at once: one subscription to $all is read and decoded once, kept in
-// memory for a while, and every projection and process takes from it what it wants, in order. A consumer that is
-// further behind than memory reaches reads pages from the log until it gets there.
+// Package feed gives the log to many consumers at once. It reads and decodes one subscription to $all and keeps the
+// newest events in memory. Every projection and process takes the events that it wants from there, in order. A consumer
+// that is further behind reads pages from the log until memory reaches back to its position.
 package feed
 
 import (
@@ -9,34 +9,35 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Log is what a feed needs of the event store.
+// Log holds the calls of the event store that a feed makes.
 type Log interface {
-	// Head is the position of the last event, 0 for an empty log.
+	// Head returns the position of the last event, 0 for an empty log.
 	Head(ctx context.Context) (uint64, error)
-	// ReadAll gives up to max events after a position whose type is listed (nil = all), and the position to go on from.
-	// No events and an unchanged position mean that the end was reached.
+	// ReadAll returns up to max events after a position whose type is listed (nil = all types), and the position to go
+	// on from. No events and an unchanged position mean that the log has nothing after the position.
 	ReadAll(ctx context.Context, after uint64, max int, types []string) ([]events.Envelope, uint64, error)
-	// Follow reads the events after a position whose type is listed (nil = all), and waits for new ones. It ends with
-	// ctx.
+	// Follow reads the events after a position whose type is listed (nil = all types), and then waits for new ones. The
+	// cursor ends with ctx.
 	Follow(ctx context.Context, after uint64, types []string) Cursor
 }
 
-// Cursor is a place in the log that moves forward.
+// Cursor reads the log forward from one position. For one goroutine.
 type Cursor interface {
-	// Next waits for the next item.
+	// Next waits for the next item. After an error the cursor is of no further use.
 	Next(ctx context.Context) (Item, error)
 }
 
-// Undecodable stands in for an event of the log that cannot be read: poison for who wants its type, nothing to others.
+// Undecodable replaces an event of the log that cannot be decoded. A consumer that wants its type must stop there;
+// other consumers never see it.
 type Undecodable struct {
 	Type  string
 	Cause error
 }
 
-// EventType is the type as it stands in the log.
+// EventType is the type that the log has for the event.
 func (u Undecodable) EventType() string { return u.Type }
 
-// Item is one step of a cursor. Without an Event it says only that everything up to Position has been seen.
+// Item is one step of a cursor. An item without an Event says only that everything up to Position has been searched.
 type Item struct {
 	Event    *events.Envelope
 	Position uint64

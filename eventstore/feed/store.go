@@ -9,17 +9,16 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 )
 
-// FromStore is the log of an event store.
+// FromStore adapts an event store for New.
 func FromStore(s *eventstore.Store) Log { return storeLog{s} }
 
-// storeLog adapts a store: an event that cannot be decoded is handed on as Undecodable, so that it stops only who wants
-// it.
+// storeLog turns an event that cannot be decoded into Undecodable, so that it stops only the consumers that want it.
 type storeLog struct{ store *eventstore.Store }
 
-// Head is the store's.
+// Head asks the store on every call; nothing is cached.
 func (l storeLog) Head(ctx context.Context) (uint64, error) { return l.store.Head(ctx) }
 
-// ReadAll is the store's.
+// ReadAll ends a page at an event that cannot be decoded.
 func (l storeLog) ReadAll(
 	ctx context.Context, after uint64, limit int, types []string,
 ) ([]events.Envelope, uint64, error) {
@@ -31,12 +30,12 @@ func (l storeLog) ReadAll(
 	return found, next, err
 }
 
-// Follow subscribes.
+// Follow subscribes at once, also when Next is never called. The subscription ends with ctx.
 func (l storeLog) Follow(ctx context.Context, after uint64, types []string) Cursor {
 	return &storeCursor{ctx: ctx, store: l.store, types: types, sub: l.store.Subscribe(ctx, after, types)}
 }
 
-// storeCursor is a subscription that is begun anew behind an event that it cannot decode.
+// storeCursor is a subscription. After an event that cannot be decoded it subscribes again behind that event.
 type storeCursor struct {
 	ctx   context.Context //nolint:containedctx // bounds the subscriptions, not a call
 	store *eventstore.Store
@@ -44,7 +43,7 @@ type storeCursor struct {
 	sub   *eventstore.Subscription
 }
 
-// Next waits for the next item.
+// Next returns an Undecodable for an event that cannot be decoded. Other errors may pass.
 func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 	item, err := c.sub.Next(ctx)
 	var bad *catalog.UndecodableError
@@ -56,7 +55,7 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 	return Item{Event: item.Event, Position: item.Position}, err
 }
 
-// undecodable is an envelope without its event.
+// undecodable makes an envelope with all the facts but the event, its id and its metadata.
 func undecodable(bad *catalog.UndecodableError) *events.Envelope {
 	return &events.Envelope{
 		Stream: bad.Stream, Revision: bad.Revision, Position: bad.Position, Type: bad.Type,

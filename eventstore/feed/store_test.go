@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// archive appends n events to a new stream and gives the position of the last.
+// archive appends n events to a new stream and returns the position of the last one.
 func archive(t testing.TB, store *eventstore.Store, n int) uint64 {
 	t.Helper()
 	list := make([]eventstore.New, n)
@@ -38,7 +38,7 @@ func archive(t testing.TB, store *eventstore.Store, n int) uint64 {
 	return done.Position
 }
 
-// take reads the feed from the start up to a position.
+// take reads the wanted events from the start up to a position, for 20 seconds at most.
 func take(t testing.TB, f *feed.Feed, types []string, upTo uint64) (list []*events.Envelope) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -65,7 +65,7 @@ func TestFromStore_PagesLiveEventsAndAFallenNode(t *testing.T) {
 	kit.StopNode()
 	kit.StartNode()
 	var err error
-	for range 100 { // the first calls may meet the fallen node
+	for range 100 { // the first calls may fail until the client is connected again
 		if _, err = kit.Store.Head(t.Context()); err == nil {
 			break
 		}
@@ -126,8 +126,8 @@ func TestFromStore_AnEventThatCannotBeReadStopsOnlyWhoWantsIt(t *testing.T) {
 	}
 }
 
-// BenchmarkLatency is the time from an append's beginning until a live consumer has the event, against that until the
-// append is answered, and how long the consumer waits after the answer.
+// BenchmarkLatency measures the time from the start of an append until a live consumer has the event, compared with the
+// time until the append is answered. It also reports how long after the answer the consumer has the event.
 func BenchmarkLatency(b *testing.B) {
 	kit := storetest.New(b)
 	f := feedtest.Start(b, feed.FromStore(kit.Store))

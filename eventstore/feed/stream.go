@@ -9,13 +9,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Wanted is which event types a consumer takes.
+// Wanted is a set of event types. The zero value holds every type.
 type Wanted struct {
 	list []string
 	set  map[string]struct{} // nil = all
 }
 
-// Want makes a Wanted; nil means every type.
+// Want makes a Wanted; nil means every type, an empty list none.
 func Want(types []string) Wanted {
 	if types == nil {
 		return Wanted{}
@@ -27,7 +27,7 @@ func Want(types []string) Wanted {
 	return w
 }
 
-// Has tells whether a type is wanted.
+// Has reports whether a consumer wants events of the type.
 func (w Wanted) Has(eventType string) bool {
 	if w.set == nil {
 		return true
@@ -36,8 +36,9 @@ func (w Wanted) Has(eventType string) bool {
 	return ok
 }
 
-// Stream gives pages of what is wanted after a position, read ahead of their use, until memory reaches back to where
-// they end: Read goes on from there. It is how much of the log is read at once. An error is the last thing it gives.
+// Stream reads the wanted events after a position from the log, ahead of the caller, until memory reaches back to the
+// end of a page; the caller goes on with Read from there. It is for a consumer that is far behind. An error is the last
+// element.
 func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		if f.reaches(after) {
@@ -60,13 +61,13 @@ func (f *Feed) Stream(ctx context.Context, after uint64, want Wanted, limit int)
 	}
 }
 
-// streamed is a page on its way, or the error in its place.
+// streamed is a page on its way to the caller, or the error that ends the pages.
 type streamed struct {
 	page Page
 	err  error
 }
 
-// send hands it over; false when ctx ended before.
+// send hands the page over, and returns false when ctx has ended.
 func (s streamed) send(ctx context.Context, pages chan<- streamed) bool {
 	select {
 	case pages <- s:
@@ -76,7 +77,7 @@ func (s streamed) send(ctx context.Context, pages chan<- streamed) bool {
 	}
 }
 
-// stream reads pages until memory reaches back.
+// stream reads pages of limit events from the log until memory reaches back to the end of a page.
 func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) error {
 	cursor := f.log.Follow(ctx, after, want.list)
 	page, skipped := Page{From: after, UpTo: after}, 0 // items without an event since the last page
@@ -102,7 +103,7 @@ func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int,
 	}
 }
 
-// reaches tells whether memory reaches back to a position.
+// reaches reports whether memory has all events after a position.
 func (f *Feed) reaches(position uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,7 +1,8 @@
-// Package archtest reads the source of the whole module and reports what breaks the rules of the house
-// (docs/rules/engineering.md#checked-rules): imports against the layers, time read anywhere but from a clock,
-// declarations without comment, lines, functions, files and lists of parameters that are too long, SQL that numbers too
-// many arguments, bare nolint and TODO marks. It parses every Go file, whatever its build tags.
+// Package archtest reads the source of the whole module and reports violations of the rules in
+// docs/rules/engineering.md#checked-rules: imports against the layers, the machine's time read without a clock,
+// declarations without a comment, lines, functions, files and parameter lists that are too long, SQL with too many
+// numbered arguments, nolint without a reason and TODO without an issue. It parses every Go file, whatever its build
+// tags.
 package archtest
 
 import (
@@ -17,20 +18,20 @@ import (
 	"strings"
 )
 
-// Module is the path that internal imports begin with.
+// Module is the prefix of all imports of the module's own packages.
 const Module = "github.com/lastmile-isp/lastmile"
 
-// Violation is one broken rule.
+// Violation is one place that breaks one rule.
 type Violation struct {
 	Place string // file:line, relative to the module
 	Rule  string // short name
-	Text  string
+	Text  string // for the person who must correct the place
 }
 
-// String is place, rule and text.
+// String is one line for the output of a test.
 func (v Violation) String() string { return v.Place + ": " + v.Rule + ": " + v.Text }
 
-// source is one parsed file.
+// source is one parsed Go file.
 type source struct {
 	name  string   // slash-separated, relative to the module's root
 	dir   string   // its package's folder, "" for the root
@@ -40,25 +41,24 @@ type source struct {
 	tree  *ast.File
 }
 
-// at makes a violation at a node.
+// at makes a violation at the line of a position in this file.
 func (s *source) at(pos token.Pos, rule, text string, args ...any) Violation {
 	return Violation{fmt.Sprintf("%s:%d", s.name, s.files.Position(pos).Line), rule, fmt.Sprintf(text, args...)}
 }
 
-// line is the number of the line of a position.
+// line is the line of a position, from 1.
 func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
-// rules are applied to each file.
+// rules are applied to each file; every violation of every rule is reported.
 var rules = []func(*source) []Violation{
 	checkImports, checkTime, checkComments, checkLengths, checkColumns, checkParameters, checkArguments, checkMarks,
 	checkPackageName,
 }
 
-// checks are what is done with a file, by the ending of its name.
+// checks has the check for each file name extension. Other files are not read.
 var checks = map[string]func(name string, body []byte) ([]Violation, error){".go": checkFile, ".sql": checkSQL}
 
-// Check reads all Go and SQL files below root. A file that cannot be read or parsed is an error, not a file to pass
-// over.
+// Check reads all Go and SQL files below root, except in testdata. It fails when a file cannot be read or parsed.
 func Check(root string) ([]Violation, error) {
 	var found []Violation
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -90,7 +90,7 @@ func Check(root string) ([]Violation, error) {
 	return found, err
 }
 
-// checkFile applies all rules to one file.
+// checkFile applies all rules to one Go file and fails when the file cannot be parsed.
 func checkFile(name string, body []byte) ([]Violation, error) {
 	s, err := parse(name, body)
 	if err != nil {
@@ -103,7 +103,7 @@ func checkFile(name string, body []byte) ([]Violation, error) {
 	return found, nil
 }
 
-// parse reads one file; its name is relative to the module's root.
+// parse parses one file; name is relative to the module's root.
 func parse(name string, body []byte) (*source, error) {
 	s := &source{name: name, test: strings.HasSuffix(name, "_test.go"), files: token.NewFileSet()}
 	if s.dir = path.Dir(name); s.dir == "." {

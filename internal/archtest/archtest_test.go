@@ -17,10 +17,10 @@ func TestModule_KeepsTheRules(t *testing.T) {
 	}
 }
 
-// own imports a package of the module.
+// own is an import of a package of this module, as Go source.
 func own(p string) string { return `import _ "` + Module + "/" + p + `"` }
 
-// violations are files that break one rule each.
+// violations are bodies of files that each break exactly one rule.
 var violations = []struct{ name, file, body, want string }{
 	{"leaf uses a module", "internal/money/x.go", `import _ "github.com/google/uuid"`, "import"},
 	{"leaf uses a leaf", "internal/money/x.go", own("internal/id"), "import"},

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// CheckCitations follows what comments of Go files, comments of SQL files and Markdown files cite, and reports what
-// leads nowhere: a Markdown file that is not in the repository, an anchor that its file does not have, a decision
-// without a file, a test without a function, a broken link. A citation of docs/rules or docs/facts in code needs an
-// anchor, since a whole file says nothing. It also reports two headings of one file with the same anchor, and documents
-// that nothing links to.
+// CheckCitations follows the citations in comments of Go files, in comments of SQL files and in Markdown files. It
+// reports those that lead nowhere: a Markdown file that is not in the repository, an anchor that its file does not
+// have, a decision without a file, a test without a function, a broken link. In code, a citation of docs/rules or
+// docs/facts needs an anchor, because a whole file is too much to read. It also reports two headings of one file with
+// the same anchor, and documents without a link to them.
 func CheckCitations(repository fs.FS) ([]Violation, error) {
 	l := library{documents: map[string]*document{}, places: map[string]bool{".": true}, tests: map[string]bool{}}
 	if err := fs.WalkDir(repository, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -35,8 +35,8 @@ func CheckCitations(repository fs.FS) ([]Violation, error) {
 	return append(found, l.faults(linked)...), nil
 }
 
-// resolve gives the paths that a citation may mean, the best first: links are relative to their file, mentions to the
-// root and within Markdown to their file too. Links to the web give none.
+// resolve returns the paths that a citation may mean, the best first. Links are relative to their file. Mentions are
+// relative to the root and, in Markdown, also to their file. Links to the web have no path.
 func (l *library) resolve(t text, c citation) []string {
 	target, _, _ := strings.Cut(c.target, "#")
 	beside := path.Join(path.Dir(t.name), target)
@@ -57,7 +57,7 @@ func (l *library) resolve(t text, c citation) []string {
 	return []string{target}
 }
 
-// decisions are the files of the decision with a number.
+// decisions returns the files in docs/adr with the number; there should be exactly one.
 func (l *library) decisions(number string) []string {
 	prefix := "docs/adr/" + strings.Repeat("0", 4-len(number)) + number + "-"
 	var found []string
@@ -69,7 +69,7 @@ func (l *library) decisions(number string) []string {
 	return found
 }
 
-// refuse says what is wrong with a citation, "" when it leads somewhere.
+// refuse returns the fault of a citation, "" when it leads somewhere.
 func (l *library) refuse(t text, c citation) string {
 	if c.kind == test && !l.hasTest(c.target) {
 		return c.target + " is no test"
@@ -96,7 +96,7 @@ func (l *library) refuse(t text, c citation) string {
 	return ""
 }
 
-// hasTest reports whether a test has a name, or begins with one that ends in "_".
+// hasTest reports whether a test has the name. A name that ends in "_" stands for all tests that begin with it.
 func (l *library) hasTest(name string) bool {
 	for have := range l.tests {
 		if have == name || strings.HasSuffix(name, "_") && strings.HasPrefix(have, name) {
@@ -106,12 +106,12 @@ func (l *library) hasTest(name string) bool {
 	return false
 }
 
-// wantsAnchor reports whether code must name one rule or fact of a place.
+// wantsAnchor reports whether a citation of the file in code needs an anchor.
 func wantsAnchor(place string) bool {
 	return strings.HasPrefix(place, "docs/rules/") || strings.HasPrefix(place, "docs/facts/")
 }
 
-// faults are those of the documents themselves. A link to a folder links to its files.
+// faults returns the faults of the documents themselves. A link to a folder counts as a link to each of its files.
 func (l *library) faults(linked map[string]bool) []Violation {
 	var found []Violation
 	for _, t := range l.texts {

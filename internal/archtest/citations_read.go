@@ -11,32 +11,32 @@ import (
 	"strings"
 )
 
-// library is what can be cited.
+// library is everything that can be cited, and every text that may cite.
 type library struct {
 	documents map[string]*document // Markdown files by path
 	places    map[string]bool      // every file and folder
 	tests     map[string]bool      // every function of a test file that the go command runs
-	texts     []text               // what may cite, in the order of the walk
+	texts     []text               // Go, SQL and Markdown files, in the order of the walk
 }
 
-// document is one Markdown file.
+// document is the list of anchors of one Markdown file.
 type document struct {
 	anchors map[string]bool
 	twice   []string // anchors that a second heading has as well
 }
 
-// text is the part of a file in which citations are looked for. Everything else is blank, so that lines keep their
-// numbers.
+// text is the part of a file that is searched for citations. All other lines are blank, so that line numbers stay
+// right.
 type text struct {
 	name     string
 	markdown bool
 	body     string
 }
 
-// skipped are folders that hold no text of ours.
+// skipped are folders without texts of our own.
 var skipped = []string{".git", "node_modules", "testdata", ".lastmile", "bin"}
 
-// add takes one file or folder in.
+// add takes one file or folder into the library, as a function for fs.WalkDir.
 func (l *library) add(repository fs.FS, name string, entry fs.DirEntry, err error) error {
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (l *library) add(repository fs.FS, name string, entry fs.DirEntry, err erro
 	return err
 }
 
-// goComments keeps the comments of a Go file on their lines, without slashes and stars, and notes its tests.
+// goComments keeps the comments of a Go file on their lines, without slashes and stars, and notes the file's tests.
 func (l *library) goComments(name string, body []byte) (string, error) {
 	files := token.NewFileSet()
 	tree, err := parser.ParseFile(files, name, body, parser.ParseComments|parser.SkipObjectResolution)
@@ -91,7 +91,7 @@ func (l *library) goComments(name string, body []byte) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// sqlComments keeps what stands behind two dashes.
+// sqlComments keeps the rest of each line after two dashes.
 func sqlComments(body string) string {
 	lines := strings.Split(body, "\n")
 	for i, l := range lines {
@@ -100,7 +100,7 @@ func sqlComments(body string) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutFences blanks blocks of code: their lines are neither headings nor links.
+// withoutFences makes the lines of fenced code blank, since they have neither headings nor links.
 func withoutFences(body string) string {
 	lines, inside := strings.Split(body, "\n"), false
 	for i, l := range lines {
@@ -113,14 +113,14 @@ func withoutFences(body string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Forms of headings.
+// The forms of a heading and of its anchor.
 var (
 	heading  = regexp.MustCompile(`(?m)^ {0,3}#{1,6} +(.+?) *#*$`)
 	linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	unslug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// readDocument collects the anchors that GitHub gives the headings.
+// readDocument collects the anchors that GitHub makes of the headings.
 func readDocument(body string) *document {
 	d := &document{anchors: map[string]bool{}}
 	for _, m := range heading.FindAllStringSubmatch(body, -1) {
@@ -133,24 +133,24 @@ func readDocument(body string) *document {
 	return d
 }
 
-// slug is the anchor of a heading: small letters, digits, "-" and "_", a "-" for each space.
+// slug makes the anchor of a heading as GitHub does: small letters, digits, "-", "_", and a "-" for each space.
 func slug(title string) string {
 	title = unslug.ReplaceAllString(strings.ToLower(linkText.ReplaceAllString(title, "$1")), "")
 	return strings.ReplaceAll(title, " ", "-")
 }
 
-// citation is one reference as it was written.
+// citation is one reference to a document, decision or test.
 type citation struct {
 	line   int
 	kind   citationKind
 	target string // path, path#anchor, #anchor, number of a decision, or name of a test
 }
 
-// citationKind is the form of a citation.
+// citationKind is the form of a citation, which decides how its target is found.
 type citationKind uint8
 
-// The forms. A mention is a path within a sentence. A test is followed in Markdown only; a name that ends in "_" stands
-// for all that begin with it.
+// The forms of citations. A mention is a path within a sentence. A test is recognised in Markdown only; a name that
+// ends in "_" stands for all tests that begin with it.
 const (
 	mention citationKind = iota
 	link
@@ -158,7 +158,7 @@ const (
 	test
 )
 
-// Forms of citations. Addresses of the web are matched first, so that nothing within them counts.
+// The forms of citations as text. mentionForm matches web addresses first, so that no part of them counts as a mention.
 var (
 	linkForm    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	mentionForm = regexp.MustCompile(`(?i)\b[a-z]+://\S+|((?:[\w.-]+/)*[\w-]+\.md\b(?:#[\w-]+)?|` +
@@ -167,7 +167,7 @@ var (
 	testForm     = regexp.MustCompile(`\b(Test[A-Z]\w*_\w*)`)
 )
 
-// citations lists what a text cites.
+// citations returns the citations of a text, links before mentions.
 func (t text) citations() []citation {
 	var found []citation
 	body := t.body

@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// shelf is a repository with two documents, a decision, and the files of one example.
+// shelf makes a repository with two documents, a decision, a test and the given files.
 func shelf(files map[string]string) fstest.MapFS {
 	repository := fstest.MapFS{}
 	for name, body := range map[string]string{

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// leaves are the innermost packages, imported by everyone (docs/rules/engineering.md#layers).
+// leaves are the innermost packages, which every package may import (docs/rules/engineering.md#layers).
 var leaves = []string{
 	"internal/money", "internal/calendar", "internal/id", "internal/failure", "internal/clock", "internal/personal",
 }
 
-// kits are test kits: outside of tests only other kits import them, and they may import what they test.
+// kits are test kits. Outside of tests only other kits import them. They may import the packages that they test.
 var kits = []string{
 	"internal/archtest", "internal/decidertest", "internal/processtest", "internal/storetest", "internal/exampletest",
 	"internal/benchtest", "internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...",
 	"eventstore/feed/feedtest", "projections/runner/projectiontest", "httpapi/apitest/...",
 }
 
-// Third-party modules that some rules name.
+// Third-party modules that several rules name.
 const (
 	uuidModule      = "github.com/google/uuid"
 	pgxModule       = "github.com/jackc/pgx/v5"
@@ -27,21 +27,22 @@ const (
 	storeModule     = "github.com/EventStore/EventStore-Client-Go/v4"
 )
 
-// impure are the parts of the standard library that decide nothing: context, I/O, randomness and logs.
+// impure are the packages of the standard library that a pure layer must not import, with everything below them.
 var impure = []string{
 	"context", "os", "io", "net", "log", "database", "math/rand", "crypto/rand", "syscall", "bufio", "embed", "runtime",
 	"sync", "unsafe", "plugin", "testing",
 }
 
-// pureAfterAll are packages below the impure ones that only read text or name types.
+// pureAfterAll are packages below the impure ones that only parse text or have types. Pure layers may import them.
 var pureAfterAll = []string{"io/fs", "net/mail", "net/netip", "net/url"}
 
-// valuer is what a type with secrets needs in order to hide them from logs: vocabularies may use it, rules may not.
+// valuer is needed by types with secrets, to hide them from logs. Vocabularies may import it, rules may not.
 var valuer = []string{"log/slog"}
 
-// layer is what one kind of package may import. Patterns end in "/..." for everything below; "*" is one folder.
+// layer says what one kind of package may import. A pattern that ends in "/..." matches the folder and everything
+// below; "*" matches one folder.
 type layer struct {
-	folders []string // patterns of the packages it holds
+	folders []string // patterns of the packages in the layer
 	own     []string // patterns of packages of the module that it may import
 	never   []string // exceptions from own
 	foreign []string // modules that it may import; nil = any
@@ -49,7 +50,7 @@ type layer struct {
 	but     []string // exceptions from pure
 }
 
-// layers are tried in order; the first whose folders match counts. A package that matches none is a violation.
+// layers are tried in order; the first one with a matching folder counts. A package without a layer is a violation.
 var layers = []layer{
 	{folders: []string{"internal/id"}, foreign: []string{uuidModule}},
 	{folders: leaves, foreign: []string{}},
@@ -89,7 +90,7 @@ var layers = []layer{
 		folders: []string{"projections/outbox"}, own: []string{"internal/...", "events", "projections/runner"},
 		never: kits, foreign: []string{pgxModule, uuidModule, watermillModule},
 	},
-	{ // one rule for all who show, use or enforce access
+	{ // one rule for all packages that show, use or enforce access
 		folders: []string{"projections/access/entitlement"}, own: with(leaves, "events"), foreign: []string{},
 		pure: true,
 	},
@@ -120,22 +121,22 @@ var layers = []layer{
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
 			"jobs/runner",
-			"aggregates/network/...", // what should stand on a router is pure and is asked where the router is read
+			"aggregates/network/...", // the wanted state of a router is decided by pure rules
 		},
 	},
 	{folders: []string{"gateways/..."}, own: []string{"internal/...", "gateways/breaker"}, never: kits},
-	{ // the core of the HTTP face knows no area
+	{ // the core of the HTTP API imports no area
 		folders: []string{"httpapi"}, never: kits,
 		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/runner", "usecases"},
 	},
-	{ // an area's endpoints stand on the core and on use cases, not on one another
+	{ // endpoints of an area import the core and use cases, not other areas
 		folders: []string{"httpapi/*", "radius/..."}, never: kits,
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "projections/...", "usecases", "usecases/*",
 			"httpapi",
 		},
 	},
-	{ // several commands and reads made one, without HTTP
+	{ // several commands and reads in one function, without HTTP
 		folders: []string{"usecases", "usecases/*"}, never: kits,
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "aggregates/*", "aggregates/network/routerplan",
@@ -147,11 +148,11 @@ var layers = []layer{
 	{folders: []string{"cmd/..."}, own: []string{"..."}, never: kits},
 }
 
-// with adds patterns to a list without changing it.
+// with returns a new list and leaves the given one unchanged.
 func with(list []string, more ...string) []string { return append(slices.Clone(list), more...) }
 
-// checkImports compares the imports of a file with its layer. Tests may import what they test with, but no test reaches
-// past the store's façade unless it tests the store.
+// checkImports compares the imports of a file with its layer. A test may import any package that it needs, but only
+// tests of the store may import the store's client.
 func checkImports(s *source) []Violation {
 	at := slices.IndexFunc(layers, func(l layer) bool { return matchesAny(l.folders, s.dir) })
 	if at < 0 {
@@ -161,7 +162,7 @@ func checkImports(s *source) []Violation {
 	for _, spec := range s.tree.Imports {
 		name, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // the parser has refused it before
+			continue // the parser refuses such a path
 		}
 		if reason := forbidden(s, layers[at], name); reason != "" {
 			found = append(found, s.at(spec.Pos(), "import", "%s: %s", name, reason))
@@ -170,7 +171,7 @@ func checkImports(s *source) []Violation {
 	return found
 }
 
-// forbidden says why a file must not import a package, "" when it may.
+// forbidden returns the reason why a file must not import a package, "" when it may.
 func forbidden(s *source, l layer, name string) string {
 	own, isOwn := strings.CutPrefix(name, Module+"/")
 	switch {
@@ -187,7 +188,7 @@ func forbidden(s *source, l layer, name string) string {
 	case isOwn && sameArea(s.dir, own) && !matchesAny(l.never, own):
 		return ""
 	case isOwn:
-		return "not of a layer below"
+		return "this layer must not import that package"
 	case isStandard(name):
 		if l.pure && slices.ContainsFunc(impure, func(i string) bool { return below(name, i) }) &&
 			!slices.Contains(with(pureAfterAll, l.but...), name) {
@@ -195,29 +196,29 @@ func forbidden(s *source, l layer, name string) string {
 		}
 		return ""
 	case l.foreign != nil && !slices.ContainsFunc(l.foreign, func(m string) bool { return below(name, m) }):
-		return "this layer has no use for that module"
+		return "this layer must not import that module"
 	}
 	return ""
 }
 
-// sameArea lets a folder import what lies below itself, such as its own fixtures.
+// sameArea reports whether a package lies below the folder itself, such as its own fixtures.
 func sameArea(dir, own string) bool { return dir != "" && strings.HasPrefix(own, dir+"/") }
 
-// isStandard tells whether a path is of the standard library: its first part has no dot.
+// isStandard reports whether a path is of the standard library: its first part has no dot.
 func isStandard(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return !strings.Contains(first, ".")
 }
 
-// below tells whether a path is a package or lies below it.
+// below reports whether a path is the parent or lies below it.
 func below(name, parent string) bool { return name == parent || strings.HasPrefix(name, parent+"/") }
 
-// matchesAny tells whether one of the patterns matches a folder.
+// matchesAny reports whether a folder matches one of the patterns.
 func matchesAny(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, dir) })
 }
 
-// matches compares a folder with a pattern.
+// matches compares one pattern. "..." matches every folder, and a malformed pattern none.
 func matches(pattern, dir string) bool {
 	if pattern == "..." {
 		return true

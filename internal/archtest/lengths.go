@@ -19,12 +19,12 @@ const (
 	maxParameters    = 5 // after ctx
 )
 
-// exempt reports whether the limits of columns, parameters and arguments do not hold for a file.
+// exempt reports whether a file is generated. The limits do not hold for generated files.
 func exempt(s *source) bool {
 	return strings.HasSuffix(s.name, "_gen.go")
 }
 
-// checkLengths wants short functions and files. Generated files are as long as they are.
+// checkLengths finds functions and files that are too long. Comments and blank lines count.
 func checkLengths(s *source) []Violation {
 	if strings.HasSuffix(s.name, "_gen.go") {
 		return nil
@@ -46,7 +46,7 @@ func checkLengths(s *source) []Violation {
 	return found
 }
 
-// checkColumns wants lines that fit a page. A tab counts as 4 columns, wherever it stands.
+// checkColumns finds lines that are too long. A tab counts as 4 columns, wherever it stands.
 func checkColumns(s *source) []Violation {
 	if exempt(s) {
 		return nil
@@ -62,7 +62,7 @@ func checkColumns(s *source) []Violation {
 	return found
 }
 
-// checkParameters wants few parameters of functions, methods and literals: what belongs together is a struct. A context
+// checkParameters finds functions, methods and literals with too many parameters; a struct is better there. A context
 // does not count.
 func checkParameters(s *source) []Violation {
 	if exempt(s) {
@@ -86,7 +86,7 @@ func checkParameters(s *source) []Violation {
 	return found
 }
 
-// parameters counts the parameters of a function; a context, and the T of a test, which carries one, are left out.
+// parameters counts the parameters of a function, without a context and without the T of a test, which has a context.
 func parameters(f *ast.FuncType) int {
 	n := 0
 	for _, field := range f.Params.List {
@@ -98,16 +98,16 @@ func parameters(f *ast.FuncType) int {
 			slices.Contains([]string{"Context", "T", "TB", "F", "B"}, t.Sel.Name) {
 			continue
 		}
-		n += max(1, len(field.Names)) // one without a name is one
+		n += max(1, len(field.Names)) // a parameter without a name is one
 	}
 	return n
 }
 
-// numbered finds an argument of SQL that has a number above 5.
+// numbered finds an argument of SQL with a number above 5.
 var numbered = regexp.MustCompile(`(?:^|[^\w$])\$(?:[6-9]|[1-9][0-9]+)\b`)
 
-// checkArguments wants names for the arguments of SQL where there are more than five. It reads the literals of the
-// source: a statement that is put together, with numbers that a program counts, is not seen.
+// checkArguments finds SQL with more than five numbered arguments. It reads the literals of the source, so it does not
+// see statements that a program puts together.
 func checkArguments(s *source) []Violation {
 	if exempt(s) || s.dir == "internal/archtest" { // this package speaks about such numbers
 		return nil
@@ -122,7 +122,7 @@ func checkArguments(s *source) []Violation {
 	return found
 }
 
-// manyNumbered is the text of a violation of checkArguments.
+// manyNumbered is the text of both violations, in Go and in SQL files.
 const manyNumbered = "more than five by number: use pgx.NamedArgs"
 
 // checkSQL is checkArguments for a file of SQL.

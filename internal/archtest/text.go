@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// clockFree are the folders that may read the machine's time.
+// clockFree are the folders whose packages may read the machine's time.
 var clockFree = []string{
 	"internal/clock", "cmd/...", "simulators/...", "internal/postgres/pgtest/...", "internal/storetest",
 	"internal/benchtest", "eventstore/contract/...", "httpapi/apitest/...",
 }
 
-// checkTime finds time that does not come from a clock.
+// checkTime finds calls of time.Now, time.Since and time.Until, whatever name the file has for package time.
 func checkTime(s *source) []Violation {
 	if s.test || matchesAny(clockFree, s.dir) {
 		return nil
@@ -35,7 +35,7 @@ func checkTime(s *source) []Violation {
 	return found
 }
 
-// importName is the name under which a file uses a package, "" when it does not.
+// importName is the name under which a file uses a package, "" when it does not import the package.
 func importName(tree *ast.File, path string) string {
 	for _, spec := range tree.Imports {
 		if strings.Trim(spec.Path.Value, `"`) != path {
@@ -49,8 +49,8 @@ func importName(tree *ast.File, path string) string {
 	return ""
 }
 
-// checkComments wants a comment on every top-level declaration. Needing none: methods of one line (the names of events,
-// marks of sealed interfaces) and test functions, whose names are sentences.
+// checkComments finds top-level declarations without a comment. Methods of one line (such as names of events and marks
+// of sealed interfaces) and test functions need none.
 func checkComments(s *source) []Violation {
 	var found []Violation
 	for _, d := range s.tree.Decls {
@@ -58,7 +58,7 @@ func checkComments(s *source) []Violation {
 		case *ast.FuncDecl:
 			oneLine := d.Recv != nil && (s.line(d.Pos()) == s.line(d.End()) || d.Name.Name == "EventType")
 			if d.Doc == nil && !oneLine && !(s.test && isTest(d.Name.Name)) {
-				found = append(found, s.at(d.Pos(), "comment", "func %s has none", d.Name.Name))
+				found = append(found, s.at(d.Pos(), "comment", "func %s has no comment", d.Name.Name))
 			}
 		case *ast.GenDecl:
 			if d.Tok != token.IMPORT && d.Doc == nil {
@@ -69,39 +69,40 @@ func checkComments(s *source) []Violation {
 	return found
 }
 
-// isTest tells whether the go command runs a function of this name.
+// isTest reports whether the go command runs a function of this name.
 func isTest(name string) bool {
 	return slices.ContainsFunc([]string{"Test", "Fuzz", "Benchmark", "Example"},
 		func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// uncommented lists the members of a declaration without comment that have none of their own. Blank ones assert
-// something to the compiler and explain themselves.
+// uncommented returns the members without a comment in a declaration without a comment. A blank variable, which only
+// makes the compiler check a type, needs none.
 func uncommented(s *source, d *ast.GenDecl) []Violation {
 	var found []Violation
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
 			if spec.Doc == nil && spec.Comment == nil {
-				found = append(found, s.at(spec.Pos(), "comment", "type %s has none", spec.Name.Name))
+				found = append(found, s.at(spec.Pos(), "comment", "type %s has no comment", spec.Name.Name))
 			}
 		case *ast.ValueSpec:
 			if spec.Doc == nil && spec.Comment == nil && spec.Names[0].Name != "_" {
-				found = append(found, s.at(spec.Pos(), "comment", "%s %s has none", d.Tok, spec.Names[0].Name))
+				found = append(found, s.at(spec.Pos(), "comment", "%s %s has no comment", d.Tok, spec.Names[0].Name))
 			}
 		}
 	}
 	return found
 }
 
-// Marks in comments.
+// The marks of linters and of unfinished work.
 var (
 	nolintReasoned = regexp.MustCompile(`^//nolint:[a-z0-9,]+ // \S`)
 	unfinished     = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 	withIssue      = regexp.MustCompile(`\bTODO\(#[0-9]+\): \S`)
 )
 
-// checkMarks wants a reason behind each nolint and an issue behind each TODO.
+// checkMarks finds nolint without a linter and a reason, and marks of unfinished work that are not a TODO with an
+// issue.
 func checkMarks(s *source) []Violation {
 	if s.dir == "internal/archtest" {
 		return nil // it speaks about the marks
@@ -110,7 +111,7 @@ func checkMarks(s *source) []Violation {
 	for _, group := range s.tree.Comments {
 		for _, c := range group.List {
 			if strings.HasPrefix(c.Text, "//nolint") && !nolintReasoned.MatchString(c.Text) {
-				found = append(found, s.at(c.Pos(), "nolint", "no linter or no reason: %s", c.Text))
+				found = append(found, s.at(c.Pos(), "nolint", "name the linter and the reason: %s", c.Text))
 			}
 			if mark := unfinished.FindString(c.Text); mark != "" && !withIssue.MatchString(c.Text) {
 				found = append(found, s.at(c.Pos(), "todo", "%s without an issue", mark))
@@ -120,16 +121,16 @@ func checkMarks(s *source) []Violation {
 	return found
 }
 
-// vague are words that are refused as names (docs/rules/engineering.md#names).
+// vague are words that a package must not be named by (docs/rules/engineering.md#names).
 var vague = []string{
 	"manager", "helper", "helpers", "util", "utils", "common", "data", "info", "base", "shared", "misc",
 }
 
-// checkPackageName wants a package to be named by what it is about.
+// checkPackageName finds vague package names.
 func checkPackageName(s *source) []Violation {
 	name := strings.TrimSuffix(s.tree.Name.Name, "_test")
 	if slices.Contains(vague, name) {
-		return []Violation{s.at(s.tree.Name.Pos(), "name", "package %s says nothing", name)}
+		return []Violation{s.at(s.tree.Name.Pos(), "name", "package %s: name it by its subject", name)}
 	}
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// tics are turns of phrase that cost a reader time and say nothing that a plain sentence would not.
+// tics are turns of phrase that a plain sentence does not need.
 var tics = regexp.MustCompile(`(?i)\b(tells? whether|nobody's|(is|are) what)\b`)
 
-// checkTics wants plain sentences in comments.
+// checkTics finds tics in comments, also where a tic goes over the end of a line.
 func checkTics(s *source) []Violation {
 	if s.dir == "internal/archtest" {
 		return nil // it speaks about them
@@ -19,24 +19,24 @@ func checkTics(s *source) []Violation {
 	var found []Violation
 	for _, group := range s.tree.Comments {
 		if tic := tics.FindString(strings.Join(strings.Fields(group.Text()), " ")); tic != "" {
-			found = append(found, s.at(group.Pos(), "words", "%q: say it plainly", tic))
+			found = append(found, s.at(group.Pos(), "words", "%q: write a plain sentence", tic))
 		}
 	}
 	return found
 }
 
-// filler are words that add nothing to the name beside them.
+// filler are words that add nothing to a name beside them.
 var filler = strings.Fields(
 	`a an the of is are was be to in on for with and or its it this that one from by as at all any
 	each their them they who which what has have gives give given makes make lists list tells tell reads read does
 	do not no new kind kinds`)
 
-// checkEcho finds comments that only repeat the name, the receiver and the types of what they stand at.
+// checkEcho finds comments that only repeat the name, the receiver and the types of their declaration.
 func checkEcho(s *source) []Violation {
 	var found []Violation
 	check := func(name string, doc *ast.CommentGroup, known map[string]bool) {
 		if doc != nil && echoes(name, doc.Text(), known) {
-			found = append(found, s.at(doc.Pos(), "words", "the comment of %s only repeats it", name))
+			found = append(found, s.at(doc.Pos(), "words", "the comment of %s only repeats the name", name))
 		}
 	}
 	for _, d := range s.tree.Decls {
@@ -66,7 +66,7 @@ func checkEcho(s *source) []Violation {
 	return found
 }
 
-// docOf is a member's comment; a declaration's own counts when it has one member only.
+// docOf returns the comment of a member. The declaration's comment counts when the declaration has one member only.
 func docOf(d *ast.GenDecl, own *ast.CommentGroup) *ast.CommentGroup {
 	if own == nil && len(d.Specs) == 1 {
 		return d.Doc
@@ -74,10 +74,11 @@ func docOf(d *ast.GenDecl, own *ast.CommentGroup) *ast.CommentGroup {
 	return own
 }
 
-// plainWord is a word of a comment.
+// plainWord matches the words of a comment, without digits and punctuation.
 var plainWord = regexp.MustCompile(`[A-Za-z]+`)
 
-// echoes reports whether a text has no word but filler and those of the name and its surroundings.
+// echoes reports whether a text has only filler and words of the name and its surroundings. A text with a digit or a
+// quotation says something.
 func echoes(name, text string, known map[string]bool) bool {
 	parts := split(name)
 	for _, word := range plainWord.FindAllString(text, -1) {
@@ -90,7 +91,7 @@ func echoes(name, text string, known map[string]bool) bool {
 	return !strings.ContainsAny(text, "0123456789\"`")
 }
 
-// identifiers are the stems of all names in a piece of source.
+// identifiers returns the stems of all names in a piece of source.
 func identifiers(n ast.Node) map[string]bool {
 	out := map[string]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -104,7 +105,7 @@ func identifiers(n ast.Node) map[string]bool {
 	return out
 }
 
-// split gives the stems of the words that a name in camel case is made of.
+// split returns the stems of the words in a name in camel case. Capitals in a row are one word.
 func split(name string) map[string]bool {
 	out := map[string]bool{}
 	begin := 0
@@ -119,7 +120,7 @@ func split(name string) map[string]bool {
 	return out
 }
 
-// stemOf cuts the endings off a word, so that "counts" is "count".
+// stemOf cuts endings off a word, so that "counts" and "count" are equal, and keeps five letters of the rest.
 func stemOf(word string) string {
 	for _, ending := range []string{"ies", "es", "s", "ed", "ing"} {
 		if rest, cut := strings.CutSuffix(word, ending); cut && len(rest) > 2 {

@@ -1,6 +1,6 @@
-// Package benchtest is the common form of the benchmarks: each measures the product and, in turns with it in the same
-// run, the limit that the same machine sets without the product. What is reported is the ratio of the two, so that a
-// figure means the same on every machine. `make bench` puts the ratios together; nothing fails for a figure.
+// Package benchtest is the common form of the benchmarks. Each benchmark measures the product and, in turns with it,
+// the limit: what the same machine can do without the product. It reports the ratio of the two, so that a figure means
+// the same on every machine. `make bench` collects the ratios; no figure makes a benchmark fail.
 package benchtest
 
 import (
@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// NoAim stands for a ratio that nothing is promised about.
+// NoAim is for a ratio without a promise.
 const NoAim = 0
 
-// Size is a size of a benchmark: the variable BENCH_<name>, usual without it.
+// Size is a number for a benchmark: the environment variable BENCH_<name>, or usual without the variable.
 func Size(b *testing.B, name string, usual int) int {
 	b.Helper()
 	text := os.Getenv("BENCH_" + name)
@@ -32,19 +32,20 @@ func Size(b *testing.B, name string, usual int) int {
 	return n
 }
 
-// Turn is how long each side is measured at a time: BENCH_TURN_MS milliseconds, 2 s without it.
+// Turn is the time of one measurement of one side: BENCH_TURN_MS in milliseconds, by default 2 s.
 func Turn(b *testing.B) time.Duration {
 	b.Helper()
 	return time.Duration(Size(b, "TURN_MS", 2000)) * time.Millisecond
 }
 
-// Rounds is how many turns each side has: BENCH_ROUNDS, 3 without it.
+// Rounds is the number of turns of each side: BENCH_ROUNDS, by default 3.
 func Rounds(b *testing.B) int {
 	b.Helper()
 	return Size(b, "ROUNDS", 3)
 }
 
-// Rate calls do from so many callers at once for one turn and gives the calls a second. A caller's number is from 0.
+// Rate runs so many concurrent callers of do for one turn and returns the calls per second. Callers are numbered from
+// 0.
 func Rate(b *testing.B, callers int, do func(ctx context.Context, caller int) error) float64 {
 	b.Helper()
 	turn := Turn(b)
@@ -69,7 +70,7 @@ func Rate(b *testing.B, callers int, do func(ctx context.Context, caller int) er
 	return float64(count.Load()) / time.Since(began).Seconds()
 }
 
-// Compare measures a rate and its limit in turns, the limit first, and reports the medians. aim is the ratio wanted.
+// Compare measures a rate and its limit in turns, the limit first, and reports the medians. aim is the wanted ratio.
 func Compare(b *testing.B, unit string, aim float64, got, limit func() float64) {
 	b.Helper()
 	var gots, limits []float64
@@ -80,26 +81,25 @@ func Compare(b *testing.B, unit string, aim float64, got, limit func() float64) 
 	Report(b, unit, Quantile(gots, 50), Quantile(limits, 50), aim)
 }
 
-// Report reports a rate, its limit and their ratio.
+// Report reports a rate, its limit and got/limit as their ratio. aim is the wanted ratio or NoAim.
 func Report(b *testing.B, unit string, got, limit, aim float64) {
 	b.Helper()
-	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(0, "ns/op") // removes the time per round, which has no meaning here
 	b.ReportMetric(got, unit)
 	b.ReportMetric(limit, "limit_"+unit)
 	report(b, got/limit, aim)
 }
 
-// ReportTime reports a duration, the least one possible, and their ratio, which is 1 when nothing is lost.
+// ReportTime reports a duration, the least possible duration and limit/got as their ratio; 1 is the best.
 func ReportTime(b *testing.B, what string, got, limit time.Duration, aim float64) {
 	b.Helper()
-	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(0, "ns/op") // removes the time per round, which has no meaning here
 	b.ReportMetric(milliseconds(got), what+"_ms")
 	b.ReportMetric(milliseconds(limit), "limit_"+what+"_ms")
 	report(b, float64(limit)/float64(got), aim)
 }
 
-// Latencies reports the middle and the slow end of durations, with an upper bound that is wanted for the latter, 0 for
-// none.
+// Latencies reports the 50th and 99th percentile of durations. wanted is the upper bound for the 99th, 0 for no bound.
 func Latencies(b *testing.B, what string, took []time.Duration, wanted time.Duration) {
 	b.Helper()
 	p50, p99 := Quantile(took, 50), Quantile(took, 99)
@@ -112,7 +112,7 @@ func Latencies(b *testing.B, what string, took []time.Duration, wanted time.Dura
 	b.Logf("%s: p50 %v, p99 %v of %d%s", what, p50, p99, len(took), text)
 }
 
-// report reports a ratio with its aim.
+// report ends both reports. Without an aim it leaves the metric "aim" out.
 func report(b *testing.B, ratio, aim float64) {
 	b.Helper()
 	b.ReportMetric(ratio, "ratio")
@@ -124,10 +124,10 @@ func report(b *testing.B, ratio, aim float64) {
 	b.Logf("ratio %.2f, aim %.2f", ratio, aim)
 }
 
-// milliseconds is a duration as a number.
+// milliseconds is a duration in milliseconds, exact to the microsecond.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Quantile is the value that so many percent are not above; the list must not be empty.
+// Quantile is the value below which about so many percent of the list lie. The list must not be empty.
 func Quantile[T float64 | time.Duration](list []T, percent int) T {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]

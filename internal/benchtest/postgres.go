@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// rowBytes is the body of an event in the limits that write.
+// rowBytes is the size of an event's body, in bytes, in the limits that write.
 const rowBytes = 400
 
-// Bare is what the database of a node does without the node: the limit of everything that stands on the log. Tables are
-// those of the node's schema.
+// Bare measures the database of a node without the node: no program on the log can be faster. It uses the tables of the
+// node's schema and one like them.
 type Bare struct {
 	pool   *pgxpool.Pool
 	schema string
 	next   int64 // position in the bare table
 }
 
-// NewBare makes an empty table like the one of a node's events, beside it.
+// NewBare makes an empty table bench_bare like the node's table of events, in the same schema.
 func NewBare(b *testing.B, pool *pgxpool.Pool, schema string) *Bare {
 	b.Helper()
 	table := pgx.Identifier{schema, "bench_bare"}.Sanitize()
@@ -33,7 +33,7 @@ func NewBare(b *testing.B, pool *pgxpool.Pool, schema string) *Bare {
 	return &Bare{pool: pool, schema: schema}
 }
 
-// AppendRate is events a second when one connection commits groups of them.
+// AppendRate is the events per second when one connection commits groups of the given size.
 func (l *Bare) AppendRate(b *testing.B, group int) float64 {
 	b.Helper()
 	table := pgx.Identifier{l.schema, "bench_bare"}.Sanitize()
@@ -49,7 +49,7 @@ func (l *Bare) AppendRate(b *testing.B, group int) float64 {
 	})
 }
 
-// ReadRate is events a second when one connection reads the node's table to its end, in pages of 1,000 rows.
+// ReadRate is the events per second when one connection reads the node's table to its end, in pages of 1,000 rows.
 func (l *Bare) ReadRate(b *testing.B) float64 {
 	b.Helper()
 	table := pgx.Identifier{l.schema, "events"}.Sanitize()

@@ -1,27 +1,27 @@
-// Package calendar has local dates and billing periods: what a day is depends on the organization's zone, an instant
-// does not.
+// Package calendar has local dates and billing periods. Which date an instant has depends on the organization's zone;
+// the instant itself does not.
 package calendar
 
 import (
 	"fmt"
 	"time"
-	_ "time/tzdata" // zones are known also where the system has no zone files
+	_ "time/tzdata" // the zones, also for systems without zone files
 )
 
-// Date is a day without a zone. The zero value is "none".
+// Date is a day without a zone. The zero value means no date.
 type Date struct {
 	Year  int
 	Month time.Month
 	Day   int
 }
 
-// On is the date of an instant in a zone.
+// On is the date that an instant has in a zone.
 func On(at time.Time, zone *time.Location) Date {
 	y, m, d := at.In(zone).Date()
 	return Date{y, m, d}
 }
 
-// ParseDate reads YYYY-MM-DD.
+// ParseDate reads YYYY-MM-DD and refuses every other form and days that do not exist.
 func ParseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -30,10 +30,10 @@ func ParseDate(text string) (Date, error) {
 	return On(t, time.UTC), nil
 }
 
-// IsZero tells whether there is no date.
+// IsZero reports whether the value means no date.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// String is YYYY-MM-DD, "" for none.
+// String is YYYY-MM-DD, or "" for no date.
 func (d Date) String() string {
 	if d.IsZero() {
 		return ""
@@ -41,7 +41,8 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
 }
 
-// Start is the first instant of the day in a zone, in UTC: not always midnight, which a change of the clocks may skip.
+// Start is the first instant of the day in a zone, in UTC. It is not always midnight, because a change to summer time
+// may skip midnight.
 func (d Date) Start(zone *time.Location) time.Time {
 	midnight := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, zone)
 	if _, change := midnight.ZoneBounds(); On(midnight, zone).Before(d) {
@@ -50,12 +51,12 @@ func (d Date) Start(zone *time.Location) time.Time {
 	return midnight.UTC()
 }
 
-// AddDays moves by days.
+// AddDays is the date n days later; a negative n gives an earlier date.
 func (d Date) AddDays(n int) Date {
 	return On(time.Date(d.Year, d.Month, d.Day+n, 12, 0, 0, 0, time.UTC), time.UTC)
 }
 
-// Before orders dates.
+// Before compares by the calendar. No date (the zero value) is before every other.
 func (d Date) Before(e Date) bool {
 	if d.Year != e.Year {
 		return d.Year < e.Year
@@ -66,10 +67,10 @@ func (d Date) Before(e Date) bool {
 	return d.Day < e.Day
 }
 
-// MarshalText is String.
+// MarshalText writes YYYY-MM-DD, or "" for no date.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads YYYY-MM-DD or "".
+// UnmarshalText reads YYYY-MM-DD, or "" for no date.
 func (d *Date) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*d = Date{}
@@ -83,7 +84,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Period is the length that a plan bills.
+// Period is the length of a plan's billing period.
 type Period string
 
 // The periods of docs/rules/billing.md#half-open-periods and docs/rules/subscribers.md#anniversaries.
@@ -94,11 +95,12 @@ const (
 	Month Period = "month"
 )
 
-// Known tells whether the word is a period.
+// Known reports whether the word is one of the four periods.
 func (p Period) Known() bool { return p == Hour || p == Day || p == Week || p == Month }
 
-// After is one period after an instant, in the zone's calendar. anchorDay (1 to 31) is the day of the month that
-// monthly periods return to after a shorter month clamped it; 0 means the day of the instant itself.
+// After is one period after an instant, in the zone's calendar. The result is in UTC. anchorDay (1 to 31) is the day of
+// the month of monthly periods; a shorter month uses its last day, and the next month returns to anchorDay. 0 means the
+// day of the instant itself.
 func (p Period) After(at time.Time, anchorDay int, zone *time.Location) time.Time {
 	local := at.In(zone)
 	switch p {

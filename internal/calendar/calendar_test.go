@@ -7,7 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 )
 
-// nairobi is the zone of the tests.
+// nairobi is a zone without summer time, three hours before UTC.
 func nairobi(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("Africa/Nairobi")

@@ -1,4 +1,4 @@
-// Package clock is where time comes from: engines get a Clock, tests give them one that they move by hand.
+// Package clock is the source of time: engines are given a Clock, and tests give them one that they move by hand.
 package clock
 
 import (
@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Clock tells the time, in UTC.
+// Clock returns the present time, in UTC.
 type Clock interface{ Now() time.Time }
 
-// System is the machine's clock.
+// System reads the time of the machine, which most other packages must not do themselves.
 func System() Clock { return system{} }
 
-// system is the machine's clock.
+// system has no state, so every value of it is the same clock.
 type system struct{}
 
 func (system) Now() time.Time { return time.Now().UTC() }
@@ -23,24 +23,24 @@ type Manual struct {
 	now time.Time
 }
 
-// NewManual starts a manual clock.
+// NewManual makes a clock that stands at an instant.
 func NewManual(at time.Time) *Manual { return &Manual{now: at.UTC()} }
 
-// Now is the time set last.
+// Now is the instant set last, in UTC, until the next call of Advance or Set.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
 }
 
-// Advance moves the clock forward.
+// Advance moves the clock by d. Nothing that waits on real time is woken.
 func (m *Manual) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now = m.now.Add(d)
 }
 
-// Set moves the clock to an instant.
+// Set moves the clock to an instant, forward or back.
 func (m *Manual) Set(at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

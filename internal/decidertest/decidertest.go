@@ -1,5 +1,5 @@
 // Package decidertest states the rules of an aggregate as examples: given these events, when this command, then those
-// events, none, or a failure. It needs no store.
+// events, no event, or a failure. It needs no event store.
 package decidertest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Scenario is one example in the making.
+// Scenario is one example, built call by call. The first check that fails ends the test.
 type Scenario[S any, C commands.Command, E events.Event] struct {
 	t     testing.TB
 	def   aggregates.Definition[S, C, E]
@@ -29,14 +29,14 @@ type Scenario[S any, C commands.Command, E events.Event] struct {
 	err     error
 }
 
-// For begins an example in which nothing has happened yet.
+// For begins an example with an empty stream. now is the time of every decision until At.
 func For[S any, C commands.Command, E events.Event](
 	t testing.TB, def aggregates.Definition[S, C, E], now time.Time,
 ) *Scenario[S, C, E] {
 	return &Scenario[S, C, E]{t: t, def: def, now: now}
 }
 
-// Given lets events have happened. It may be called again after Then, to go on from there with another When.
+// Given applies events to the state. After Then it may be called again, to go on with another When.
 func (s *Scenario[S, C, E]) Given(list ...E) *Scenario[S, C, E] {
 	s.t.Helper()
 	for _, e := range list {
@@ -46,14 +46,14 @@ func (s *Scenario[S, C, E]) Given(list ...E) *Scenario[S, C, E] {
 	return s
 }
 
-// At moves the time.
+// At sets the time of later decisions.
 func (s *Scenario[S, C, E]) At(now time.Time) *Scenario[S, C, E] {
 	s.now = now
 	return s
 }
 
-// When asks. The command must be valid and meant for the aggregate; deciding must change nothing and give the same
-// answer twice.
+// When decides a command. The command must be valid and meant for the aggregate. Deciding must not change the state and
+// must give the same answer twice.
 func (s *Scenario[S, C, E]) When(cmd C) *Scenario[S, C, E] {
 	s.t.Helper()
 	if err := cmd.Validate(); err != nil {
@@ -72,7 +72,7 @@ func (s *Scenario[S, C, E]) When(cmd C) *Scenario[S, C, E] {
 	return s
 }
 
-// Then compares what was decided, and lets it have happened.
+// Then compares the decided events and applies them to the state.
 func (s *Scenario[S, C, E]) Then(want ...E) *Scenario[S, C, E] {
 	s.t.Helper()
 	s.checkAsked()
@@ -85,7 +85,7 @@ func (s *Scenario[S, C, E]) Then(want ...E) *Scenario[S, C, E] {
 	return s.happened()
 }
 
-// ThenEvents lets what was decided have happened and gives it, for tests that look at parts.
+// ThenEvents applies the decided events and returns them, for tests that compare only parts.
 func (s *Scenario[S, C, E]) ThenEvents() []E {
 	s.t.Helper()
 	s.checkAsked()
@@ -97,7 +97,7 @@ func (s *Scenario[S, C, E]) ThenEvents() []E {
 	return decided
 }
 
-// happened applies what was decided and checks that the log could take it.
+// happened applies the decided events and checks that the codec can encode them.
 func (s *Scenario[S, C, E]) happened() *Scenario[S, C, E] {
 	s.t.Helper()
 	drafts := make([]catalog.Draft, len(s.decided))
@@ -110,7 +110,7 @@ func (s *Scenario[S, C, E]) happened() *Scenario[S, C, E] {
 	return s.Given(s.decided...)
 }
 
-// ThenNothing wants no event and no failure: it is so already.
+// ThenNothing wants neither an event nor a failure, as for a command whose effect is there already.
 func (s *Scenario[S, C, E]) ThenNothing() *Scenario[S, C, E] {
 	s.t.Helper()
 	s.checkAsked()
@@ -120,7 +120,7 @@ func (s *Scenario[S, C, E]) ThenNothing() *Scenario[S, C, E] {
 	return s
 }
 
-// ThenFails wants a failure with this code.
+// ThenFails wants a failure with this code; its message does not matter.
 func (s *Scenario[S, C, E]) ThenFails(code string) *Scenario[S, C, E] {
 	s.t.Helper()
 	s.checkAsked()
@@ -130,7 +130,7 @@ func (s *Scenario[S, C, E]) ThenFails(code string) *Scenario[S, C, E] {
 	return s
 }
 
-// ThenState compares the state that everything so far leads to.
+// ThenState compares the state after all events so far.
 func (s *Scenario[S, C, E]) ThenState(want S, opts ...cmp.Option) *Scenario[S, C, E] {
 	s.t.Helper()
 	if diff := cmp.Diff(want, s.state, opts...); diff != "" {
@@ -139,10 +139,10 @@ func (s *Scenario[S, C, E]) ThenState(want S, opts ...cmp.Option) *Scenario[S, C
 	return s
 }
 
-// State is what everything so far leads to.
+// State is the state after all events so far, for tests that compare only parts.
 func (s *Scenario[S, C, E]) State() S { return s.state }
 
-// SurvivesClosing checks that a closed period's last event carries the whole state into the next one.
+// SurvivesClosing checks that the last event of a closed period carries the whole state into the next period.
 func (s *Scenario[S, C, E]) SurvivesClosing(opts ...cmp.Option) *Scenario[S, C, E] {
 	s.t.Helper()
 	var none S
@@ -159,7 +159,7 @@ func (s *Scenario[S, C, E]) SurvivesClosing(opts ...cmp.Option) *Scenario[S, C, 
 	return s
 }
 
-// checkAsked finds a Then without a When.
+// checkAsked fails for a Then without a When before it.
 func (s *Scenario[S, C, E]) checkAsked() {
 	s.t.Helper()
 	if !s.asked {

@@ -12,17 +12,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// archive asks the made-up aggregate of these tests to end a plan.
+// archive is the command of the invented aggregate of these tests.
 type archive struct{ Reason string }
 
 func (archive) CommandName() string     { return "test.Archive" }
 func (archive) Target() commands.Target { return commands.At("plan", id.Derive[id.Plan]("test")) }
 func (archive) Validate() error         { return nil }
 
-// state is the reasons so far.
+// state is the list of reasons so far.
 type state []string
 
-// rules forbid a reason to be given twice in a row with a space, and ignore a repeated one.
+// rules refuse an empty reason and ignore the last one again. A now that returns different texts makes them impure.
 func rules(now func() string) aggregates.Definition[state, archive, events.PlanArchived] {
 	return aggregates.Definition[state, archive, events.PlanArchived]{
 		Category: "plan",
@@ -40,7 +40,7 @@ func rules(now func() string) aggregates.Definition[state, archive, events.PlanA
 	}
 }
 
-// pure gives nothing to the reason.
+// pure adds no text to the reason.
 func pure() string { return "" }
 
 func TestScenario_ToldAsItIs(t *testing.T) {
@@ -52,19 +52,19 @@ func TestScenario_ToldAsItIs(t *testing.T) {
 		Given(events.PlanArchived{Reason: "new"}).ThenState(state{"old", "new"})
 }
 
-// fake takes the failures of a scenario that is to fail.
+// fake is the testing.TB of a scenario that should fail: it remembers the failure.
 type fake struct {
 	testing.TB
 	failed bool
 }
 
-// stopped ends the scenario as Fatalf would.
+// stopped is the value of the panic that ends a scenario as Fatalf would.
 type stopped struct{}
 
-// Helper implements testing.TB.
+// Helper does nothing: a fake reports no lines.
 func (f *fake) Helper() {}
 
-// Fatalf implements testing.TB.
+// Fatalf notes the failure and ends the scenario by a panic.
 func (f *fake) Fatalf(string, ...any) {
 	f.failed = true
 	panic(stopped{})
@@ -102,7 +102,7 @@ func TestScenario_FindsWhatIsOtherwise(t *testing.T) {
 	}
 }
 
-// start begins a scenario of the pure rules.
+// start begins a scenario with pure rules at the UNIX epoch.
 func start(t testing.TB) *decidertest.Scenario[state, archive, events.PlanArchived] {
 	return decidertest.For(t, rules(pure), time.Unix(0, 0))
 }

@@ -1,5 +1,5 @@
-// Package exampletest gives runnable Examples what tests are given by the testing package, so that an Example can use
-// the same kits as a test and stand on a real PostgreSQL and a real event store node:
+// Package exampletest gives runnable Examples the methods of testing.T, so that an Example can use the same kits as a
+// test, with a real PostgreSQL and a real event store node:
 //
 //	func Example() {
 //		t := exampletest.New()
@@ -19,26 +19,26 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// T is the test of one Example. It is for one goroutine.
+// T is the test of one Example. For one goroutine.
 type T struct {
-	ctx      context.Context //nolint:containedctx // as testing.T has it
+	ctx      context.Context //nolint:containedctx // testing.T has one too
 	cancel   context.CancelFunc
 	cleanups []func()
 }
 
-// T serves the kits.
+// The kits need the methods of pgtest.T.
 var _ pgtest.T = (*T)(nil)
 
-// patience is how long an Example may take: one that waits in vain fails, and does not hang.
+// patience is the time limit of an Example. One that waits longer fails and does not hang.
 const patience = time.Minute
 
-// New begins an Example.
+// New begins an Example. Done must be called.
 func New() *T {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	return &T{ctx: ctx, cancel: cancel}
 }
 
-// Done ends the Example: the context first, then what Cleanup was given, the last first.
+// Done cancels the context and then calls the functions given to Cleanup, the last one first.
 func (t *T) Done() {
 	t.cancel()
 	for _, f := range slices.Backward(t.cleanups) {
@@ -46,27 +46,27 @@ func (t *T) Done() {
 	}
 }
 
-// Context lives until Done, a minute at most.
+// Context is cancelled by Done, or after a minute.
 func (t *T) Context() context.Context { return t.ctx }
 
-// Must ends the Example when err is not nil.
+// Must ends the Example with a panic unless err is nil.
 func (t *T) Must(err error) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 }
 
-// Helper implements pgtest.T.
+// Helper does nothing: an Example reports no lines.
 func (t *T) Helper() {}
 
-// Cleanup implements pgtest.T.
+// Cleanup keeps a function for Done.
 func (t *T) Cleanup(f func()) { t.cleanups = append(t.cleanups, f) }
 
-// Logf writes to the standard error, since the standard output is compared.
+// Logf writes to standard error, because the go command compares standard output.
 func (t *T) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// Errorf writes to the standard output, where no Example expects it: that fails the Example.
+// Errorf writes to standard output, which makes the Example fail: its Output comment has no such line.
 func (t *T) Errorf(format string, args ...any) { fmt.Printf("error: "+format+"\n", args...) }
 
-// Fatalf panics: an Example cannot end in another way before its last line.
+// Fatalf panics, because an Example cannot end in another way before its last line.
 func (t *T) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

@@ -1,6 +1,6 @@
-// Package id has a type for each kind of identifier, so that an invoice's id cannot be given where a receipt's is
-// wanted. New ids are UUIDv7 (they sort by time of making); derived ids are UUIDv5, so that the same facts give the
-// same id.
+// Package id has a type for each kind of identifier, so that the compiler refuses an invoice's id in the place of a
+// receipt's. New ids are UUIDv7, which sort by the time of their making. Derived ids are UUIDv5, so that the same facts
+// give the same id.
 package id
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Of is an identifier of kind K. The zero value means "none": it is empty as text and null in JSON and SQL.
+// Of is an identifier of kind K. The zero value means no id: it is empty as text and null in JSON and SQL.
 type Of[K any] [16]byte
 
-// The kinds.
+// The kinds have no values; they only make the types of identifiers different.
 type (
 	organization struct{}
 	user         struct{}
@@ -37,7 +37,7 @@ type (
 	request      struct{}
 )
 
-// The identifiers.
+// The identifiers. Each is a type of its own for the compiler.
 type (
 	Organization = Of[organization]
 	User         = Of[user]
@@ -52,24 +52,24 @@ type (
 	Shortcode    = Of[shortcode]
 	Secret       = Of[secret]  // a row of the vault
 	Device       = Of[device]  // a router (NAS)
-	Service      = Of[service] // one customer-facing service on a router; made by Random: its first digits are a name
+	Service      = Of[service] // a customer's service on a router; made by Random: names use its first digits
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]
-	Any          = Of[any] // an aggregate of a kind that the code at hand need not know
+	Any          = Of[any] // an aggregate of any kind
 )
 
-// space is the namespace of all derived ids of the product.
+// space is the namespace of all derived ids of the product. It must never change.
 var space = uuid.MustParse("6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4")
 
-// New makes a UUIDv7.
+// New makes a UUIDv7: later ids sort after earlier ones. It panics when the machine has no random numbers.
 func New[I ~[16]byte]() I { return I(uuid.Must(uuid.NewV7())) }
 
-// Random makes a UUIDv4, for ids whose first digits must differ: those of New are the same for a minute.
+// Random makes a UUIDv4, for ids whose first digits must differ: ids made by New within a minute begin alike.
 func Random[I ~[16]byte]() I { return I(uuid.New()) }
 
-// Derive makes the UUIDv5 of a kind word and the parts that identify; the parts may hold any text.
+// Derive makes a UUIDv5 of the kind and the parts. The parts may hold any text; lists that differ give different ids.
 func Derive[I ~[16]byte](kind string, parts ...string) I {
 	var b strings.Builder
 	b.WriteString(kind)
@@ -79,10 +79,10 @@ func Derive[I ~[16]byte](kind string, parts ...string) I {
 	return I(uuid.NewSHA1(space, []byte(b.String())))
 }
 
-// errNotID is shown to clients with the field's name.
+// errNotID has no capital, because clients see it after the name of the field.
 var errNotID = errors.New("not a UUID of 36 characters")
 
-// Parse reads the 36-character form.
+// Parse reads the 36-character form and refuses every other form, also "".
 func Parse[I ~[16]byte](text string) (I, error) {
 	var none I
 	if len(text) != 36 {
@@ -95,7 +95,7 @@ func Parse[I ~[16]byte](text string) (I, error) {
 	return I(u), nil
 }
 
-// Must is Parse for constants and tests.
+// Must is Parse for constants and tests; it panics.
 func Must[I ~[16]byte](text string) I {
 	v, err := Parse[I](text)
 	if err != nil {
@@ -104,16 +104,16 @@ func Must[I ~[16]byte](text string) I {
 	return v
 }
 
-// As turns an identifier into one of another kind, where two kinds share their value by design.
+// As converts an identifier to another kind, for two kinds that share their values by design.
 func As[To, From ~[16]byte](from From) To { return To(from) }
 
-// IsZero tells whether there is no id.
+// IsZero reports whether the value means no id.
 func (i Of[K]) IsZero() bool { return i == Of[K]{} }
 
-// UUID is the plain value.
+// UUID converts to the library's type; no id becomes uuid.Nil.
 func (i Of[K]) UUID() uuid.UUID { return uuid.UUID(i) }
 
-// String is the 36-character form, "" for none.
+// String is the 36-character form, or "" for no id.
 func (i Of[K]) String() string {
 	if i.IsZero() {
 		return ""
@@ -121,10 +121,10 @@ func (i Of[K]) String() string {
 	return uuid.UUID(i).String()
 }
 
-// MarshalText is String; it serves JSON map keys and log attributes.
+// MarshalText writes the 36-character form, or "" for no id. JSON map keys and log attributes use it.
 func (i Of[K]) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
-// MarshalJSON is the quoted form, null for none.
+// MarshalJSON writes the quoted form, or null for no id.
 func (i Of[K]) MarshalJSON() ([]byte, error) {
 	if i.IsZero() {
 		return []byte("null"), nil
@@ -132,7 +132,7 @@ func (i Of[K]) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + i.String() + `"`), nil
 }
 
-// UnmarshalText reads the 36-character form or "".
+// UnmarshalText reads the 36-character form, or "" for no id.
 func (i *Of[K]) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*i = Of[K]{}
@@ -146,7 +146,7 @@ func (i *Of[K]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads the quoted form or null.
+// UnmarshalJSON reads the quoted form, or null for no id.
 func (i *Of[K]) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*i = Of[K]{}
@@ -158,7 +158,7 @@ func (i *Of[K]) UnmarshalJSON(b []byte) error {
 	return i.UnmarshalText(b[1 : len(b)-1])
 }
 
-// Value serves database drivers.
+// Value gives database drivers the 36-character form, or null for no id.
 func (i Of[K]) Value() (driver.Value, error) {
 	if i.IsZero() {
 		return nil, nil
@@ -166,7 +166,7 @@ func (i Of[K]) Value() (driver.Value, error) {
 	return i.String(), nil
 }
 
-// Scan serves database drivers.
+// Scan reads text, 16 bytes as an array, or null from a database driver.
 func (i *Of[K]) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// counter is a service: it counts what it is given, now and then and whenever it is woken.
+// counter is an example of a service: it passes numbers on, every minute and whenever it is woken.
 type counter struct {
 	loops *loop.Group
 	wake  chan struct{}
@@ -17,14 +17,14 @@ type counter struct {
 	sum   chan int
 }
 
-// newCounter makes one that has not begun.
+// newCounter makes a counter that is not started yet.
 func newCounter(logger *slog.Logger) *counter {
 	return &counter{
 		loops: loop.New(logger), wake: make(chan struct{}, 1), given: make(chan int, 8), sum: make(chan int),
 	}
 }
 
-// Start begins to count.
+// Start starts one goroutine. It needs ctx only until it returns.
 func (c *counter) Start(ctx context.Context) error {
 	return c.loops.Start(ctx, func(context.Context) error {
 		c.loops.Go("count", c.run)
@@ -32,16 +32,16 @@ func (c *counter) Start(ctx context.Context) error {
 	})
 }
 
-// Stop ends counting.
+// Stop waits for the goroutine, and may be called twice.
 func (c *counter) Stop() { c.loops.Stop() }
 
-// Add gives a number.
+// Add hands a number over and wakes the goroutine. It blocks when 8 numbers wait.
 func (c *counter) Add(n int) {
 	c.given <- n
 	loop.Wake(c.wake)
 }
 
-// run takes what was given, at the latest after a minute. The rounds do not fail, so neither does Every.
+// run passes on the numbers that wait. Its rounds never fail, so Every does not fail either.
 func (c *counter) run(ctx context.Context) {
 	_ = loop.Every(ctx, time.Minute, c.wake, func(context.Context) error {
 		for len(c.given) > 0 {

@@ -1,22 +1,24 @@
-// Package loop is the one way to run work in the background: a service has Start(ctx) and Stop(), both made of a Group.
+// Package loop is the only way to run work in the background. A service has Start(ctx) and Stop, both made with a
+// Group.
 //
-// The contract of every service that is built on it:
+// The contract of every service that uses a Group:
 //
 //   - Start returns nil when the work runs, or the reason why it does not; then nothing runs. It is called once: a
-//     second call gives ErrStarted, a call after Stop or after a failed Start gives ErrStopped.
-//   - The context of Start bounds the start only. The work goes on when that context ends, and keeps its values.
-//   - Stop cancels the work's context and returns when every goroutine of the service has ended. Nothing runs
-//     afterwards. It may be called again, by several callers at the same time (each waits), before Start, and during
-//     Start, which then breaks off. It must not be called and waited for by the work itself.
-//   - An error is the work's own affair: it writes its log line and waits for the next round of Every, or by a Backoff,
-//     so that a lasting failure fills no log.
+//     second call returns ErrStarted, a call after Stop or after a failed Start returns ErrStopped.
+//   - The context of Start limits the start only. The work goes on when that context ends, and it keeps the values of
+//     that context.
+//   - Stop cancels the context of the work and returns when every goroutine of the service has ended. Nothing runs
+//     afterwards. Stop may be called again, by several callers at the same time (each waits), before Start, and during
+//     Start, which then fails. The work itself must not call Stop, because it would wait for itself.
+//   - The work handles its own errors: it writes a log line and waits for the next round of Every, or by a Backoff, so
+//     that a lasting failure does not fill the log.
 //   - A panic does not end the program. It is logged with its stack, and the function that was given to Go is called
-//     again after a pause that grows from 1 s to 1 min. So what a goroutine needs after a panic is kept outside of its
-//     function, and what it holds is freed by a defer. Work that must not be repeated blindly uses Try and stops where
-//     somebody sees it.
+//     again after a pause that grows from 1 s to 1 min. Therefore a goroutine keeps the state that it needs after a
+//     panic outside of its function, and frees what it holds by a defer. Work that must not be repeated without a check
+//     uses Try and stops where an operator sees it.
 //
-// What is not a loop, such as an HTTP server, keeps the same contract with a goroutine that waits for the end of its
-// context and then shuts the server down.
+// Work that is not a loop, such as an HTTP server, keeps the same contract with a goroutine that waits for the end of
+// its context and then shuts the server down.
 package loop
 
 import (
@@ -29,13 +31,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// Why a Start is refused.
+// The reasons why Start refuses a group.
 var (
 	ErrStarted = errors.New("already started")
 	ErrStopped = errors.New("already stopped")
 )
 
-// Pauses after a panic. Work that went on for longer than the longest one is given the shortest again.
+// Pauses after a panic. After a run that lasted longer than the longest pause, the pauses begin again with the
+// shortest.
 const (
 	panicPause    = time.Second
 	panicPauseMax = time.Minute
@@ -44,15 +47,15 @@ const (
 // Group is a set of goroutines that begin and end together. Safe for concurrent use.
 type Group struct {
 	logger *slog.Logger
-	wait   sync.WaitGroup // the goroutines, and a Start that is under way
+	wait   sync.WaitGroup // counts the goroutines and a running Start
 
 	mu      sync.Mutex
-	run     context.Context //nolint:containedctx // the work's own, which no call has; nil before the start
+	run     context.Context //nolint:containedctx // the context of the work; nil before Start
 	cancel  context.CancelFunc
 	stopped bool
 }
 
-// New makes a group for a service, which has to be started. A nil logger discards.
+// New makes a group that must be started. With a nil logger it logs nothing.
 func New(logger *slog.Logger) *Group {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -60,16 +63,16 @@ func New(logger *slog.Logger) *Group {
 	return &Group{logger: logger}
 }
 
-// Within makes a group that has started already, for goroutines inside of other work: it ends with ctx at the latest.
-// Stop must be called all the same, since only it waits.
+// Within makes a group that has started already, for goroutines inside of other work. Its context ends with ctx. Stop
+// must be called nevertheless, because only Stop waits for the goroutines.
 func Within(ctx context.Context, logger *slog.Logger) *Group {
 	g := New(logger)
 	g.run, g.cancel = context.WithCancel(ctx)
 	return g
 }
 
-// Start calls begin, which prepares what is needed and begins goroutines by Go. The context of begin ends with ctx and
-// with Stop. When begin fails, the goroutines that it began are stopped before Start returns the error.
+// Start calls begin, which prepares the work and starts its goroutines by Go. The context of begin ends with ctx and
+// with Stop. When begin fails, Start stops the goroutines that begin has started and then returns the error.
 func (g *Group) Start(ctx context.Context, begin func(ctx context.Context) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -84,7 +87,7 @@ func (g *Group) Start(ctx context.Context, begin func(ctx context.Context) error
 	return nil
 }
 
-// open gives the group its context and counts the Start that is under way.
+// open checks that the group may start, makes the context of the work and counts the running Start.
 func (g *Group) open(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,15 +102,15 @@ func (g *Group) open(ctx context.Context) error {
 	return nil
 }
 
-// begin runs the first part of a Start: Stop waits for its end.
+// begin calls the function of a Start and then ends the count that Stop waits for.
 func (g *Group) begin(ctx context.Context, begin func(ctx context.Context) error) error {
 	defer g.wait.Done()
 	return begin(ctx)
 }
 
-// Go runs a function in a goroutine of the group until it returns; ctx ends with Stop. After a panic it is called
-// again, as the package comment says; name is its name in the log. Once Stop was called nothing is begun. Go before the
-// start is a mistake of the program and panics.
+// Go runs a function in a goroutine of the group until the function returns; its ctx ends with Stop. After a panic the
+// function is called again (see the package comment); the log line has the name. After Stop, Go does nothing. Go before
+// Start is a programming error and panics.
 func (g *Group) Go(name string, run func(ctx context.Context)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,7 +123,7 @@ func (g *Group) Go(name string, run func(ctx context.Context)) {
 	g.wait.Go(func() { g.keep(g.run, name, run) })
 }
 
-// keep calls run until it returns by itself or the group is stopped.
+// keep calls run until it returns without a panic or the group is stopped.
 func (g *Group) keep(ctx context.Context, name string, run func(ctx context.Context)) {
 	machine := clock.System()
 	pause := Backoff{Min: panicPause, Max: panicPauseMax}
@@ -145,7 +148,7 @@ func (g *Group) keep(ctx context.Context, name string, run func(ctx context.Cont
 	}
 }
 
-// Stop ends the work and waits for it, as the package comment says.
+// Stop ends the work and waits for its goroutines (see the package comment).
 func (g *Group) Stop() {
 	g.mu.Lock()
 	g.stopped = true

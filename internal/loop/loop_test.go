@@ -18,10 +18,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// key names a value of a context.
+// key is the key of a context value that the work should keep.
 type key struct{}
 
-// untilEnd is work that does nothing but wait for its end.
+// untilEnd is work that only waits for the end of its context.
 func untilEnd(ctx context.Context) { <-ctx.Done() }
 
 func TestGroup_StartBoundsTheStartOnly(t *testing.T) {
@@ -180,7 +180,7 @@ func TestGroup_PanicIsLoggedAndRetriedWithGrowingPauses(t *testing.T) {
 		var at []time.Duration
 		g.Go("fragile", func(ctx context.Context) {
 			at = append(at, time.Since(began))
-			if len(at) == 9 { // works for a while: afterwards the pauses begin anew
+			if len(at) == 9 { // after a long run without a panic the pauses begin again with the shortest
 				loop.Sleep(ctx, 2*time.Minute)
 			}
 			if len(at) < 12 {

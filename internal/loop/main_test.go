@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain finds goroutines that were left behind.
+// TestMain fails when a test has left goroutines.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

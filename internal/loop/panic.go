@@ -6,16 +6,16 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic as an error.
+// PanicError is returned by Try after a panic.
 type PanicError struct {
-	Value any
+	Value any    // the argument of panic
 	Stack string // of the goroutine that panicked; not part of the text
 }
 
-// Error is one line.
+// Error has the panic's value but not its stack.
 func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
-// StackOf is the stack of the panic in an error's chain, "" without one.
+// StackOf returns the stack of the panic in an error's chain, or "" when there is none.
 func StackOf(err error) string {
 	var bad *PanicError
 	if errors.As(err, &bad) {
@@ -24,7 +24,7 @@ func StackOf(err error) string {
 	return ""
 }
 
-// Try calls a function; a panic of it is returned as a PanicError.
+// Try calls a function and returns a panic of it as a PanicError. It cannot catch panics of other goroutines.
 func Try(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

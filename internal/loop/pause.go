@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Every runs a round at once, then every d and whenever wake is signalled, until ctx ends (nil) or a round fails (its
-// error). With a zero d only wake counts, with a nil wake only the time. Rounds never overlap: one that takes longer
-// than d is followed by one round at once, not by all that were missed.
+// Every runs a round at once, and again every d and whenever wake is signalled. It returns nil when ctx ends, or the
+// error of the first round that fails. With d = 0 only wake counts; with a nil wake only the time counts. Rounds never
+// overlap: after a round that took longer than d, one round follows at once, not all the missed ones.
 func Every(ctx context.Context, d time.Duration, wake <-chan struct{}, round func(ctx context.Context) error) error {
 	var tick <-chan time.Time
 	if d > 0 {
@@ -28,10 +28,10 @@ func Every(ctx context.Context, d time.Duration, wake <-chan struct{}, round fun
 	return nil
 }
 
-// Sleep waits for d; false when ctx has ended.
+// Sleep waits for d. It returns false when ctx has ended.
 func Sleep(ctx context.Context, d time.Duration) bool { return WaitFor(ctx, nil, d) }
 
-// Wait waits for a signal, or for a channel to be closed; false when ctx has ended, whatever else happened.
+// Wait waits for a signal or for the channel to be closed. It returns false when ctx has ended, even if both happened.
 func Wait(ctx context.Context, signal <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
@@ -40,7 +40,7 @@ func Wait(ctx context.Context, signal <-chan struct{}) bool {
 	return ctx.Err() == nil
 }
 
-// WaitFor is Wait for d at most; false only when ctx has ended.
+// WaitFor is Wait for at most d. It returns false only when ctx has ended.
 func WaitFor(ctx context.Context, signal <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -52,8 +52,8 @@ func WaitFor(ctx context.Context, signal <-chan struct{}, d time.Duration) bool 
 	return ctx.Err() == nil
 }
 
-// Wake signals without waiting. The channel has a buffer, usually of one: a signal that nobody took yet stands for all
-// that follow it.
+// Wake signals without waiting. The channel should have a buffer, usually of one: further signals are dropped while one
+// waits there.
 func Wake(signal chan<- struct{}) {
 	select {
 	case signal <- struct{}{}:
@@ -61,23 +61,23 @@ func Wake(signal chan<- struct{}) {
 	}
 }
 
-// Backoff is the pauses of work that fails again and again: Min first, then twice the one before, up to Max. It belongs
-// to one goroutine.
+// Backoff gives the pauses of work that fails repeatedly: first Min, then always twice the last pause, up to Max. For
+// one goroutine.
 type Backoff struct {
 	Min, Max time.Duration
 
 	next time.Duration // 0 = Min
 }
 
-// Pause is how long the next Wait takes.
+// Pause is the time that the next Wait will take.
 func (b *Backoff) Pause() time.Duration { return max(b.next, b.Min) }
 
-// Wait waits for the pause and doubles it; false when ctx has ended.
+// Wait waits for the pause and doubles the next one. It returns false when ctx has ended.
 func (b *Backoff) Wait(ctx context.Context) bool {
 	pause := b.Pause()
 	b.next = min(2*pause, b.Max)
 	return Sleep(ctx, pause)
 }
 
-// Reset makes Min the next pause: something succeeded.
+// Reset makes Min the next pause; call it after a success.
 func (b *Backoff) Reset() { b.next = 0 }

@@ -20,7 +20,7 @@ func TestEvery_RunsAtOnceThenByTimeAndWhenWoken(t *testing.T) {
 		g.Go("rounds", func(ctx context.Context) {
 			if err := loop.Every(ctx, 10*time.Second, wake, func(ctx context.Context) error {
 				at = append(at, time.Since(began))
-				if len(at) == 4 { // three rounds are missed and made up by one
+				if len(at) == 4 { // too long: three rounds are missed, and one replaces them
 					loop.Sleep(ctx, 35*time.Second)
 				}
 				return nil

@@ -1,5 +1,5 @@
-// Package money is exact amounts: int64 minor units of one currency, no floats. Rounding is half up, away from zero,
-// and only where a function's name says that it rounds.
+// Package money has exact amounts: int64 minor units of one currency, no floats. Half a unit is rounded away from zero,
+// and only functions that say so round.
 package money
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Amount is minor units of a currency. The zero value is nothing, of any currency.
+// Amount is a number of minor units (such as cents) of a currency. The zero value is no money and fits any currency.
 type Amount struct {
 	Minor    int64    `json:"minor"`
 	Currency Currency `json:"currency"`
@@ -19,19 +19,19 @@ type Amount struct {
 // Currency is an ISO 4217 code in capitals.
 type Currency string
 
-// KES is the Kenya shilling.
+// KES is the Kenya shilling, of 100 cents.
 const KES Currency = "KES"
 
-// decimals of the currencies that an organization may choose. Source: ISO 4217.
+// decimals of the currencies that an organization may choose (ISO 4217).
 var decimals = map[Currency]int{
 	"KES": 2, "UGX": 0, "TZS": 2, "RWF": 0, "ETB": 2, "NGN": 2, "GHS": 2, "ZAR": 2, "ZMW": 2, "MZN": 2,
 	"USD": 2, "EUR": 2, "GBP": 2, "XAF": 0, "XOF": 0, "BIF": 0, "SSP": 2, "CDF": 2, "MWK": 2,
 }
 
-// Known tells whether an organization may bill in the currency.
+// Known reports whether an organization may bill in the currency.
 func (c Currency) Known() bool { _, ok := decimals[c]; return ok }
 
-// Decimals is the number of decimals of the currency, 2 when unknown.
+// Decimals is the number of decimals of the currency, or 2 for an unknown one.
 func (c Currency) Decimals() int {
 	if d, ok := decimals[c]; ok {
 		return d
@@ -39,17 +39,17 @@ func (c Currency) Decimals() int {
 	return 2
 }
 
-// Unit is the number of minor units in a major one.
+// Unit is the number of minor units in one major unit: 1 or 100.
 func (c Currency) Unit() int64 { return int64(math.Pow10(c.Decimals())) }
 
-// Of makes an amount of minor units.
+// Of makes an amount from minor units: Of(150, KES) is KES 1.50.
 func Of(minor int64, c Currency) Amount { return Amount{minor, c} }
 
-// Major makes an amount of whole major units.
+// Major makes an amount from whole major units: Major(2, KES) is KES 2.00. It does not check for overflow.
 func Major(units int64, c Currency) Amount { return Amount{units * c.Unit(), c} }
 
-// Parse reads a decimal number in major units ("1500", "-3.50"). More decimals than the currency has are an error, also
-// when they are zeros past it ("1.000" KES); exponents are refused.
+// Parse reads a decimal number in major units ("1500", "-3.50"). It refuses more decimals than the currency has, even
+// zeros ("1.000" KES), and exponents, signs other than "-", and numbers that int64 minor units cannot hold.
 func Parse(text string, c Currency) (Amount, error) {
 	digits := strings.TrimPrefix(text, "-")
 	whole, frac, dotted := strings.Cut(digits, ".")
@@ -71,7 +71,7 @@ func Parse(text string, c Currency) (Amount, error) {
 	return Amount{minor, c}, nil
 }
 
-// allDigits tells whether a text has nothing but ASCII digits.
+// allDigits reports whether a text has only ASCII digits; it is true for "".
 func allDigits(s string) bool {
 	for _, r := range s {
 		if r < '0' || r > '9' {
@@ -81,7 +81,7 @@ func allDigits(s string) bool {
 	return true
 }
 
-// Decimal is the amount in major units with all decimals: "1500.00".
+// Decimal is the amount in major units, with all decimals of the currency and without its code: "1500.00".
 func (a Amount) Decimal() string {
 	unit, d := a.Currency.Unit(), a.Currency.Decimals()
 	n, sign := a.Minor, ""
@@ -104,11 +104,11 @@ func (a Amount) Decimal() string {
 // Number is the amount in major units as a JSON number, for the API.
 func (a Amount) Number() json.Number { return json.Number(a.Decimal()) }
 
-// String is "KES 1500.00".
+// String has the currency and all decimals, for people: "KES 1500.00".
 func (a Amount) String() string { return string(a.Currency) + " " + a.Decimal() }
 
-// same is the currency of two amounts; a zero amount without currency takes the other's. Mixing currencies is a
-// programming error: guards at the edge keep an account to one currency.
+// same is the currency of two amounts. A zero amount without a currency takes that of the other. Mixing currencies is a
+// programming error and panics: the commands of an account accept one currency only.
 func same(a, b Amount) Currency {
 	switch {
 	case a.Currency == b.Currency, b.Currency == "" && b.Minor == 0:
@@ -119,19 +119,19 @@ func same(a, b Amount) Currency {
 	panic("money: " + string(a.Currency) + " with " + string(b.Currency))
 }
 
-// Add is a + b.
+// Add panics when the currencies differ. Overflow is not checked.
 func (a Amount) Add(b Amount) Amount { return Amount{a.Minor + b.Minor, same(a, b)} }
 
-// Sub is a - b.
+// Sub subtracts b; the result may be negative. It panics when the currencies differ.
 func (a Amount) Sub(b Amount) Amount { return Amount{a.Minor - b.Minor, same(a, b)} }
 
-// Neg is -a.
+// Neg changes the sign, as for a reversal.
 func (a Amount) Neg() Amount { return Amount{-a.Minor, a.Currency} }
 
-// Times is a × n.
+// Times multiplies by a whole number, which may be negative. Overflow is not checked.
 func (a Amount) Times(n int64) Amount { return Amount{a.Minor * n, a.Currency} }
 
-// Min is the smaller of two.
+// Min panics when the currencies differ.
 func (a Amount) Min(b Amount) Amount {
 	if c := same(a, b); b.Minor < a.Minor {
 		return Amount{b.Minor, c}
@@ -139,7 +139,7 @@ func (a Amount) Min(b Amount) Amount {
 	return Amount{a.Minor, same(a, b)}
 }
 
-// Cmp is -1, 0 or 1.
+// Cmp is -1, 0 or 1 when a is less than, equal to or greater than b. It panics when the currencies differ.
 func (a Amount) Cmp(b Amount) int {
 	same(a, b)
 	switch {
@@ -151,16 +151,16 @@ func (a Amount) Cmp(b Amount) int {
 	return 0
 }
 
-// IsZero tells whether there is no money, whatever the currency.
+// IsZero reports whether the amount is 0, in whatever currency.
 func (a Amount) IsZero() bool { return a.Minor == 0 }
 
-// Positive tells whether it is more than nothing.
+// Positive reports whether the amount is above 0.
 func (a Amount) Positive() bool { return a.Minor > 0 }
 
-// Negative tells whether it is less than nothing.
+// Negative reports whether the amount is below 0.
 func (a Amount) Negative() bool { return a.Minor < 0 }
 
-// MulDivRounded is a × num / den, rounded half away from zero. den must be positive.
+// MulDivRounded is a × num / den, rounded to minor units, half away from zero. den must be positive.
 func (a Amount) MulDivRounded(num, den int64) Amount {
 	n := new(big.Int).Mul(big.NewInt(a.Minor), big.NewInt(num))
 	d := big.NewInt(den)
@@ -174,7 +174,7 @@ func (a Amount) MulDivRounded(num, den int64) Amount {
 	return Amount{n.Int64(), a.Currency}
 }
 
-// CeilMajor is the amount rounded up to whole major units: what a payment prompt asks for.
+// CeilMajor rounds up to whole major units, because a payment prompt has no decimals. Negative amounts go towards zero.
 func (a Amount) CeilMajor() Amount {
 	unit := a.Currency.Unit()
 	if r := a.Minor % unit; r > 0 {
@@ -183,8 +183,8 @@ func (a Amount) CeilMajor() Amount {
 	return Amount{a.Minor - a.Minor%unit, a.Currency}
 }
 
-// Split divides the amount in proportion to the weights; the parts sum to the whole, the earlier parts take the
-// remainder. Weights must not be negative and must not all be zero.
+// Split divides the amount in proportion to the weights. The parts sum to the whole; the first parts get the remainder,
+// one minor unit each. A weight of 0 gets 0. Weights must not be negative, and at least one must be positive.
 func (a Amount) Split(weights ...int64) []Amount {
 	var total int64
 	for _, w := range weights {

@@ -1,12 +1,12 @@
-// Package null is the way between values whose zero means "absent" and pointers whose nil does: columns and JSON fields
-// are null where a state, a row or a request has the zero value.
+// Package null converts between a zero value that means "absent" and a nil pointer that means the same. Columns and
+// JSON fields are null where a state, a row or a request has the zero value.
 package null
 
 import (
 	"time"
 )
 
-// Of is nil for the zero value: no text, no id, no number.
+// Of returns nil for the zero value, such as an empty text or id, and otherwise a pointer to a copy.
 func Of[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -15,7 +15,7 @@ func Of[T comparable](v T) *T {
 	return &v
 }
 
-// Time is nil for the zero time, in whatever zone it is.
+// Time returns nil for the zero time, in whatever zone.
 func Time(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -23,7 +23,7 @@ func Time(t time.Time) *time.Time {
 	return &t
 }
 
-// Text is nil for a text that is absent or empty.
+// Text returns nil also for a pointer to an empty text.
 func Text(text *string) *string {
 	if text == nil || *text == "" {
 		return nil
@@ -31,7 +31,7 @@ func Text(text *string) *string {
 	return text
 }
 
-// Or is the value behind a pointer, another one for nil.
+// Or returns the value behind a pointer, or other for nil.
 func Or[T any](p *T, other T) T {
 	if p == nil {
 		return other
@@ -39,7 +39,7 @@ func Or[T any](p *T, other T) T {
 	return *p
 }
 
-// Zero is the value behind a pointer, the zero value for nil.
+// Zero returns the value behind a pointer, or the zero value for nil.
 func Zero[T any](p *T) T {
 	var zero T
 	return Or(p, zero)

@@ -6,10 +6,10 @@ import (
 )
 
 // HeldBy reports whether values of a type can hold personal text, at any depth. A field of an interface type counts as
-// personal, since anything can be in it.
+// personal, because it can hold any value.
 func HeldBy(t reflect.Type) bool { return heldBy(t, nil) }
 
-// heldBy is HeldBy; seen are the types above, where a recursive type stops.
+// heldBy does the work of HeldBy. seen are the types on the way down: a type that is in it is not searched again.
 func heldBy(t reflect.Type, seen []reflect.Type) bool {
 	if slices.Contains(seen, t) {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// ring is a type that holds itself.
+// ring is a recursive type, which a search through types must not follow for ever.
 type ring struct {
 	At   time.Time
 	Next *ring

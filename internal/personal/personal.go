@@ -1,6 +1,6 @@
-// Package personal has the type of every field that identifies a human being. In an event it is written only sealed
-// with a key of its subject; when that key is destroyed it reads as erased. A text that was never sealed refuses to be
-// written as JSON, so that a forgotten codec cannot leak it.
+// Package personal has the type of every field that identifies a human being. An event holds such a field only sealed
+// (encrypted) with a key of its subject. When that key is destroyed, the field reads as erased. A text that was never
+// sealed cannot be written as JSON, so that code without the codec cannot leak it.
 package personal
 
 import (
@@ -17,36 +17,36 @@ type Text struct {
 	erased bool
 }
 
-// Of makes a personal text.
+// Of makes a personal text from plain text, not sealed yet.
 func Of(plain string) Text { return Text{plain: plain} }
 
-// Reveal is the text, "" when it is empty, erased or not opened yet.
+// Reveal returns the plain text, or "" when the text is empty, erased or not opened yet.
 func (t Text) Reveal() string { return t.plain }
 
-// Erased tells whether the subject was forgotten.
+// Erased reports whether the key of the subject was destroyed, so that nobody can read the text again.
 func (t Text) Erased() bool { return t.erased }
 
-// IsZero tells whether the text is empty; omitzero uses it.
+// IsZero reports whether the text is empty. The JSON option omitzero uses it.
 func (t Text) IsZero() bool { return t.plain == "" && len(t.sealed) == 0 && !t.erased }
 
-// Equal compares what is revealed; go-cmp uses it.
+// Equal compares the revealed texts; go-cmp uses it. Two texts that are not opened are equal.
 func (t Text) Equal(u Text) bool { return t.plain == u.plain && t.erased == u.erased }
 
-// String hides the text from fmt.
+// String is the same for every text, so that fmt shows nothing personal.
 func (t Text) String() string { return "[personal]" }
 
-// LogValue hides the text from slog.
+// LogValue is the same for every text, so that slog shows nothing personal.
 func (t Text) LogValue() slog.Value { return slog.StringValue("[personal]") }
 
-// errUnsealed is a programming error: personal text may be written by the codec only.
+// errUnsealed is a programming error: only the codec may write personal text.
 var errUnsealed = errors.New("personal text is not sealed")
 
-// sealedForm is how a sealed text looks in JSON.
+// sealedForm is the JSON form of a sealed text: the base64 of the sealed bytes, without padding.
 type sealedForm struct {
 	Sealed string `json:"$sealed"`
 }
 
-// MarshalJSON writes the sealed form.
+// MarshalJSON writes the sealed form, or "" for an empty text. It fails for a text that was not sealed.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte(`""`), nil
@@ -57,7 +57,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sealedForm{base64.RawStdEncoding.EncodeToString(t.sealed)})
 }
 
-// UnmarshalJSON reads the sealed form; the text is not revealed before Open.
+// UnmarshalJSON reads the sealed form. Reveal returns "" until the text is opened.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	if string(b) == `""` || string(b) == "null" {
 		*t = Text{}
@@ -75,7 +75,7 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Seal gives the text sealed by a function; an empty text stays empty.
+// Seal returns the text with the bytes that seal makes of it. An empty text stays empty and is not sealed.
 func (t Text) Seal(seal func(plain []byte) ([]byte, error)) (Text, error) {
 	if t.plain == "" {
 		return Text{}, nil
@@ -87,7 +87,8 @@ func (t Text) Seal(seal func(plain []byte) ([]byte, error)) (Text, error) {
 	return Text{plain: t.plain, sealed: sealed}, nil
 }
 
-// Open gives the text opened by a function. open is nil when the subject's key is gone: the text is erased then.
+// Open returns the text that open makes of the sealed bytes. open is nil when the subject's key is destroyed: then the
+// text is erased.
 func (t Text) Open(open func(sealed []byte) ([]byte, error)) (Text, error) {
 	if len(t.sealed) == 0 {
 		return t, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// reversed stands in for encryption: it is enough to see what is written.
+// reversed takes the place of encryption: it changes the bytes, and twice gives them back.
 func reversed(b []byte) ([]byte, error) {
 	b = slices.Clone(b)
 	slices.Reverse(b)

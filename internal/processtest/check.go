@@ -13,12 +13,12 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// whole compares everything that two values hold, also in fields that are not exported. An empty list or map is the
-// same as none, because JSON does not always keep the difference.
+// whole compares two values with their unexported fields. An empty list or map equals nil, because JSON does not always
+// keep the difference.
 var whole = cmp.Options{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateEmpty()}
 
-// CheckKeys wants each of the events to belong to the instance key, and an example of every type that the process
-// handles.
+// CheckKeys wants every event to belong to the instance with the key, and the list to have an event of every type that
+// the process handles.
 func CheckKeys[S any](t testing.TB, p processmanagers.Process[S], key string, list ...events.Event) {
 	t.Helper()
 	missing := map[string]bool{}
@@ -39,7 +39,7 @@ func CheckKeys[S any](t testing.TB, p processmanagers.Process[S], key string, li
 	}
 }
 
-// instance gives the key of the instance that an input reaches, and checks that it is the one of the example.
+// instance returns the key of the instance that an input reaches, which must be the instance of the example.
 func (s Scenario[S]) instance(in processmanagers.Input) string {
 	s.t.Helper()
 	if in.Event == nil {
@@ -56,7 +56,7 @@ func (s Scenario[S]) instance(in processmanagers.Input) string {
 	return ""
 }
 
-// read is the state as the runner reads it from its row.
+// read decodes the state from its row, as the runner does.
 func (s Scenario[S]) read() (state S) {
 	s.t.Helper()
 	if len(s.state) > 0 {
@@ -67,7 +67,7 @@ func (s Scenario[S]) read() (state S) {
 	return state
 }
 
-// write is the row of a state. Reading it must give the state back.
+// write encodes a state for its row. Decoding the row must give the same state.
 func (s Scenario[S]) write(state S) []byte {
 	s.t.Helper()
 	row, err := json.Marshal(state)
@@ -81,7 +81,7 @@ func (s Scenario[S]) write(state S) []byte {
 	return row
 }
 
-// decide gives what Decide says, both times, and checks that it can be stored.
+// decide calls Decide twice, compares the answers and checks that the runner could store the output.
 func (s Scenario[S]) decide(state S, in processmanagers.Input) (processmanagers.Output, error) {
 	s.t.Helper()
 	output, err := s.p.Decide(state, in, s.now)
@@ -97,7 +97,7 @@ func (s Scenario[S]) decide(state S, in processmanagers.Input) (processmanagers.
 	return output, err
 }
 
-// evolve gives what Evolve says, both times.
+// evolve calls Evolve twice and compares the answers.
 func (s Scenario[S]) evolve(state S, in processmanagers.Input) S {
 	s.t.Helper()
 	after, again := s.p.Evolve(state, in), s.p.Evolve(state, in)
@@ -108,7 +108,7 @@ func (s Scenario[S]) evolve(state S, in processmanagers.Input) S {
 	return after
 }
 
-// checkUntouched wants the state to be as it was stored.
+// checkUntouched wants Decide or Evolve, named by who, not to have changed the given state.
 func (s Scenario[S]) checkUntouched(who string, state S) {
 	s.t.Helper()
 	if diff := cmp.Diff(s.read(), state, whole); diff != "" {
@@ -116,7 +116,7 @@ func (s Scenario[S]) checkUntouched(who string, state S) {
 	}
 }
 
-// checkOutput wants an output that the runner can store and do.
+// checkOutput wants an output that the runner can store and carry out.
 func (s Scenario[S]) checkOutput(out processmanagers.Output) {
 	s.t.Helper()
 	for _, c := range out.Commands {
@@ -137,7 +137,7 @@ func (s Scenario[S]) checkOutput(out processmanagers.Output) {
 	}
 }
 
-// checkRow wants a command or a job to come back from JSON as it was, and its type to have no room for personal text.
+// checkRow wants a command or a job to be the same after JSON, and its type to have no field for personal text.
 func checkRow(t testing.TB, name string, value any) {
 	t.Helper()
 	kind := reflect.TypeOf(value)

@@ -1,17 +1,17 @@
 // Package processtest states the rules of a process as examples: given these events, when this input comes, then these
-// commands, jobs and timers, nothing, or a stop. It needs no runner, but treats a process as the runner does:
+// commands, jobs and timers, nothing, or a stop. It needs no runner, but it treats a process as the runner does:
 //
-//   - The state goes through JSON after every input, as its row does. A field that is lost on the way fails the test.
-//   - An instance that ended begins anew: the next input finds the zero state.
-//   - All events of one example must be handled and belong to one instance, or they would never meet.
+//   - The state goes through JSON after every input, as its row does. A field that JSON loses fails the test.
+//   - An instance that ended begins again: the next input finds the zero state.
+//   - All events of one example must be handled and belong to one instance.
 //   - Commands must be valid and fit into rows, without personal text; so must the arguments of jobs.
 //
 // Every input is given twice to the same state, and both times Decide and Evolve must give the same and leave the state
-// as it was. That is what can happen in the runner: a transaction fails, and the same input comes again to the state
-// that is stored. The ids of commands and jobs follow from the input and their place in the output, so the second
-// output must be the first one in the same order. What cannot happen is that an input reaches the state that it led to:
-// the runner ignores an event at a position that the instance has taken, and takes the row of a timeout or a refusal
-// away with its effect. Evolve may therefore count its inputs.
+// unchanged. In the runner this happens when a transaction fails: the same input comes again to the stored state. The
+// ids of commands and jobs are derived from the input and their place in the output, so the second output must be the
+// same and in the same order. An input never comes again to the state after it: the runner ignores an event at a
+// position that the instance has had, and removes a timeout or a refusal in the transaction of its effect. Evolve may
+// therefore count its inputs.
 package processtest
 
 import (
@@ -26,30 +26,30 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Position is where each event of an example stands in the log. Processes only pass it on, to the jobs.
+// Position is the position of each event in the log. Processes only pass the position on, to the jobs.
 const Position = 42
 
-// EventID identifies each event of a type; processes derive ids from it.
+// EventID is the id of every event of a type in the examples; processes derive other ids from it.
 func EventID(e events.Event) id.Event { return id.Derive[id.Event]("processtest", e.EventType()) }
 
-// recorded is an event as the runner hands it over.
+// recorded wraps an event as the runner does, without a stream and metadata.
 func recorded(e events.Event) events.Envelope {
 	return events.Envelope{ID: EventID(e), Type: e.EventType(), Position: Position, Event: e}
 }
 
-// Scenario is one example in the making. Its methods change nothing but give the scenario that follows, so that several
-// examples can go on from one.
+// Scenario is one example. Its methods do not change it but return the scenario that follows, so that several examples
+// can go on from one.
 type Scenario[S any] struct {
 	t   testing.TB
 	p   processmanagers.Process[S]
 	now time.Time
 
 	key   string // of the instance, "" before its first event
-	state []byte // as the instance's row has it; empty for a new instance
+	state []byte // JSON, as in the instance's row; empty for a new instance
 	last  *outcome[S]
 }
 
-// outcome is what the last input led to.
+// outcome is the result of the last input: an output and a state, or an error.
 type outcome[S any] struct {
 	output processmanagers.Output
 	err    error
@@ -57,12 +57,12 @@ type outcome[S any] struct {
 	ended  bool
 }
 
-// For begins an example in which nothing has happened to the instance yet. now is the time of every input until At.
+// For begins an example with a new instance. now is the time of every input until At.
 func For[S any](t testing.TB, p processmanagers.Process[S], now time.Time) Scenario[S] {
 	return Scenario[S]{t: t, p: p, now: now}
 }
 
-// Given lets events have happened; what the process wanted done about them is checked for its form only.
+// Given gives the process events. Their outputs must be valid but are not compared.
 func (s Scenario[S]) Given(list ...events.Event) Scenario[S] {
 	s.t.Helper()
 	for _, e := range list {
@@ -71,26 +71,26 @@ func (s Scenario[S]) Given(list ...events.Event) Scenario[S] {
 	return s
 }
 
-// At moves the time.
+// At sets the time of later inputs.
 func (s Scenario[S]) At(now time.Time) Scenario[S] {
 	s.now = now
 	return s
 }
 
-// When lets an event happen.
+// When gives the process an event.
 func (s Scenario[S]) When(e events.Event) Scenario[S] {
 	s.t.Helper()
 	event := recorded(e)
 	return s.give(processmanagers.Input{Event: &event})
 }
 
-// WhenDue lets a timer come due that was armed for an instant.
+// WhenDue gives the process the timeout of a timer that was set for an instant. The timer need not have been set.
 func (s Scenario[S]) WhenDue(timer string, at time.Time) Scenario[S] {
 	s.t.Helper()
 	return s.give(processmanagers.Input{Timeout: &processmanagers.Timeout{Name: timer, Due: at}})
 }
 
-// WhenRefused lets a command of the process be refused for good, with a failure code.
+// WhenRefused gives the process the final refusal of one of its commands, with a failure code.
 func (s Scenario[S]) WhenRefused(c commands.Command, code string) Scenario[S] {
 	s.t.Helper()
 	return s.give(processmanagers.Input{
@@ -98,7 +98,7 @@ func (s Scenario[S]) WhenRefused(c commands.Command, code string) Scenario[S] {
 	})
 }
 
-// give lets the process take an input, and keeps what it led to.
+// give gives the process an input and keeps the result.
 func (s Scenario[S]) give(in processmanagers.Input) Scenario[S] {
 	s.t.Helper()
 	if s.last != nil && s.last.err != nil {
@@ -120,7 +120,7 @@ func (s Scenario[S]) give(in processmanagers.Input) Scenario[S] {
 	return s
 }
 
-// Then compares what the process wants done about the last input.
+// Then compares the whole output of the last input.
 func (s Scenario[S]) Then(want processmanagers.Output) Scenario[S] {
 	s.t.Helper()
 	if diff := cmp.Diff(want, s.Output()); diff != "" {
@@ -129,13 +129,13 @@ func (s Scenario[S]) Then(want processmanagers.Output) Scenario[S] {
 	return s
 }
 
-// ThenNothing wants nothing done about the last input.
+// ThenNothing wants an empty output of the last input.
 func (s Scenario[S]) ThenNothing() Scenario[S] {
 	s.t.Helper()
 	return s.Then(processmanagers.Output{})
 }
 
-// Output is what the process wants done about the last input, for tests that look at parts.
+// Output returns the output of the last input, for tests that compare only parts.
 func (s Scenario[S]) Output() processmanagers.Output {
 	s.t.Helper()
 	if s.outcome().err != nil {
@@ -144,7 +144,7 @@ func (s Scenario[S]) Output() processmanagers.Output {
 	return s.last.output
 }
 
-// ThenStops wants the process to refuse the last input, which stops it.
+// ThenStops wants Decide to return an error for the last input, which stops the process in the runner.
 func (s Scenario[S]) ThenStops() Scenario[S] {
 	s.t.Helper()
 	if s.outcome().err == nil {
@@ -153,7 +153,7 @@ func (s Scenario[S]) ThenStops() Scenario[S] {
 	return s
 }
 
-// ThenEnded wants the instance to need nothing more after the last input.
+// ThenEnded wants the instance to have ended with the last input, so that the runner removes its row.
 func (s Scenario[S]) ThenEnded() Scenario[S] {
 	s.t.Helper()
 	if !s.outcome().ended {
@@ -162,7 +162,7 @@ func (s Scenario[S]) ThenEnded() Scenario[S] {
 	return s
 }
 
-// ThenGoesOn wants the instance to be kept after the last input.
+// ThenGoesOn wants the instance not to have ended with the last input.
 func (s Scenario[S]) ThenGoesOn() Scenario[S] {
 	s.t.Helper()
 	if s.outcome().ended {
@@ -171,7 +171,7 @@ func (s Scenario[S]) ThenGoesOn() Scenario[S] {
 	return s
 }
 
-// ThenState compares the state that the last input led to.
+// ThenState compares the state after the last input.
 func (s Scenario[S]) ThenState(want S, opts ...cmp.Option) Scenario[S] {
 	s.t.Helper()
 	if diff := cmp.Diff(want, s.outcome().state, opts...); diff != "" {
@@ -180,7 +180,7 @@ func (s Scenario[S]) ThenState(want S, opts ...cmp.Option) Scenario[S] {
 	return s
 }
 
-// outcome finds a Then without an input.
+// outcome fails for a Then without an input before it.
 func (s Scenario[S]) outcome() *outcome[S] {
 	s.t.Helper()
 	if s.last == nil {

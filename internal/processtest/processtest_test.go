@@ -15,14 +15,14 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// The plans of these tests, and the time of every input.
+// The plans of these tests, one process instance each, and the time of every input.
 var (
 	now   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	plan  = id.Derive[id.Plan]("test", "plan")
 	other = id.Derive[id.Plan]("test", "other plan")
 )
 
-// note is the command of the made-up process. It is valid with a text.
+// note is the command of the invented process. It is valid when it has a text.
 type note struct {
 	Text   string
 	Hidden string `json:"-"`
@@ -31,7 +31,7 @@ type note struct {
 func (note) CommandName() string     { return "test.Note" }
 func (note) Target() commands.Target { return commands.At("plan", plan) }
 
-// Validate wants a text.
+// Validate refuses an empty text.
 func (n note) Validate() error {
 	if n.Text == "" {
 		return errors.New("no text")
@@ -39,34 +39,34 @@ func (n note) Validate() error {
 	return nil
 }
 
-// call is a command that must not be in a row.
+// call is a command with personal text, which the runner must not store.
 type call struct{ Phone personal.Text }
 
 func (call) CommandName() string     { return "test.Call" }
 func (call) Target() commands.Target { return commands.At("plan", plan) }
 func (call) Validate() error         { return nil }
 
-// ring is the job of the made-up process.
+// ring is the job of the invented process.
 type ring struct{ Times int }
 
 func (ring) Kind() string { return "test.ring" }
 
-// whole compares states with the field that is not exported.
+// whole also compares the unexported field of state.
 var whole = cmp.AllowUnexported(state{})
 
-// state counts what the process has seen.
+// state counts the inputs of an instance by reason. JSON loses the field lost.
 type state struct {
 	Reasons map[string]int `json:"reasons,omitempty"`
 	Over    bool           `json:"over,omitempty"`
 	lost    bool
 }
 
-// archived is an event with a reason; the made-up process does what the reason says.
+// archived makes an event; the invented process does what the reason says.
 func archived(reason string) events.PlanArchived {
 	return events.PlanArchived{PlanID: plan, Reason: reason}
 }
 
-// process reacts to archived plans. chance is not pure in some tests.
+// process reacts to archived plans. chance returns the number of a job, so a changing chance makes the process impure.
 func process(chance func() int) processmanagers.Process[state] {
 	return processmanagers.Process[state]{
 		Name: "test",
@@ -81,7 +81,7 @@ func process(chance func() int) processmanagers.Process[state] {
 	}
 }
 
-// decide does what the reason of an event says.
+// decide does what the reason of an event says, and rings when a timer is due.
 func decide(
 	s state, in processmanagers.Input, now time.Time, chance func() int,
 ) (out processmanagers.Output, err error) {
@@ -117,7 +117,7 @@ func decide(
 	return out, err
 }
 
-// evolve counts the reasons.
+// evolve counts the reasons; some reasons make it break the rules of a process.
 func evolve(s state, in processmanagers.Input) state {
 	if in.Event == nil {
 		return s
@@ -133,10 +133,10 @@ func evolve(s state, in processmanagers.Input) state {
 	return state{Reasons: seen, Over: e.Reason == "over", lost: e.Reason == "field lost"}
 }
 
-// pure is no chance at all.
+// pure always returns the same number, unlike chance.
 func pure() int { return 1 }
 
-// start begins an example of the pure process.
+// start begins an example of the pure process without events.
 func start(t testing.TB) processtest.Scenario[state] { return processtest.For(t, process(pure), now) }
 
 func TestScenario_ToldAsItIs(t *testing.T) {
@@ -161,28 +161,28 @@ func TestScenario_AnEndedInstanceBeginsAnew(t *testing.T) {
 		WhenDue("later", now).Then(processmanagers.Output{Jobs: []commands.Job{ring{0}}})
 }
 
-// fake takes the failures of a scenario that is to fail.
+// fake is the testing.TB of an example that should fail: it remembers the failure.
 type fake struct {
 	testing.TB
 	failed bool
 }
 
-// stopped ends the scenario as Fatalf would.
+// stopped is the value of the panic that ends an example as Fatalf would.
 type stopped struct{}
 
-// Helper implements testing.TB.
+// Helper does nothing: a fake reports no lines.
 func (f *fake) Helper() {}
 
-// Errorf implements testing.TB.
+// Errorf notes the failure; the example goes on.
 func (f *fake) Errorf(string, ...any) { f.failed = true }
 
-// Fatalf implements testing.TB.
+// Fatalf notes the failure and ends the example by a panic.
 func (f *fake) Fatalf(string, ...any) {
 	f.failed = true
 	panic(stopped{})
 }
 
-// finds reports whether an example fails.
+// finds reports whether an example fails, by Errorf or Fatalf.
 func finds(t *testing.T, tell func(testing.TB)) bool {
 	f := &fake{TB: t}
 	func() {
@@ -196,7 +196,7 @@ func finds(t *testing.T, tell func(testing.TB)) bool {
 	return f.failed
 }
 
-// when begins an example in which a plan was noted, and then archived for a reason.
+// when begins an example with a first event "note" and a second one with the given reason.
 func when(t testing.TB, reason string) processtest.Scenario[state] {
 	return start(t).Given(archived("note")).When(archived(reason))
 }

@@ -1,5 +1,5 @@
-// Package storetest gives tests a real event store: an embedded node of their own on a real PostgreSQL, and a store on
-// it.
+// Package storetest gives each test a real event store: an embedded node of its own on a real PostgreSQL, and a store
+// connected to it.
 package storetest
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// stopPatience bounds the stop of a node at the end of a test.
+// stopPatience is the time limit for the stop of a node.
 const stopPatience = 10 * time.Second
 
-// Kit is a store and what it stands on.
+// Kit is a store with the node, database and keys that it uses.
 type Kit struct {
 	Store *eventstore.Store
 	Keys  *catalog.MemoryKeys
@@ -35,10 +35,10 @@ type Kit struct {
 	addr string
 }
 
-// New starts a node on an empty log and opens a store on it. Everything is stopped at the end of the test.
+// New starts a node with an empty log and opens a store on it. Both are stopped at the end of the test.
 func New(t pgtest.T) *Kit { return On(t, pgtest.New(t)) }
 
-// On is New on a database that the test has already.
+// On is New with a database that the test has already.
 func On(t pgtest.T, db *postgres.DB) *Kit {
 	t.Helper()
 	k := &Kit{Keys: catalog.NewMemoryKeys(), DB: db, t: t, addr: freeAddr(t)}
@@ -48,14 +48,14 @@ func On(t pgtest.T, db *postgres.DB) *Kit {
 	return k
 }
 
-// Ports of nodes lie below those that the system gives to outgoing connections: while a node is down, no connection can
-// sit on the port that it comes back to.
+// Ports of nodes are below those that the system uses for outgoing connections, so that no connection can take the port
+// of a node while the node is down.
 const (
 	firstPort = 20000
 	ports     = 12000
 )
 
-// freeAddr is an address on loopback that nothing listens on.
+// freeAddr is a free loopback address with a port from firstPort on.
 func freeAddr(t pgtest.T) string {
 	t.Helper()
 	var l net.Listener
@@ -71,7 +71,7 @@ func freeAddr(t pgtest.T) string {
 	return ""
 }
 
-// Open opens one more store on the node, as another replica would. It is closed at the end of the test.
+// Open opens another store on the node, as another replica would. It is closed at the end of the test.
 func (k *Kit) Open() *eventstore.Store {
 	k.t.Helper()
 	s, err := eventstore.Open(context.Background(), eventstore.Config{
@@ -84,7 +84,7 @@ func (k *Kit) Open() *eventstore.Store {
 	return s
 }
 
-// StartNode starts the node again after StopNode, at the same address.
+// StartNode starts the node at the address that it had before StopNode, with the same log.
 func (k *Kit) StartNode() {
 	k.t.Helper()
 	node, err := embedded.Start(context.Background(), embedded.Config{
@@ -96,7 +96,7 @@ func (k *Kit) StartNode() {
 	k.Node = node
 }
 
-// StopNode stops the node, as a crash of its machine would be seen from outside.
+// StopNode stops the node; its clients see the same as after a crash. A second call does nothing.
 func (k *Kit) StopNode() {
 	k.t.Helper()
 	if k.Node == nil {
@@ -110,10 +110,10 @@ func (k *Kit) StopNode() {
 	k.Node = nil
 }
 
-// Quiet logs nothing.
+// Quiet returns a logger that writes nothing.
 func Quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// ClaimKey keys unique values as the vault does, without its secret.
+// ClaimKey derives keys of unique values as the vault does, but without the vault's secret.
 func ClaimKey(kind, value string) uuid.UUID {
 	sum := sha256.Sum256([]byte(kind + "\x00" + value))
 	return uuid.UUID(sum[:16])

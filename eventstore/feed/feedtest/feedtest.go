@@ -1,4 +1,5 @@
-// Package feedtest has a log in memory for tests of consumers: ordered, followable, and away when told to be.
+// Package feedtest has a log in memory for tests of consumers. The log keeps its order, can be followed, and can be
+// made to fail.
 package feedtest
 
 import (
@@ -13,10 +14,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// errAway is what a log that was sent away answers.
+// errAway is the error of every call while the log is away.
 var errAway = errors.New("log is away")
 
-// Log is a log in memory. Safe for concurrent use.
+// Log is a feed.Log in memory. Safe for concurrent use.
 type Log struct {
 	mu      sync.Mutex
 	events  []events.Envelope
@@ -24,11 +25,11 @@ type Log struct {
 	changed chan struct{}
 }
 
-// New makes an empty log.
+// New makes an empty log that answers.
 func New() *Log { return &Log{changed: make(chan struct{})} }
 
-// Append adds events with these metadata and gives the position of the last. Positions are tens, so that there are some
-// without an event.
+// Append adds events with these metadata, each in a stream of its own, and returns the position of the last one.
+// Positions are 10, 20, 30 and so on, because a real log also has gaps.
 func (l *Log) Append(meta events.Metadata, list ...events.Event) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,7 +46,7 @@ func (l *Log) Append(meta events.Metadata, list ...events.Event) uint64 {
 	return l.headLocked()
 }
 
-// AppendAs appends one event with its stream and revision, and gives its position.
+// AppendAs adds one event at a revision of a stream and returns its position. Nothing checks the revision.
 func (l *Log) AppendAs(stream string, revision uint64, meta events.Metadata, e events.Event) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,14 +60,14 @@ func (l *Log) AppendAs(stream string, revision uint64, meta events.Metadata, e e
 	return l.headLocked()
 }
 
-// Events gives what was appended.
+// Events returns a copy of all events, in order.
 func (l *Log) Events() []events.Envelope {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.events)
 }
 
-// SetAway makes every call fail, or work again.
+// SetAway makes every call fail, or work again. Cursors that wait fail at once.
 func (l *Log) SetAway(away bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,10 +76,10 @@ func (l *Log) SetAway(away bool) {
 	l.changed = make(chan struct{})
 }
 
-// headLocked is the last position; the lock is held.
+// headLocked needs the lock. It is 0 for an empty log.
 func (l *Log) headLocked() uint64 { return uint64(10 * len(l.events)) }
 
-// Head is the last position.
+// Head fails while the log is away.
 func (l *Log) Head(context.Context) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +89,7 @@ func (l *Log) Head(context.Context) (uint64, error) {
 	return l.headLocked(), nil
 }
 
-// ReadAll gives a page.
+// ReadAll fails while the log is away. The returned position is that of the last event searched.
 func (l *Log) ReadAll(_ context.Context, after uint64, limit int, types []string) ([]events.Envelope, uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,19 +113,19 @@ func (l *Log) ReadAll(_ context.Context, after uint64, limit int, types []string
 	return page, next, nil
 }
 
-// Follow begins after a position.
+// Follow makes a cursor. While the log is away, Next of the cursor fails, not Follow.
 func (l *Log) Follow(_ context.Context, after uint64, types []string) feed.Cursor {
 	return &cursor{log: l, after: after, want: feed.Want(types)}
 }
 
-// cursor is a place in the log.
+// cursor is the feed.Cursor of a Log. For one goroutine.
 type cursor struct {
 	log   *Log
 	after uint64
 	want  feed.Wanted
 }
 
-// Next waits for an event.
+// Next returns an item without an event for each unwanted event, as a real log may.
 func (c *cursor) Next(ctx context.Context) (feed.Item, error) {
 	for {
 		c.log.mu.Lock()
@@ -151,7 +152,7 @@ func (c *cursor) Next(ctx context.Context) (feed.Item, error) {
 	}
 }
 
-// Start gives a running feed of a log; it is stopped at the end of the test.
+// Start starts a feed without log lines and stops it at the end of the test.
 func Start(t testing.TB, log feed.Log) *feed.Feed {
 	t.Helper()
 	f := feed.New(log, nil)
