@@ -8,9 +8,9 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Any is a process with a state of any type. Process[S] is one for every S, so that a list can hold all processes.
+// Any is a process with a state of any type. Every Process[S] implements it, so that a list can hold all processes.
 type Any interface {
-	// Erase gives the process in a form that does not name the type of its state.
+	// Erase returns the process in a form that does not name the type of its state.
 	Erase() Erased
 }
 
@@ -19,11 +19,11 @@ type Erased struct {
 	Name  string   // as Process.Name
 	Types []string // of the events that it handles, in the order of Process.On
 	Key   func(events.Envelope) string
-	// Step decides about an input and evolves the state, which is JSON; empty is the state of a new instance.
+	// Step calls Decide and Evolve for an input. state is JSON; empty means a new instance.
 	Step func(state []byte, in Input, now time.Time) (Stepped, error)
 }
 
-// Stepped is what an input led to.
+// Stepped is the result of one input; with Ended set, State is no longer needed.
 type Stepped struct {
 	State  []byte // JSON
 	Output Output
@@ -39,7 +39,7 @@ func (p Process[S]) Erase() Erased {
 	return Erased{Name: p.Name, Types: types, Key: p.Key, Step: p.step}
 }
 
-// step is Erased.Step.
+// step is the Step of the erased process. It fails when the stored JSON does not fit S.
 func (p Process[S]) step(state []byte, in Input, now time.Time) (next Stepped, err error) {
 	var s S
 	if len(state) > 0 {

@@ -10,17 +10,17 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// shift is the state of one instance, which JSON keeps between inputs: who is at work, and until when.
+// shift is the state of one instance, stored as JSON between inputs: the user at work, and whether the shift is over.
 type shift struct {
 	User  id.User
 	Ended bool
 }
 
-// shifts signs people off who forgot it: a session ends 8 hours after its start. There is one instance for each
+// shifts ends a session 8 hours after its start, for users who forget to sign off. There is one instance for each
 // session.
 func shifts() processmanagers.Process[shift] {
 	return processmanagers.Process[shift]{
-		Name: "shifts", // keys checkpoint and command ids, for ever
+		Name: "shifts", // keys checkpoint and command ids: never rename it
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.SessionStarted) string { return e.SessionID.String() }),
 			processmanagers.On(func(e events.SessionEnded) string { return e.SessionID.String() }),
@@ -31,14 +31,14 @@ func shifts() processmanagers.Process[shift] {
 	}
 }
 
-// decideShift says what to do about an input. It sees the state before the input.
+// decideShift returns the outputs for an input. It sees the state before the input.
 func decideShift(s shift, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
 		session, err := id.Parse[id.Session](in.Timeout.Name)
 		end := commands.EndSession{SessionID: session, UserID: s.User, Reason: "revoked"}
 		return processmanagers.Output{Commands: []commands.Command{end}}, err
-	case in.Refusal != nil: // nothing can be done about it
+	case in.Refusal != nil: // the session has ended already
 		return processmanagers.Output{}, nil
 	}
 	switch e := in.Event.Event.(type) {
@@ -46,10 +46,10 @@ func decideShift(s shift, in processmanagers.Input, now time.Time) (processmanag
 		over := processmanagers.Timer{Name: e.SessionID.String(), At: now.Add(8 * time.Hour)}
 		return processmanagers.Output{Timers: []processmanagers.Timer{over}}, nil
 	}
-	return processmanagers.Output{}, nil // the end of an instance takes its timers with it
+	return processmanagers.Output{}, nil // the end of an instance deletes its timers
 }
 
-// evolveShift is the state after the input.
+// evolveShift returns the state after the input.
 func evolveShift(s shift, in processmanagers.Input) shift {
 	if in.Event == nil {
 		return s
@@ -63,7 +63,8 @@ func evolveShift(s shift, in processmanagers.Input) shift {
 	return s
 }
 
-// A process is two pure functions, so it can be told a story by hand. Package processrunner tells it the log.
+// A process is two pure functions, so a test can call them with events by hand. Package processrunner calls them with
+// the events of the log.
 func Example() {
 	p, morning := shifts(), time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	session := id.Must[id.Session]("0195a000-0000-7000-8000-000000000001")

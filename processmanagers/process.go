@@ -7,34 +7,34 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Process is one kind of reaction over time. S is the state of an instance as JSON keeps it; its zero value is a new
-// one.
+// Process is one kind of reaction over time. S is the state of an instance, stored as JSON; its zero value is the state
+// of a new instance.
 type Process[S any] struct {
-	// Name is durable: checkpoint key, and part of the ids of commands and jobs.
+	// Name keys the checkpoint and is part of the ids of commands and jobs: never rename it.
 	Name string
-	// On lists each type of event that the process takes once, with the instance that an event of it belongs to.
-	// Instances run in parallel, each in $all order.
+	// On lists each type of event that the process handles, once, with the key of the event's instance. Instances run
+	// in parallel; each takes its events in the order of $all.
 	On []Handled
-	// Decide says what to do about an input, given the state before it. Pure. An error stops the process, visibly,
-	// until somebody has it tried again.
+	// Decide returns the outputs for an input, given the state before the input. Pure. An error stops the process,
+	// visibly, until a person makes it try again.
 	Decide func(s S, in Input, now time.Time) (Output, error)
-	// Evolve is the state after the input. Pure.
+	// Evolve returns the state after the input. Pure.
 	Evolve func(s S, in Input) S
-	// Ended reports that the instance needs nothing more: its row and its timers are deleted, and an event that comes
-	// after all begins with the zero state. nil = never.
+	// Ended reports that the instance waits for nothing more: its row and its timers are deleted. A later event of the
+	// same key begins with the zero state. nil = instances never end.
 	Ended func(S) bool
 }
 
-// Handled is one type of event that a process takes. Most are made by On; a process whose key needs the metadata fills
-// the fields itself.
+// Handled is one type of event that a process handles. Use On to make it; only a process whose key needs the metadata
+// of the event fills the fields itself.
 type Handled struct {
-	// Type is the name of the present version: events.Event.EventType.
+	// Type is the name of the event's present version, from events.Event.EventType.
 	Type string
-	// Key names the instance that an event of the type belongs to. The process never sees an event whose key is "".
+	// Key names the instance of an event of this type. The process never sees an event whose key is "".
 	Key func(events.Envelope) string
 }
 
-// On handles events of type E. key names the instance that such an event belongs to, "" for none.
+// On handles events of type E. key returns the key of an event's instance, "" for an event of no instance.
 func On[E events.Event](key func(E) string) Handled {
 	var none E
 	return Handled{Type: none.EventType(), Key: func(e events.Envelope) string {
@@ -43,7 +43,7 @@ func On[E events.Event](key func(E) string) Handled {
 	}}
 }
 
-// Key names the instance that an event belongs to. It is "" for an event that the process does not handle.
+// Key names the instance of an event. It is "" for an event that the process does not handle.
 func (p Process[S]) Key(e events.Envelope) string {
 	for _, h := range p.On {
 		if h.Type == e.Event.EventType() {
@@ -53,34 +53,36 @@ func (p Process[S]) Key(e events.Envelope) string {
 	return ""
 }
 
-// Input is one thing that happened to a process instance: exactly one field is set.
+// Input is one reason for an instance to act: exactly one field is set.
 type Input struct {
 	Event   *events.Envelope
 	Timeout *Timeout
 	Refusal *Refusal
 }
 
-// Timeout is a timer that came due.
+// Timeout is a timer that came due. Due is the time for which it was armed, UTC.
 type Timeout struct {
 	Name string
 	Due  time.Time
 }
 
-// Refusal is a command of the process that was refused for good.
+// Refusal reports that a command of the process was refused and will not be tried again.
 type Refusal struct {
-	Command string // its name
+	Command string // name of its type
 	Code    string // failure code
 	Target  commands.Target
 }
 
-// Output is what a process wants done.
+// Output has the effects that a process asks for. All are stored in one transaction with the new state; commands and
+// jobs are executed after it.
 type Output struct {
-	Commands []commands.Command // never with personal fields: they are stored as rows
+	Commands []commands.Command // without personal fields, since they are stored as rows
 	Jobs     []commands.Job
 	Timers   []Timer
 }
 
-// Timer asks for a Timeout input. One of a name exists per instance: arming again moves it. A zero At disarms it.
+// Timer asks for a Timeout input at a time. An instance has at most one timer of a name: arming it again moves it, and
+// a zero At disarms it.
 type Timer struct {
 	Name string
 	At   time.Time

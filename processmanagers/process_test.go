@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// plan and org are what the events of these tests are about.
+// The ids in the events of these tests.
 var (
 	plan = id.Derive[id.Plan]("test", "plan")
 	org  = id.Derive[id.Organization]("test", "org")

@@ -9,14 +9,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
 )
 
-// benchInstances is how many instances the events are spread over, benchWorkers how many are worked at a time.
+// The events belong to benchInstances instances; benchWorkers inputs are handled at the same time.
 const (
 	benchInstances = 50
 	benchWorkers   = 4
 )
 
-// BenchmarkEvents is how many events a process takes in a second, each with a change of its state, against as many
-// connections that commit a row of that size each time.
+// BenchmarkEvents measures the events that a process takes in a second, each with a change of its state. The yardstick
+// is as many connections that each commit rows of that size.
 func BenchmarkEvents(b *testing.B) {
 	bed := newBench(b)
 	r := bed.start(b, "courier")

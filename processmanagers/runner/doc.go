@@ -1,6 +1,6 @@
 // Package processrunner drives process managers: it gives them the events of the log in order, keeps their states,
-// executes their commands until they are accepted or refused, enqueues their jobs and fires their timers. What a
-// process is stands in package processmanagers.
+// executes their commands until they are accepted or refused, enqueues their jobs and fires their timers. Package
+// processmanagers explains the parts of a process.
 //
 // # Use
 //
@@ -9,34 +9,34 @@
 //	err := r.Start(ctx) // after the feed and the job queue
 //	defer r.Stop()      // before them
 //
-// Start and Stop keep the contract of package internal/loop. [Runner.Status] shows how far each process is and why one
-// stopped; [Runner.Retry] has a stopped one try its input again; [Runner.Rebuild] derives its states from the log anew.
-// [Runner.WaitFor] waits until a process has taken a position, which says nothing yet about its commands: they are
-// executed after that.
+// Start and Stop keep the contract of package internal/loop. [Runner.Status] shows the position of each process and the
+// reason for which one stopped. [Runner.Retry] makes a stopped process try its input again. [Runner.Rebuild] derives
+// the states of a process from the log anew. [Runner.WaitFor] waits until a process has taken all events up to a
+// position; the commands that follow are executed after that.
 //
 // # Guarantees
 //
-//   - Crash: an input's effects are written in one transaction: the new state, the commands, jobs and timers. After a
-//     crash an input was taken wholly or not at all. Commands are rows until they are accepted or refused, so none is
-//     forgotten. An effect is scheduled exactly once.
+//   - Crash: the effects of an input are written in one transaction: the new state, the commands, jobs and timers.
+//     After a crash an input was taken wholly or not at all. Commands are rows until they are accepted or refused, so
+//     none is lost. An effect is scheduled exactly once.
 //   - Repeat: ids of commands and jobs derive from process, input and ordinal. A command that was executed right before
 //     a crash is executed again with the same id, and the bus lets it act once. A job exists once.
-//   - Order: instances run side by side; each takes its inputs one after the other, in the order of the log, and its
-//     commands are executed in the order in which it wanted them.
-//   - Race: one program drives all processes of an installation, by an advisory lock. Another one takes over when it
-//     ends.
+//   - Order: instances run in parallel; each takes its inputs one after the other, in the order of the log, and its
+//     commands are executed in the order in which the process returned them.
+//   - Race: one program drives all processes of an installation, by an advisory lock. Another program takes over when
+//     the first one ends.
 //   - Outage: while the log, the database or the bus is away, inputs and commands wait and are tried again.
 //   - Refusal: a command that fails for good becomes an input of the instance. Failures that may pass (internal,
 //     unavailable, limited, lost races) are tried again without end, and counted in [Status].
 //   - Poison: an input for which Decide or Evolve fails or panics stops this process alone, visibly.
-//   - History: a process that is new in an installation takes what happened before its first start with its commands
-//     and jobs held back. Otherwise customers would receive last year's messages again.
+//   - History: a process that is new in an installation takes the events from before its first start, and their
+//     commands and jobs are suppressed. Otherwise customers would receive last year's messages again.
 //
 // # Limits
 //
 // An effect outside of the log is a job, never part of a process. A timer fires when the Config's clock has reached its
-// time; where that clock is set by hand, the runner notices within 30 seconds, or at once by [Runner.Wake]. A rebuild
-// needs all programs that drive processes to be stopped.
+// time. When that clock is moved by hand, the runner notices within 30 seconds, or at once after [Runner.Wake]. A
+// rebuild needs all programs that drive processes to be stopped.
 //
 // # Read on
 //

@@ -17,10 +17,10 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
-// presence is what the process remembers about one user: the latest session.
+// presence is the state for one user: the newest session.
 type presence struct{ Session id.Session }
 
-// oneAtATime ends a person's earlier session when a new one starts. There is one instance for each user.
+// oneAtATime ends a user's earlier session when a new one starts. There is one instance for each user.
 func oneAtATime() processmanagers.Process[presence] {
 	return processmanagers.Process[presence]{
 		Name: "one_at_a_time",
@@ -77,13 +77,13 @@ func Example() {
 		t.Must(err)
 	}
 
-	// What the process wanted comes back as an event, which tells who wanted it and why.
+	// The command of the process becomes an event, whose metadata has the actor and the cause.
 	ended := kit.Store.Subscribe(ctx, last.Position, []string{events.SessionEnded{}.EventType()})
 	defer ended.Close()
 	for item, err := ended.Next(ctx); ; item, err = ended.Next(ctx) {
 		t.Must(err)
 		if item.Event == nil {
-			continue // nothing wanted up to here
+			continue // no event of this type up to here
 		}
 		meta := item.Event.Meta
 		fmt.Println("first session ended:", meta.AggregateID == id.Any(first))

@@ -25,7 +25,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
-// parcel is the event of the tests: What happened to the parcel No.
+// parcel is the event of these tests: What happened to the parcel No.
 type parcel struct {
 	No   string
 	What string
@@ -33,7 +33,7 @@ type parcel struct {
 
 func (parcel) EventType() string { return "test.Parcel.v1" }
 
-// deliver is the command of the tests.
+// deliver is the command of these tests.
 type deliver struct {
 	No  string
 	Why string
@@ -41,25 +41,26 @@ type deliver struct {
 
 func (deliver) CommandName() string { return "test.Deliver" }
 
-// Target is the parcel.
+// Target derives the id from the parcel's number.
 func (d deliver) Target() commands.Target {
 	return commands.At("parcel", id.Derive[id.Any]("parcel", d.No))
 }
 func (deliver) Validate() error { return nil }
 
-// ring is the job of the tests.
+// ring is the job of these tests.
 type ring struct{ No string }
 
 func (ring) Kind() string { return "test.ring" }
 
-// trip is the state: the inputs so far.
+// trip is the state of the process courier: the words of all inputs so far.
 type trip struct {
 	Seen []string
 	Over bool
 }
 
-// courier reacts: "deliver" with a command, "ring" with a job, "wait" with a timer of an hour, "calm" disarms it, "bad"
-// is poison, "over" ends. A timeout is answered with a job, a refusal with a command of its own.
+// courier reacts to the word of a parcel event: "deliver" gives a command, "ring" a job, "wait" a timer of an hour,
+// "calm" disarms the timer, "bad" is poison, "over" ends the instance. A timeout gives a job, and
+// the refusal nobody_home a command.
 func courier(name string) processmanagers.Process[trip] {
 	return processmanagers.Process[trip]{
 		Name: name, On: []processmanagers.Handled{processmanagers.On(func(e parcel) string { return e.No })},
@@ -79,7 +80,7 @@ func courier(name string) processmanagers.Process[trip] {
 	}
 }
 
-// decide is what courier says.
+// decide is the Decide of courier. Its only error is for "bad"; the courier named "forgiving" drops the error.
 func decide(s trip, in processmanagers.Input, now time.Time) (out processmanagers.Output, err error) {
 	no := ""
 	if in.Event != nil {
@@ -105,7 +106,7 @@ func decide(s trip, in processmanagers.Input, now time.Time) (out processmanager
 	return out, nil
 }
 
-// word names an input.
+// word describes an input in the state: the event's What, or "timeout" with a name, or "refusal" with a code.
 func word(in processmanagers.Input) string {
 	switch {
 	case in.Event != nil:
@@ -117,7 +118,7 @@ func word(in processmanagers.Input) string {
 	return "refusal " + in.Refusal.Code
 }
 
-// office executes commands and takes jobs, and remembers them.
+// office stands in for bus and job queue: it records what it executes and takes. Safe for concurrent use.
 type office struct {
 	mu      sync.Mutex
 	changed chan struct{}
@@ -129,13 +130,13 @@ type office struct {
 	causes  []jobs.Cause
 }
 
-// act is one execution.
+// act is one command that was executed for the first time.
 type act struct {
 	Cmd  deliver
 	Meta commands.Meta
 }
 
-// newOffice makes one that accepts everything.
+// newOffice makes an office that accepts every command.
 func newOffice() *office {
 	return &office{changed: make(chan struct{}), byID: map[id.Command]bool{}, jobs: map[id.Any]ring{}}
 }
@@ -151,7 +152,7 @@ func (o *office) Execute(ctx context.Context, cmd commands.Command, meta command
 	return bus.Result{}, o.step(ctx, "executed")
 }
 
-// step calls the hook.
+// step calls the hook before, which can fail or stop the program at that step.
 func (o *office) step(ctx context.Context, name string) error {
 	o.mu.Lock()
 	before := o.before
@@ -162,7 +163,7 @@ func (o *office) step(ctx context.Context, name string) error {
 	return before(ctx, name)
 }
 
-// act executes.
+// act records a command the first time, unless the answer that the test has set refuses it.
 func (o *office) act(cmd commands.Command, meta commands.Meta) error {
 	d, _ := cmd.(deliver)
 	o.mu.Lock()
@@ -175,7 +176,7 @@ func (o *office) act(cmd commands.Command, meta commands.Meta) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.byID[meta.CommandID] { // as the bus: a command acts once
+	if !o.byID[meta.CommandID] { // a command acts once, as with the real bus
 		o.byID[meta.CommandID] = true
 		o.acts = append(o.acts, act{d, meta})
 	}
@@ -184,7 +185,7 @@ func (o *office) act(cmd commands.Command, meta commands.Meta) error {
 	return nil
 }
 
-// InsertTx takes a job.
+// InsertTx records a job at once, also when the transaction is rolled back later. The same id is one job.
 func (o *office) InsertTx(ctx context.Context, _ pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
 	if err := o.step(ctx, "job"); err != nil {
 		return err
@@ -199,14 +200,14 @@ func (o *office) InsertTx(ctx context.Context, _ pgx.Tx, job commands.Job, jobID
 	return nil
 }
 
-// setAnswer changes what is said to commands.
+// setAnswer sets the result of later commands.
 func (o *office) setAnswer(answer func(deliver) error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.answer = answer
 }
 
-// until waits for something about the office.
+// until waits up to 10 s for a condition on the office; cond is called with the lock held.
 func (o *office) until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -226,7 +227,7 @@ func (o *office) until(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// EncodeStored writes any command but one about the parcel "secret".
+// EncodeStored refuses the parcel "secret", as the real bus refuses personal fields.
 func (*office) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
 	if d, _ := cmd.(deliver); d.No == "secret" {
 		return "", nil, errors.New("not for a row")
@@ -235,7 +236,7 @@ func (*office) EncodeStored(cmd commands.Command) (name string, body []byte, err
 	return cmd.CommandName(), body, err
 }
 
-// DecodeStored reads the one command of the tests.
+// DecodeStored decodes deliver, the only command here.
 func (*office) DecodeStored(name string, body []byte) (commands.Command, error) {
 	if name != "test.Deliver" {
 		return nil, failure.NewInvalid("unknown_command")
@@ -245,7 +246,7 @@ func (*office) DecodeStored(name string, body []byte) (commands.Command, error) 
 	return d, err
 }
 
-// bench is what a runner stands on.
+// bench has all parts of a runner's Config.
 type bench struct {
 	log    *feedtest.Log
 	db     *postgres.DB
@@ -253,16 +254,16 @@ type bench struct {
 	office *office
 }
 
-// noon is when the tests begin.
+// noon is the instant at which the tests begin.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// newBench makes an empty one.
+// newBench makes a bench with an empty log and an office that accepts everything.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	return &bench{feedtest.New(), pgtest.New(t), clock.NewManual(noon), newOffice()}
 }
 
-// start makes a running engine.
+// start makes a running engine with processes of these names; the test's end stops it.
 func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
 	r := b.open(t, names...)
@@ -273,7 +274,7 @@ func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 	return r
 }
 
-// open makes an engine that is not started.
+// open makes an engine with processes of these names that is not started.
 func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
 	r := processrunner.New(processrunner.Config{
@@ -286,13 +287,13 @@ func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	return r
 }
 
-// meta is the story that all events belong to.
+// meta is the metadata of all events here.
 var meta = events.Metadata{
 	OrgID: id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a"),
 	Actor: events.Actor{Kind: events.ActorUser, ID: "someone", Role: "admin"}, CorrelationID: "the story", At: noon,
 }
 
-// happen appends what happened to a parcel.
+// happen appends words about a parcel and returns the position of the last event.
 func (b *bench) happen(no string, what ...string) (position uint64) {
 	for _, w := range what {
 		position = b.log.Append(meta, parcel{no, w})
@@ -300,7 +301,7 @@ func (b *bench) happen(no string, what ...string) (position uint64) {
 	return position
 }
 
-// seen is the stored state of an instance.
+// seen returns the words in the stored state of an instance, and fails when there is no instance.
 func (b *bench) seen(t testing.TB, process, key string) []string {
 	t.Helper()
 	list := b.seenMaybe(t, process, key)
@@ -310,7 +311,7 @@ func (b *bench) seen(t testing.TB, process, key string) []string {
 	return list
 }
 
-// seenMaybe is seen, nil when there is no instance.
+// seenMaybe is seen, but returns nil when there is no instance.
 func (b *bench) seenMaybe(t testing.TB, process, key string) []string {
 	t.Helper()
 	var body []byte
@@ -330,7 +331,7 @@ func (b *bench) seenMaybe(t testing.TB, process, key string) []string {
 	return append([]string{}, state.Seen...)
 }
 
-// rows counts a table's rows.
+// rows counts the rows of one of the engine's tables.
 func (b *bench) rows(t testing.TB, table string) (n int) {
 	t.Helper()
 	if err := b.db.Owner.QueryRow(t.Context(),
@@ -340,7 +341,7 @@ func (b *bench) rows(t testing.TB, table string) (n int) {
 	return n
 }
 
-// taken waits until a process has taken a position.
+// taken waits up to 15 s until a process has taken all events up to a position.
 func taken(t testing.TB, r *processrunner.Runner, process string, position uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -350,7 +351,7 @@ func taken(t testing.TB, r *processrunner.Runner, process string, position uint6
 	}
 }
 
-// poll waits for a condition that nothing signals.
+// poll checks a condition every 5 ms for up to 10 s, for changes that no channel reports.
 func poll(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -21,25 +21,26 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Waits between attempts of a command whose failure may pass, and between looks for commands left by an earlier
-// program.
+// Waits between attempts of a command whose failure may pass, and between searches for commands that an earlier program
+// left behind.
 const (
 	firstRetry  = 50 * time.Millisecond
 	longRetry   = 30 * time.Second
 	outboxRound = 30 * time.Second
 )
 
-// outbox executes the stored commands of a process: in order within an instance, instances in parallel.
+// outbox executes the stored commands of a process: in order within an instance, instances in parallel. Safe for
+// concurrent use.
 type outbox struct {
 	round *round
 	mu    sync.Mutex
-	busy  map[string]bool // keys being worked on; true: look again before ending
+	busy  map[string]bool // instances with a running worker; true: a command was added, so look again before ending
 }
 
-// init makes it ready.
+// init sets the fields; it exists because an outbox holds a mutex and must not be copied.
 func (o *outbox) init(d *round) { o.round, o.busy = d, map[string]bool{} }
 
-// kick has an instance's commands executed.
+// kick starts a worker for an instance, or makes the running one look again.
 func (o *outbox) kick(ctx context.Context, key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,7 +55,7 @@ func (o *outbox) kick(ctx context.Context, key string) {
 	o.round.loops.Go("commands", func(ctx context.Context) { o.work(ctx, key) })
 }
 
-// sweep finds commands that were stored before this program drove the process.
+// sweep searches every outboxRound for instances with commands, among them those that an earlier program stored.
 func (o *outbox) sweep(ctx context.Context) {
 	d := o.round
 	for {
@@ -76,7 +77,7 @@ func (o *outbox) sweep(ctx context.Context) {
 	}
 }
 
-// work executes an instance's commands until there is none.
+// work executes an instance's commands one by one until none is left, and repeats a failed one with growing waits.
 func (o *outbox) work(ctx context.Context, key string) {
 	pause := loop.Backoff{Min: firstRetry, Max: longRetry}
 	waiting := false
@@ -89,8 +90,8 @@ func (o *outbox) work(ctx context.Context, key string) {
 		more, err := o.next(ctx, key)
 		if err != nil {
 			if ctx.Err() == nil {
-				o.round.r.logger.WarnContext(ctx, "process command is tried again", "process", o.round.name, "key", key,
-					"error", err, "retry_in", pause.Pause())
+				o.round.r.logger.WarnContext(ctx, "process command will be tried again", "process", o.round.name,
+					"key", key, "error", err, "retry_in", pause.Pause())
 			}
 			if !waiting {
 				waiting = true
@@ -111,7 +112,7 @@ func (o *outbox) work(ctx context.Context, key string) {
 	o.rest(key)
 }
 
-// rest ends the work on a key unless somebody kicked it meanwhile.
+// rest ends the worker of an instance; false when a command was added meanwhile.
 func (o *outbox) rest(key string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,7 +124,7 @@ func (o *outbox) rest(key string) bool {
 	return true
 }
 
-// storedCommand is a command's row.
+// storedCommand is one row of the table commands. Body and Cause are JSON.
 type storedCommand struct {
 	ID    uuid.UUID
 	Name  string
@@ -131,7 +132,8 @@ type storedCommand struct {
 	Cause []byte
 }
 
-// next executes an instance's first command; false when there is none. An error means: try again.
+// next executes an instance's oldest command and deletes its row. It returns false when there is none. After an error
+// the same command is executed again.
 func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	d := o.round
 	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandSQL), d.name, key)
@@ -164,7 +166,7 @@ func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	return false, fmt.Errorf("execute %s: %w", row.Name, err)
 }
 
-// execute runs a command on behalf of the process.
+// execute runs a command with the process as its actor, and holds one of the slots that bound concurrency.
 func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uuid.UUID, cause jobs.Cause) error {
 	d := o.round
 	select {
@@ -181,7 +183,7 @@ func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uu
 	return err
 }
 
-// refusal tells whether a failure is final: the command was understood and will not be done.
+// refusal reports whether a failure is final: a repeat of the command would fail again.
 func refusal(err error) bool {
 	switch failure.KindOf(err) {
 	case failure.Internal, failure.Unavailable, failure.Limited:
@@ -192,7 +194,7 @@ func refusal(err error) bool {
 	return true
 }
 
-// refused gives a refusal to the instance; the command's row goes in the same transaction.
+// refused gives a refusal to the instance as an input and deletes the command's row in the same transaction.
 func (o *outbox) refused(
 	ctx context.Context, key string, cmd commands.Command, row storedCommand, cause jobs.Cause, why error,
 ) error {
@@ -220,5 +222,5 @@ func (o *outbox) refused(
 	return err
 }
 
-// passingAlways marks an error of a plain query: looking again cannot do harm.
+// passingAlways marks the error of a plain query as one to repeat: repeating a read does no harm.
 func passingAlways(err error) error { return fmt.Errorf("%w: %w", postgres.ErrPassing, err) }

@@ -14,18 +14,19 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// checkpointRound is how often the checkpoint is stored. It may lag: what is read again is ignored.
+// checkpointRound is how often the checkpoint is stored. A late checkpoint is harmless: events that are read again are
+// ignored.
 const checkpointRound = 500 * time.Millisecond
 
-// process is a registered process.
+// process is a registered process with its progress. Its state and fault are guarded by mu.
 type process struct {
 	r    *Runner
 	name string
 	want feed.Wanted
 	def  processmanagers.Erased
 
-	timers   chan struct{} // wakes the scheduler
-	retry    chan struct{} // wakes a process that stopped
+	timers   chan struct{} // wakes the loop that fires timers
+	retry    chan struct{} // wakes a process that has stopped
 	retrying atomic.Int64
 	track    tracker
 
@@ -34,16 +35,16 @@ type process struct {
 	fault string
 }
 
-// poison marks an input that a process cannot take.
+// poison is an error that stops the process until a retry, because repeating the input would fail again.
 type poison struct {
 	error
-	stack string // of a panic
+	stack string // of a panic, else ""
 }
 
-// Unwrap gives the cause.
+// Unwrap lets errors.Is see the reason.
 func (p *poison) Unwrap() error { return p.error }
 
-// Register adds processes; before Start only.
+// Register adds processes. Call it before Start; Start fails when a name is registered twice.
 func (r *Runner) Register(list ...processmanagers.Any) {
 	for _, one := range list {
 		def := one.Erase()
@@ -56,7 +57,7 @@ func (r *Runner) Register(list ...processmanagers.Any) {
 	}
 }
 
-// step runs the pure functions of the process. A panic or an error of theirs is poison.
+// step runs the pure functions of the process. An error or a panic in them is poison.
 func (p *process) step(
 	state []byte, in processmanagers.Input, now time.Time,
 ) (next processmanagers.Stepped, err error) {
@@ -71,7 +72,7 @@ func (p *process) step(
 	return next, nil
 }
 
-// stackOf is the stack of the panic in an error's chain, "" without one.
+// stackOf returns the stack of the first panic in an error's chain, "" when there is none.
 func stackOf(err error) string {
 	for err != nil {
 		var bad *poison
@@ -86,7 +87,8 @@ func stackOf(err error) string {
 	return ""
 }
 
-// drive runs the process while this program leads. A poisonous input stops it until a retry.
+// drive runs the process while this program leads. A poisonous input stops it until a retry; after other failures it
+// starts again in a second.
 func (p *process) drive(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := p.run(ctx)
@@ -109,18 +111,18 @@ func (p *process) drive(ctx context.Context) {
 	p.show(StateWaiting, "")
 }
 
-// round is one run of a process, from its start to its stop.
+// round is one run of a process, from its start or restart to a failure or the end of the leadership.
 type round struct {
 	*process
 	lanes    lanes
 	outbox   outbox
-	liveFrom uint64 // outputs of events up to here are suppressed
-	caughtUp uint64 // timers fire from here on
-	fail     context.CancelCauseFunc
-	loops    *loop.Group // ends with the round
+	liveFrom uint64                  // outputs of events up to this position are suppressed
+	caughtUp uint64                  // timers fire once all events up to this position are taken
+	fail     context.CancelCauseFunc // ends the round; the first error counts
+	loops    *loop.Group             // ends with the round
 }
 
-// run drives the process until something fails.
+// run drives the process until a part fails or ctx ends, and stops all parts before it returns.
 func (p *process) run(ctx context.Context) error {
 	var checkpoint, liveFrom uint64
 	err := p.r.cfg.DB.Owner.QueryRow(ctx,
@@ -154,8 +156,8 @@ func (p *process) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// guarded calls a part of a round. A panic of it is poison: going on without the part, or repeating it unseen, could
-// lose what it had at hand.
+// guarded calls a part of a round and turns a panic into poison: continuing without the part, or repeating it in
+// silence, could lose the input it was working on.
 func guarded(part func() error) error {
 	err := loop.Try(part)
 	if stack := loop.StackOf(err); stack != "" {
@@ -164,12 +166,12 @@ func guarded(part func() error) error {
 	return err
 }
 
-// checkpointSQL stores the low-water mark and forgets ended instances that it has passed.
+// checkpointSQL stores the low-water mark and deletes ended instances whose last event lies before it.
 const checkpointSQL = `
 with moved as (update {schema}.processes set checkpoint = $2 where name = $1 and checkpoint < $2)
 delete from {schema}.instances where process = $1 and ended and last_position <= $2`
 
-// keepCheckpoint stores the low-water mark from time to time and at the end.
+// keepCheckpoint stores the low-water mark every checkpointRound and once more at the end. It also ends StateHistory.
 func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
 	save := func(ctx context.Context) {
 		low := d.track.low()

@@ -16,14 +16,14 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// pageLimit is how many events are taken from the feed at a time, and about how many wait in memory for their turn.
+// pageLimit is how many events are read from the feed at a time; about as many wait in memory for their turn.
 const pageLimit = 256
 
-// topic is what a process subscribes to: the whole log.
+// topic is the name of the subscription in Watermill; every process subscribes to the whole log.
 const topic = "$all"
 
-// route runs a Watermill router for the process: our subscriber hands events over in order, the router calls the
-// handler for each in a goroutine of its own, and lanes keep those of one instance in order.
+// route runs a Watermill router for the process. Our subscriber delivers events in order, the router calls the handler
+// for each in a goroutine of its own, and lanes keep the events of one instance in order.
 func (d *round) route(ctx context.Context, after uint64) error {
 	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: 4 * time.Second}, watermill.NopLogger{})
 	if err != nil {
@@ -45,7 +45,7 @@ func (d *round) route(ctx context.Context, after uint64) error {
 	return router.Run(ctx)
 }
 
-// stopOnError is the outermost middleware: what repeating does not help with stops the process, visibly.
+// stopOnError is the outermost middleware: an error that a retry cannot help stops the process, visibly.
 func (d *round) stopOnError(next message.HandlerFunc) message.HandlerFunc {
 	return func(msg *message.Message) ([]*message.Message, error) {
 		out, err := next(msg)
@@ -56,25 +56,25 @@ func (d *round) stopOnError(next message.HandlerFunc) message.HandlerFunc {
 	}
 }
 
-// delivery is an event on its way to the handler.
+// delivery is an event on its way to the handler; it travels in the context of the message.
 type delivery struct {
 	event *events.Envelope
 	key   string
-	fault error // the event cannot be read, or its key cannot be told
+	fault error // the event cannot be decoded, or Key has panicked
 	turn  *turn
 	mark  *mark
 }
 
-// deliveryKey is where a message's context carries its delivery.
+// deliveryKey is the key of the delivery in a message's context.
 type deliveryKey struct{}
 
-// deliveryOf finds the delivery of a message.
+// deliveryOf finds the delivery of a message that source has sent.
 func deliveryOf(msg *message.Message) *delivery {
 	d, _ := msg.Context().Value(deliveryKey{}).(*delivery)
 	return d
 }
 
-// takeEvent handles one event when its turn has come.
+// takeEvent waits for the turn of one event and takes it. An event with a fault is poison.
 func (d *round) takeEvent(ctx context.Context, v *delivery) error {
 	if err := v.turn.wait(ctx); err != nil {
 		return err
@@ -88,13 +88,13 @@ func (d *round) takeEvent(ctx context.Context, v *delivery) error {
 	})
 }
 
-// source is a Watermill subscriber that gives the events of the feed that the process wants.
+// source is a Watermill subscriber that delivers the events of the feed that the process handles.
 type source struct {
 	*round
 	after uint64
 }
 
-// Subscribe begins to give messages; the channel is closed when ctx ends.
+// Subscribe starts a goroutine that sends messages; it closes the channel when ctx ends.
 func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Message, error) {
 	out := make(chan *message.Message)
 	go func() {
@@ -106,10 +106,10 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 	return out, nil
 }
 
-// Close has nothing to do: the context ends the subscription.
+// Close does nothing: the end of the context ends the subscription.
 func (s *source) Close() error { return nil }
 
-// give reads the log: as a stream while it is behind, then page by page.
+// give reads the log until ctx ends: as a stream while it is behind, then page by page.
 func (s *source) give(ctx context.Context, out chan<- *message.Message) error {
 	window := make(chan struct{}, pageLimit)
 	for ctx.Err() == nil {
@@ -133,7 +133,7 @@ func (s *source) give(ctx context.Context, out chan<- *message.Message) error {
 	return nil
 }
 
-// pass gives the messages of a page.
+// pass sends the events of a page that were not sent before, then notes that all of the page have begun.
 func (s *source) pass(ctx context.Context, out chan<- *message.Message, window chan struct{}, page feed.Page) {
 	for _, e := range page.Events {
 		if e.Position > s.after && !s.send(ctx, out, window, e) {
@@ -146,7 +146,8 @@ func (s *source) pass(ctx context.Context, out chan<- *message.Message, window c
 	}
 }
 
-// send gives one message, unless the event belongs to no instance.
+// send sends one event as a message, when it belongs to an instance. It waits while pageLimit events are in progress,
+// and returns false when ctx ends.
 func (s *source) send(ctx context.Context, out chan<- *message.Message, window chan struct{}, e *events.Envelope) bool {
 	key, err := s.keyOf(e)
 	if key == "" && err == nil {
@@ -166,7 +167,7 @@ func (s *source) send(ctx context.Context, out chan<- *message.Message, window c
 	case <-ctx.Done():
 		return false
 	}
-	go func() { // the router's answer
+	go func() { // waits for the router's answer
 		defer func() { <-window }()
 		select {
 		case <-msg.Acked():
@@ -179,7 +180,7 @@ func (s *source) send(ctx context.Context, out chan<- *message.Message, window c
 	return true
 }
 
-// keyOf is the instance of an event.
+// keyOf returns the key of an event's instance. A panic in Key is an error.
 func (s *source) keyOf(e *events.Envelope) (key string, err error) {
 	if u, ok := e.Event.(feed.Undecodable); ok {
 		return "", u.Cause

@@ -21,34 +21,37 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
+// migrations creates the engine's own tables, for states, commands and timers.
+//
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// leaderLock is held by the one program that drives the processes of an installation.
+// leaderLock is the advisory lock of the one program that drives the processes of an installation.
 const leaderLock = "processes"
 
-// Config is what the engine is built from.
+// Config has the parts that the engine works with. Feed, DB, Clock and Bus are required.
 type Config struct {
-	Feed   *feed.Feed // started and stopped by the owner
+	Feed   *feed.Feed // the caller starts and stops it
 	DB     *postgres.DB
 	Clock  clock.Clock
-	Logger *slog.Logger // nil discards
-	// Bus executes the commands of the processes: a [bus.Bus].
+	Logger *slog.Logger // nil: nothing is logged
+	// Bus executes the commands of the processes; package bus implements it.
 	Bus Bus
-	// Jobs takes their jobs: a jobs/runner.Runner. It may be nil when no process wants a job.
+	// Jobs enqueues their jobs; package jobrunner implements it. It may be nil when no process asks for a job.
 	Jobs Jobs
-	// Concurrency is how many inputs and commands are worked on at once; zero means 8.
+	// Concurrency is how many inputs and commands are handled at the same time; zero means 8.
 	Concurrency int
 }
 
-// Bus executes commands, and turns those that wait for their execution into rows and back.
+// Bus executes commands, and encodes those that wait for their execution as rows.
 type Bus interface {
-	// Execute gives nil for a command that was accepted. A failure that may pass (internal, unavailable, limited, or
-	// concurrent_change) is tried again, any other is a refusal, which the process is told.
+	// Execute returns nil for a command that was accepted. After a failure that may pass (internal, unavailable,
+	// limited, or concurrent_change) the runner tries again. Any other failure is a refusal, and an input of the
+	// process.
 	Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error)
-	// EncodeStored makes a row. What it refuses stops the process.
+	// EncodeStored encodes a command for a row. An error stops the process.
 	EncodeStored(cmd commands.Command) (name string, body []byte, err error)
-	// DecodeStored reads a row.
+	// DecodeStored decodes a command from a row that EncodeStored has filled.
 	DecodeStored(name string, body []byte) (commands.Command, error)
 }
 
@@ -57,17 +60,17 @@ type Jobs interface {
 	InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error
 }
 
-// Runner drives the registered processes.
+// Runner drives the registered processes. Safe for concurrent use after Start.
 type Runner struct {
 	cfg       Config
 	logger    *slog.Logger
 	processes []*process
 	byName    map[string]*process
-	slots     chan struct{} // one for each input or command being worked on
+	slots     chan struct{} // one for each input or command in progress
 	loops     *loop.Group
 }
 
-// New makes an engine without processes.
+// New makes an engine without processes; call Register, then Start.
 func New(cfg Config) *Runner {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -92,10 +95,10 @@ func (r *Runner) Start(ctx context.Context) error {
 	})
 }
 
-// Stop ends all work and returns when it has ended. What was not finished is taken up when the next program starts.
+// Stop ends all work and returns when the last goroutine has ended. The next program that starts finishes the rest.
 func (r *Runner) Stop() { r.loops.Stop() }
 
-// prepare migrates the tables and registers new processes: their history ends here.
+// prepare creates the tables and a row for each new process. Events before this moment are history for a new process.
 func (r *Runner) prepare(ctx context.Context) error {
 	if len(r.byName) != len(r.processes) {
 		return fmt.Errorf("a process is registered twice")
@@ -120,12 +123,12 @@ func (r *Runner) prepare(ctx context.Context) error {
 	return nil
 }
 
-// sql puts the engine's schema in.
+// sql replaces {schema} by the schema of the engine's own tables.
 func (r *Runner) sql(text string) string {
 	return strings.ReplaceAll(text, "{schema}", r.cfg.DB.Namespace.Schema("processes"))
 }
 
-// run leads whenever it can.
+// run waits for the leader's lock, leads, and begins again when the lock was lost, until ctx ends.
 func (r *Runner) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
@@ -140,10 +143,10 @@ func (r *Runner) run(ctx context.Context) {
 	}
 }
 
-// lockRound is how often the leader proves that it still holds the lock.
+// lockRound is how often the leader checks that it still holds the lock.
 const lockRound = time.Second
 
-// lead drives all processes until ctx ends or the lock is lost, and gives the lock back.
+// lead drives all processes until ctx ends or the lock is lost. It stops all work before it releases the lock.
 func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
 	term := loop.Within(ctx, r.logger)
 	defer lock.Unlock()
@@ -156,26 +159,26 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
 		return err
 	})
 	if err != nil {
-		r.logger.WarnContext(ctx, "processes no longer driven here", "error", err)
+		r.logger.WarnContext(ctx, "leadership of processes lost", "error", err)
 	}
 }
 
-// Wake looks at once for timers that are due: for a clock that was moved by hand.
+// Wake looks for due timers at once. Tests and demos call it after moving the clock by hand.
 func (r *Runner) Wake() {
 	for _, p := range r.processes {
 		loop.Wake(p.timers)
 	}
 }
 
-// Retry has a stopped process try its input again.
+// Retry makes a stopped process try its input again. An unknown name or a running process is ignored.
 func (r *Runner) Retry(name string) {
 	if p := r.byName[name]; p != nil {
 		loop.Wake(p.retry)
 	}
 }
 
-// Rebuild has a process derive its state anew from the log, with outputs suppressed up to where it had read. No program
-// may be driving the processes meanwhile.
+// Rebuild deletes the states and timers of a process, so that the next start derives them from the log, with outputs
+// suppressed up to the old checkpoint. It fails while a program drives the processes.
 func (r *Runner) Rebuild(ctx context.Context, name string) error {
 	if r.byName[name] == nil {
 		return fmt.Errorf("there is no process %q", name)
@@ -206,7 +209,7 @@ func (r *Runner) Rebuild(ctx context.Context, name string) error {
 	})
 }
 
-// WaitFor waits until a process that is driven here has taken every event up to a position.
+// WaitFor waits until a process that this program drives has taken every event up to a position, or ctx ends.
 func (r *Runner) WaitFor(ctx context.Context, name string, position uint64) error {
 	p := r.byName[name]
 	if p == nil {

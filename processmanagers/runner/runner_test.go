@@ -77,7 +77,7 @@ func TestRunner_TakesEveryEventOnceThroughRestarts(t *testing.T) {
 				last = b.happen(fmt.Sprint("p", no), w)
 			}
 		}
-		r.Stop() // in the middle of the work
+		r.Stop() // while events are being taken
 	}
 	taken(t, b.start(t, "courier"), "courier", last)
 	for no := range 5 {
@@ -102,7 +102,8 @@ func TestRunner_RedeliveredEventsAreIgnored(t *testing.T) {
 		`update `+b.db.Namespace.Schema("processes")+`.processes set checkpoint = 0`); err != nil {
 		t.Fatal(err)
 	}
-	// The ended instance's row was kept or purged, depending on the checkpoint: what was done has the same ids anyway.
+	// Whether the row of the ended instance was deleted depends on the checkpoint. The outputs have the same ids in
+	// both cases.
 	taken(t, b.start(t, "courier"), "courier", b.happen("p2", "on"))
 	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
 	if len(b.office.acts) != 2 || len(b.office.jobs) != 1 {
@@ -272,7 +273,7 @@ func TestRunner_EventToCommandTakesMilliseconds(t *testing.T) {
 	}
 	slices.Sort(slowest)
 	t.Logf("median %v, slowest %v", slowest[len(slowest)/2], slowest[len(slowest)-1])
-	if slowest[len(slowest)/2] > 250*time.Millisecond { // a poll somewhere would cost more
+	if slowest[len(slowest)/2] > 250*time.Millisecond { // polling instead of waking would take longer
 		t.Errorf("median %v", slowest[len(slowest)/2])
 	}
 }

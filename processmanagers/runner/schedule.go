@@ -14,13 +14,13 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// How timers are looked for.
+// How due timers are searched.
 const (
-	timerPage  = 200
-	timerRound = 30 * time.Second // at the latest, for a clock that was set
+	timerPage  = 200              // timers in one query
+	timerRound = 30 * time.Second // longest wait between two searches, in case the clock was moved
 )
 
-// dueTimer is a timer's row.
+// dueTimer is one row of the table timers. Cause is JSON.
 type dueTimer struct {
 	Key   string
 	Name  string
@@ -28,8 +28,8 @@ type dueTimer struct {
 	Cause []byte
 }
 
-// schedule fires timers that are due. It begins when the process has read all there was at its start: an event that
-// disarms a timer may be among it.
+// schedule fires timers that are due, until ctx ends. It begins when the process has taken all events that were in the
+// log at its start, because one of them may disarm a timer.
 func (d *round) schedule(ctx context.Context) error {
 	if err := d.track.wait(ctx, d.caughtUp); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (d *round) schedule(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			d.r.logger.WarnContext(ctx, "timers cannot be looked at", "process", d.name, "error", err)
+			d.r.logger.WarnContext(ctx, "timers cannot be read", "process", d.name, "error", err)
 			wait = time.Second
 		case full:
 			continue
@@ -61,7 +61,7 @@ func (d *round) schedule(ctx context.Context) error {
 	}
 }
 
-// fireDue fires a page of due timers; full tells that there may be more.
+// fireDue fires up to timerPage due timers in parallel. full reports that more may be due.
 func (d *round) fireDue(ctx context.Context) (full bool, err error) {
 	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectDueSQL), d.name, d.r.cfg.Clock.Now(), timerPage)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *round) fireDue(ctx context.Context) (full bool, err error) {
 	return len(due) == timerPage, err
 }
 
-// fire gives a timer to its instance, unless it was moved or disarmed meanwhile.
+// fire gives a timer to its instance, unless the timer was moved or disarmed since it was read.
 func (d *round) fire(ctx context.Context, t dueTimer) error {
 	var cause jobs.Cause
 	if err := json.Unmarshal(t.Cause, &cause); err != nil {

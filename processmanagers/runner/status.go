@@ -1,27 +1,27 @@
 package processrunner
 
-// State is how a process is doing.
+// State says how a process is doing; shown on /readyz and by the command line.
 type State string
 
-// The states.
+// The states; only a running process has outputs.
 const (
 	StateWaiting State = "waiting" // another program drives it
-	StateHistory State = "history" // reads what happened before it was registered; outputs suppressed
+	StateHistory State = "history" // takes events from before its registration; outputs are suppressed
 	StateRunning State = "running"
-	StateStopped State = "stopped" // met an input that it cannot take; see Error
+	StateStopped State = "stopped" // has met an input that it cannot take; see Error
 )
 
-// Status is one process's progress.
+// Status is one process's state at an instant.
 type Status struct {
 	Name     string
 	State    State
-	Position uint64 // every event up to here is taken
+	Position uint64 // every event up to here was taken
 	Head     uint64
-	Retrying int // instances whose command is being tried again
+	Retrying int // instances whose command is tried again
 	Error    string
 }
 
-// Status tells about every registered process, in the order of registration.
+// Status returns the state of every registered process, in the order of registration. It asks no database.
 func (r *Runner) Status() []Status {
 	head := r.cfg.Feed.Head()
 	all := make([]Status, 0, len(r.processes))
@@ -37,7 +37,7 @@ func (r *Runner) Status() []Status {
 	return all
 }
 
-// show sets the state.
+// show publishes the state; fault is empty unless the process has stopped.
 func (p *process) show(state State, fault string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,20 +21,22 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// input is one thing that happened to an instance, and what its outputs carry on.
+// input is an input of an instance, with everything that its outputs need.
 type input struct {
 	processmanagers.Input
 	key        string
-	id         string // identifies the input for ever: ids of its commands and jobs are derived from it
-	position   uint64 // of an event; 0 for others
+	id         string // never changes; ids of the input's commands and jobs derive from it
+	position   uint64 // of an event; 0 for timeouts and refusals
 	cause      jobs.Cause
-	suppressed bool      // outputs are, except timers
-	at         time.Time // of a suppressed event: its own time, so that timers are armed as they would have been
-	// claim takes the row that the input comes from, in the same transaction; false when it is gone. nil for events.
+	suppressed bool      // commands and jobs are suppressed, timers are not
+	at         time.Time // time of a suppressed event, so that timers are armed as they would have been then
+	// claim deletes the row that the input comes from, in the same transaction; false when the row is gone. nil for
+	// events.
 	claim func(ctx context.Context, tx pgx.Tx) (bool, error)
 }
 
-// causeOf is what an event's outputs carry on.
+// causeOf is the cause of an event's outputs: its organization and actor, and the event as the causation. An event
+// without a correlation starts one.
 func causeOf(e *events.Envelope) jobs.Cause {
 	c := jobs.Cause{
 		OrgID: e.Meta.OrgID, Actor: e.Meta.Actor, CorrelationID: e.Meta.CorrelationID, CausationID: e.ID.String(),
@@ -45,13 +47,14 @@ func causeOf(e *events.Envelope) jobs.Cause {
 	return c
 }
 
-// passing tells whether an error may pass by itself.
+// passing reports whether an error may pass by itself, so that the input is tried again.
 func passing(err error) bool {
 	var bad *poison
 	return errors.Is(err, postgres.ErrPassing) && !errors.As(err, &bad)
 }
 
-// take gives an input to its instance and writes what it leads to, all in one transaction. The instance's lane is held.
+// take gives an input to its instance and writes the new state and the outputs in one transaction. An input that was
+// taken before changes nothing. The caller holds the instance's turn.
 func (d *round) take(ctx context.Context, in input) error {
 	select {
 	case d.r.slots <- struct{}{}:
@@ -97,11 +100,12 @@ func (d *round) take(ctx context.Context, in input) error {
 	return nil
 }
 
-// lockInstanceSQL reads the row and keeps others from it until the transaction ends.
+// lockInstanceSQL reads the row and locks it until the transaction ends.
 const lockInstanceSQL = `
 select state, last_position, ended from {schema}.instances where process = $1 and key = $2 for update`
 
-// instance loads and locks an instance's row.
+// instance loads and locks an instance's row. A missing or ended instance has no state; last is the position of its
+// newest event.
 func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (state []byte, last uint64, err error) {
 	var ended bool
 	err = tx.QueryRow(ctx, d.r.sql(lockInstanceSQL), d.name, key).Scan(&state, &last, &ended)
@@ -109,12 +113,12 @@ func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (state []by
 		return nil, 0, nil
 	}
 	if ended {
-		state = nil // a new beginning
+		state = nil // the instance begins anew
 	}
 	return state, last, err
 }
 
-// The statements of an input's outcome.
+// Statements on instances, timers and commands.
 const (
 	upsertInstanceSQL = `
 insert into {schema}.instances (process, key, state, last_position, ended) values ($1, $2, $3, $4, $5)
@@ -140,7 +144,7 @@ where process = $1 and due_at <= $2 order by due_at, key, name limit $3`
 	deleteDueTimerSQL = `delete from {schema}.timers where process = $1 and key = $2 and name = $3 and due_at = $4`
 )
 
-// write stores state, timers, commands and jobs.
+// write queues state, timers and commands in one batch, and enqueues the jobs. An ended instance keeps no timer.
 func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, next processmanagers.Stepped) error {
 	cause, err := json.Marshal(in.cause)
 	if err != nil {
@@ -185,8 +189,8 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 	return nil
 }
 
-// storable is a JSON document with U+FFFD in place of NUL, which a column of type jsonb refuses: one in a text from
-// outside must not stop a process for everybody.
+// storable replaces NUL in a JSON document by U+FFFD, because a column of type jsonb refuses NUL. A NUL in a text from
+// outside must not stop the process for all customers.
 func storable(document []byte) []byte {
 	if !bytes.Contains(document, []byte(`\u0000`)) {
 		return document
@@ -194,7 +198,7 @@ func storable(document []byte) []byte {
 	return bytes.ReplaceAll(document, []byte(`\u0000`), []byte(`\ufffd`))
 }
 
-// queueCommands stores commands for the outbox.
+// queueCommands stores commands for the outbox. Their ids derive from the input, so a repeated input adds none.
 func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []commands.Command) error {
 	for i, cmd := range list {
 		name, body, err := d.r.cfg.Bus.EncodeStored(cmd)

@@ -7,12 +7,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// tracker knows the low-water mark of events that are worked on in parallel: every event up to it is done. Safe for
+// tracker keeps the low-water mark of events that are handled in parallel: every event up to the mark is done. Safe for
 // concurrent use.
 type tracker struct {
 	mu      sync.Mutex
 	open    []*mark // in the order of the log
-	seen    uint64  // no wanted event up to here is missing from open
+	seen    uint64  // every wanted event up to here was begun
 	done    uint64  // the low-water mark
 	changed chan struct{}
 }
@@ -23,7 +23,7 @@ type mark struct {
 	finished bool
 }
 
-// reset starts again after a position.
+// reset forgets all events and sets the low-water mark to a position, at the start of a round.
 func (t *tracker) reset(position uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,7 +31,7 @@ func (t *tracker) reset(position uint64) {
 	t.announce()
 }
 
-// begin notes an event.
+// begin adds an event; call it in the order of the log.
 func (t *tracker) begin(position uint64) *mark {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,7 +40,7 @@ func (t *tracker) begin(position uint64) *mark {
 	return m
 }
 
-// finish notes that an event is done.
+// finish marks an event as done and moves the low-water mark when it can.
 func (t *tracker) finish(m *mark) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +48,7 @@ func (t *tracker) finish(m *mark) {
 	t.settle()
 }
 
-// look notes that everything wanted up to a position was begun.
+// look notes that every wanted event up to a position was begun.
 func (t *tracker) look(position uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *tracker) look(position uint64) {
 	t.settle()
 }
 
-// settle moves the low-water mark; the lock is held.
+// settle moves the low-water mark past finished events. The caller holds the lock.
 func (t *tracker) settle() {
 	before := t.done
 	for len(t.open) > 0 && t.open[0].finished {
@@ -71,7 +71,7 @@ func (t *tracker) settle() {
 	}
 }
 
-// announce wakes who waits; the lock is held.
+// announce wakes all waiters. The caller holds the lock.
 func (t *tracker) announce() {
 	if t.changed != nil {
 		close(t.changed)
@@ -79,14 +79,14 @@ func (t *tracker) announce() {
 	}
 }
 
-// low is the low-water mark.
+// low is the position up to which every event is done.
 func (t *tracker) low() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.done
 }
 
-// wait returns when the low-water mark has reached a position.
+// wait returns when the low-water mark has reached a position, or ctx ended.
 func (t *tracker) wait(ctx context.Context, position uint64) error {
 	for {
 		t.mu.Lock()
@@ -105,21 +105,22 @@ func (t *tracker) wait(ctx context.Context, position uint64) error {
 	}
 }
 
-// lanes let inputs of one instance pass one by one, in the order in which they entered. The zero value is ready.
+// lanes make the inputs of one instance pass one by one, in the order in which they entered. The zero value is ready.
+// Safe for concurrent use.
 type lanes struct {
 	mu   sync.Mutex
-	last map[string]chan struct{} // closed when the last one of a key has left
+	last map[string]chan struct{} // by key: closed when the newest turn is left
 }
 
-// turn is a place in a lane.
+// turn is one place in the lane of a key.
 type turn struct {
 	lanes  *lanes
 	key    string
-	before <-chan struct{} // nil: nobody was there
+	before <-chan struct{} // closed when the turn before is left; nil for the first one
 	own    chan struct{}
 }
 
-// enter takes the place behind everybody of the key. The turn must be left.
+// enter takes the last place in the lane of a key. The caller must leave the turn, or the lane is blocked.
 func (l *lanes) enter(key string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +135,7 @@ func (l *lanes) enter(key string) *turn {
 	return t
 }
 
-// wait returns when everybody before has left. All users of the lanes share ctx: when it ends, none goes on.
+// wait returns when all turns before were left. All users of the lanes share ctx: when it ends, every wait fails.
 func (t *turn) wait(ctx context.Context) error {
 	if t.before != nil {
 		select {
@@ -145,7 +146,7 @@ func (t *turn) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave lets the next one pass.
+// leave lets the next turn of the lane pass. Call it once.
 func (t *turn) leave() {
 	t.lanes.mu.Lock()
 	defer t.lanes.mu.Unlock()

@@ -147,7 +147,7 @@ func TestRunner_KilledAtEachStepDoesEverythingOnce(t *testing.T) {
 						return nil
 					}
 					select {
-					case <-killed: // only once
+					case <-killed: // only the first time
 						return nil
 					default:
 					}
@@ -155,7 +155,7 @@ func TestRunner_KilledAtEachStepDoesEverythingOnce(t *testing.T) {
 					go r.Stop()
 					<-ctx.Done()
 					if lateError {
-						return nil // the end is met at the next statement
+						return nil // the next statement finds the connection closed
 					}
 					return ctx.Err()
 				}

@@ -1,5 +1,5 @@
 // Package auditviews has the read model of the audit log: who did what, when, from where, to which target, with what
-// outcome. It is made of event metadata alone; nothing writes a row by hand.
+// outcome. It is derived from events and their metadata only; no program writes a row in another way.
 package auditviews
 
 import (
@@ -17,41 +17,44 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// LogName is the projection's durable name.
+// LogName keys the projection's checkpoint and schemas, so it never changes.
 const LogName = "audit_log"
 
-// Log has one entry for each command and stream that it wrote, and one for each write that was refused.
+// Log has one entry for each command and stream that the command wrote, one for each write to a router, and one for
+// each write request that was refused.
 type Log struct{}
 
+// logDDL is compiled in from audit.sql.
+//
 //go:embed audit.sql
 var logDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Log) Name() string { return LogName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Log) Version() int { return 3 }
 
-// Handles is every event.
+// Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
 
-// DDL creates the tables.
+// DDL creates the tables of audit.sql.
 func (Log) DDL() string { return logDDL }
 
-// TenantTables are under row-level security; people is the platform's alone.
+// TenantTables are under row-level security; only the platform reads the table people.
 func (Log) TenantTables() []string { return []string{"entries", "actors"} }
 
-// RouterWriteAction is the action of entries about writes to routers.
+// RouterWriteAction is the action of entries about writes to routers, which commands do not name.
 const RouterWriteAction = "router.write"
 
-// The outcomes.
+// The outcomes of an entry.
 const (
 	Succeeded = "succeeded"
-	Refused   = "refused" // by a rule: the caller may not, or the present state does not allow it
-	Failed    = "failed"  // by an unexpected failure or an outside system
+	Refused   = "refused" // by a rule: the caller lacks the right, or the present state forbids it
+	Failed    = "failed"  // by an unexpected error or an outside system
 )
 
-// SQL of Apply.
+// SQL of Apply. A command's events in one stream share an entry; an entry without an address takes that of its request.
 const (
 	entrySQL = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
 		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
@@ -78,7 +81,7 @@ const (
 	forgetPlaceSQL = `update {schema}.entries set ip = null where actor_user = $1 and ip is not null`
 )
 
-// Apply queues the statements for one event. Bookkeeping of the bus (claims, ends of periods) is nobody's act.
+// Apply queues the statements for one event. Claims and ends of periods are bookkeeping of the bus and have no entry.
 func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 	category := e.Category()
 	if category == "claim" || e.Meta.Action == "bus.ClosePeriod" {
@@ -100,8 +103,8 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// writeRouter queues the entry of one write to a router: one for each, however many a command recorded. Who asked
-// acted, and from the address of that request, also when a job wrote minutes later: it is found by the correlation.
+// writeRouter queues one entry for each write to a router. The actor is the user who asked for it, with the address of
+// that request, even when a job wrote minutes later: the request is found by its correlation id.
 func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) error {
 	detail, err := json.Marshal(RouterWrite{
 		Path: v.Step.Path, Operation: v.Step.Operation, Name: v.Step.Name, Before: v.Step.Before,
@@ -125,14 +128,14 @@ func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) er
 	return nil
 }
 
-// keepActor queues that the organization knows the name of a user who acted in it.
+// keepActor lets an organization see the name of a user who acted in it, if the platform knows the name.
 func keepActor(w *runner.Writes, org id.Organization, actor events.Actor) {
 	if user := actingUser(actor); !user.IsZero() && !org.IsZero() {
 		w.Exec(actorSQL, org, user)
 	}
 }
 
-// learnNames keeps the names of people who can sign in: the platform's, and the one that each organization knows.
+// learnNames keeps the names of users: one for the platform, and one in each organization where the user is a member.
 func learnNames(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.UserRegistered:
@@ -144,7 +147,7 @@ func learnNames(w *runner.Writes, e events.Event) {
 	case events.UserDetailsCorrected:
 		w.Exec(personSQL, v.UserID, fullName(v.FirstName, v.LastName))
 		w.Exec(renameSQL, v.UserID, fullName(v.FirstName, v.LastName))
-	case events.UserForgotten: // what was done stays, who it was does not
+	case events.UserForgotten: // entries stay, the person's name and addresses go
 		var none *string
 		w.Exec(personSQL, v.UserID, none)
 		w.Exec(renameSQL, v.UserID, none)
@@ -152,7 +155,7 @@ func learnNames(w *runner.Writes, e events.Event) {
 	}
 }
 
-// entry is what an event says beyond its metadata.
+// entry has the columns that do not come from the metadata alone.
 type entry struct {
 	id         id.Any
 	action     string
@@ -163,7 +166,8 @@ type entry struct {
 	status     int    // of a refusal, else 0
 }
 
-// refused makes it the entry of a write that did not happen: its action is the request, its target what the path named.
+// refused turns the entry into one of a request that wrote nothing: the action is its method and route, the target the
+// id in its path.
 func (r *entry) refused(e events.RequestRefused) {
 	r.action, r.targetID, r.outcome, r.code, r.status = e.Method+" "+e.Route, e.TargetID, Refused, e.Code, e.Status
 	r.targetType, _, _ = strings.Cut(strings.TrimPrefix(e.Route, "/"), "/")
@@ -172,7 +176,8 @@ func (r *entry) refused(e events.RequestRefused) {
 	}
 }
 
-// arguments are those of entrySQL. The actor is not always that of the metadata: a job writes for somebody who asked.
+// arguments are those of entrySQL. The actor can differ from the one in the metadata: a job writes for the user who
+// asked.
 func (r *entry) arguments(e events.Envelope, actor events.Actor) pgx.NamedArgs {
 	m := e.Meta
 	return pgx.NamedArgs{
@@ -184,7 +189,7 @@ func (r *entry) arguments(e events.Envelope, actor events.Actor) pgx.NamedArgs {
 	}
 }
 
-// fullName is a person's name, nil when there is none any more.
+// fullName joins both names, nil when both are empty or forgotten.
 func fullName(first, last personal.Text) *string {
 	if text := strings.TrimSpace(first.Reveal() + " " + last.Reveal()); text != "" {
 		return &text
@@ -192,7 +197,7 @@ func fullName(first, last personal.Text) *string {
 	return nil
 }
 
-// plain is a personal text, nil when there is none any more.
+// plain reveals a personal text, nil when it is empty or forgotten.
 func plain(t personal.Text) *string {
 	if text := t.Reveal(); text != "" {
 		return &text
@@ -200,7 +205,7 @@ func plain(t personal.Text) *string {
 	return nil
 }
 
-// actingUser is the user behind an actor, zero when it is something else.
+// actingUser is the user behind an actor, zero when the actor is a process, a provider or another program.
 func actingUser(a events.Actor) id.User {
 	if a.Kind != events.ActorUser {
 		return id.User{}

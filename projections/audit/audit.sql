@@ -1,13 +1,13 @@
--- One row for each command and stream that it wrote.
+-- One row for each command and stream that it wrote, for each write to a router, and for each refused request.
 create table {schema}.entries (
   id uuid primary key,
-  position bigint not null,       -- of its first event: the order of the list
-  last_position bigint not null,  -- of its newest event: what was applied already
-  org_id uuid,                    -- null: the platform's own
+  position bigint not null, -- of its first event; the list is ordered by it
+  last_position bigint not null, -- of its newest event; older events were applied already
+  org_id uuid, -- null for entries of the platform
   at timestamptz not null,
   actor_kind text not null,
   actor_id text not null,
-  actor_user uuid,                -- actor_id when it is a user's
+  actor_user uuid, -- actor_id when the actor is a user
   actor_role text not null,
   ip text,                        -- personal
   action text not null,
@@ -31,13 +31,13 @@ create index entries_all on {schema}.entries (position desc, id desc);
 create index entries_correlation on {schema}.entries (correlation_id, position) where ip is not null;
 create index entries_places on {schema}.entries (actor_user) where ip is not null;
 
--- Names of people who can sign in, for the platform.
+-- Names of people who can sign in; only the platform reads them.
 create table {schema}.people (
   user_id uuid primary key,
   name text                       -- personal
 );
 
--- Names of those who acted in an organization, for that organization.
+-- Names of users who acted in an organization, as that organization knows them.
 create table {schema}.actors (
   org_id uuid not null,
   user_id uuid not null,

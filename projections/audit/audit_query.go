@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Entry is one line of the audit log.
+// Entry is one line of the audit log. At is UTC.
 type Entry struct {
 	ID            id.Any          `db:"id"`
 	Position      int64           `db:"position"`
@@ -36,28 +36,28 @@ type Entry struct {
 	Detail        *RouterWrite    `db:"detail"` // of a write to a router, else nil
 }
 
-// RouterWrite is one write to a router. Secret values are masked.
+// RouterWrite is one write to a router, with the values before and after. Secret values are masked.
 type RouterWrite struct {
-	Path      string            `json:"path"` // menu, "ip/pool"
+	Path      string            `json:"path"` // menu of RouterOS: "ip/pool"
 	Operation string            `json:"operation"`
 	Name      string            `json:"name"`
 	Before    map[string]string `json:"before"`
 	After     map[string]string `json:"after"`
-	Found     bool              `json:"found"` // its answer was lost; the router was found to have it
+	Found     bool              `json:"found"` // the answer was lost; a later look found the write on the router
 	ServiceID id.Service        `json:"serviceId"`
 	RunID     id.Run            `json:"runId"`
 }
 
-// Key is the place of an entry in the log, newest first. The zero value is before all.
+// Key is an entry's place in the log, newest first. The zero value starts at the newest entry.
 type Key struct {
 	Position int64  `json:"p"`
 	ID       id.Any `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this entry.
 func (r Entry) Key() Key { return Key{Position: r.Position, ID: r.ID} }
 
-// Filter narrows the log; zero fields do not.
+// Filter narrows the log. A zero field does not restrict it; several fields must all fit.
 type Filter struct {
 	Actor      string
 	Action     string
@@ -67,10 +67,10 @@ type Filter struct {
 	To         time.Time // before
 }
 
-// LogQuery reads the audit log.
+// LogQuery serves the audit log, to one organization or to the platform.
 type LogQuery struct{ Views *runner.Views }
 
-// SQL of the lists: of one organization, under its policy, and of everything. The conditions of the filter follow.
+// SQL of the lists: of one organization, under its policy, and of all. narrow appends the conditions.
 const (
 	columns = `e.id, e.position, e.org_id, e.at, e.actor_kind, e.actor_id, e.actor_role, a.name as actor_name, e.ip,
 		e.action, e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status,
@@ -84,7 +84,7 @@ const (
 	newestFirst = ` order by e.position desc, e.id desc limit @max`
 )
 
-// OfOrganization gives up to max entries of an organization after a key (zero: from the newest), newest first.
+// OfOrganization returns up to max entries of an organization after a key, newest first.
 func (q LogQuery) OfOrganization(
 	ctx context.Context, org id.Organization, f Filter, after Key, max int,
 ) ([]Entry, error) {
@@ -96,7 +96,7 @@ func (q LogQuery) OfOrganization(
 	return rows, err
 }
 
-// OfAll is OfOrganization over everything, for the platform.
+// OfAll is OfOrganization over all organizations and the platform's own entries.
 func (q LogQuery) OfAll(ctx context.Context, f Filter, after Key, max int) ([]Entry, error) {
 	var rows []Entry
 	sql, args := f.narrow(platformSQL, after, max)
@@ -106,15 +106,15 @@ func (q LogQuery) OfAll(ctx context.Context, f Filter, after Key, max int) ([]En
 	return rows, err
 }
 
-// condition compares a column with the argument of a name.
+// condition is "and", a text that ends with an operator, and a named argument.
 type condition struct {
 	text  string
 	name  string
 	value any
 }
 
-// narrow completes a list with the conditions that are wanted: each combination is a statement of its own, so that the
-// planner sees which index serves it.
+// narrow appends the wanted conditions, the order and the limit. Each combination of conditions is a statement of its
+// own, so that the planner can choose the index for it.
 func (f Filter) narrow(sql string, after Key, max int, with ...condition) (string, pgx.NamedArgs) {
 	if after == (Key{}) {
 		after.Position = math.MaxInt64

@@ -23,7 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// The people and organizations of these tests.
+// The people and organizations of these tests; jane belongs to acme, root to the platform.
 var (
 	acme  = id.Derive[id.Organization]("test", "acme")
 	other = id.Derive[id.Organization]("test", "other")
@@ -32,7 +32,7 @@ var (
 	start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 )
 
-// stage is a log with the projection behind it.
+// stage is an event store with the audit log running on it.
 type stage struct {
 	t     *testing.T
 	views *runner.Runner
@@ -42,7 +42,7 @@ type stage struct {
 	count int
 }
 
-// newStage starts everything.
+// newStage starts store, feed and projection; the test's end stops them.
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	kit := storetest.New(t)
@@ -60,7 +60,7 @@ func newStage(t *testing.T) *stage {
 	return &stage{t: t, views: r, store: kit, query: auditviews.LogQuery{Views: r.Views()}}
 }
 
-// act is the metadata of one command; the command's id follows from the word.
+// act is the metadata of one command. The same word gives the same command id.
 func (s *stage) act(word string, org id.Organization, user id.User, role, action string) events.Metadata {
 	ip := "198.51.100.8"
 	if user == jane {
@@ -73,7 +73,7 @@ func (s *stage) act(word string, org id.Organization, user id.User, role, action
 	}
 }
 
-// append writes events under one command.
+// append writes events of one command to a stream.
 func (s *stage) append(stream string, expected eventstore.Expected, meta events.Metadata, list ...events.Event) {
 	s.t.Helper()
 	out := make([]eventstore.New, 0, len(list))
@@ -90,7 +90,7 @@ func (s *stage) append(stream string, expected eventstore.Expected, meta events.
 	s.last = done.Position
 }
 
-// of is the organization's log, brought up to date.
+// of returns an organization's log, after the projection has shown all appended events.
 func (s *stage) of(org id.Organization, f auditviews.Filter, after auditviews.Key, limit int) []auditviews.Entry {
 	s.t.Helper()
 	if err := s.query.Views.WaitFor(s.t.Context(), auditviews.LogName, s.last); err != nil {
@@ -103,7 +103,7 @@ func (s *stage) of(org id.Organization, f auditviews.Filter, after auditviews.Ke
 	return rows
 }
 
-// register makes jane, a member of acme, and the platform's root.
+// register appends jane, a member of acme, and root, a super_admin.
 func (s *stage) register() {
 	s.t.Helper()
 	s.append("user-"+jane.String(), eventstore.NoStream, s.act("jane", acme, jane, "admin", "identity.RegisterUser"),
@@ -123,7 +123,7 @@ func (s *stage) register() {
 		})
 }
 
-// plan is an event of a plan.
+// plan returns a stream and the event that archives the n-th plan; org is not part of either.
 func plan(n int, org id.Organization) (string, events.Event) {
 	p := id.Derive[id.Plan]("test", fmt.Sprint(n))
 	return "plan-" + p.String(), events.PlanArchived{PlanID: p}
@@ -228,7 +228,7 @@ func TestLog_FiltersAndPages(t *testing.T) {
 			seen = append(seen, row.ID)
 			after = auditviews.Key{Position: row.Position, ID: row.ID}
 		}
-		stream, archived := plan(100+len(seen), acme) // rows come in meanwhile
+		stream, archived := plan(100+len(seen), acme) // entries arrive between the pages
 		s.append(stream, eventstore.NoStream,
 			s.act(fmt.Sprint("new", len(seen)), acme, jane, "admin", "subscribers.ArchivePlan"), archived)
 	}
@@ -241,7 +241,7 @@ func TestLog_FiltersAndPages(t *testing.T) {
 	}
 }
 
-// TestLog_LaterPeriodsNameTheirAggregate as their metadata says; the codec gives it to events from before the field.
+// The target of an entry comes from the event's metadata; for events older than that field the codec adds it.
 func TestLog_LaterPeriodsNameTheirAggregate(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -320,7 +320,7 @@ func TestLog_ForgottenPeopleLeaveNoNameAndNoAddress(t *testing.T) {
 	}
 }
 
-// dump is everything in the projection's tables, as text.
+// dump returns every row of the projection's tables as text.
 func (s *stage) dump() string {
 	s.t.Helper()
 	var rows []string

@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// kit is the read models on a log of their own.
+// kit is the billing read models on a log in memory.
 type kit struct {
 	log         *feedtest.Log
 	runner      *runner.Runner
@@ -28,7 +28,7 @@ type kit struct {
 	collections billingviews.CollectionsQuery
 }
 
-// newKit starts the read models.
+// newKit starts the read models on an empty log.
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{log: feedtest.New()}
@@ -46,7 +46,7 @@ func newKit(t *testing.T) *kit {
 	return k
 }
 
-// tell lets events happen one by one, a minute apart, each shown before the next.
+// tell appends events one by one, a minute apart, and waits until each is shown.
 func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 	t.Helper()
 	for _, e := range list {
@@ -61,7 +61,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 	}
 }
 
-// The rows are compared when events come together, singly and twice.
+// projectiontest compares the rows when the events come together, singly and twice.
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	t.Parallel()
 	for _, p := range []runner.Projection{billingviews.Invoices{}, billingviews.Statement{}} {
@@ -125,7 +125,7 @@ func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	for n := range 5 {
-		k.tell(t, acme, drafted(n, amina, 100, 0, 10)) // all of one moment: the id decides
+		k.tell(t, acme, drafted(n, amina, 100, 0, 10)) // all drafted in one minute: the id decides the order
 	}
 	var seen []id.Invoice
 	var after billingviews.InvoiceKey
@@ -141,7 +141,7 @@ func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
 			seen = append(seen, r.ID)
 		}
 		after = billingviews.InvoiceKey{DraftedAt: rows[len(rows)-1].DraftedAt, ID: rows[len(rows)-1].ID}
-		k.tell(t, acme, drafted(100+page, amina, 100, 1+page, 10)) // newer: not on later pages
+		k.tell(t, acme, drafted(100+page, amina, 100, 1+page, 10)) // newer than the key: not on later pages
 	}
 	for n := range 5 {
 		if !slices.Contains(seen, invoiceID(n)) {
@@ -233,7 +233,7 @@ func TestStatement_RunningBalanceAndCauses(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	if received != 60000 { // what came and stayed
+	if received != 60000 { // the withdrawn payment is subtracted
 		t.Errorf("credits sum to %d", received)
 	}
 }

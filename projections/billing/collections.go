@@ -10,29 +10,31 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// CollectionsName is the projection's durable name.
+// CollectionsName keys the projection's checkpoint and schemas, so it never changes.
 const CollectionsName = "billing_collections"
 
-// Collections is the money received, by time, channel and who took the cash. It is made of the facts that make the
-// credits of statements, at the time of their lines: the sums agree with statements whatever the range.
+// Collections is the money received, by time, channel and the user who took the cash. It uses the events and the times
+// of the credit lines of statements, so both sums agree over any range.
 type Collections struct{}
 
+// collectionsDDL is compiled in from collections.sql.
+//
 //go:embed collections.sql
 var collectionsDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Collections) Name() string { return CollectionsName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Collections) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }
 
 // TenantTables are under row-level security.
 func (Collections) TenantTables() []string { return []string{"collections", "cash_takers"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Collections) Handles() []string {
 	return []string{
 		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(),
@@ -40,7 +42,7 @@ func (Collections) Handles() []string {
 	}
 }
 
-// SQL of Apply. What is taken off came by the channel and the hands of the credit that it undoes.
+// SQL of Apply. Money that is taken off an account gets the channel and the taker of the credit that it undoes.
 const (
 	takerSQL = `
 insert into {schema}.cash_takers (receipt_id, org_id, user_id) values ($1, $2, $3) on conflict (receipt_id) do nothing`
@@ -64,7 +66,8 @@ from (select) one left join lateral (
 on conflict (position) do nothing`
 )
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event. An event applied again adds no second row, because its position is the
+// key.
 func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 	position := int64(e.Position) //nolint:gosec // positions fit
 	switch v := e.Event.(type) {
@@ -86,7 +89,7 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// cashier is the user who took the money by hand, zero when it came another way or nobody was signed in.
+// cashier is the user who took the money by hand. It is zero for other channels and when no user was signed in.
 func cashier(v events.ReceiptRecorded, actor events.Actor) id.User {
 	if v.Channel != "cash" || actor.Kind != events.ActorUser || v.OrgID.IsZero() {
 		return id.User{}

@@ -1,12 +1,12 @@
--- One row for each receipt that was credited to an account, and one, below nothing, for each that was taken off again.
--- Amounts are of the organization's currency.
+-- One row for each receipt that was credited to an account, and one with a negative amount for each that was taken off
+-- again. Amounts are minor units of the organization's currency.
 create table {schema}.collections (
   position bigint primary key,
   org_id uuid not null,
-  at timestamptz not null,        -- of the record, as on the statement
+  at timestamptz not null, -- of the record, as on the statement
   receipt_id uuid not null,
   subscriber_id uuid not null,
-  channel text not null,          -- "" when it is not known
+  channel text not null, -- '' when it is not known
   taken_by uuid,                  -- user who took the cash
   amount_minor bigint not null,
   receipts int not null           -- 1, or -1 when taken off
@@ -14,7 +14,7 @@ create table {schema}.collections (
 create index collections_at on {schema}.collections (org_id, at);
 create index collections_receipt on {schema}.collections (receipt_id, position);
 
--- Who took cash, learned before the money stands on an account.
+-- Who took cash. It is recorded before the money is credited to an account.
 create table {schema}.cash_takers (
   receipt_id uuid primary key,
   org_id uuid not null,

@@ -11,19 +11,19 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// CollectionsRow is the money of one day that came by one channel and one pair of hands.
+// CollectionsRow is the money of one day, one channel and one user who took cash.
 type CollectionsRow struct {
-	Day        int     `db:"day"`     // 0 is the first of the days asked for
+	Day        int     `db:"day"`     // index into the days asked for, from 0
 	Channel    string  `db:"channel"` // "stk", "c2b", "cash", "bill_manager"; "" when it is not known
 	TakenBy    id.User `db:"taken_by"`
-	TotalMinor int64   `db:"total_minor"` // below nothing when more was taken back than came
-	Count      int64   `db:"count"`       // receipts credited less those taken back
+	TotalMinor int64   `db:"total_minor"` // minor units; negative when more was taken back than came
+	Count      int64   `db:"count"`       // receipts credited minus receipts taken back
 }
 
-// CollectionsQuery reads the money received.
+// CollectionsQuery reads the money that one organization received.
 type CollectionsQuery struct{ Views *runner.Views }
 
-// collectedByDaySQL sorts by the beginnings of days, given: the database needs to know no zones.
+// collectedByDaySQL gets the first instants of the days as an array, so that the database needs no time zone.
 const collectedByDaySQL = `
 select width_bucket(at, $2::timestamptz[]) - 1 as day, channel, taken_by,
 	sum(amount_minor)::bigint as total_minor, sum(receipts)::bigint as count
@@ -31,8 +31,8 @@ from {schema}.collections
 where org_id = $1 and at >= ($2::timestamptz[])[1] and at < $3
 group by 1, 2, 3 order by 1, 2, 3`
 
-// ByDay sums an organization's money from the first of the days, each told by its first instant, until before an
-// instant.
+// ByDay sums an organization's money by day, channel and taker. days are the first instants of the days, ascending; the
+// last day ends before until.
 func (q CollectionsQuery) ByDay(
 	ctx context.Context, org id.Organization, days []time.Time, until time.Time,
 ) ([]CollectionsRow, error) {

@@ -14,15 +14,15 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// jane takes cash.
+// jane is the user who takes cash.
 var jane = id.Derive[id.User]("test", "jane")
 
-// taken is cash in somebody's hands.
+// taken is a receipt of 100 shillings by a channel.
 func taken(n int, org id.Organization, channel string) events.ReceiptRecorded {
 	return events.ReceiptRecorded{ReceiptID: receiptID(n), OrgID: org, Channel: channel, Amount: kes(100)}
 }
 
-// withdrawn takes money off an account.
+// withdrawn takes a receipt's money off an account again.
 func withdrawn(n int, who id.Subscriber, minor int64) events.ReceiptWithdrawn {
 	return events.ReceiptWithdrawn{
 		SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Amount: kes(minor), Reason: "reversed",
@@ -37,9 +37,9 @@ func TestCollections_StoryEndsInTheseRows(t *testing.T) {
 	moved.SubscriberID, moved.Move = amina, 1
 	s := projectiontest.NewStory(acme, began).With(by(user)).
 		Add("receipt-3", taken(3, acme, "cash")).
-		Add("receipt-2", taken(2, acme, "stk")).                   // no cash: in nobody's hands
-		Add("receipt-9", taken(9, id.Organization{}, "cash")).     // of no organization
-		With(by(events.Actor{Kind: events.ActorAPIKey, ID: "k"})). // a program has no hands
+		Add("receipt-2", taken(2, acme, "stk")).                   // not cash: no user took it
+		Add("receipt-9", taken(9, id.Organization{}, "cash")).     // without an organization
+		With(by(events.Actor{Kind: events.ActorAPIKey, ID: "k"})). // an API key is no user
 		Add("receipt-8", taken(8, acme, "cash")).
 		With(by(events.Actor{Kind: events.ActorProcess, ID: "receipts"}))
 	for _, e := range story() {
@@ -58,7 +58,7 @@ func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
 	channels := []string{"stk", "c2b", "cash", "bill_manager"}
 	people := []id.Subscriber{amina, brian}
-	var on []events.ReceiptCredited // what lies on accounts
+	var on []events.ReceiptCredited // credits that were not withdrawn
 	var list []events.Event
 	for n := range 60 {
 		if len(on) > 0 && random.IntN(3) == 0 {
@@ -68,7 +68,7 @@ func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
 			list = append(list, events.ReceiptWithdrawn{
 				SubscriberID: c.SubscriberID, OrgID: acme, ReceiptID: c.ReceiptID, Amount: c.Amount, Reason: "x",
 			})
-			if random.IntN(2) == 0 { // it was the other one's
+			if random.IntN(2) == 0 { // reattributed, by chance to the same subscriber
 				c.Move++
 				c.SubscriberID = people[random.IntN(2)]
 				on, list = append(on, c), append(list, c)
@@ -78,14 +78,14 @@ func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
 		c := credited(n, people[random.IntN(2)], 1+random.Int64N(500_000), channels[random.IntN(4)], n)
 		on, list = append(on, c), append(list, c)
 		if n%5 == 0 {
-			list = append(list, issued(n, c.SubscriberID, 1000, n, 10)) // a debit: no money came
+			list = append(list, issued(n, c.SubscriberID, 1000, n, 10)) // a debit, which is no money received
 		}
 	}
 	k.tell(t, acme, list...)
 	for range 20 {
 		from := at(random.IntN(len(list)))
 		minutes := 1 + random.IntN(len(list))
-		days := make([]time.Time, minutes) // days of a minute: only their beginnings are known to the query
+		days := make([]time.Time, minutes) // "days" of a minute: the query only knows their beginnings
 		for i := range days {
 			days[i] = from.Add(time.Duration(i) * time.Minute)
 		}
@@ -107,7 +107,7 @@ func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
 	}
 }
 
-// credits sums the credits of all statements by time, in minor units.
+// credits sums the credits of all statements between two instants by time, in minor units.
 func (k *kit) credits(t *testing.T, from, until time.Time) map[time.Time]int64 {
 	t.Helper()
 	sums := map[time.Time]int64{}

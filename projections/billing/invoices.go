@@ -13,28 +13,31 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// InvoicesName is the projection's durable name.
+// InvoicesName keys the projection's checkpoint and schemas, so it never changes.
 const InvoicesName = "billing_invoices"
 
-// Invoices lists invoices with what they charge, what paid them and what is due. Being overdue is derived when read.
+// Invoices lists invoices with their charges, the money that paid them and the amount due. "Overdue" is not stored: it
+// is derived at each read.
 type Invoices struct{}
 
+// invoicesDDL is compiled in from invoices.sql.
+//
 //go:embed invoices.sql
 var invoicesDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Invoices) Name() string { return InvoicesName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Invoices) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
 
 // TenantTables are under row-level security.
 func (Invoices) TenantTables() []string { return []string{"invoices", "allocations", "credit_notes"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Invoices) Handles() []string {
 	return []string{
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
@@ -43,7 +46,7 @@ func (Invoices) Handles() []string {
 	}
 }
 
-// Statements of Apply. Each sets what the event says, whole, so that repeating one changes nothing.
+// Statements of Apply. Each sets values that the event holds, so that repeating a statement changes nothing.
 const (
 	draftSQL = `
 insert into {schema}.invoices
@@ -57,7 +60,7 @@ on conflict (invoice_id) do nothing`
 update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
 	state = case when total_minor = 0 then 'paid' else 'issued' end
 where invoice_id = $1`
-	// A number may be voided of which the draft is unknown: it is a document all the same.
+	// A number can be voided without a known draft. It is a legal document all the same and gets a row.
 	voidSQL = `
 insert into {schema}.invoices as i
 	(invoice_id, org_id, subscriber_id, number, state, currency, total_minor, lines, taxes, reason, drafted_at,
@@ -86,7 +89,7 @@ on conflict (credit_note_id) do nothing`
 update {schema}.credit_notes set state = 'issued', number = $2, issued_at = $3 where credit_note_id = $1`
 )
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event. The log has a draft before its issue and its allocations.
 func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.InvoiceDrafted:
@@ -116,7 +119,7 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// draftInvoice writes the row with its lines.
+// draftInvoice queues the row of a draft, with lines and taxes as JSON.
 func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
 	lines, err := json.Marshal(v.Lines)
 	if err != nil {

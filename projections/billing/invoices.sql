@@ -24,7 +24,7 @@ create index invoices_subscriber on {schema}.invoices (org_id, subscriber_id, dr
 create index invoices_state on {schema}.invoices (org_id, state, drafted_at desc, invoice_id desc);
 create index invoices_due on {schema}.invoices (org_id, due_on) where due_minor > 0;
 
--- What paid an invoice: money of a receipt or of a credit note, one row for each allocation that stands.
+-- Money that pays an invoice, from a receipt or a credit note. One row for each allocation that was not withdrawn.
 create table {schema}.allocations (
   invoice_id uuid not null,
   source_id uuid not null,

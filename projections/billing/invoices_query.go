@@ -19,7 +19,8 @@ import (
 // InvoiceStates are the values of a row's state. Source: docs/rules/billing.md#invoice-life.
 var InvoiceStates = []string{"draft", "issued", "partially_paid", "paid", "voided"}
 
-// InvoiceRow is one invoice.
+// InvoiceRow is one invoice or draft, amounts in minor units of Currency. Fields are zero or nil until the event that
+// sets them.
 type InvoiceRow struct {
 	ID             id.Invoice           `db:"invoice_id"`
 	OrgID          id.Organization      `db:"org_id"`
@@ -30,8 +31,8 @@ type InvoiceRow struct {
 	Currency       money.Currency       `db:"currency"`
 	TotalMinor     int64                `db:"total_minor"` // tax included
 	PaidMinor      int64                `db:"paid_minor"`  // by receipts and credit notes
-	DueMinor       int64                `db:"due_minor"`
-	DueOn          string               `db:"due_on"` // YYYY-MM-DD, "" for a voided number without a draft
+	DueMinor       int64                `db:"due_minor"`   // 0 for drafts and voided ones
+	DueOn          string               `db:"due_on"`      // YYYY-MM-DD, "" for a voided number without a draft
 	PeriodFrom     *time.Time           `db:"period_from"`
 	PeriodTo       *time.Time           `db:"period_to"` // exclusive
 	Lines          []events.InvoiceLine `db:"lines"`
@@ -42,28 +43,28 @@ type InvoiceRow struct {
 	VoidedAt       *time.Time           `db:"voided_at"`
 }
 
-// Total is what is charged, tax included.
+// Total is the charge with tax.
 func (r InvoiceRow) Total() money.Amount { return money.Of(r.TotalMinor, r.Currency) }
 
-// Paid is what was allocated.
+// Paid is the money allocated from receipts and credit notes.
 func (r InvoiceRow) Paid() money.Amount { return money.Of(r.PaidMinor, r.Currency) }
 
-// Due is what is still owed.
+// Due is the unpaid part of an issued invoice; zero for a draft and for a voided invoice.
 func (r InvoiceRow) Due() money.Amount { return money.Of(r.DueMinor, r.Currency) }
 
-// Overdue tells whether something is due since before today, a date of the organization's calendar.
+// Overdue reports whether money is still due and the due date lies before today, a date of the organization's calendar.
 func (r InvoiceRow) Overdue(today calendar.Date) bool {
 	return r.DueMinor > 0 && r.DueOn != "" && r.DueOn < today.String()
 }
 
-// AllocationRow is money that pays an invoice.
+// AllocationRow is money of one source that pays an invoice, in minor units of the invoice's currency.
 type AllocationRow struct {
 	SourceID    id.Receipt `db:"source_id"` // a receipt or a credit note
 	AmountMinor int64      `db:"amount_minor"`
 	At          time.Time  `db:"at"`
 }
 
-// CreditNoteRow is a part of an invoice that is given back.
+// CreditNoteRow is a credit note on an invoice: an amount that the organization charges no more.
 type CreditNoteRow struct {
 	ID          id.Receipt     `db:"credit_note_id"`
 	InvoiceID   id.Invoice     `db:"invoice_id"`
@@ -76,26 +77,26 @@ type CreditNoteRow struct {
 	IssuedAt    *time.Time     `db:"issued_at"`
 }
 
-// Amount is what is given back.
+// Amount includes tax and is positive.
 func (r CreditNoteRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
-// InvoiceDetail is an invoice with what became of it.
+// InvoiceDetail is an invoice with the money that paid it and the credit notes on it.
 type InvoiceDetail struct {
 	InvoiceRow
 	Allocations []AllocationRow // oldest first
 	CreditNotes []CreditNoteRow // oldest first
 }
 
-// InvoiceKey is the place of a row in the list, newest first. The zero value is before all.
+// InvoiceKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type InvoiceKey struct {
 	DraftedAt time.Time  `json:"d"`
 	ID        id.Invoice `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r InvoiceRow) Key() InvoiceKey { return InvoiceKey{DraftedAt: r.DraftedAt, ID: r.ID} }
 
-// InvoiceFilter narrows a list; empty fields do not.
+// InvoiceFilter narrows a list. A zero field does not restrict it.
 type InvoiceFilter struct {
 	SubscriberID id.Subscriber
 	State        string
@@ -103,15 +104,16 @@ type InvoiceFilter struct {
 	Today        calendar.Date // the organization's date; required with Overdue
 }
 
-// InvoicesQuery reads invoices.
+// InvoicesQuery serves lists and details of invoices, and waits for their states.
 type InvoicesQuery struct{ Views *runner.Views }
 
-// invoiceColumns are InvoiceRow's, of the invoices as i.
+// invoiceColumns fit InvoiceRow; the table invoices has the alias i.
 const invoiceColumns = `i.invoice_id, i.org_id, i.subscriber_id, i.subscription_id, i.number, i.state, i.currency,
 	i.total_minor, i.paid_minor, i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to,
 	i.lines, i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
 
-// Get is one invoice of an organization, nil without one.
+// Get returns one invoice of an organization with its allocations and credit notes; nil when the organization has none
+// with this id.
 func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.Invoice) (*InvoiceDetail, error) {
 	var row *InvoiceRow
 	var d InvoiceDetail
@@ -135,7 +137,7 @@ func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.
 	return &d, nil
 }
 
-// State is the state of an invoice, "" when it is not shown yet: for waiting until a process got on with it.
+// State returns the state of an invoice, "" when no row is there yet. WaitFinal uses it.
 func (q InvoicesQuery) State(ctx context.Context, org id.Organization, invoice id.Invoice) (string, error) {
 	var state *string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -148,7 +150,7 @@ func (q InvoicesQuery) State(ctx context.Context, org id.Organization, invoice i
 	return *state, nil
 }
 
-// CreditNoteState is the state of a credit note, "" when it is not shown yet.
+// CreditNoteState returns the state of a credit note, "" when no row is there yet.
 func (q InvoicesQuery) CreditNoteState(ctx context.Context, org id.Organization, note id.Receipt) (string, error) {
 	var state *string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -161,7 +163,7 @@ func (q InvoicesQuery) CreditNoteState(ctx context.Context, org id.Organization,
 	return *state, nil
 }
 
-// List gives up to max invoices of an organization after a key, newest first.
+// List returns up to max invoices of an organization after a key, newest first.
 func (q InvoicesQuery) List(
 	ctx context.Context, org id.Organization, f InvoiceFilter, after InvoiceKey, max int,
 ) ([]InvoiceRow, error) {
@@ -173,7 +175,7 @@ func (q InvoicesQuery) List(
 	return rows, err
 }
 
-// invoiceListSQL puts together the conditions asked for; every value is a parameter.
+// invoiceListSQL builds the statement of List. Every value is a parameter, none is part of the text.
 func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max int) (string, []any) {
 	args := []any{org, max}
 	where := []string{`i.org_id = $1`}
@@ -202,7 +204,7 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 		` order by i.drafted_at desc, i.invoice_id desc limit $2`, args
 }
 
-// WaitFinal waits until an invoice is no draft any more, 2 s at most; it tells whether it is.
+// WaitFinal waits up to 2 s until an invoice is issued or voided, and reports whether it is.
 func (q InvoicesQuery) WaitFinal(ctx context.Context, org id.Organization, invoice id.Invoice) (bool, error) {
 	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
 		state, err := q.State(ctx, org, invoice)
@@ -210,7 +212,7 @@ func (q InvoicesQuery) WaitFinal(ctx context.Context, org id.Organization, invoi
 	})
 }
 
-// WaitNoteFinal waits until a credit note is no draft any more, 2 s at most; it tells whether it is.
+// WaitNoteFinal waits up to 2 s until a credit note is issued, and reports whether it is.
 func (q InvoicesQuery) WaitNoteFinal(ctx context.Context, org id.Organization, note id.Receipt) (bool, error) {
 	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
 		state, err := q.CreditNoteState(ctx, org, note)

@@ -11,30 +11,33 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// StatementName is the projection's durable name.
+// StatementName keys the projection's checkpoint and schemas, so it never changes.
 const StatementName = "billing_statement"
 
 // Statement explains each subscriber's balance line by line. Debits are charges and credits are payments
-// (docs/rules/money.md#statement): what takes a charge back is a negative debit, what takes a payment back a negative
-// credit, so that the sum of credits is the money received. Using credit for an invoice moves nothing and has no line.
+// (docs/rules/money.md#statement). An event that undoes a charge is a negative debit and one that undoes a payment a
+// negative credit, so that the sum of credits is the money received. Using credit for an invoice does not change the
+// balance and has no line.
 type Statement struct{}
 
+// statementDDL is compiled in from statement.sql.
+//
 //go:embed statement.sql
 var statementDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Statement) Name() string { return StatementName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Statement) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of statement.sql.
 func (Statement) DDL() string { return statementDDL }
 
 // TenantTables are under row-level security.
 func (Statement) TenantTables() []string { return []string{"statement_lines"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Statement) Handles() []string {
 	return []string{
 		events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(),
@@ -42,7 +45,7 @@ func (Statement) Handles() []string {
 	}
 }
 
-// lineSQL writes a line after the one before it.
+// lineSQL inserts a line. Its balance is the balance of the subscriber's line before it plus its own amounts.
 const lineSQL = `
 insert into {schema}.statement_lines
 	(subscriber_id, position, org_id, at, kind, description, currency, debit_minor, credit_minor, balance_minor,
@@ -55,7 +58,7 @@ select @subscriber, @position, @org, @at, @kind, @description, @currency, @debit
 	@cause_type, @cause
 on conflict (subscriber_id, position) do update set balance_minor = excluded.balance_minor`
 
-// line is what a fact does to the balance.
+// line is the effect of one event on a balance; either debit or credit is zero.
 type line struct {
 	subscriber    id.Subscriber
 	org           id.Organization
@@ -66,7 +69,7 @@ type line struct {
 	cause         id.Any
 }
 
-// Apply queues the statements for one event.
+// Apply queues one line for each event that changes a balance; voiding a draft has none.
 func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.InvoiceIssued:
@@ -103,8 +106,8 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// write queues one line. Its time is that of the record, not of the payment: the statement is in the order of the
-// books.
+// write queues one line. The line has the time of the record, not of the payment, because a statement follows the order
+// of the books.
 func write(w *runner.Writes, e events.Envelope, l line) {
 	c := l.debit.Add(l.credit).Currency
 	w.Exec(lineSQL, pgx.NamedArgs{
@@ -114,7 +117,7 @@ func write(w *runner.Writes, e events.Envelope, l line) {
 	})
 }
 
-// channelText says how money came.
+// channelText names the channels for customers, in the description of a payment.
 var channelText = map[string]string{
 	"stk": "phone prompt", "c2b": "paybill", "cash": "cash", "bill_manager": "bill manager",
 }
@@ -128,7 +131,7 @@ func paymentText(v events.ReceiptCredited) string {
 	return text
 }
 
-// joined is a word with a number that may be missing: a provisional receipt has none.
+// joined adds a number to a word; a provisional receipt has no number yet.
 func joined(word, number string) string {
 	if number == "" {
 		return word

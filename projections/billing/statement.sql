@@ -1,5 +1,5 @@
--- One row for each fact that moves what a subscriber owes, with the balance after it. Facts are appended in the order of
--- the log, so a row's balance is the one before it and its own amounts.
+-- One row for each event that changes a subscriber's balance, with the balance after it. Rows are inserted in the order
+-- of the log, so a row's balance is the balance of the row before plus its own amounts.
 create table {schema}.statement_lines (
   subscriber_id uuid not null,
   position bigint not null,

@@ -12,11 +12,11 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// StatementRow is one line of a statement, amounts in minor units.
+// StatementRow is one line of a statement, amounts in minor units. Either the debit or the credit is zero.
 type StatementRow struct {
 	Position int64     `db:"position"`
 	At       time.Time `db:"at"`
-	// "invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note"
+	// Kind is "invoice", "invoice_voided", "payment", "payment_withdrawn" or "credit_note".
 	Kind         string         `db:"kind"`
 	Description  string         `db:"description"`
 	Currency     money.Currency `db:"currency"`
@@ -27,27 +27,27 @@ type StatementRow struct {
 	CauseID      id.Any         `db:"cause_id"`
 }
 
-// Debit is a charge.
+// Debit is a charge; negative when the line takes a charge back.
 func (r StatementRow) Debit() money.Amount { return money.Of(r.DebitMinor, r.Currency) }
 
-// Credit is a payment.
+// Credit is a payment; negative when the line takes a payment back.
 func (r StatementRow) Credit() money.Amount { return money.Of(r.CreditMinor, r.Currency) }
 
-// Balance is what is owed after the line; negative when money lies on the account.
+// Balance is the amount owed after the line; negative when money lies on the account.
 func (r StatementRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
 
-// StatementKey is the place of a line in the list, newest first. The zero value is before all.
+// StatementKey is a line's place in the list, newest first. The zero value starts at the newest line.
 type StatementKey struct {
 	Position int64 `json:"p"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this line.
 func (r StatementRow) Key() StatementKey { return StatementKey{Position: r.Position} }
 
-// StatementQuery reads statements and balances.
+// StatementQuery reads statements and balances of one organization's subscribers.
 type StatementQuery struct{ Views *runner.Views }
 
-// Lines gives up to max lines of a subscriber after a key, newest first.
+// Lines returns up to max lines of a subscriber after a key, newest first.
 func (q StatementQuery) Lines(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, after StatementKey, max int,
 ) ([]StatementRow, error) {
@@ -63,8 +63,8 @@ func (q StatementQuery) Lines(
 	return rows, err
 }
 
-// Since is the position of the newest line that a cause made on a subscriber's statement after a position, 0 without
-// one.
+// Since returns the position of the newest line that a cause made on a subscriber's statement after a position; 0 when
+// there is none.
 func (q StatementQuery) Since(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, cause id.Any, after uint64,
 ) (uint64, error) {
@@ -81,20 +81,20 @@ func (q StatementQuery) Since(
 	return uint64(*position), nil //nolint:gosec // positions are not negative
 }
 
-// BalanceRow is what a subscriber owes.
+// BalanceRow is the balance of one subscriber, in minor units.
 type BalanceRow struct {
 	SubscriberID id.Subscriber  `db:"subscriber_id"`
 	Currency     money.Currency `db:"currency"`
 	BalanceMinor int64          `db:"balance_minor"`
 }
 
-// Balance is what is owed after credit: negative when money lies on the account.
+// Balance is the amount owed after credit; negative when money lies on the account.
 func (r BalanceRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
 
-// Credit is the money that lies on the account, never negative: nothing is due beside it.
+// Credit is the money that lies on the account; zero when the subscriber owes something.
 func (r BalanceRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
 
-// Balances gives the balance of each of the subscribers that ever had a line.
+// Balances returns the present balances. Subscribers without any line are missing in the result.
 func (q StatementQuery) Balances(
 	ctx context.Context, org id.Organization, subscribers ...id.Subscriber,
 ) ([]BalanceRow, error) {

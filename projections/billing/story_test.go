@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// The people of the story.
+// The people of the story: Amina and Brian are subscribers of Acme.
 var (
 	acme  = id.Derive[id.Organization]("test", "acme")
 	other = id.Derive[id.Organization]("test", "other")
@@ -19,22 +19,22 @@ var (
 	sub   = id.Derive[id.Subscription]("test", "subscription")
 )
 
-// began is when the story begins; at is a minute of it.
+// began is the first instant of the story.
 var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// at is a moment of the story.
+// at returns a minute of the story, counted from began.
 func at(minute int) time.Time { return began.Add(time.Duration(minute) * time.Minute) }
 
-// kes is an amount in minor units.
+// kes takes minor units (cents).
 func kes(minor int64) money.Amount { return money.Of(minor, money.KES) }
 
-// invoiceID is the id of the n-th invoice.
+// invoiceID returns the same id in every run.
 func invoiceID(n int) id.Invoice { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
 
-// receiptID is the id of the n-th receipt.
+// receiptID returns the same id in every run.
 func receiptID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
 
-// drafted is an invoice of one line.
+// drafted is an invoice of one line with 16 % VAT included, due on a day of March 2026.
 func drafted(n int, who id.Subscriber, minor int64, minute, dueDay int) events.InvoiceDrafted {
 	tax := []events.TaxCharge{{Name: "VAT", BasisPoints: 1600, Amount: kes(minor * 16 / 116)}}
 	return events.InvoiceDrafted{
@@ -47,7 +47,7 @@ func drafted(n int, who id.Subscriber, minor int64, minute, dueDay int) events.I
 	}
 }
 
-// issued makes it payable.
+// issued issues the n-th invoice under the number ACME-000n.
 func issued(n int, who id.Subscriber, minor int64, minute, dueDay int) events.InvoiceIssued {
 	return events.InvoiceIssued{
 		SubscriberID: who, OrgID: acme, InvoiceID: invoiceID(n), Number: fmt.Sprintf("ACME-%04d", n), Total: kes(minor),
@@ -55,7 +55,7 @@ func issued(n int, who id.Subscriber, minor int64, minute, dueDay int) events.In
 	}
 }
 
-// credited is money that came.
+// credited puts the n-th receipt on an account.
 func credited(n int, who id.Subscriber, minor int64, channel string, minute int) events.ReceiptCredited {
 	return events.ReceiptCredited{
 		SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Number: fmt.Sprintf("QGH%07d", n), Channel: channel,
@@ -63,7 +63,7 @@ func credited(n int, who id.Subscriber, minor int64, channel string, minute int)
 	}
 }
 
-// allocated is where money that came went, at once.
+// allocated pays an invoice with credited money at the time of the credit; due remains.
 func allocated(of events.ReceiptCredited, invoice int, minor, due int64) events.InvoiceAllocated {
 	return events.InvoiceAllocated{
 		SubscriberID: of.SubscriberID, InvoiceID: invoiceID(invoice), ReceiptID: of.ReceiptID, Amount: kes(minor),
@@ -71,8 +71,8 @@ func allocated(of events.ReceiptCredited, invoice int, minor, due int64) events.
 	}
 }
 
-// story is what happens: partial and full payment, credit used later, a draft voided before and after its number, a
-// void, a credit note, a withdrawal that other credit covers in part. Dates of the events are minutes of the story.
+// story has a partial and a full payment, credit used later, drafts voided with and without a number, a voided invoice,
+// a credit note, and a withdrawal that other credit covers in part. Times of the events are minutes of the story.
 func story() []events.Event {
 	period := drafted(4, brian, 116000, 30, 20)
 	period.SubscriptionID, period.PeriodFrom, period.PeriodTo = sub, at(0), at(0).AddDate(0, 1, 0)
@@ -83,7 +83,7 @@ func story() []events.Event {
 	byPaybill, byPrompt := credited(1, amina, 40000, "c2b", 3), credited(2, amina, 60000, "stk", 20)
 	byCash := credited(3, brian, 150000, "cash", 32)
 	return []events.Event{
-		events.AccountOpened{SubscriberID: amina, OrgID: acme, Currency: money.KES}, // nobody handles it
+		events.AccountOpened{SubscriberID: amina, OrgID: acme, Currency: money.KES}, // not handled by these projections
 		drafted(1, amina, 116000, 1, 10), issued(1, amina, 116000, 2, 10),
 		byPaybill, allocated(byPaybill, 1, 40000, 76000),
 		drafted(2, amina, 5000, 4, 11), issued(2, amina, 5000, 5, 11),

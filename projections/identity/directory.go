@@ -8,12 +8,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// sessionMemory is how long the end of a session is remembered: longer than an access token lives (15 minutes:
-// docs/rules/identity.md#token-lifetimes).
+// sessionMemory is how long the end of a session is remembered. It is longer than the life of an access token (15
+// minutes: docs/rules/identity.md#token-lifetimes).
 const sessionMemory = 20 * time.Minute
 
-// Directory is the read model that every request asks: which organization a host is, what a user may do at this moment,
-// which sessions have ended. It is kept in memory, filled from the log at start. Safe for concurrent use.
+// Directory answers the questions of every request: the organization of a host, the present rights of a user, and
+// whether a session has ended. It is a model in memory, filled from the log at start. Safe for concurrent use.
 type Directory struct {
 	mu            sync.RWMutex
 	organizations map[id.Organization]*directoryOrganization
@@ -23,28 +23,28 @@ type Directory struct {
 	lastSweep     time.Time
 }
 
-// directoryOrganization is what requests need of a tenant.
+// directoryOrganization is the part of an organization that requests need.
 type directoryOrganization struct {
 	id         id.Organization
 	slug, name string
 	suspended  bool
 }
 
-// directoryUser is what requests need of a user.
+// directoryUser is the part of a user that requests need.
 type directoryUser struct {
 	superAdmin         bool
 	mustChangePassword bool
 	memberships        map[id.Organization]directoryMembership
 }
 
-// directoryMembership is what a user may do in one organization.
+// directoryMembership has the rights of a user in one organization; a pending or disabled one gives none.
 type directoryMembership struct {
 	role     events.Role
 	pending  bool
 	disabled bool
 }
 
-// NewDirectory is an empty directory.
+// NewDirectory makes an empty directory; runner.Memory fills it.
 func NewDirectory() *Directory {
 	return &Directory{
 		organizations: map[id.Organization]*directoryOrganization{}, bySlug: map[string]*directoryOrganization{},
@@ -52,13 +52,13 @@ func NewDirectory() *Directory {
 	}
 }
 
-// DirectoryName is the name under which readers wait for the directory.
+// DirectoryName is the name by which the API waits for the directory, as for a projection; /readyz shows it too.
 const DirectoryName = "identity_directory"
 
-// Name is DirectoryName.
+// Name keys no checkpoint: the directory is filled from the start of the log each time.
 func (d *Directory) Name() string { return DirectoryName }
 
-// Handles lists the events.
+// Handles lists the events that change the directory.
 func (d *Directory) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
@@ -70,7 +70,7 @@ func (d *Directory) Handles() []string {
 	}
 }
 
-// Apply takes one event in.
+// Apply changes the directory by one event.
 func (d *Directory) Apply(e events.Envelope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +107,7 @@ func (d *Directory) Apply(e events.Envelope) {
 	}
 }
 
-// organization is the entry of a tenant, made when there is none.
+// organization finds the entry of an organization and makes it when it is missing. The caller holds the lock.
 func (d *Directory) organization(org id.Organization) *directoryOrganization {
 	o, ok := d.organizations[org]
 	if !ok {
@@ -117,7 +117,7 @@ func (d *Directory) organization(org id.Organization) *directoryOrganization {
 	return o
 }
 
-// user is the entry of a user, made when there is none.
+// user finds the entry of a user and makes it when it is missing. The caller holds the lock.
 func (d *Directory) user(user id.User) *directoryUser {
 	u, ok := d.users[user]
 	if !ok {
@@ -127,7 +127,7 @@ func (d *Directory) user(user id.User) *directoryUser {
 	return u
 }
 
-// change edits a membership.
+// change edits a copy of a membership and stores it; a missing one begins as the zero value. The caller holds the lock.
 func (d *Directory) change(user id.User, org id.Organization, edit func(*directoryMembership)) {
 	u := d.user(user)
 	m := u.memberships[org]
@@ -135,7 +135,8 @@ func (d *Directory) change(user id.User, org id.Organization, edit func(*directo
 	u.memberships[org] = m
 }
 
-// sweep forgets sessions whose access tokens have expired anyway, now and then.
+// sweep removes sessions whose access tokens have expired, at most once a minute of the log's time. The caller holds
+// the lock.
 func (d *Directory) sweep(now time.Time) {
 	if now.Sub(d.lastSweep) < time.Minute {
 		return
@@ -148,14 +149,14 @@ func (d *Directory) sweep(now time.Time) {
 	}
 }
 
-// Tenant is what a host name says about an organization.
+// Tenant is the organization that a host name stands for.
 type Tenant struct {
 	ID         id.Organization
 	Slug, Name string
 	Suspended  bool
 }
 
-// BySlug finds a tenant.
+// BySlug finds an organization by the first label of its host; false when there is none.
 func (d *Directory) BySlug(slug string) (Tenant, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -166,14 +167,14 @@ func (d *Directory) BySlug(slug string) (Tenant, bool) {
 	return Tenant{ID: o.id, Slug: o.slug, Name: o.name, Suspended: o.suspended}, true
 }
 
-// Standing is what a user may do at this moment.
+// Standing has the present rights of a user in one place.
 type Standing struct {
-	Role               events.Role // "" for none
+	Role               events.Role // never "" when known
 	MustChangePassword bool
 }
 
-// Standing tells the user's role in an organization (zero: on the root host) if the session has not ended. A
-// super_admin stands everywhere. known is false when access ended.
+// Standing returns a user's rights in an organization; a zero organization is the root host. It returns false when the
+// user has no rights there or the session has ended. A super_admin has rights everywhere.
 func (d *Directory) Standing(user id.User, org id.Organization, session id.Session) (Standing, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

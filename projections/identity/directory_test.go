@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 )
 
-// told is a directory that knows some events.
+// told returns a directory to which events were applied.
 func told(list ...events.Event) *identityviews.Directory {
 	d := identityviews.NewDirectory()
 	for _, e := range list {
@@ -18,14 +18,14 @@ func told(list ...events.Event) *identityviews.Directory {
 	return d
 }
 
-// bearer is who shows a token: a user in an organization by a session.
+// bearer is the content of a token: a user in an organization by a session.
 type bearer struct {
 	user    id.User
 	org     id.Organization
 	session id.Session
 }
 
-// stands checks what somebody may do; "" for nothing.
+// stands checks the role of a bearer; "" means no rights.
 func stands(t *testing.T, d *identityviews.Directory, b bearer, role events.Role) {
 	t.Helper()
 	got, known := d.Standing(b.user, b.org, b.session)
@@ -92,7 +92,7 @@ func TestDirectory_RoleDisabledAndEnabledAtOnce(t *testing.T) {
 func TestDirectory_APendingMembershipOpensWithTheAcceptanceAlone(t *testing.T) {
 	t.Parallel()
 	var session id.Session
-	d := told(olgas()...) // granted, disabled, enabled, but not accepted
+	d := told(olgas()...) // added to Acme, disabled and enabled there, but not accepted
 	stands(t, d, bearer{olga, acme, session}, "")
 	stands(t, d, bearer{olga, other, session}, events.RoleAdmin)
 	d.Apply(events.Envelope{Event: events.MembershipAccepted{UserID: olga, OrgID: acme}})
@@ -118,7 +118,7 @@ func TestDirectory_AnEndedSessionIsOverWhileItsTokensLive(t *testing.T) {
 	stands(t, d, bearer{ada, acme, session}, "")
 	stands(t, d, bearer{ada, acme, later}, events.RoleAdmin)
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(16 * time.Minute)}})
-	stands(t, d, bearer{ada, acme, session}, "") // its last token may live a moment longer
+	stands(t, d, bearer{ada, acme, session}, "") // its last access token can still be valid
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: later, UserID: ada, At: began.Add(time.Hour)}})
 	stands(t, d, bearer{ada, acme, later}, "")
 }

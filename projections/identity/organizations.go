@@ -1,4 +1,5 @@
-// Package identityviews has the read models of organizations and users.
+// Package identityviews has the read models of organizations, users and members, and the directory that every request
+// asks.
 package identityviews
 
 import (
@@ -12,28 +13,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// OrganizationsName is the projection's durable name.
+// OrganizationsName keys the projection's checkpoint and schemas, so it never changes.
 const OrganizationsName = "identity_organizations"
 
-// Organizations lists the tenants with their settings.
+// Organizations lists the organizations with their settings.
 type Organizations struct{}
 
+// organizationsDDL is compiled in from organizations.sql.
+//
 //go:embed organizations.sql
 var organizationsDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Organizations) Name() string { return OrganizationsName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Organizations) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of organizations.sql.
 func (Organizations) DDL() string { return organizationsDDL }
 
 // TenantTables are under row-level security.
 func (Organizations) TenantTables() []string { return []string{"organizations"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Organizations) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
@@ -42,13 +45,13 @@ func (Organizations) Handles() []string {
 	}
 }
 
-// createSQL makes a row.
+// createSQL inserts a new organization.
 const createSQL = `
 insert into {schema}.organizations (org_id, slug, name, billing, created_at, revision)
 values (@org, @slug, @name, @billing, @at, @revision)
 on conflict (org_id) do nothing`
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event; the same event again changes nothing.
 func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:

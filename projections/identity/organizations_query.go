@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// OrganizationRow is one tenant.
+// OrganizationRow is one organization with its present settings.
 type OrganizationRow struct {
 	ID        id.Organization        `db:"org_id"`
 	Slug      string                 `db:"slug"`
@@ -23,24 +23,25 @@ type OrganizationRow struct {
 	Revision  int64                  `db:"revision"` // of the organization's stream
 }
 
-// OrganizationsQuery reads tenants.
+// OrganizationsQuery serves organizations, with the platform role.
 type OrganizationsQuery struct{ Views *runner.Views }
 
-// OrganizationKey is the place of a row in the list, newest first. The zero value is before all.
+// OrganizationKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type OrganizationKey struct {
 	CreatedAt time.Time       `json:"c"`
 	ID        id.Organization `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r OrganizationRow) Key() OrganizationKey {
 	return OrganizationKey{CreatedAt: r.CreatedAt, ID: r.ID}
 }
 
-// organizationColumns are the columns that a row's struct takes.
+// organizationColumns fit OrganizationRow.
 const organizationColumns = `org_id, slug, name, billing, suspended, created_at, revision`
 
-// Get is one tenant, nil when there is none. It reads as the platform: the caller has checked whose it is.
+// Get returns one organization, nil when there is none. It reads as the platform, so the caller must have checked the
+// right to see it.
 func (q OrganizationsQuery) Get(ctx context.Context, org id.Organization) (*OrganizationRow, error) {
 	var row *OrganizationRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
@@ -51,7 +52,7 @@ func (q OrganizationsQuery) Get(ctx context.Context, org id.Organization) (*Orga
 	return row, err
 }
 
-// List gives up to max rows after a key, newest first.
+// List returns up to max organizations of the platform after a key, newest first.
 func (q OrganizationsQuery) List(ctx context.Context, after OrganizationKey, max int) ([]OrganizationRow, error) {
 	var rows []OrganizationRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {

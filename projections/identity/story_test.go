@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// The people and organizations of these tests.
+// The people and organizations of these tests: Ada works for Acme, Olga for Other; the others were forgotten.
 var (
 	began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	acme  = id.Derive[id.Organization]("test", "acme")
@@ -30,12 +30,12 @@ var (
 	text  = personal.Of
 )
 
-// billing is what an organization begins with.
+// billing returns the settings of a new organization.
 func billing(prefix string) events.BillingSettings {
 	return events.BillingSettings{Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: prefix}
 }
 
-// organizations is the life of two tenants.
+// organizations creates Acme and Other, renames and suspends.
 func organizations() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{OrgID: acme, Slug: "acme", Name: "Acme", Billing: billing("ACME"), CreatedAt: began},
@@ -50,7 +50,7 @@ func organizations() []events.Event {
 	}
 }
 
-// adas is the life of Ada, who works for Acme.
+// adas is the history of Ada, a member of Acme.
 func adas() []events.Event {
 	return []events.Event{
 		events.UserRegistered{
@@ -71,7 +71,7 @@ func adas() []events.Event {
 	}
 }
 
-// olgas is the life of Olga, of Other, whom Acme adds under a name of its own.
+// olgas is the history of Olga, a member of Other, whom Acme adds under another name.
 func olgas() []events.Event {
 	return []events.Event{
 		events.UserRegistered{
@@ -92,7 +92,7 @@ func olgas() []events.Event {
 	}
 }
 
-// forgotten are two people who were erased: their keys are gone, so that a replay reads nothing of them from the start.
+// forgotten is the history of an erased person. The key is destroyed, so a replay finds no personal text in any event.
 func forgotten(user id.User) []events.Event {
 	return []events.Event{
 		events.UserRegistered{UserID: user, RegisteredAt: began},
@@ -101,7 +101,7 @@ func forgotten(user id.User) []events.Event {
 	}
 }
 
-// story is all of it.
+// story appends the histories of both organizations and of all users.
 func story() *projectiontest.Story {
 	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1",
 		adas()...).Add("user-2", olgas()...).
@@ -118,7 +118,7 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	}
 }
 
-// started is both read models after the story.
+// started returns queries that show the whole story.
 func started(t *testing.T) (identityviews.OrganizationsQuery, identityviews.UsersQuery) {
 	t.Helper()
 	log := feedtest.New()

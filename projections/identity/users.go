@@ -9,28 +9,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// UsersName is the projection's durable name.
+// UsersName keys the projection's checkpoint and schemas, so it never changes.
 const UsersName = "identity_users"
 
-// Users lists people who can sign in, platform-wide (users), and who may act in an organization (members).
+// Users lists people who can sign in, for the platform (users), and the members of each organization (members).
 type Users struct{}
 
+// usersDDL is compiled in from users.sql.
+//
 //go:embed users.sql
 var usersDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Users) Name() string { return UsersName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Users) Version() int { return 2 }
 
-// DDL creates the tables.
+// DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }
 
-// TenantTables are under row-level security; users is the platform's alone.
+// TenantTables are under row-level security; only the platform reads the table users.
 func (Users) TenantTables() []string { return []string{"members"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Users) Handles() []string {
 	return []string{
 		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(),
@@ -41,7 +43,8 @@ func (Users) Handles() []string {
 	}
 }
 
-// Statements of Apply with many columns. A member's row is made from the user's, which comes before it.
+// Statements of Apply with many columns. A member's row takes columns of the user's row, which is always inserted
+// before.
 const (
 	registerSQL = `
 insert into {schema}.users
@@ -67,9 +70,9 @@ update {schema}.members set disabled = true, email = '', phone = '', first_name 
 where user_id = $1`
 )
 
-// Apply queues the statements for one event. A member's personal columns are what the organization knows of the user,
-// so that a tenant's list reads one table under its policy and a pending member gives nothing away. A member's row
-// takes each event once: what it does may depend on the row.
+// Apply queues the statements for one event. The personal columns of a member have the values that the organization
+// knows, so that an organization's list reads one table under its policy and learns nothing about a pending member. A
+// member's row ignores older events: a change may depend on the row.
 func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.UserRegistered:

@@ -8,7 +8,7 @@ create table {schema}.users (
   must_change_password boolean not null,
   registered_at timestamptz not null
 );
--- People who were forgotten have no address.
+-- A forgotten person has no e-mail address.
 create unique index users_email on {schema}.users (email) where email <> '';
 
 create table {schema}.members (

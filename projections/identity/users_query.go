@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// UserRow is a person who can sign in, seen by the platform.
+// UserRow is a person who can sign in, as the platform sees the person. Personal columns are "" when forgotten.
 type UserRow struct {
 	ID                 id.User `db:"user_id"`
 	Email              string  `db:"email"`
@@ -23,7 +23,7 @@ type UserRow struct {
 	MustChangePassword bool    `db:"must_change_password"`
 }
 
-// MemberRow is somebody who may act in an organization, seen by that organization.
+// MemberRow is a user who may act in an organization, as the organization sees the user.
 type MemberRow struct {
 	OrgID              id.Organization `db:"org_id"`
 	ID                 id.User         `db:"user_id"`
@@ -38,37 +38,37 @@ type MemberRow struct {
 	Revision           int64           `db:"revision"` // of the user's stream
 }
 
-// MemberKey is the place of a row in the list, newest first. The zero value is before all.
+// MemberKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type MemberKey struct {
 	MemberSince time.Time `json:"s"`
 	ID          id.User   `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r MemberRow) Key() MemberKey { return MemberKey{MemberSince: r.MemberSince, ID: r.ID} }
 
-// UsersQuery reads users.
+// UsersQuery serves users to the platform and members to their organization.
 type UsersQuery struct{ Views *runner.Views }
 
-// Columns that the rows' structs take.
+// The columns that fit UserRow and MemberRow.
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password`
 	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since,
 		revision, case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 
-// ByEmail finds the user of a normalised e-mail address, nil without one: for signing in, so it takes the same time
-// either way.
+// ByEmail finds the user with a normalised e-mail address, nil when there is none. Sign-in uses it, so it takes the
+// same time in both cases.
 func (q UsersQuery) ByEmail(ctx context.Context, email string) (*UserRow, error) {
 	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1 and email <> ''`, email)
 }
 
-// ByID finds a user, nil without one.
+// ByID finds a user of the platform, nil when there is none.
 func (q UsersQuery) ByID(ctx context.Context, user id.User) (*UserRow, error) {
 	return q.one(ctx, `select `+userColumns+` from {schema}.users where user_id = $1`, user)
 }
 
-// one reads at most one user as the platform.
+// one reads at most one user, with the platform role.
 func (q UsersQuery) one(ctx context.Context, sql string, arg any) (*UserRow, error) {
 	var row *UserRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
@@ -77,7 +77,7 @@ func (q UsersQuery) one(ctx context.Context, sql string, arg any) (*UserRow, err
 	return row, err
 }
 
-// Member is one member of an organization, nil without one.
+// Member returns one member of an organization, nil when the user is none.
 func (q UsersQuery) Member(ctx context.Context, org id.Organization, user id.User) (*MemberRow, error) {
 	var row *MemberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -88,7 +88,7 @@ func (q UsersQuery) Member(ctx context.Context, org id.Organization, user id.Use
 	return row, err
 }
 
-// Members gives up to max members of an organization after a key, newest first.
+// Members returns up to max members of an organization after a key, newest first.
 func (q UsersQuery) Members(ctx context.Context, org id.Organization, after MemberKey, max int) ([]MemberRow, error) {
 	var rows []MemberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -101,7 +101,7 @@ func (q UsersQuery) Members(ctx context.Context, org id.Organization, after Memb
 	return rows, err
 }
 
-// Names gives the full names of those of the users who are members of an organization; who was forgotten has none.
+// Names returns the full names of members of an organization. Other users and forgotten ones are missing in the result.
 func (q UsersQuery) Names(ctx context.Context, org id.Organization, users []id.User) (map[id.User]string, error) {
 	if len(users) == 0 {
 		return nil, nil

@@ -1,4 +1,4 @@
-// Package networkviews has the read models of routers and the services on them, and what happened to both.
+// Package networkviews has the read models of routers, of the services on them, and of the history of both.
 package networkviews
 
 import (
@@ -14,28 +14,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// DevicesName is the projection's durable name.
+// DevicesName keys the projection's checkpoint and schemas, so it never changes.
 const DevicesName = "network_devices"
 
-// Devices lists the routers of an organization. It has no secrets, only references into the vault.
+// Devices lists the routers of an organization. It has no secrets, only references to secrets in the vault.
 type Devices struct{}
 
+// devicesDDL is compiled in from devices.sql.
+//
 //go:embed devices.sql
 var devicesDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Devices) Name() string { return DevicesName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Devices) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }
 
 // TenantTables are under row-level security.
 func (Devices) TenantTables() []string { return []string{"devices"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Devices) Handles() []string {
 	return []string{
 		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(),
@@ -48,22 +50,22 @@ func (Devices) Handles() []string {
 	}
 }
 
-// Stages of a reboot.
+// Stages of a reboot, in order; it ends confirmed or failed.
 const (
 	RebootRequested = "requested"
 	RebootStarted   = "started"  // the command is being sent
-	RebootAccepted  = "accepted" // the router took it: it is expected back
+	RebootAccepted  = "accepted" // the router accepted the command and will come back
 	RebootConfirmed = "confirmed"
 	RebootFailed    = "failed"
 )
 
-// credentialColumns are where references stand.
+// credentialColumns names the column of each kind of credentials; the column holds a reference into the vault.
 var credentialColumns = map[events.CredentialKind]string{
 	events.CredentialAPI: "api_ref", events.CredentialRadius: "radius_ref", events.CredentialTunnel: "tunnel_ref",
 	events.CredentialReport: "report_ref",
 }
 
-// registerDeviceSQL makes a row.
+// registerDeviceSQL inserts a new router.
 const registerDeviceSQL = `
 insert into {schema}.devices
 	(device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref, report_ref, created_at,
@@ -73,7 +75,7 @@ values
 	@revision, @position)
 on conflict (device_id) do nothing`
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event. A new address or port clears the learned transport.
 func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	d := deviceWrites{w, e}
 	switch v := e.Event.(type) {
@@ -116,13 +118,13 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// deviceWrites changes the row of one event.
+// deviceWrites queues the changes of one event to a router's row.
 type deviceWrites struct {
 	w *runner.Writes
 	e events.Envelope
 }
 
-// set changes columns to named values. An event that was applied before changes nothing.
+// set changes columns to named values, guarded by the event's position: an event applied again changes nothing.
 func (d deviceWrites) set(device id.Device, columns string, values pgx.NamedArgs) {
 	args := pgx.NamedArgs{
 		"device": device, "revision": int64(d.e.Revision), "position": int64(d.e.Position), //nolint:gosec // both fit
@@ -132,7 +134,7 @@ func (d deviceWrites) set(device id.Device, columns string, values pgx.NamedArgs
 		`, revision = @revision, position = @position where device_id = @device and position < @position`, args)
 }
 
-// reboot follows the newest reboot.
+// reboot stores the newest stage of the newest reboot. A confirmed reboot also shows that the router is reachable.
 func (d deviceWrites) reboot(e events.Event) {
 	var device id.Device
 	var r Reboot
@@ -158,7 +160,8 @@ func (d deviceWrites) reboot(e events.Event) {
 	d.set(device, `reboot = @reboot::jsonb`, pgx.NamedArgs{"reboot": asJSON(r)})
 }
 
-// asJSON is a value for a jsonb column: plain structs and maps always marshal.
+// asJSON encodes a value for a jsonb column. The structs and maps here always encode; otherwise the result is JSON
+// null.
 func asJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -1,4 +1,4 @@
--- One row for each router, kept after it is decommissioned. No secrets: the references are into the vault.
+-- One row for each router, kept after it is decommissioned. Columns that end in _ref refer to secrets in the vault.
 create table {schema}.devices (
   device_id uuid primary key,
   org_id uuid not null,
@@ -9,9 +9,9 @@ create table {schema}.devices (
   radius_ref uuid,
   tunnel_ref uuid,
   report_ref uuid,
-  transport jsonb,                -- null: how it answers is not known yet
+  transport jsonb, -- null: protocol and port are not known yet
   transport_at timestamptz,
-  unreachable_since timestamptz,  -- null: reachable, or never called
+  unreachable_since timestamptz, -- null: reachable, or never called
   unreachable_error text not null default '',
   bootstrap_version int not null default 0, -- 0: none reported yet
   bootstrap_at timestamptz,
@@ -19,6 +19,6 @@ create table {schema}.devices (
   created_at timestamptz not null,
   removed_at timestamptz,
   revision bigint not null,       -- of the stream, in its present period
-  position bigint not null        -- of the newest event applied
+  position bigint not null -- of the newest event applied
 );
 create index devices_newest on {schema}.devices (org_id, created_at desc, device_id desc) where removed_at is null;

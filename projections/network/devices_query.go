@@ -12,16 +12,16 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Reboot is the newest reboot of a router.
+// Reboot is the newest reboot of a router and its present stage.
 type Reboot struct {
 	RunID         id.Run    `json:"runId"`
 	Stage         string    `json:"stage"`
-	Message       string    `json:"message"` // of a failed one, the router's words
-	UptimeSeconds int64     `json:"uptimeSeconds"`
+	Message       string    `json:"message"`       // the router's text when it failed, else ""
+	UptimeSeconds int64     `json:"uptimeSeconds"` // read when the reboot was confirmed, else 0
 	At            time.Time `json:"at"`
 }
 
-// DeviceRow is one router.
+// DeviceRow is one router. Fields that end in Ref refer to secrets in the vault; zero means none.
 type DeviceRow struct {
 	ID               id.Device               `db:"device_id"`
 	OrgID            id.Organization         `db:"org_id"`
@@ -42,25 +42,25 @@ type DeviceRow struct {
 	Revision         int64                   `db:"revision"`
 }
 
-// DeviceKey is the place of a row in the list, newest first. The zero value is before all.
+// DeviceKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type DeviceKey struct {
 	CreatedAt time.Time `json:"c"`
 	ID        id.Device `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r DeviceRow) Key() DeviceKey { return DeviceKey{CreatedAt: r.CreatedAt, ID: r.ID} }
 
-// DevicesQuery reads routers.
+// DevicesQuery serves routers to their organization and to jobs.
 type DevicesQuery struct{ Views *runner.Views }
 
-// deviceSelect reads routers that are not decommissioned.
+// deviceSelect fits DeviceRow and leaves decommissioned routers out; a condition follows.
 const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
 	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at, reboot, created_at,
 	revision
 	from {schema}.devices where removed_at is null and `
 
-// Get is one router of an organization, nil without one.
+// Get returns one router of an organization, nil when it has none with this id or the router is decommissioned.
 func (q DevicesQuery) Get(ctx context.Context, org id.Organization, device id.Device) (*DeviceRow, error) {
 	var row *DeviceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -70,7 +70,7 @@ func (q DevicesQuery) Get(ctx context.Context, org id.Organization, device id.De
 	return row, err
 }
 
-// List gives up to max routers of an organization after a key, newest first.
+// List returns up to max routers of an organization after a key, newest first.
 func (q DevicesQuery) List(ctx context.Context, org id.Organization, after DeviceKey, max int) ([]DeviceRow, error) {
 	var rows []DeviceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -82,7 +82,7 @@ func (q DevicesQuery) List(ctx context.Context, org id.Organization, after Devic
 	return rows, err
 }
 
-// Any is one router of any organization, nil without one: for jobs.
+// Any returns one router of any organization, nil when there is none: for jobs.
 func (q DevicesQuery) Any(ctx context.Context, device id.Device) (*DeviceRow, error) {
 	var row *DeviceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
@@ -92,7 +92,7 @@ func (q DevicesQuery) Any(ctx context.Context, device id.Device) (*DeviceRow, er
 	return row, err
 }
 
-// Every is all routers of all organizations: for polls and drift checks.
+// Every returns all routers of all organizations, for polls and drift checks. The order is the same in each call.
 func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 	var rows []DeviceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {

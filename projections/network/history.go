@@ -16,28 +16,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// HistoryName is the projection's durable name.
+// HistoryName keys the projection's checkpoint and schemas, so it never changes.
 const HistoryName = "network_history"
 
-// History is the timeline of each service and router: what was asked, what was written, drift and repairs.
+// History is the timeline of each service and router: requests, writes, drift, repairs and errors.
 type History struct{}
 
+// historyDDL is compiled in from history.sql.
+//
 //go:embed history.sql
 var historyDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (History) Name() string { return HistoryName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (History) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }
 
 // TenantTables are under row-level security.
 func (History) TenantTables() []string { return []string{"entries", "runs"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (History) Handles() []string {
 	return []string{
 		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(),
@@ -53,7 +55,7 @@ func (History) Handles() []string {
 	}
 }
 
-// SQL of Apply.
+// SQL of Apply; a position and a run have one row each.
 const (
 	insertEntrySQL = `insert into {schema}.entries (position, org_id, device_id, service_id, at, kind, summary, detail,
 			actor_kind, actor_id)
@@ -63,7 +65,8 @@ const (
 		values (@run, @org, @device, @kind, @outcome, @writes, @message, @at) on conflict (run_id) do nothing`
 )
 
-// Apply queues the statement for one event.
+// Apply queues the entry of one event, and the end of a run. The actor of a write to a router is the user who asked for
+// it.
 func (History) Apply(w *runner.Writes, e events.Envelope) error {
 	device, service := subjects(e.Event)
 	if device.IsZero() || e.Meta.OrgID.IsZero() {
@@ -88,17 +91,18 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// subjects are the router and the service that an event is about.
+// subjects returns the router and the service that an event concerns; the service is zero for an event about the router
+// alone.
 func subjects(e events.Event) (device id.Device, service id.Service) {
 	var about struct {
 		DeviceID  id.Device  `json:"deviceId"`
 		ServiceID id.Service `json:"serviceId"`
 	}
-	_ = json.Unmarshal([]byte(asJSON(e)), &about) // every event of the area names them so
+	_ = json.Unmarshal([]byte(asJSON(e)), &about) // all events of the area use these names
 	return about.DeviceID, about.ServiceID
 }
 
-// tell says what happened, in a word and in a sentence.
+// tell describes an event by a kind, stable for programs, and a summary for the staff.
 func tell(e events.Event) (kind, summary string) {
 	switch v := e.(type) {
 	case events.ServiceRequested:
@@ -137,7 +141,7 @@ func tell(e events.Event) (kind, summary string) {
 	return tellRouter(e)
 }
 
-// tellRouter is tell for what happened to a router.
+// tellRouter is tell for events about a router as a whole.
 func tellRouter(e events.Event) (kind, summary string) {
 	switch v := e.(type) {
 	case events.RouterWritten:
@@ -164,7 +168,7 @@ func tellRouter(e events.Event) (kind, summary string) {
 	return "", ""
 }
 
-// place is where a service is bound.
+// place is the interface or VLAN on which a service runs.
 func place(b events.ServiceBinding) string {
 	if b.VlanID != 0 {
 		return fmt.Sprintf("VLAN %d of %s", b.VlanID, b.ParentInterface)
@@ -172,7 +176,7 @@ func place(b events.ServiceBinding) string {
 	return b.ParentInterface
 }
 
-// HistoryRow is one thing that happened.
+// HistoryRow is one event in the history; Detail is its whole payload. At is the time of the record, UTC.
 type HistoryRow struct {
 	Position  int64           `db:"position"`
 	DeviceID  id.Device       `db:"device_id"`
@@ -185,36 +189,36 @@ type HistoryRow struct {
 	ActorID   string          `db:"actor_id"`
 }
 
-// HistoryKey is the place of a row in the list, newest first. The zero value is before all.
+// HistoryKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type HistoryKey struct {
 	Position int64 `json:"p"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r HistoryRow) Key() HistoryKey { return HistoryKey{Position: r.Position} }
 
-// HistoryQuery reads timelines.
+// HistoryQuery serves the history of an organization's routers and services.
 type HistoryQuery struct{ Views *runner.Views }
 
-// historySelect reads entries; the condition on the subject follows.
+// historySelect fits HistoryRow; the condition on router or service follows.
 const historySelect = `select position, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id
 	from {schema}.entries where org_id = $1 and position < $2 and `
 
-// OfService gives up to max entries of a service after a key, newest first.
+// OfService returns up to max entries of a service after a key, newest first.
 func (q HistoryQuery) OfService(
 	ctx context.Context, org id.Organization, service id.Service, after HistoryKey, max int,
 ) ([]HistoryRow, error) {
 	return q.read(ctx, org, `service_id = $3`, service, after, max)
 }
 
-// OfDevice gives up to max entries of a router and its services after a key, newest first.
+// OfDevice returns up to max entries of a router and its services after a key, newest first.
 func (q HistoryQuery) OfDevice(
 	ctx context.Context, org id.Organization, device id.Device, after HistoryKey, max int,
 ) ([]HistoryRow, error) {
 	return q.read(ctx, org, `device_id = $3`, device, after, max)
 }
 
-// read is one page.
+// read returns one page; subject is a condition on $3, and who its value.
 func (q HistoryQuery) read(
 	ctx context.Context, org id.Organization, subject string, who any, after HistoryKey, max int,
 ) ([]HistoryRow, error) {
@@ -230,16 +234,16 @@ func (q HistoryQuery) read(
 	return rows, err
 }
 
-// RunRow is how a run ended.
+// RunRow is the end of one run over a whole router.
 type RunRow struct {
 	ID      id.Run `db:"run_id"`
 	Kind    string `db:"kind"`
 	Outcome string `db:"outcome"`
 	Writes  int    `db:"writes"`
-	Message string `db:"message"` // the router's words
+	Message string `db:"message"` // the router's text when it failed, else ""
 }
 
-// Run is the end of a run of an organization, nil while it has not ended.
+// Run returns the end of a run of an organization, nil while the run goes on.
 func (q HistoryQuery) Run(ctx context.Context, org id.Organization, run id.Run) (*RunRow, error) {
 	var row *RunRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {

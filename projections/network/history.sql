@@ -1,4 +1,4 @@
--- What happened to each service and router, one row for each event: changes, drift, repairs, errors and writes.
+-- The history of services and routers, one row for each event: changes, drift, repairs, errors and writes.
 create table {schema}.entries (
   position bigint primary key,
   org_id uuid not null,
@@ -14,7 +14,7 @@ create table {schema}.entries (
 create index entries_of_service on {schema}.entries (service_id, position desc) where service_id is not null;
 create index entries_of_device on {schema}.entries (device_id, position desc);
 
--- How runs over a whole router ended.
+-- The ends of runs over a whole router.
 create table {schema}.runs (
   run_id uuid primary key,
   org_id uuid not null,

@@ -7,18 +7,19 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// What a router says about itself at this moment. These are no rows: jobs ask the router, the API shows the answer.
+// The types of this file hold what a router reports at this moment. They are not stored in tables: jobs ask the router,
+// and the API shows the result.
 
-// LivePing tells whether a router answers.
+// LivePing is the result of one short call to a router.
 type LivePing struct {
 	Reachable  bool
-	ResponseMs int64
+	ResponseMs int64 // milliseconds until the reply
 	BoardName  string
 	Version    string
 	Error      string // "" when reachable
 }
 
-// LiveResource is a router's load.
+// LiveResource is a router's load at one instant.
 type LiveResource struct {
 	BoardName     string
 	Version       string
@@ -30,30 +31,30 @@ type LiveResource struct {
 	UptimeSeconds int64
 }
 
-// LiveSession is one customer online.
+// LiveSession is one customer online on a router.
 type LiveSession struct {
 	Kind          string // "ppp" or "hotspot"
 	User          string
-	Service       string // pppoe, sstp, ...; of a hotspot its server
+	Service       string // "pppoe", "sstp" and so on; for a hotspot the name of its server
 	CallerID      string
 	Address       string
 	UptimeSeconds int64
 	Encoding      string
-	Radius        bool
+	Radius        bool // signed in through RADIUS
 }
 
-// LiveLease is one DHCP lease.
+// LiveLease is one lease of a router's DHCP server.
 type LiveLease struct {
 	Address      string
 	MACAddress   string
 	HostName     string
 	Status       string
 	Server       string
-	ExpiresAfter string // as the router writes it, "" for static ones
+	ExpiresAfter string // a RouterOS duration; "" for static leases
 	Dynamic      bool
 }
 
-// LiveQueue is one simple queue; limits in bits a second, upload/download.
+// LiveQueue is one simple queue. Limits are texts of RouterOS, bits per second, upload/download.
 type LiveQueue struct {
 	Name       string
 	Target     string
@@ -63,7 +64,7 @@ type LiveQueue struct {
 	Disabled   bool
 }
 
-// LiveInterface is one interface as a choice for a service.
+// LiveInterface is an interface of a router that a service could use.
 type LiveInterface struct {
 	Name     string
 	Type     string
@@ -72,23 +73,23 @@ type LiveInterface struct {
 	Comment  string
 	RxBytes  int64
 	TxBytes  int64
-	Reserved bool
-	Reason   string // why it is reserved
+	Reserved bool   // cannot be chosen
+	Reason   string // why it is reserved, else ""
 }
 
-// LiveInterfaces is one group of the picker.
+// LiveInterfaces is one group in the choice of interfaces.
 type LiveInterfaces struct {
 	Name    string // "Bridges", "Ethernet", "SFP" or "VLAN"
 	Options []LiveInterface
 }
 
-// LiveDiff is how a router differs from what it should be.
+// LiveDiff is the difference between a router and the desired state of its services.
 type LiveDiff struct {
 	Resources []events.DriftedResource
-	Hash      string // "" when in sync
+	Hash      string // of the difference; "" when there is none
 }
 
-// Poll is what a router said when it was asked last.
+// Poll is the result of the newest poll of a router. At is UTC.
 type Poll struct {
 	DeviceID       id.Device
 	At             time.Time
@@ -100,5 +101,5 @@ type Poll struct {
 	MemoryPercent  int
 	UptimeSeconds  int64
 	ActiveSessions int
-	ResponseMs     int64
+	ResponseMs     int64 // milliseconds until the reply
 }

@@ -11,29 +11,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// ServicesName is the projection's durable name.
+// ServicesName keys the projection's checkpoint and schemas, so it never changes.
 const ServicesName = "network_services"
 
-// Services lists the services on routers: what is desired, in which state it is, the newest error and the present
-// drift.
+// Services lists the services on routers with their desired state, their newest error and the present drift.
 type Services struct{}
 
+// servicesDDL is compiled in from services.sql.
+//
 //go:embed services.sql
 var servicesDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Services) Name() string { return ServicesName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Services) Version() int { return 2 }
 
-// DDL creates the tables.
+// DDL creates the tables of services.sql.
 func (Services) DDL() string { return servicesDDL }
 
 // TenantTables are under row-level security.
 func (Services) TenantTables() []string { return []string{"services"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Services) Handles() []string {
 	return []string{
 		events.ServiceRequested{}.EventType(), events.ServiceAddressingChanged{}.EventType(),
@@ -46,7 +47,7 @@ func (Services) Handles() []string {
 	}
 }
 
-// States of a service. Source: docs/rules/network.md#service-states.
+// States of a service; "degraded" means drift was found. Source: docs/rules/network.md#service-states.
 const (
 	StatePending  = "pending"
 	StateActive   = "active"
@@ -54,7 +55,7 @@ const (
 	StateDegraded = "degraded"
 )
 
-// requestServiceSQL makes a row.
+// requestServiceSQL inserts a service with its first desired state, still to be applied.
 const requestServiceSQL = `
 insert into {schema}.services
 	(service_id, org_id, device_id, binding, addressing, walled_garden, state, open, generation, created_at, revision,
@@ -64,7 +65,7 @@ values
 	@position)
 on conflict (service_id) do nothing`
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event; the same event again changes nothing.
 func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	s := serviceWrites{w, e}
 	switch v := e.Event.(type) {
@@ -97,7 +98,7 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 			"drift": asJSON(Drift{Hash: v.Hash, FirstSeenAt: v.FirstSeenAt, Resources: v.Resources}),
 		})
 	case events.ServiceDriftCleared:
-		s.set(v.ServiceID, `drift = null`, nil) // degraded until a reconcile
+		s.set(v.ServiceID, `drift = null`, nil) // the state stays degraded until a reconcile
 	case events.ServiceRemovalRequested:
 		s.set(v.ServiceID, `open = 'removal', generation = @generation::int`,
 			pgx.NamedArgs{"generation": v.Generation})
@@ -110,13 +111,13 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// serviceWrites changes the row of one event.
+// serviceWrites queues the changes of one event to a service's row.
 type serviceWrites struct {
 	w *runner.Writes
 	e events.Envelope
 }
 
-// set changes columns to named values. An event that was applied before changes nothing.
+// set changes columns to named values, guarded by the event's position: an event applied again changes nothing.
 func (s serviceWrites) set(service id.Service, columns string, values pgx.NamedArgs) {
 	args := pgx.NamedArgs{
 		"service": service, "revision": int64(s.e.Revision), "position": int64(s.e.Position), //nolint:gosec // both fit
@@ -126,13 +127,13 @@ func (s serviceWrites) set(service id.Service, columns string, values pgx.NamedA
 		`, revision = @revision, position = @position where service_id = @service and position < @position`, args)
 }
 
-// touch notes the revision alone.
+// touch stores revision and position only, so that If-Match works after the end of a stream's period.
 func (s serviceWrites) touch(service id.Service) { s.set(service, `generation = generation`, nil) }
 
-// openApply is the work that a new desired state opens; a tear-down that has not ended comes first.
+// openApply opens the work "apply" for a new desired state, unless other work is open, which must end first.
 const openApply = `open = case when open = '' then 'apply' else open end`
 
-// recreate takes the desired state of a service that is torn down and built again.
+// recreate stores the desired state of a service that is torn down first and then built again.
 func (s serviceWrites) recreate(v events.ServiceRecreationConfirmed) {
 	s.set(v.ServiceID, `binding = @binding::jsonb, addressing = @addressing::jsonb,
 		walled_garden = @walled_garden::jsonb, generation = @generation::int, state = 'pending', drift = null,
@@ -142,7 +143,7 @@ func (s serviceWrites) recreate(v events.ServiceRecreationConfirmed) {
 	})
 }
 
-// failed keeps the router's error. A refusal waits for somebody; the rest is tried again.
+// failed stores the router's error. A refusal makes the service failed until a person acts; other errors are retried.
 func (s serviceWrites) failed(v events.ServiceApplyFailed) {
 	s.set(v.ServiceID, `last_error = @error::jsonb, state = case when @refused::bool then 'failed' else state end,
 		outcome_position = @position`, pgx.NamedArgs{

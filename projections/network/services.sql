@@ -3,16 +3,16 @@ create table {schema}.services (
   service_id uuid primary key,
   org_id uuid not null,
   device_id uuid not null,
-  binding jsonb not null,        -- as desired
+  binding jsonb not null, -- as desired, not as applied
   addressing jsonb not null,
   walled_garden jsonb not null,
   state text not null,           -- pending, active, failed, degraded
-  open text not null,            -- work asked for and not done: apply, teardown, removal; '' = none
-  generation int not null,       -- of the desired state
+  open text not null, -- requested work that is not done: apply, teardown or removal; '' = none
+  generation int not null, -- counts desired states from 1
   applied_generation int not null default 0,
-  last_error jsonb,              -- null: none since it was applied
-  drift jsonb,                   -- the present difference
-  outcome_position bigint not null default 0, -- of the newest report about work: a waiting request looks for it
+  last_error jsonb, -- null: no error since the last success
+  drift jsonb, -- the present difference; null = none
+  outcome_position bigint not null default 0, -- of the newest event that ended work; requests that wait compare it
   applied_at timestamptz,
   created_at timestamptz not null,
   removed_at timestamptz,

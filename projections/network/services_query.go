@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// ServiceError is the newest error of work on a service, in the router's words.
+// ServiceError is the newest error of work on a service; Message is the router's text.
 type ServiceError struct {
 	At        time.Time `json:"at"`
 	Phase     string    `json:"phase"`
@@ -22,14 +22,14 @@ type ServiceError struct {
 	Refused   bool      `json:"refused"`
 }
 
-// Drift is the present difference between a service and its router.
+// Drift is the present difference between the applied state of a service and its router.
 type Drift struct {
 	Hash        string                   `json:"hash"`
 	FirstSeenAt time.Time                `json:"firstSeenAt"`
 	Resources   []events.DriftedResource `json:"resources"`
 }
 
-// ServiceRow is one service.
+// ServiceRow is one service on a router, in its desired state.
 type ServiceRow struct {
 	ID                id.Service               `db:"service_id"`
 	OrgID             id.Organization          `db:"org_id"`
@@ -38,7 +38,7 @@ type ServiceRow struct {
 	Addressing        events.ServiceAddressing `db:"addressing"`
 	WalledGarden      events.WalledGarden      `db:"walled_garden"`
 	State             string                   `db:"state"`
-	Open              string                   `db:"open"` // work asked for and not done, "" = none
+	Open              string                   `db:"open"` // requested work that is not done; "" = none
 	OutcomePosition   int64                    `db:"outcome_position"`
 	Generation        int                      `db:"generation"`
 	AppliedGeneration int                      `db:"applied_generation"`
@@ -51,25 +51,25 @@ type ServiceRow struct {
 	Position          int64                    `db:"position"`
 }
 
-// ServiceKey is the place of a row in the list, newest first. The zero value is before all.
+// ServiceKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type ServiceKey struct {
 	CreatedAt time.Time  `json:"c"`
 	ID        id.Service `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r ServiceRow) Key() ServiceKey { return ServiceKey{CreatedAt: r.CreatedAt, ID: r.ID} }
 
-// ServicesQuery reads services.
+// ServicesQuery serves services to their organization and to jobs.
 type ServicesQuery struct{ Views *runner.Views }
 
-// serviceSelect reads services, removed ones too.
+// serviceSelect fits ServiceRow and includes removed services; a condition follows.
 const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, open,
 	outcome_position, generation, applied_generation, last_error, drift, applied_at, created_at, removed_at, revision,
 	position
 	from {schema}.services where `
 
-// Get is one service of an organization, nil without one; removed ones too.
+// Get returns one service of an organization, also a removed one; nil when it has none with this id.
 func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.Service) (*ServiceRow, error) {
 	var row *ServiceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -79,7 +79,7 @@ func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.
 	return row, err
 }
 
-// List gives up to max services of a router after a key, newest first; of all routers when device is zero.
+// List returns up to max services of a router after a key, newest first; a zero device means all routers.
 func (q ServicesQuery) List(
 	ctx context.Context, org id.Organization, device id.Device, after ServiceKey, max int,
 ) ([]ServiceRow, error) {
@@ -95,7 +95,7 @@ func (q ServicesQuery) List(
 	return rows, err
 }
 
-// OfDevice is every service of a router that is not removed, oldest first: for jobs.
+// OfDevice returns the services of a router that are not removed, oldest first: for jobs.
 func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]ServiceRow, error) {
 	var rows []ServiceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
@@ -106,7 +106,7 @@ func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]Servic
 	return rows, err
 }
 
-// Any is one service of any organization, nil without one: for jobs.
+// Any returns one service of any organization, also a removed one; nil when there is none. For jobs.
 func (q ServicesQuery) Any(ctx context.Context, service id.Service) (*ServiceRow, error) {
 	var row *ServiceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {

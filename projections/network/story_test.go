@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// The routers and services of the story.
+// The ids of the story: two routers of Acme, and two services on the tower.
 var (
 	acme   = id.Derive[id.Organization]("test", "acme")
 	tower  = id.Derive[id.Device]("test", "tower")
@@ -21,10 +21,10 @@ var (
 	run    = id.Derive[id.Run]("test", "run")
 )
 
-// began is when the story begins.
+// began is the first instant of the story.
 var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// registered is a router.
+// registered adds a router of Acme to the story.
 func registered(d id.Device, name string) events.DeviceRegistered {
 	return events.DeviceRegistered{
 		DeviceID: d, OrgID: acme,
@@ -33,7 +33,7 @@ func registered(d id.Device, name string) events.DeviceRegistered {
 	}
 }
 
-// requested is a service on tower.
+// requested adds a service on the router tower.
 func requested(s id.Service, t events.ServiceType) events.ServiceRequested {
 	return events.ServiceRequested{
 		ServiceID: s, OrgID: acme, DeviceID: tower, Binding: events.ServiceBinding{Type: t, ParentInterface: "ether4"},
@@ -44,7 +44,7 @@ func requested(s id.Service, t events.ServiceType) events.ServiceRequested {
 	}
 }
 
-// drifted is a difference of the pool.
+// drifted reports a changed address pool; the hash identifies the difference.
 func drifted(s id.Service, hash string) events.ServiceDriftDetected {
 	return events.ServiceDriftDetected{
 		ServiceID: s, OrgID: acme, DeviceID: tower, FirstSeenAt: began, Hash: hash, At: began,
@@ -57,7 +57,7 @@ func drifted(s id.Service, hash string) events.ServiceDriftDetected {
 	}
 }
 
-// networkStory has two routers and two services in every state.
+// networkStory has two routers with all their events and two services in every state.
 func networkStory() *projectiontest.Story {
 	s := projectiontest.NewStory(acme, began)
 	transport := events.DeviceTransport{Protocol: "rest", Port: 80, Version: "7.16 (stable)", BoardName: "RB5009"}
@@ -87,7 +87,7 @@ func networkStory() *projectiontest.Story {
 	return s
 }
 
-// addServices adds the services, and what a run wrote for the first.
+// addServices adds the services, a run over the router, and a write of that run.
 func addServices(s *projectiontest.Story) {
 	s.Add("nasservice-homes", requested(homes, events.ServicePPPoE),
 		events.ServiceApplyFailed{

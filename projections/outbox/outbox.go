@@ -1,6 +1,6 @@
 // Package outbox holds the integration events that the platform publishes, in the order of the log. A message is
-// published through Watermill's Publisher into the table, in the transaction that moves the checkpoint: it is there
-// exactly once, and never before an earlier one. Source: docs/rules/webhooks.md#outbox.
+// published through Watermill's Publisher into the table, in the transaction that moves the checkpoint: each message is
+// stored exactly once, and never before an earlier one. Source: docs/rules/webhooks.md#outbox.
 package outbox
 
 import (
@@ -20,34 +20,36 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Name is the projection's durable name.
+// Name keys the projection's checkpoint and schemas, so it never changes.
 const Name = "outbox"
 
-// DriftDetected is the type of the message about a service that is not as it was applied.
+// DriftDetected is the type of the message about a service whose router differs from the applied state.
 const DriftDetected = "nas.service.drift_detected"
 
-// Outbox publishes integration events.
+// Outbox turns events into messages for the outside.
 type Outbox struct{}
 
+// ddl is compiled in from outbox.sql.
+//
 //go:embed outbox.sql
 var ddl string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Outbox) Name() string { return Name }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Outbox) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
 
 // TenantTables are under row-level security.
 func (Outbox) TenantTables() []string { return []string{"messages"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Outbox) Handles() []string { return []string{events.ServiceDriftDetected{}.EventType()} }
 
-// driftData is the data of DriftDetected.
+// driftData is the JSON payload of DriftDetected, part of the public contract.
 type driftData struct {
 	ServiceID   id.Service               `json:"serviceId"`
 	DeviceID    id.Device                `json:"deviceId"`
@@ -56,7 +58,7 @@ type driftData struct {
 	Hash        string                   `json:"hash"`
 }
 
-// Apply publishes what an event means to the outside.
+// Apply publishes a message for an event that has a meaning outside the platform.
 func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	v, ok := e.Event.(events.ServiceDriftDetected)
 	if !ok {
@@ -69,15 +71,15 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	return table{w}.Publish(DriftDetected, msg)
 }
 
-// Metadata of a message.
+// Metadata of a message, from which Publish fills the columns.
 const (
 	keyOrg      = "org_id"
 	keyPosition = "position"
 	keyAt       = "at"
 )
 
-// newMessage is a Watermill message about an event. Its id follows from the event's, so that it is the same at every
-// rebuild.
+// newMessage makes a Watermill message about an event. Its id is derived from the event's id, so that it is the same
+// after every rebuild.
 func newMessage(e events.Envelope, org id.Organization, data any) (*message.Message, error) {
 	payload, err := json.Marshal(data)
 	if err != nil {
@@ -90,19 +92,19 @@ func newMessage(e events.Envelope, org id.Organization, data any) (*message.Mess
 	return msg, nil
 }
 
-// table is a Watermill publisher into the outbox's table. The topic is the message's type.
+// table is a Watermill publisher into the table messages. The topic is the type of the message.
 type table struct{ w *runner.Writes }
 
-// table is Watermill's.
+// Compile-time proof that table fits Watermill's interface.
 var _ message.Publisher = table{}
 
-// publishSQL writes a message once.
+// publishSQL inserts a message; a message that is there already stays.
 const publishSQL = `
 insert into {schema}.messages (position, ordinal, message_id, org_id, type, at, payload)
 values (@position, @ordinal, @message, @org, @type, @at, @payload)
 on conflict do nothing`
 
-// Publish queues the messages; they are there when the batch of events commits.
+// Publish queues the messages; the commit of the batch of events stores them.
 func (t table) Publish(topic string, messages ...*message.Message) error {
 	for i, msg := range messages {
 		org, err := id.Parse[id.Organization](msg.Metadata.Get(keyOrg))
@@ -129,10 +131,10 @@ func (t table) Publish(topic string, messages ...*message.Message) error {
 	return nil
 }
 
-// Close has nothing to do: the runner sends what was queued.
+// Close does nothing: the runner sends the queued statements.
 func (table) Close() error { return nil }
 
-// Row is one message.
+// Row is one message, as delivered. At is the time of the event, UTC.
 type Row struct {
 	Position int64           `db:"position"`
 	Ordinal  int             `db:"ordinal"`
@@ -143,19 +145,19 @@ type Row struct {
 	Payload  json.RawMessage `db:"payload"`
 }
 
-// Query reads the outbox.
+// Query serves an organization's messages to those who deliver them.
 type Query struct{ Views *runner.Views }
 
-// Key is the place of a message: the order of the log. The zero value is before all.
+// Key is a message's place in the order of the log. The zero value is before the first message.
 type Key struct {
 	Position int64 `json:"p"`
 	Ordinal  int   `json:"o"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this message.
 func (r Row) Key() Key { return Key{Position: r.Position, Ordinal: r.Ordinal} }
 
-// After gives up to max messages of an organization behind a place, oldest first.
+// After returns up to max messages of an organization after a place, oldest first.
 func (q Query) After(ctx context.Context, org id.Organization, after Key, max int) ([]Row, error) {
 	var rows []Row
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {

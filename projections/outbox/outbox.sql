@@ -1,6 +1,6 @@
--- Integration events in the order of the log, ready to be handed on.
+-- Integration events in the order of the log, ready for delivery.
 create table {schema}.messages (
-  position bigint not null,  -- of the event that it tells about
+  position bigint not null, -- of the event that the message reports
   ordinal int not null,      -- among the messages of one event
   message_id uuid not null,
   org_id uuid not null,

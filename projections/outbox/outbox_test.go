@@ -10,8 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// TestOutbox_Story: a message for each difference that was detected, with the data of docs/rules/webhooks.md#outbox;
-// none for anything else.
+// Each detected difference is a message with the data of docs/rules/webhooks.md#outbox; other events are none.
 func TestOutbox_Story(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// The time in which a paybill payment may belong to a prompt. Source: docs/rules/money.md#provisional-receipts.
+// A paybill payment may belong to a prompt only when it was made in this time around the prompt's start. Source:
+// docs/rules/money.md#provisional-receipts.
 const (
-	claimBefore = time.Minute // clocks differ
-	claimAfter  = 48 * time.Hour
+	claimBefore = time.Minute    // before the start, since the provider's clock differs from ours
+	claimAfter  = 48 * time.Hour // after the start
 )
 
-// AttemptOf finds the attempt that a receipt belongs to, nil without one. A conflict is money that names an attempt but
-// cannot be its payment: another shortcode or amount, or out of time (docs/rules/money.md#provisional-receipts). The
-// attempt itself may still refuse it.
+// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. conflict reports that the money names
+// an attempt but cannot be its payment: shortcode or amount differ, or the time is too far away
+// (docs/rules/money.md#provisional-receipts). Without a conflict the attempt may still refuse the receipt.
 func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *PaymentRow, conflict bool, err error) {
 	if !r.PaymentID.IsZero() {
 		attempt, err = q.Attempt(ctx, r.PaymentID)

@@ -12,28 +12,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// GatewaysName is the projection's durable name.
+// GatewaysName keys the projection's checkpoint and schemas, so it never changes.
 const GatewaysName = "payments_gateways"
 
-// Gateways says how each organization takes mobile money, and whose a shortcode is.
+// Gateways has each organization's settings for mobile money, and the organization of each direct shortcode.
 type Gateways struct{}
 
+// gatewaysDDL is compiled in from gateways.sql.
+//
 //go:embed gateways.sql
 var gatewaysDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Gateways) Name() string { return GatewaysName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Gateways) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of gateways.sql.
 func (Gateways) DDL() string { return gatewaysDDL }
 
 // TenantTables are under row-level security.
 func (Gateways) TenantTables() []string { return []string{"gateways", "shortcodes"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Gateways) Handles() []string {
 	return []string{
 		events.GatewayConfigured{}.EventType(), events.GatewayRegistered{}.EventType(),
@@ -41,7 +43,8 @@ func (Gateways) Handles() []string {
 	}
 }
 
-// Statements of Apply on settings. Each is guarded by the revision of the gateway's stream.
+// Statements of Apply on settings. An event applied again changes nothing: each compares the revision of the gateway's
+// stream.
 const (
 	configureSQL = `
 insert into {schema}.gateways as g
@@ -61,7 +64,8 @@ update {schema}.gateways set registered = true, error = '', revision = $2 where 
 update {schema}.gateways set registered = false, error = $2, revision = $3 where org_id = $1 and revision < $3`
 )
 
-// Apply queues the statements for one event. Settings that reach the provider in the same way stay registered.
+// Apply queues the statements for one event. New settings with the same shortcode, environment and credentials stay
+// registered with the provider.
 func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
@@ -82,7 +86,8 @@ func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// GatewayRow is how one organization takes mobile money.
+// GatewayRow has the settings by which one organization takes mobile money. Error is the provider's text of the last
+// failed registration, "" after a success or new settings.
 type GatewayRow struct {
 	OrgID                 id.Organization `db:"org_id"`
 	Direct                bool            `db:"direct"`
@@ -95,20 +100,21 @@ type GatewayRow struct {
 	Revision              int64           `db:"revision"`
 }
 
-// Active tells whether money is taken on the organization's own shortcode.
+// Active reports whether the organization takes money on its own shortcode: it asked for that and the provider has
+// registered the shortcode.
 func (r GatewayRow) Active() bool { return r.Direct && r.Registered }
 
-// ShortcodeRow is whose a direct shortcode is.
+// ShortcodeRow names the organization of a direct shortcode. Active is false once the organization has given it up.
 type ShortcodeRow struct {
 	Shortcode string          `db:"shortcode"`
 	OrgID     id.Organization `db:"org_id"`
 	Active    bool            `db:"active"`
 }
 
-// GatewaysQuery reads gateway settings.
+// GatewaysQuery serves settings to the organization, and owners of shortcodes to callbacks.
 type GatewaysQuery struct{ Views *runner.Views }
 
-// Get is an organization's settings, nil when it never made any.
+// Get returns an organization's settings, nil when it never made any.
 func (q GatewaysQuery) Get(ctx context.Context, org id.Organization) (*GatewayRow, error) {
 	var row *GatewayRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -120,7 +126,7 @@ func (q GatewaysQuery) Get(ctx context.Context, org id.Organization) (*GatewayRo
 	return row, err
 }
 
-// Shortcode finds whose a direct shortcode is, nil when it is nobody's.
+// Shortcode finds the owner of a direct shortcode, nil when no organization ever registered it.
 func (q GatewaysQuery) Shortcode(ctx context.Context, shortcode string) (*ShortcodeRow, error) {
 	var row *ShortcodeRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {

@@ -10,7 +10,7 @@ create table {schema}.gateways (
   revision bigint not null
 );
 
--- Whose a direct shortcode is, also after it was given up: money may come late.
+-- The organization of a direct shortcode. The row stays after the shortcode was given up, because money may come late.
 create table {schema}.shortcodes (
   shortcode text primary key,
   org_id uuid not null,

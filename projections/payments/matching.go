@@ -7,28 +7,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// MatchingName is the projection's durable name.
+// MatchingName keys the projection's checkpoint and schemas, so it never changes.
 const MatchingName = "payments_matching"
 
-// Matching knows by which references a paybill payment names its payer (docs/rules/money.md#matching).
+// Matching keeps the references by which a paybill payment names its payer (docs/rules/money.md#matching).
 type Matching struct{}
 
+// matchingDDL is compiled in from matching.sql.
+//
 //go:embed matching.sql
 var matchingDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Matching) Name() string { return MatchingName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Matching) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
 
 // TenantTables is empty: only the platform role reads these tables.
 func (Matching) TenantTables() []string { return nil }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Matching) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
@@ -38,7 +40,8 @@ func (Matching) Handles() []string {
 	}
 }
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event. References are stored in the form in which payments are compared with
+// them.
 func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
@@ -72,7 +75,7 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// prefix queues an organization's invoice prefix.
+// prefix queues the present invoice prefix of an organization, which replaces the one before.
 func prefix(w *runner.Writes, org, text string) {
 	w.Exec(`insert into {schema}.prefixes (org_id, prefix) values ($1, $2)
 		on conflict (org_id) do update set prefix = excluded.prefix`, org, referenceKey(text))

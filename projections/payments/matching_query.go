@@ -12,53 +12,54 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Reference is what a paybill payment says about its payer.
+// Reference has the parts of a paybill payment that can name its payer.
 type Reference struct {
-	// OrgID owns the shortcode; zero for a platform one, on which everything must be unique over all tenants
-	// (docs/rules/payments.md#shared-paybill).
+	// OrgID owns the shortcode; zero for the platform's shared paybill, where a reference must be unique over all
+	// organizations (docs/rules/payments.md#shared-paybill).
 	OrgID    id.Organization
 	BillRef  string // as typed
-	Phone    string // the payer's; masked or hashed ones identify nobody
+	Phone    string // the payer's; a masked or hashed one matches no subscriber
 	Currency money.Currency
 }
 
-// Payer is who a reference names.
+// Payer is the subscriber that a reference names.
 type Payer struct {
 	OrgID         id.Organization `db:"org_id"`
 	SubscriberID  id.Subscriber   `db:"subscriber_id"`
 	InvoiceID     id.Invoice      `db:"invoice_id"` // zero unless an invoice was named
 	AccountNumber string          `db:"account_number"`
-	// "invoice_number", "account_number", "prefixed_account", "phone", "username", "payer_phone"
+	// By is "invoice_number", "account_number", "prefixed_account", "phone", "username" or "payer_phone".
 	By string `db:"by"`
 }
 
-// Found is the answer to "whose money is this?". Without a Payer the money waits in suspense.
+// Found is the result of matching. Without a Payer the money waits in suspense.
 type Found struct {
 	Payer     *Payer
-	Ambiguous bool // the reference names several
+	Ambiguous bool // the reference names several subscribers or invoices
 }
 
-// MatchingQuery finds payers.
+// MatchingQuery finds the payer of a payment across all organizations, with the platform role.
 type MatchingQuery struct{ Views *runner.Views }
 
-// matchSQL gives every candidate with the rank of the rule that found it.
+// matchSQL returns every candidate with the rank of the rule that found it.
 //
 //go:embed matching_find.sql
 var matchSQL string
 
-// suggestSQL gives candidates that come near.
+// suggestSQL returns subscribers with a reference that begins like the one typed.
 //
 //go:embed matching_suggest.sql
 var suggestSQL string
 
-// candidate is a payer with the rank of its rule, 1 being the first.
+// candidate is a payer with the rank of the rule that found it; rank 1 is tried first.
 type candidate struct {
 	Payer
 	Rank int `db:"rank"`
 }
 
-// Find applies the rules in order; the first rule that names anybody decides, and it must name one only. The payer's
-// own phone comes last: what was typed says more than who typed it.
+// Find applies the rules in order. The first rule with a result decides, and the result must be a single payer. The
+// payer's own phone is the last rule: the typed reference says more than the phone that paid. A reference longer than
+// maxReference is ignored.
 func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if len(ref.BillRef) > maxReference {
 		ref.BillRef = ""
@@ -77,7 +78,7 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	return decide(all), nil
 }
 
-// decide takes the best rule's candidate, unless there are several.
+// decide returns the candidate of the best rule, or Ambiguous when that rule found several.
 func decide(all []candidate) Found {
 	if len(all) == 0 {
 		return Found{}
@@ -96,11 +97,11 @@ func decide(all []candidate) Found {
 	return Found{Payer: &best.Payer}
 }
 
-// maxSuggestions bounds the candidates offered to a person.
+// maxSuggestions is the largest number of candidates offered to a person for one receipt.
 const maxSuggestions = 5
 
-// Suggest lists, for each reference, subscribers of its organization that it may mean, for a person to choose from: one
-// round trip for all.
+// Suggest lists, for each reference, the subscribers of its organization that it may mean, the likeliest first, for a
+// person to choose from. All references cost one round trip.
 func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Payer, error) {
 	lists := make([][]Payer, len(refs))
 	if len(refs) == 0 {

@@ -1,5 +1,5 @@
-// Package paymentsviews has the read models of prompt attempts, receipts, gateway settings, and of whose money a
-// payment is.
+// Package paymentsviews has the read models of prompt attempts, receipts and gateway settings, and the matching of
+// payments to payers.
 package paymentsviews
 
 import (
@@ -11,34 +11,36 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// PaymentsName is the projection's durable name.
+// PaymentsName keys the projection's checkpoint and schemas, so it never changes.
 const PaymentsName = "payments_payments"
 
-// Gateways as the API shows them. Source: docs/rules/payments.md#outside-statuses, for the first.
+// Gateways as the API shows them. Source of the first: docs/rules/payments.md#outside-statuses.
 const (
 	GatewayPrompt = "mobile_money_stk"
 	GatewayCash   = "cash"
 )
 
-// Payments lists prompt attempts, and cash as payments that succeeded at once.
+// Payments lists prompt attempts, and each receipt of cash as a payment that succeeded at once.
 type Payments struct{}
 
+// paymentsDDL is compiled in from payments.sql.
+//
 //go:embed payments.sql
 var paymentsDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Payments) Name() string { return PaymentsName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Payments) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
 
 // TenantTables are under row-level security.
 func (Payments) TenantTables() []string { return []string{"payments"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Payments) Handles() []string {
 	return []string{
 		events.PaymentInitiated{}.EventType(), events.PromptSubmitting{}.EventType(),
@@ -50,7 +52,8 @@ func (Payments) Handles() []string {
 	}
 }
 
-// Statements of Apply on prompt attempts. Every change is guarded by the revision of the attempt's stream.
+// Statements of Apply on prompt attempts. An event applied again changes nothing: each compares the revision of the
+// attempt's stream.
 const (
 	initiateSQL = `
 insert into {schema}.payments
@@ -86,7 +89,7 @@ update {schema}.payments set
 where payment_id = @payment and revision < @revision`
 )
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event. Events of receipts and subscribers go to applyCash.
 func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
@@ -134,7 +137,7 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// Statements of applyCash.
+// Statements of applyCash. They compare no revision: each sets fixed values.
 const (
 	cashSQL = `
 insert into {schema}.payments
@@ -151,7 +154,8 @@ update {schema}.payments set stage = 'failed', code = 'reversed', message = $2
 where payment_id = $1 and gateway = 'cash'`
 )
 
-// applyCash keeps the payments that are receipts of cash. Their id is the receipt's.
+// applyCash keeps the payments that are receipts of cash; such a payment has the id of its receipt. It also erases
+// phones.
 func applyCash(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.ReceiptMatched:

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// revealed is a personal text for a column that is null when there is nothing to show.
+// revealed returns a personal text in clear, nil when it is empty or forgotten.
 func revealed(t personal.Text) *string {
 	if t.Reveal() == "" {
 		return nil
@@ -24,14 +24,14 @@ func revealed(t personal.Text) *string {
 	return &text
 }
 
-// PaymentRow is one prompt attempt, or one payment in cash.
+// PaymentRow is one prompt attempt, or one payment in cash. Empty fields are not known yet, or do not apply to cash.
 type PaymentRow struct {
 	ID                id.Payment      `db:"payment_id"`
 	OrgID             id.Organization `db:"org_id"`
 	SubscriberID      id.Subscriber   `db:"subscriber_id"`
 	InvoiceID         id.Invoice      `db:"invoice_id"`
 	Gateway           string          `db:"gateway"`
-	AmountMinor       int64           `db:"amount_minor"`
+	AmountMinor       int64           `db:"amount_minor"` // minor units
 	Currency          money.Currency  `db:"currency"`
 	Phone             *string         `db:"phone"` // nil when forgotten, and for cash
 	Direct            bool            `db:"direct"`
@@ -39,14 +39,14 @@ type PaymentRow struct {
 	Shortcode         string          `db:"shortcode"`
 	CredentialsRef    id.Secret       `db:"credentials_ref"`
 	AccountReference  string          `db:"account_reference"`
-	Stage             string          `db:"stage"`
+	Stage             string          `db:"stage"` // a value of stagesOf
 	CheckoutRequestID *string         `db:"checkout_request_id"`
 	CustomerMessage   *string         `db:"customer_message"`
-	ReceiptID         id.Receipt      `db:"receipt_id"` // the one that carries the credit
+	ReceiptID         id.Receipt      `db:"receipt_id"` // the receipt that carries the credit
 	ReceiptNumber     *string         `db:"receipt_number"`
 	Provisional       bool            `db:"provisional"`
 	Code              string          `db:"code"`
-	Message           string          `db:"message"` // the provider's words
+	Message           string          `db:"message"` // text of the provider
 	Checks            int             `db:"checks"`  // status queries without a verdict
 	InitiatedAt       time.Time       `db:"initiated_at"`
 	ExpiresAt         *time.Time      `db:"expires_at"`
@@ -54,10 +54,10 @@ type PaymentRow struct {
 	Revision          int64           `db:"revision"`
 }
 
-// Amount is what was asked for.
+// Amount is the amount that the prompt asked for, or the cash received.
 func (r PaymentRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
-// Statuses of payments as shown outside. Source: docs/rules/payments.md#outside-statuses.
+// Statuses of payments as the API shows them. Source: docs/rules/payments.md#outside-statuses.
 const (
 	StatusPending   = "PENDING"
 	StatusSuccess   = "SUCCESS"
@@ -65,7 +65,7 @@ const (
 	StatusFailed    = "FAILED"
 )
 
-// stagesOf lists the stages behind each status. Source: docs/rules/payments.md#outside-statuses.
+// stagesOf lists the stages that the API shows as each status. Source: docs/rules/payments.md#outside-statuses.
 var stagesOf = map[string][]string{
 	StatusPending:   {"created", "sent", "awaiting", "in_doubt"},
 	StatusSuccess:   {"succeeded"},
@@ -73,7 +73,7 @@ var stagesOf = map[string][]string{
 	StatusFailed:    {"failed", "expired"},
 }
 
-// Status is the outside view of the stage.
+// Status is the stage in the words of the API; every open stage is PENDING.
 func (r PaymentRow) Status() string {
 	switch r.Stage {
 	case "succeeded":
@@ -86,14 +86,16 @@ func (r PaymentRow) Status() string {
 	return StatusPending
 }
 
-// reasons are the machine-readable words for result codes. Source: docs/facts/mobile-money.md#result-codes.
+// reasons translates the provider's result codes and our own codes into stable words of the API. Source:
+// docs/facts/mobile-money.md#result-codes.
 var reasons = map[string]string{
 	"1": "insufficient_funds", "17": "provider_duplicate_guard", "1001": "customer_busy",
 	"1032": "cancelled_by_customer", "2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked",
 	"9999": "not_delivered", "reversed": "reversed", "provider_unavailable": "provider_unavailable",
 }
 
-// Reason is a machine-readable word for an end without money, "" otherwise.
+// Reason is a machine-readable word for an attempt that ended without money, "" for others. A code without a word is
+// "provider_refused".
 func (r PaymentRow) Reason() string {
 	switch {
 	case r.Stage == "expired":
@@ -106,30 +108,31 @@ func (r PaymentRow) Reason() string {
 	return "provider_refused"
 }
 
-// PaymentKey is the place of a row in the list, newest first. The zero value is before all.
+// PaymentKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type PaymentKey struct {
 	InitiatedAt time.Time  `json:"i"`
 	ID          id.Payment `json:"p"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r PaymentRow) Key() PaymentKey { return PaymentKey{InitiatedAt: r.InitiatedAt, ID: r.ID} }
 
-// PaymentFilter narrows a list; empty fields do not.
+// PaymentFilter narrows a list. A zero field does not restrict it, but a list of no subscribers finds nothing unless it
+// is nil.
 type PaymentFilter struct {
 	SubscriberIDs []id.Subscriber
 	Status        string
 }
 
-// PaymentsQuery reads payments.
+// PaymentsQuery serves payments to their organization, and attempts to jobs and callbacks.
 type PaymentsQuery struct{ Views *runner.Views }
 
-// paymentColumns are those of PaymentRow.
+// paymentColumns fit PaymentRow.
 const paymentColumns = `payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct,
 	environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
 	receipt_id, receipt_number, provisional, code, message, checks, initiated_at, expires_at, settled_at, revision`
 
-// Get is one payment of an organization, nil without one.
+// Get returns one payment of an organization, nil when it has none with this id.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {
 	var row *PaymentRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -140,7 +143,7 @@ func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.
 	return row, err
 }
 
-// List gives up to max payments of an organization after a key, newest first.
+// List returns up to max payments of an organization after a key, newest first.
 func (q PaymentsQuery) List(
 	ctx context.Context, org id.Organization, f PaymentFilter, after PaymentKey, max int,
 ) ([]PaymentRow, error) {
@@ -169,7 +172,7 @@ func (q PaymentsQuery) List(
 	return rows, err
 }
 
-// texts are ids as PostgreSQL reads them.
+// texts turns ids into the text form that PostgreSQL casts to uuid[]; never nil.
 func texts[I fmt.Stringer](ids []I) []string {
 	out := make([]string, 0, len(ids))
 	for _, i := range ids {
@@ -178,22 +181,23 @@ func texts[I fmt.Stringer](ids []I) []string {
 	return out
 }
 
-// Attempt is one prompt attempt of any organization, nil without one: for jobs and callbacks.
+// Attempt returns one prompt attempt of any organization, nil when there is none: for jobs and callbacks.
 func (q PaymentsQuery) Attempt(ctx context.Context, payment id.Payment) (*PaymentRow, error) {
 	return q.attempt(ctx, `payment_id = $1`, payment)
 }
 
-// ByCheckout finds an attempt by the provider's name of its prompt.
+// ByCheckout finds an attempt by the provider's id of its prompt, nil when there is none.
 func (q PaymentsQuery) ByCheckout(ctx context.Context, checkoutRequestID string) (*PaymentRow, error) {
 	return q.attempt(ctx, `checkout_request_id = $1`, checkoutRequestID)
 }
 
-// ByReference finds an attempt by the reference that the customer's statement shows.
+// ByReference finds an attempt by the account reference on the customer's statement, in any case of letters; nil when
+// there is none.
 func (q PaymentsQuery) ByReference(ctx context.Context, accountReference string) (*PaymentRow, error) {
 	return q.attempt(ctx, `account_reference = upper($1)`, accountReference)
 }
 
-// attempt reads one attempt across organizations.
+// attempt reads one prompt attempt of any organization by a condition on $1, nil when there is none.
 func (q PaymentsQuery) attempt(ctx context.Context, where string, arg any) (*PaymentRow, error) {
 	var row *PaymentRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {

@@ -20,7 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// told starts the read models on a log of stories, and waits until they show them.
+// told starts the read models on the events of stories and waits until all are shown.
 func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 	t.Helper()
 	log := feedtest.New()
@@ -156,7 +156,7 @@ func TestAttemptOf_MoneyOfAPrompt(t *testing.T) {
 	}
 }
 
-// referenced is an attempt whose reference has the form of real ones.
+// referenced is an attempt with an account reference in the form of the product.
 func referenced() *projectiontest.Story {
 	e := initiated("real")
 	e.AccountReference = "PK7M2Q9X4RTW"

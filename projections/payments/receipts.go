@@ -14,28 +14,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// ReceiptsName is the projection's durable name.
+// ReceiptsName keys the projection's checkpoint and schemas, so it never changes.
 const ReceiptsName = "payments_receipts"
 
-// Receipts lists the money that came in, the suspense inbox included.
+// Receipts lists received money, including money in suspense.
 type Receipts struct{}
 
+// receiptsDDL is compiled in from receipts.sql.
+//
 //go:embed receipts.sql
 var receiptsDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Receipts) Name() string { return ReceiptsName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Receipts) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
 
 // TenantTables are under row-level security.
 func (Receipts) TenantTables() []string { return []string{"receipts", "allocations"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Receipts) Handles() []string {
 	return []string{
 		events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(), events.ReceiptDisputed{}.EventType(),
@@ -47,15 +49,16 @@ func (Receipts) Handles() []string {
 	}
 }
 
-// Sighting is one way in which the money was seen.
+// Sighting is one message about a receipt, as stored in the column sightings.
 type Sighting struct {
 	Kind     string    `json:"kind"`
 	At       time.Time `json:"at"`
-	Verified bool      `json:"verified"`           // always: unverified ones never make a receipt
+	Verified bool      `json:"verified"`           // always true: an unverified message never makes a receipt
 	Disputes bool      `json:"disputes,omitempty"` // it contradicts the receipt
 }
 
-// Apply queues the statements for one event. Every change of a receipt is guarded by its stream's revision.
+// Apply queues the statements for one event. An event applied again changes no receipt, because each change compares
+// the revision of the receipt's stream.
 func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	change := func(receipt id.Receipt, set string, values pgx.NamedArgs) {
@@ -111,7 +114,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// recordSQL makes a row.
+// recordSQL inserts the row of a new receipt, without an owner unless the event has one.
 const recordSQL = `
 insert into {schema}.receipts
 	(receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at, payer_phone,
@@ -122,7 +125,7 @@ values
 	@revision)
 on conflict (receipt_id) do nothing`
 
-// insertReceipt queues a new receipt.
+// insertReceipt queues the row of a new receipt with its first sighting.
 func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) error {
 	seen, err := sighted(v.Sighting, v.RecordedAt, false)
 	if err != nil {
@@ -138,7 +141,7 @@ func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) e
 	return nil
 }
 
-// sighted is one sighting as a JSON list.
+// sighted returns a JSON list of one verified sighting, to append to the column.
 func sighted(kind string, at time.Time, disputes bool) (string, error) {
 	b, err := json.Marshal([]Sighting{{Kind: kind, At: at, Verified: true, Disputes: disputes}})
 	if err != nil {
@@ -147,7 +150,8 @@ func sighted(kind string, at time.Time, disputes bool) (string, error) {
 	return string(b), nil
 }
 
-// applyAllocation keeps what receipts pay. The receipt's row comes before: its organization is the allocation's.
+// applyAllocation queues the payments of invoices by receipts, and erases payers. An allocation takes the organization
+// of its receipt's row, which is always written before; an allocation of a credit note finds no row and is left out.
 func applyAllocation(w *runner.Writes, e events.Envelope) {
 	position := int64(e.Position) //nolint:gosec // positions fit
 	const insert = `

@@ -1,4 +1,4 @@
--- org_id is null while the money is nobody's: then only the platform sees it
+-- org_id is null while the money has no owner: then only the platform sees it
 -- (docs/rules/money.md#money-without-an-owner).
 create table {schema}.receipts (
   receipt_id uuid primary key,
@@ -34,7 +34,7 @@ create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_i
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
 create index receipts_forget on {schema}.receipts (subscriber_id) where subscriber_id is not null;
 
--- What a receipt pays; negative when it was taken back. One row for each event.
+-- The money of a receipt that pays an invoice; negative when it was taken back. One row for each event.
 create table {schema}.allocations (
   org_id uuid not null,
   position bigint primary key,

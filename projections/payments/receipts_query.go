@@ -14,15 +14,15 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// ReceiptRow is one receipt. Personal columns are nil when not told or forgotten.
+// ReceiptRow is one receipt. Personal columns are nil when the provider did not send them or the person was forgotten.
 type ReceiptRow struct {
 	ID                id.Receipt      `db:"receipt_id"`
-	OrgID             id.Organization `db:"org_id"` // zero: nobody's yet
+	OrgID             id.Organization `db:"org_id"` // zero while no organization owns the money
 	Provider          string          `db:"provider"`
-	ReceiptNumber     string          `db:"receipt_number"` // "" for an unclaimed provisional one
+	ReceiptNumber     string          `db:"receipt_number"` // "" for a provisional one that is not claimed yet
 	Channel           string          `db:"channel"`
 	Shortcode         string          `db:"shortcode"`
-	AmountMinor       int64           `db:"amount_minor"`
+	AmountMinor       int64           `db:"amount_minor"` // minor units
 	Currency          money.Currency  `db:"currency"`
 	PaidAt            time.Time       `db:"paid_at"`
 	PayerPhone        *string         `db:"payer_phone"`
@@ -37,20 +37,21 @@ type ReceiptRow struct {
 	Unclaimed         bool            `db:"unclaimed"`
 	SubscriberID      id.Subscriber   `db:"subscriber_id"`
 	MatchedBy         string          `db:"matched_by"`
-	RelatedID         id.Receipt      `db:"related_receipt_id"` // the other of a provisional and its real receipt
-	Sightings         []Sighting      `db:"sightings"`
-	RecordedAt        time.Time       `db:"recorded_at"`
-	Revision          int64           `db:"revision"`
+	// links a provisional receipt and its real one, both ways
+	RelatedID  id.Receipt `db:"related_receipt_id"`
+	Sightings  []Sighting `db:"sightings"`
+	RecordedAt time.Time  `db:"recorded_at"`
+	Revision   int64      `db:"revision"`
 }
 
-// ReceiptStates are the values of State. Money in "suspense" waits for a person, also when an account carries it
-// already and another report contradicts it; "absorbed" is credited by its provisional receipt.
+// ReceiptStates are the values of State. "suspense" waits for a person; it also covers credited money that another
+// message contradicts. "absorbed" means that the provisional receipt of the same payment carries the credit.
 var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "attributed", "absorbed", "reversed"}
 
-// Amount is the money.
+// Amount is the whole amount received, also after parts of it were allocated.
 func (r ReceiptRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
-// Reference is what the receipt says about its payer.
+// Reference collects the parts that can name the payer, for matching.
 func (r ReceiptRow) Reference() Reference {
 	ref := Reference{OrgID: r.OrgID, Currency: r.Currency}
 	if r.BillRef != nil {
@@ -62,37 +63,38 @@ func (r ReceiptRow) Reference() Reference {
 	return ref
 }
 
-// AllocationRow is what a receipt pays of one invoice.
+// AllocationRow is the money of a receipt that pays one invoice, in minor units.
 type AllocationRow struct {
 	ReceiptID   id.Receipt `db:"receipt_id"`
 	InvoiceID   id.Invoice `db:"invoice_id"`
 	AmountMinor int64      `db:"amount_minor"`
 }
 
-// ReceiptKey is the place of a row in the list, newest first. The zero value is before all.
+// ReceiptKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type ReceiptKey struct {
 	RecordedAt time.Time  `json:"t"`
 	ID         id.Receipt `json:"r"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r ReceiptRow) Key() ReceiptKey { return ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID} }
 
-// ReceiptFilter narrows a list; empty fields do not.
+// ReceiptFilter narrows a list. A zero field does not restrict it, but a list of no subscribers finds nothing unless it
+// is nil.
 type ReceiptFilter struct {
 	State         string
 	SubscriberIDs []id.Subscriber
 }
 
-// ReceiptsQuery reads receipts.
+// ReceiptsQuery serves receipts to their organization, and to the platform those without an owner.
 type ReceiptsQuery struct{ Views *runner.Views }
 
-// receiptColumns are those of ReceiptRow.
+// receiptColumns fit ReceiptRow.
 const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency,
 	paid_at, payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed,
 	unclaimed, subscriber_id, matched_by, related_receipt_id, sightings, recorded_at, revision`
 
-// SQL of single receipts.
+// SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.
 const (
 	receiptSQL     = `select ` + receiptColumns + ` from {schema}.receipts where receipt_id = $1`
 	allocationsSQL = `
@@ -101,7 +103,7 @@ where receipt_id = any($1::uuid[])
 group by receipt_id, invoice_id having sum(amount_minor) <> 0 order by min(position)`
 )
 
-// Get is one receipt of an organization, nil without one.
+// Get returns one receipt of an organization, nil when it has none with this id.
 func (q ReceiptsQuery) Get(ctx context.Context, org id.Organization, receipt id.Receipt) (*ReceiptRow, error) {
 	var row *ReceiptRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -111,7 +113,8 @@ func (q ReceiptsQuery) Get(ctx context.Context, org id.Organization, receipt id.
 	return row, err
 }
 
-// Allocations are what some receipts of an organization pay.
+// Allocations returns the money of receipts that pays invoices, by receipt, the oldest first. A receipt without any has
+// no key.
 func (q ReceiptsQuery) Allocations(
 	ctx context.Context, org id.Organization, receipts []id.Receipt,
 ) (map[id.Receipt][]AllocationRow, error) {
@@ -127,7 +130,7 @@ func (q ReceiptsQuery) Allocations(
 	return byReceipt, err
 }
 
-// Any is one receipt whoever's it is, nil without one: for jobs and the root host.
+// Any returns one receipt, whether or not an organization owns it; nil when there is none. For jobs and the root host.
 func (q ReceiptsQuery) Any(ctx context.Context, receipt id.Receipt) (*ReceiptRow, error) {
 	var row *ReceiptRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
@@ -137,7 +140,7 @@ func (q ReceiptsQuery) Any(ctx context.Context, receipt id.Receipt) (*ReceiptRow
 	return row, err
 }
 
-// List gives up to max receipts of an organization after a key, newest first.
+// List returns up to max receipts of an organization after a key, newest first.
 func (q ReceiptsQuery) List(
 	ctx context.Context, org id.Organization, f ReceiptFilter, after ReceiptKey, max int,
 ) ([]ReceiptRow, error) {
@@ -149,7 +152,7 @@ func (q ReceiptsQuery) List(
 	return rows, err
 }
 
-// Unowned gives up to max receipts in suspense that belong to no organization, newest first: for the root host.
+// Unowned returns up to max receipts in suspense that belong to no organization, newest first: for the root host.
 func (q ReceiptsQuery) Unowned(ctx context.Context, after ReceiptKey, max int) ([]ReceiptRow, error) {
 	sql, args := receiptListSQL(`org_id is null`, []any{max}, ReceiptFilter{State: "suspense"}, after)
 	var rows []ReceiptRow
@@ -159,7 +162,7 @@ func (q ReceiptsQuery) Unowned(ctx context.Context, after ReceiptKey, max int) (
 	return rows, err
 }
 
-// receiptListSQL puts together the conditions asked for; every value is a parameter, the first one the limit.
+// receiptListSQL builds the statement of a list. Every value is a parameter; the first one is the limit.
 func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey) (string, []any) {
 	where := []string{owner}
 	arg := func(v any) string {
@@ -179,20 +182,20 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 		` order by recorded_at desc, receipt_id desc limit $1`, args
 }
 
-// Attention is how many receipts of the whole platform wait for a person.
+// Attention counts the receipts of the whole platform that wait for a person. One receipt can count in several fields.
 type Attention struct {
-	Suspense  int64 `db:"suspense"`  // money that nobody could be found for
-	Disputed  int64 `db:"disputed"`  // two reports contradict each other
-	Unclaimed int64 `db:"unclaimed"` // a success known by query only, for more than 48 hours
+	Suspense  int64 `db:"suspense"`  // money without a known payer, or disputed
+	Disputed  int64 `db:"disputed"`  // two messages contradict each other
+	Unclaimed int64 `db:"unclaimed"` // provisional for more than 48 hours
 }
 
-// attentionSQL reads the small index of such receipts.
+// attentionSQL reads only the partial index of receipts that need a person.
 const attentionSQL = `
 select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
 	count(*) filter (where unclaimed) as unclaimed
 from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
 
-// Attention counts what an operator should be alarmed about.
+// Attention counts over all organizations, for metrics and alarms.
 func (q ReceiptsQuery) Attention(ctx context.Context) (Attention, error) {
 	var a Attention
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {

@@ -2,16 +2,17 @@ package paymentsviews
 
 import "strings"
 
-// maxReference is the longest reference that is looked up, in bytes. The provider allows 20 characters.
+// maxReference is the longest reference that is looked up, in bytes. The provider allows 20 characters; a longer text
+// is none of ours.
 const maxReference = 64
 
-// Lengths of invoice prefixes. Source: docs/rules/billing.md#invoice-numbers.
+// Lengths of invoice prefixes in characters. Source: docs/rules/billing.md#invoice-numbers.
 const (
 	minPrefix = 2
 	maxPrefix = 6
 )
 
-// referenceKey is what is left of a reference as customers type it: capitals and digits, no spaces, dashes or slashes.
+// referenceKey reduces a typed reference to capitals A-Z and digits, without spaces, dashes or slashes, for comparing.
 func referenceKey(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -24,10 +25,11 @@ func referenceKey(text string) string {
 	}, text)
 }
 
-// usernameKey is a login on the network as it is compared.
+// usernameKey reduces a network login to lower case without outer spaces, for comparing.
 func usernameKey(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// phoneKey is a phone's digits with the country, "" for what is no phone. Numbers without a country are Kenyan.
+// phoneKey returns the digits of a phone with its country code, "" for a text that is no phone. A number without a
+// country code is taken as Kenyan.
 func phoneKey(text string) string {
 	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(strings.TrimSpace(text))
 	digits, plus := strings.CutPrefix(digits, "+")
@@ -47,7 +49,7 @@ func phoneKey(text string) string {
 	return ""
 }
 
-// prefixesOf lists what may be an organization's prefix at the beginning of a key.
+// prefixesOf lists the beginnings of a key that can be an invoice prefix, shortest first; never nil.
 func prefixesOf(key string) []string {
 	list := []string{}
 	for n := minPrefix; n <= maxPrefix && n < len(key); n++ {

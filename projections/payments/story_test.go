@@ -13,31 +13,31 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// The people and things of the story.
+// The ids of the story. Amina and Brian are subscribers of Acme.
 var (
 	acme    = id.Derive[id.Organization]("test", "acme")
 	other   = id.Derive[id.Organization]("test", "other")
 	amina   = id.Derive[id.Subscriber]("test", "amina")
 	brian   = id.Derive[id.Subscriber]("test", "brian")
-	chege   = id.Derive[id.Subscriber]("test", "chege") // of the other organization
+	chege   = id.Derive[id.Subscriber]("test", "chege") // of Other
 	invoice = id.Derive[id.Invoice]("test", "invoice")
 	keys    = id.Derive[id.Secret]("test", "keys")
 	newKeys = id.Derive[id.Secret]("test", "new keys")
 )
 
-// began is when the story begins.
+// began is the first instant of the story; most events happen then.
 var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// kes is an amount of shillings.
+// kes takes whole shillings, not cents.
 func kes(units int64) money.Amount { return money.Major(units, money.KES) }
 
-// payment is the id of an attempt, receipt of money.
+// payment returns the id of an attempt by its name in the story.
 func payment(name string) id.Payment { return id.Derive[id.Payment]("test", name) }
 
-// receipt is the id of money.
+// receipt returns the id of a receipt by its name in the story.
 func receipt(name string) id.Receipt { return id.Derive[id.Receipt]("test", name) }
 
-// initiated begins an attempt of Amina's.
+// initiated begins an attempt of Amina to pay 1,500 shillings.
 func initiated(name string) events.PaymentInitiated {
 	return events.PaymentInitiated{
 		PaymentID: payment(name), OrgID: acme, SubscriberID: amina, InvoiceID: invoice, Amount: kes(1500),
@@ -46,7 +46,7 @@ func initiated(name string) events.PaymentInitiated {
 	}
 }
 
-// accepted names its prompt.
+// accepted gives the attempt the provider's ids of its prompt.
 func accepted(name string) events.PromptAccepted {
 	return events.PromptAccepted{
 		PaymentID: payment(name), MerchantRequestID: "m-" + name, CheckoutRequestID: "ws_" + name,
@@ -54,7 +54,7 @@ func accepted(name string) events.PromptAccepted {
 	}
 }
 
-// recorded is money on the shared paybill.
+// recorded is a receipt of 1,500 shillings on the shared paybill.
 func recorded(name string) events.ReceiptRecorded {
 	return events.ReceiptRecorded{
 		ReceiptID: receipt(name), Provider: "mobile_money", ReceiptNumber: name, Channel: "c2b", Shortcode: "600100",
@@ -63,7 +63,7 @@ func recorded(name string) events.ReceiptRecorded {
 	}
 }
 
-// matched gives it to Amina.
+// matched attributes a receipt to Amina.
 func matched(name, by, channel string) events.ReceiptMatched {
 	return events.ReceiptMatched{
 		ReceiptID: receipt(name), OrgID: acme, SubscriberID: amina, ReceiptNumber: name, Channel: channel,
@@ -71,7 +71,7 @@ func matched(name, by, channel string) events.ReceiptMatched {
 	}
 }
 
-// paymentsStory has every end of an attempt, and money of every kind.
+// paymentsStory has an attempt for each verdict, and receipts in each state.
 func paymentsStory() *projectiontest.Story {
 	s := projectiontest.NewStory(acme, began)
 	attempt := func(name string, list ...events.Event) {
@@ -108,7 +108,7 @@ func paymentsStory() *projectiontest.Story {
 	return s
 }
 
-// addMoney adds the receipts, and what of them paid invoices.
+// addMoney adds the receipts, and their allocations to invoices.
 func addMoney(s *projectiontest.Story) {
 	money := func(name string, list ...events.Event) { s.Add("receipt-"+name, list...) }
 	money("M", recorded("M"),
@@ -155,7 +155,7 @@ func addMoney(s *projectiontest.Story) {
 	})
 }
 
-// gatewayStory has a registration, a failed one, and a shortcode that changes hands.
+// gatewayStory has a registration, a failed one, and a shortcode that passes to another organization.
 func gatewayStory() *projectiontest.Story {
 	configured := events.GatewayConfigured{
 		OrgID: acme, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: began,
@@ -173,7 +173,7 @@ func gatewayStory() *projectiontest.Story {
 			events.GatewayRegistered{OrgID: other, Shortcode: "600777", CredentialsRef: keys, At: began})
 }
 
-// payersStory has subscribers of two organizations who share a phone and a username.
+// payersStory has subscribers of two organizations with the same phone and the same username.
 func payersStory() *projectiontest.Story {
 	subscriber := func(
 		s id.Subscriber, org id.Organization, account, phone string, c money.Currency,

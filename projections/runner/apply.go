@@ -12,25 +12,26 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// errLost says that the checkpoint is not where this program left it: another one fills the tables.
+// errLost reports that the stored checkpoint has another value than this program wrote last: another program fills the
+// tables now.
 var errLost = errors.New("checkpoint was moved by another program")
 
-// poison is an event that a projection cannot apply.
+// poison is an error that stops a projection: the event that it cannot apply, and the reason.
 type poison struct {
 	event *events.Envelope
 	cause error
 }
 
-// Error names the event, not its content.
+// Error gives the event's type, position and id, and never its content, which may be personal.
 func (p *poison) Error() string {
 	return fmt.Sprintf("%s at position %d (%s): %v", p.event.Type, p.event.Position, p.event.ID, p.cause)
 }
 
-// Unwrap gives the cause.
+// Unwrap lets errors.Is see the reason.
 func (p *poison) Unwrap() error { return p.cause }
 
-// apply writes a page to a set of tables, with the checkpoint in the same transaction. Before a poisonous event
-// everything is applied; then it fails with *poison.
+// apply writes a page to a set of tables and moves the checkpoint in the same transaction. When an event cannot be
+// applied, all events before it are committed and the result is a *poison.
 func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page feed.Page) error {
 	list := page.Events
 	for len(list) > 0 && list[0].Position <= g.Position {
@@ -44,7 +45,7 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 	if err == nil || errors.Is(err, errLost) || ctx.Err() != nil {
 		return err
 	}
-	if bad > 0 { // Apply itself told which one
+	if bad > 0 { // Apply refused the event at this index
 		if _, err := r.applyAll(ctx, p, g, list[:bad], list[bad-1].Position, false); err == nil {
 			list = list[bad:]
 		}
@@ -61,14 +62,14 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 	return nil
 }
 
-// checkpointSQL moves a checkpoint from where this program left it.
+// checkpointSQL moves a checkpoint, but only from the value that this program stored last.
 const checkpointSQL = `
 update {schema}.projection_versions set position = $4, error = ''
 where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
 
-// applyAll writes events in one transaction. When Apply refuses one, its index is given. Statements are sent together,
-// or singly: a batch with an argument that cannot be encoded ends like one whose connection was lost, a single
-// statement tells.
+// applyAll writes events in one transaction. When Apply refuses an event, bad is its index. Statements are sent in one
+// batch, or one at a time when singly is set: pgx reports an argument that cannot be encoded in a batch like a lost
+// connection, and names the fault only for a single statement.
 func (r *Runner) applyAll(
 	ctx context.Context, p Projection, g *generation, list []*events.Envelope, upTo uint64, singly bool,
 ) (bad int, err error) {
@@ -89,13 +90,13 @@ func (r *Runner) applyAll(
 	return 0, nil
 }
 
-// refused is Apply's own error.
+// refused marks an error that Apply returned itself, as opposed to one of the database.
 type refused struct{ error }
 
-// Unwrap gives what Apply said.
+// Unwrap lets errors.Is see the error of Apply.
 func (r *refused) Unwrap() error { return r.error }
 
-// applyOne calls Apply; a panic is its error, and so is a statement that could not be queued.
+// applyOne calls Apply. A panic in Apply and a statement that could not be queued are errors like the one it returns.
 func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -111,7 +112,8 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 	return w.err
 }
 
-// send runs a batch in one transaction. Tables that nobody reads yet need not be on disk at each commit: the switch is.
+// send runs a batch in one transaction. While tables are being built, no reader uses them, so their commits need not
+// reach the disk one by one; the switch to them does.
 func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, singly bool) error {
 	return postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		if g.State != genActive {
@@ -127,8 +129,8 @@ func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, sing
 	})
 }
 
-// sendTogether runs a batch in one round trip. checkpointed tells that its first statement moves the checkpoint: when
-// that finds no row, whatever the others gave is of no interest.
+// sendTogether runs a batch in one round trip. checkpointed says that the first statement moves the checkpoint; when it
+// changes no row the result is errLost, whatever the other statements returned.
 func sendTogether(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
 	results := tx.SendBatch(ctx, batch)
 	for i := range batch.Len() {
@@ -144,7 +146,8 @@ func sendTogether(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed
 	return results.Close()
 }
 
-// sendSingly runs the statements of a batch one after the other.
+// sendSingly runs a batch one statement at a time, so that an error belongs to one statement. checkpointed is as in
+// sendTogether.
 func sendSingly(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed bool) error {
 	for i, q := range batch.QueuedQueries {
 		tag, err := tx.Exec(ctx, q.SQL, q.Arguments...)
@@ -158,5 +161,6 @@ func sendSingly(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, checkpointed b
 	return nil
 }
 
-// lasting tells whether trying again cannot help: a statement or Apply is at fault, not the connection or the server.
+// lasting reports whether a retry cannot help, because the statement or Apply is at fault and not the connection or the
+// server.
 func lasting(err error) bool { return !errors.Is(err, postgres.ErrPassing) && !errors.Is(err, errLost) }

@@ -29,13 +29,13 @@ func (plans) Version() int           { return 1 }
 func (plans) Handles() []string      { return []string{events.PlanArchived{}.EventType()} }
 func (plans) TenantTables() []string { return []string{"plans"} }
 
-// DDL is the table.
+// DDL has one table under row-level security.
 func (plans) DDL() string {
 	return `create table {schema}.plans
 		(org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
 }
 
-// Apply upserts.
+// Apply upserts one row with named arguments, as most projections do.
 func (plans) Apply(w *runner.Writes, e events.Envelope) error {
 	p, _ := e.Event.(events.PlanArchived)
 	w.Exec(`insert into {schema}.plans (org_id, id, reason, at) values (@org, @id, @reason, @at)
@@ -44,7 +44,7 @@ func (plans) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// archived makes an event as it is appended.
+// archived makes an event that is ready to append, of a new plan.
 func archived(i int) eventstore.New {
 	return eventstore.New{
 		Event: events.PlanArchived{PlanID: id.New[id.Plan](), Reason: fmt.Sprint("reason ", i)},
@@ -55,7 +55,7 @@ func archived(i int) eventstore.New {
 	}
 }
 
-// copyRows copies what a rebuild gives into a table of the same shape, and tells how long it took.
+// copyRows copies the rows of a rebuild into a table of the same shape with COPY, and returns the time that COPY took.
 func copyRows(b *testing.B, db *postgres.DB, from string) time.Duration {
 	b.Helper()
 	rows, _ := db.Owner.Query(b.Context(), `select org_id::text, id::text, reason, at from `+from)
@@ -77,10 +77,10 @@ func copyRows(b *testing.B, db *postgres.DB, from string) time.Duration {
 	return time.Since(began) //nolint:forbidigo // measures
 }
 
-// rebuildAim is what the issue wants of a rebuild as a share of COPY's rate.
+// rebuildAim is the wanted rate of a rebuild as a share of COPY's rate.
 const rebuildAim = 0.3
 
-// rebuildAgainstCopy measures a rebuild against a COPY of the rows that it gives.
+// rebuildAgainstCopy reports the rate of a rebuild and that of a COPY of the same rows, in events per second.
 func rebuildAgainstCopy(b *testing.B, db *postgres.DB, log feed.Log, n int) {
 	b.Helper()
 	var rebuilding, copying time.Duration
@@ -100,7 +100,7 @@ func rebuildAgainstCopy(b *testing.B, db *postgres.DB, log feed.Log, n int) {
 	benchtest.Report(b, "events/s", float64(n*b.N)/rebuilding.Seconds(), float64(n*b.N)/copying.Seconds(), rebuildAim)
 }
 
-// BenchmarkRebuild_Memory leaves the log's own speed out.
+// BenchmarkRebuild_Memory reads from a log in memory, so that the store's speed does not count.
 func BenchmarkRebuild_Memory(b *testing.B) {
 	log, n := feedtest.New(), benchtest.Size(b, "MEMORY_EVENTS", 100_000)
 	for i := range n {
@@ -110,8 +110,7 @@ func BenchmarkRebuild_Memory(b *testing.B) {
 	rebuildAgainstCopy(b, pgtest.New(b), log, n)
 }
 
-// BenchmarkRebuild_Store is the whole way, from the embedded node on the same database: 1,000,000 events, or
-// BENCH_EVENTS.
+// BenchmarkRebuild_Store reads from the embedded node on the same database: 1,000,000 events, or BENCH_EVENTS.
 func BenchmarkRebuild_Store(b *testing.B) {
 	kit, n := storetest.New(b), benchtest.Size(b, "EVENTS", 1_000_000)
 	for first := 0; first < n; first += 500 {
@@ -127,7 +126,7 @@ func BenchmarkRebuild_Store(b *testing.B) {
 	rebuildAgainstCopy(b, kit.DB, feed.FromStore(kit.Store), n)
 }
 
-// BenchmarkVisible is the time from an append's answer until a reader is shown it.
+// BenchmarkVisible measures the time from an append's reply until a reader sees the event.
 func BenchmarkVisible(b *testing.B) {
 	kit := storetest.New(b)
 	r := runner.New(runner.Config{
@@ -151,7 +150,7 @@ func BenchmarkVisible(b *testing.B) {
 		}
 		took = append(took, time.Since(began)) //nolint:forbidigo // measures
 	}
-	var asked []time.Duration // the least there is: one question to the node and its answer
+	var asked []time.Duration // the lower bound: one call to the node and its reply
 	for range took {
 		began := time.Now() //nolint:forbidigo // measures
 		if err := kit.Store.Ping(b.Context()); err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// buildLimit is the most events of a transaction while nobody reads the tables.
+// buildLimit is the largest number of events in one transaction while tables are being built and not yet read.
 const buildLimit = 2000
 
-// startBuild fills new tables in the background; fresh throws away what an earlier attempt left. The entry's lock is
-// held.
+// startBuild fills new tables in the background, unless a build is running already. fresh drops the tables of an
+// unfinished build first. The caller holds the entry's lock.
 func (t *term) startBuild(e *entry, fresh bool) {
 	if e.building {
 		return
@@ -33,14 +33,15 @@ func (t *term) startBuild(e *entry, fresh bool) {
 	})
 }
 
-// build fills new tables and makes them the active ones. It gives up only on a poisonous event.
+// build fills new tables and makes them the active ones. It retries after every failure except a poisonous event, which
+// it stores with the tables and returns.
 func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	for {
 		g, err := r.newTables(ctx, e, fresh)
 		if err == nil {
 			fresh = false
-			r.logger.InfoContext(ctx, "projection rebuild", "projection", e.name, "generation", g.Generation,
+			r.logger.InfoContext(ctx, "projection rebuild started", "projection", e.name, "generation", g.Generation,
 				"position", g.Position)
 			err = r.fill(ctx, e, g)
 		}
@@ -64,8 +65,8 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 	}
 }
 
-// newTables gives the tables to fill: those that were being built, unless they are of another version or a fresh start
-// is wanted.
+// newTables returns the tables to fill: those of an unfinished build, unless they have another version or fresh is set;
+// otherwise new ones.
 func (r *Runner) newTables(ctx context.Context, e *entry, fresh bool) (*generation, error) {
 	_, g, err := r.load(ctx, e.name)
 	if err != nil {
@@ -83,7 +84,7 @@ func (r *Runner) newTables(ctx context.Context, e *entry, fresh bool) (*generati
 	return r.create(ctx, e.p, genBuilding)
 }
 
-// fill replays the log into new tables and switches to them at its end.
+// fill replays the log into new tables and makes them the active ones when it has reached the end of the log.
 func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
 	err := r.replay(ctx, e.p, e.want, g, func() { r.showBuild(e, g, "") })
 	if err != nil {
@@ -104,8 +105,8 @@ func (r *Runner) fill(ctx context.Context, e *entry, g *generation) error {
 	}
 }
 
-// replay applies pages until memory reaches back to the position. The next page is read and decoded while one is
-// written.
+// replay applies pages until the rest of the log is in the feed's memory. The next page is read and decoded while one
+// is written.
 func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *generation, done func()) error {
 	for page, err := range r.cfg.Feed.Stream(ctx, g.Position, want, buildLimit) {
 		if err == nil {
@@ -119,7 +120,8 @@ func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *
 	return ctx.Err()
 }
 
-// takeOver makes new tables the active ones, at a position that is not before the one shown so far.
+// takeOver makes new tables the active ones. It first brings them up to the position of the old tables, so that readers
+// never see an older position.
 func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,7 +147,7 @@ func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	return nil
 }
 
-// Statements of swap. Each finds no row when another program was faster.
+// Statements of swap. Each changes no row when another program has already switched.
 const (
 	retireSQL = `
 update {schema}.projection_versions set state = 'retired', retired_at = $3
@@ -155,7 +157,8 @@ update {schema}.projection_versions set state = 'active', position = $4, error =
 where name = $1 and generation = $2 and position = $3 and state = 'building'`
 )
 
-// swap retires one set of tables and activates another in one transaction.
+// swap retires one set of tables and activates another in one transaction. It fails with errLost when another program
+// was faster.
 func (r *Runner) swap(ctx context.Context, old, g *generation) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, r.sql(retireSQL), old.Name, old.Generation, r.cfg.Clock.Now())
@@ -174,7 +177,7 @@ func (r *Runner) swap(ctx context.Context, old, g *generation) error {
 	})
 }
 
-// showBuild shows the progress of new tables.
+// showBuild publishes the progress of new tables to Status; fault is empty while the build goes on.
 func (r *Runner) showBuild(e *entry, g *generation, fault string) {
 	e.progress.building(&Progress{
 		Generation: g.Generation, Version: g.Version, Position: g.Position, Head: r.cfg.Feed.Head(), Error: fault,

@@ -1,6 +1,6 @@
-// Package runner fills read models from the log and says when they show what was written. A read model is a
-// [Projection]: tables, and a pure translation of events into SQL statements on them. The runner does the rest: it
-// reads the log, commits rows and checkpoint together, builds new tables beside the old ones, and serves the reads.
+// Package runner fills read models from the log and reports up to which position they show it. A read model is a
+// [Projection]: tables, and a pure translation of events into SQL statements on them. The runner reads the log, commits
+// rows and checkpoint together, builds new tables beside the old ones, and serves the reads.
 //
 // # Use
 //
@@ -8,25 +8,25 @@
 //	r.Register(subscribersviews.Plans{}, billingviews.Invoices{})
 //	err := r.Start(ctx) // tables are made or migrated, then filled in the background
 //	defer r.Stop()
-//	err = r.Views().WaitFor(ctx, "plans", done.Position) // of the command's result
+//	err = r.Views().WaitFor(ctx, "plans", done.Position) // done: the result of the command
 //	err = r.Views().Tenant(ctx, org, func(reads *postgres.Reads) { ... })
 //
-// The feed is started before the runner and stopped after it, by its owner. Start and Stop keep the contract of package
-// internal/loop. [Views] reads: its statements name tables as {schema}.table, since a rebuild changes the schema.
-// [Memory] keeps what must be answered without a query in memory, fed from the same log.
+// The owner of the feed starts it before the runner and stops it after the runner. Start and Stop keep the contract of
+// package internal/loop. [Views] serves reads: its statements name tables as {schema}.table, since a rebuild changes
+// the schema. [Memory] fills, from the same log, a model in memory that answers without a query.
 //
 // # Guarantees
 //
-//   - Crash: rows and checkpoint commit in one transaction, so each event is in the rows exactly once. What was not
-//     committed is read again.
+//   - Crash: rows and checkpoint commit in one transaction, so each event is in the rows exactly once. Work that was
+//     not committed is done again.
 //   - Race: one program fills the projections of an installation, by an advisory lock; the others follow its progress
 //     and serve reads. A checkpoint moves only from the value that was read, so a leader that lost its lock writes
 //     nothing.
 //   - Order: events come in the order of the log. [Views.WaitFor] returns when everything up to a position is shown,
 //     and gives up after 2 s with [ErrBehind].
-//   - Outage: while the log or the database is away, the projection waits and goes on where it was.
-//   - Poison: an event that Apply refuses, or whose statement fails for good, stops this projection alone. [Status] has
-//     the reason. Nothing is skipped. Repair the code and start again, or call [Runner.Retry].
+//   - Outage: while the log or the database is away, the projection waits; afterwards it continues where it stopped.
+//   - Poison: an event that Apply refuses, or whose statement can never succeed, stops this projection alone. [Status]
+//     has the reason. No event is skipped. Repair the code and start again, or call [Runner.Retry].
 //   - Rebuild: a higher Version, or [Runner.Rebuild], fills a new schema while the old one is read, and switches in one
 //     transaction when it has caught up. [Runner.Verify] replays into a scratch schema and compares.
 //   - Tenants: the tables in TenantTables are under row-level security. [Views.Tenant] sees one organization's rows,
@@ -36,7 +36,7 @@
 //
 // Apply sees one event and its own tables: no clock, no gateway, no query for each event, no other projection. It makes
 // upserts that give the same rows in a replay. Nothing lives only in a read model, and no command is decided by reading
-// one. The tables that a rebuild replaced are dropped ten minutes later, so a reader takes the names from [Views.SQL]
+// one. The tables that a rebuild replaced are dropped ten minutes later, so a reader asks [Views.SQL] for the names
 // for each read.
 //
 // # Read on

@@ -17,24 +17,24 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// signedIn is a read model that answers one question: who is signed in?
+// signedIn is a read model of the sessions that have not ended.
 type signedIn struct{}
 
-func (signedIn) Name() string           { return "signed_in" } // keys checkpoint and schema, for ever
+func (signedIn) Name() string           { return "signed_in" } // keys checkpoint and schema: never rename it
 func (signedIn) Version() int           { return 1 }           // raise it when tables or Apply change
 func (signedIn) TenantTables() []string { return []string{"sessions"} }
 
-// Handles lists all that Apply wants; nothing else reaches it.
+// Handles lists the types of events that Apply gets; the runner passes no others.
 func (signedIn) Handles() []string {
 	return []string{events.SessionStarted{}.EventType(), events.SessionEnded{}.EventType()}
 }
 
-// DDL makes the one table, in the schema that is being filled.
+// DDL creates one table; the runner replaces {schema} by the schema being filled.
 func (signedIn) DDL() string {
 	return `create table {schema}.sessions (session_id uuid primary key, org_id uuid not null, method text not null)`
 }
 
-// Apply queues statements. They give the same rows when an event is applied again in a replay.
+// Apply queues statements. Applying an event again in a replay must give the same rows.
 func (signedIn) Apply(w *runner.Writes, e events.Envelope) error {
 	switch e := e.Event.(type) {
 	case events.SessionStarted:
@@ -47,8 +47,8 @@ func (signedIn) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// countSignedIn is a query of the read model. The organization is set for the read's transaction, so no condition on it
-// can be forgotten.
+// countSignedIn is a query of the read model. Row-level security limits it to the organization, so the statement needs
+// no condition on it.
 func countSignedIn(ctx context.Context, v *runner.Views, org id.Organization) (n int, err error) {
 	sql := v.SQL("signed_in", `select count(*) from {schema}.sessions`)
 	err = v.Tenant(ctx, org, func(reads *postgres.Reads) { postgres.CollectOne(reads, &n, pgx.RowTo[int], sql) })
@@ -68,7 +68,7 @@ func Example() {
 	t.Must(r.Start(ctx))
 	t.Cleanup(r.Stop)
 
-	// Three people sign in. In the product the bus appends the events and tells the position.
+	// Three people sign in. In the product the bus appends the events and returns the position.
 	ours, theirs := id.New[id.Organization](), id.New[id.Organization]()
 	var last eventstore.Appended
 	for _, org := range []id.Organization{ours, ours, theirs} {
@@ -80,14 +80,14 @@ func Example() {
 		t.Must(err)
 	}
 
-	// A reader who has written waits for that position.
+	// A reader that has written waits for the position of its event.
 	t.Must(r.Views().WaitFor(ctx, "signed_in", last.Position))
 	for _, org := range []id.Organization{ours, theirs} {
 		n, err := countSignedIn(ctx, r.Views(), org)
 		fmt.Println("signed in:", n, err)
 	}
 
-	// New tables are filled beside the old ones, and take their place when they have caught up.
+	// New tables are filled beside the old ones and replace them when they have caught up.
 	t.Must(r.Rebuild(ctx, "signed_in", nil))
 	n, err := countSignedIn(ctx, r.Views(), ours)
 	fmt.Println("after the rebuild:", n, err)

@@ -12,46 +12,46 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// keepRetired is how long readers may still use tables that were replaced.
+// keepRetired is how long readers may still use tables after others have replaced them.
 const keepRetired = 10 * time.Minute
 
-// The states of a set of tables, as stored.
+// The states of a set of tables, as stored in projection_versions; there is at most one active and one building set.
 const (
 	genActive   = "active"
 	genBuilding = "building"
 	genRetired  = "retired"
 )
 
-// generation is one set of tables of a projection.
+// generation is one set of tables of a projection, numbered from 1. Each has a schema of its own.
 type generation struct {
 	Name       string
 	Generation int // 0: scratch tables without a checkpoint
 	Version    int
 	Schema     string
 	State      string
-	Position   uint64 // considered up to here; may be ahead of what is stored when nothing wanted came
+	Position   uint64 // all events up to here were considered; ahead of saved when none of them was wanted
 	Error      string
 
-	saved uint64     // position as stored
-	known statements // see Writes
+	saved uint64     // the checkpoint in the database
+	known statements // parsed statements, see Writes.Exec
 }
 
-// generationsSQL lists the sets of tables of all projections.
+// generationsSQL selects the active and building sets of tables of all projections.
 const generationsSQL = `
 select name, generation, version, schema, state, position, error from {schema}.projection_versions
 where state <> 'retired' order by name, generation`
 
-// sql puts the engine's own schema in.
+// sql replaces {schema} by the schema of the engine's own tables, not of a projection's.
 func (r *Runner) sql(text string) string {
 	return strings.ReplaceAll(text, schemaMark, r.cfg.DB.Namespace.Schema("runner"))
 }
 
-// querier is a pool, a connection or a transaction.
+// querier reads rows; a pool, a connection and a transaction all fit.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// generations loads the active and building sets of tables.
+// generations loads the active and building sets of tables of all projections, ordered by name and number.
 func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, error) {
 	rows, err := q.Query(ctx, r.sql(generationsSQL))
 	if err != nil {
@@ -67,7 +67,8 @@ func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, err
 	return found, nil
 }
 
-// load gives a projection's active and building tables; building is nil when there are none.
+// load returns the active and the building tables of a projection. building is nil when no build is unfinished; having
+// no active tables is an error.
 func (r *Runner) load(ctx context.Context, name string) (active, building *generation, err error) {
 	all, err := r.generations(ctx, r.cfg.DB.Owner)
 	if err != nil {
@@ -88,14 +89,14 @@ func (r *Runner) load(ctx context.Context, name string) (active, building *gener
 	return active, building, nil
 }
 
-// createSQL numbers a new set of tables.
+// createSQL gives a new set of tables the next number of its projection.
 const createSQL = `
 insert into {schema}.projection_versions (name, generation, version, schema, state)
 select $1, n, $2, $3::text || n, $4
 from (select coalesce(max(generation), 0) + 1 as n from {schema}.projection_versions where name = $1) next
 returning generation, schema`
 
-// create makes a new set of tables.
+// create makes a new set of empty tables and its checkpoint at position 0, in one transaction.
 func (r *Runner) create(ctx context.Context, p Projection, state string) (*generation, error) {
 	g := &generation{Name: p.Name(), Version: p.Version(), State: state, known: statements{}}
 	err := pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
@@ -112,7 +113,7 @@ func (r *Runner) create(ctx context.Context, p Projection, state string) (*gener
 	return g, nil
 }
 
-// schemaPrefix begins the names of a projection's schemas.
+// schemaPrefix begins the names of a projection's schemas; the number of the set of tables follows it.
 func (r *Runner) schemaPrefix(name string) string {
 	return r.cfg.DB.Namespace.Schema("p_" + name + "_")
 }
@@ -138,7 +139,8 @@ func createTables(ctx context.Context, tx pgx.Tx, p Projection, schema string) e
 	return nil
 }
 
-// ensureActive gives every registered projection its first tables. Programs that start together wait for each other.
+// ensureActive creates the first tables of every registered projection that has none. A lock makes programs that start
+// together do this one after the other.
 func (r *Runner) ensureActive(ctx context.Context) error {
 	lock, err := r.cfg.DB.Lock(ctx, "projection tables")
 	if err != nil {
@@ -167,7 +169,7 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 	return nil
 }
 
-// drop removes a set of tables.
+// drop removes a set of tables and its checkpoint. It succeeds when they are gone already.
 func (r *Runner) drop(ctx context.Context, g *generation) error {
 	err := pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "drop schema if exists "+g.Schema+" cascade"); err != nil {
@@ -183,7 +185,7 @@ func (r *Runner) drop(ctx context.Context, g *generation) error {
 	return nil
 }
 
-// dropRetired removes tables that nobody can be reading any more.
+// dropRetired removes the tables that were replaced more than keepRetired ago.
 func (r *Runner) dropRetired(ctx context.Context) error {
 	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(`select name, generation, version, schema, state, position, error
 		from {schema}.projection_versions where state = 'retired' and retired_at <= $1`),

@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// sold is the event that the tests count.
+// sold is the only event that the projections of these tests handle.
 type sold struct {
 	Item string
 	N    int
@@ -27,20 +27,20 @@ type sold struct {
 
 func (sold) EventType() string { return "test.Sold.v1" }
 
-// noise is an event that no projection here takes.
+// noise is an event that no projection here handles.
 type noise struct{}
 
 func (noise) EventType() string { return "test.Noise.v1" }
 
-// sales counts. It adds on purpose, so that an event applied twice shows.
+// sales counts the sold items. It adds instead of setting, so that an event applied twice is found.
 type sales struct {
 	name    string
 	version int
-	poison  *atomic.Bool      // refuse the item "poison"
-	at      map[uint64]func() // called when the event of that position is applied
+	poison  *atomic.Bool      // when true, the item "poison" is refused
+	at      map[uint64]func() // called when the event at that position is applied
 }
 
-// Name is "sales" unless told otherwise.
+// Name is "sales" unless the test sets another one.
 func (s sales) Name() string {
 	if s.name == "" {
 		return "sales"
@@ -51,14 +51,15 @@ func (s sales) Version() int         { return max(s.version, 1) }
 func (sales) Handles() []string      { return []string{"test.Sold.v1"} }
 func (sales) TenantTables() []string { return []string{"sales"} }
 
-// DDL has a tenant's table and one of the platform.
+// DDL has one table of tenants and one that only the platform reads.
 func (sales) DDL() string {
 	return `create table {schema}.sales
 	(org_id uuid not null, item text not null, n int not null check (n < 1000000), primary key (org_id, item));
 create table {schema}.seen (position bigint primary key)`
 }
 
-// Apply adds a sale; some items are trouble.
+// Apply adds a sale. The item "poison" fails while the flag of that name is set. The items "panic", "unencodable" and
+// "unwritable" always fail, each in its own way.
 func (s sales) Apply(w *runner.Writes, e events.Envelope) error {
 	if call := s.at[e.Position]; call != nil {
 		call()
@@ -82,27 +83,27 @@ func (s sales) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// Two tenants, and when the tests begin.
+// Two organizations, and the instant at which the tests begin.
 var (
 	orgA = id.Must[id.Organization]("00000000-0000-7000-8000-00000000000a")
 	orgB = id.Must[id.Organization]("00000000-0000-7000-8000-00000000000b")
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// bench is a log, a database and a clock.
+// bench is a log in memory, a database and a clock that the test moves.
 type bench struct {
 	log   *feedtest.Log
 	db    *postgres.DB
 	clock *clock.Manual
 }
 
-// newBench makes an empty one.
+// newBench makes a bench with an empty log and no tables.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	return &bench{log: feedtest.New(), db: pgtest.New(t), clock: clock.NewManual(noon)}
 }
 
-// sell appends n sales of an item.
+// sell appends n sales of one piece and returns the position of the last.
 func (b *bench) sell(item string, n int) (position uint64) {
 	for range n {
 		position = b.log.Append(events.Metadata{OrgID: orgA}, sold{item, 1})
@@ -110,7 +111,7 @@ func (b *bench) sell(item string, n int) (position uint64) {
 	return position
 }
 
-// open makes an engine over the bench that is not started.
+// open makes an engine that is not started; follow makes it fill no tables.
 func (b *bench) open(t testing.TB, follow bool, ps ...runner.Projection) *runner.Runner {
 	t.Helper()
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, FollowOnly: follow})
@@ -118,7 +119,7 @@ func (b *bench) open(t testing.TB, follow bool, ps ...runner.Projection) *runner
 	return r
 }
 
-// start makes a running engine.
+// start makes a running engine; the test's end stops it.
 func (b *bench) start(t testing.TB, ps ...runner.Projection) *runner.Runner {
 	t.Helper()
 	r := b.open(t, false, ps...)
@@ -140,7 +141,7 @@ func want(t testing.TB, r *runner.Runner, projection string, position uint64, al
 	}
 }
 
-// count reads as a tenant.
+// count reads the pieces sold of an item as an organization sees them; 0 without a row.
 func count(t testing.TB, r *runner.Runner, projection string, org id.Organization, item string) int {
 	t.Helper()
 	var n *int
@@ -157,7 +158,7 @@ func count(t testing.TB, r *runner.Runner, projection string, org id.Organizatio
 	return *n
 }
 
-// until waits for a state of a projection.
+// until waits up to 10 s until a projection is in a state that cond accepts, and returns its status.
 func until(t testing.TB, r *runner.Runner, what string, cond func(runner.Status) bool) runner.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -178,7 +179,7 @@ func until(t testing.TB, r *runner.Runner, what string, cond func(runner.Status)
 	}
 }
 
-// describe shows every projection's state.
+// describe returns the state of every projection for failure messages.
 func describe(r *runner.Runner) (text string) {
 	for _, s := range r.Status() {
 		text += fmt.Sprintf("%+v %+v; ", s, s.Rebuild)

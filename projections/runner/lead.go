@@ -12,19 +12,19 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// Rounds of looking after things.
+// How often the leader and the followers look at the database.
 const (
-	leadRound    = 500 * time.Millisecond // requests; proves that the lock is still held
-	saveRounds   = 4                      // of leadRound between lazy checkpoints
-	followRound  = time.Second            // nobody waits
-	followHurry  = 10 * time.Millisecond  // somebody waits
-	retireRounds = 20                     // of leadRound between looks for retired tables
+	leadRound    = 500 * time.Millisecond // requests are taken; the query also proves that the lock is still held
+	saveRounds   = 4                      // rounds of leadRound between two stores of positions without rows
+	followRound  = time.Second            // while no reader waits
+	followHurry  = 10 * time.Millisecond  // while a reader waits
+	retireRounds = 20                     // rounds of leadRound between two searches for retired tables
 )
 
-// leaderLock is held by the one program that fills the projections of an installation.
+// leaderLock is the advisory lock of the one program that fills the projections of an installation.
 const leaderLock = "projections"
 
-// run leads when it can and follows otherwise.
+// run leads while it has the lock and follows otherwise, until ctx ends. With FollowOnly it never asks for the lock.
 func (r *Runner) run(ctx context.Context) {
 	if r.cfg.FollowOnly {
 		r.follow(ctx)
@@ -43,7 +43,7 @@ func (r *Runner) run(ctx context.Context) {
 	}
 }
 
-// campaign waits for the leadership, following meanwhile.
+// campaign waits for the leader's lock and follows the present leader meanwhile.
 func (r *Runner) campaign(ctx context.Context) (*postgres.Lock, error) {
 	lock, ok, err := r.cfg.DB.TryLock(ctx, leaderLock)
 	if err != nil || ok {
@@ -55,13 +55,13 @@ func (r *Runner) campaign(ctx context.Context) (*postgres.Lock, error) {
 	return r.cfg.DB.Lock(ctx, leaderLock)
 }
 
-// term is the time in which this program leads.
+// term is the time from getting the leader's lock to losing it or giving it back.
 type term struct {
 	*Runner
 	work *loop.Group // one goroutine for each projection, and the builds
 }
 
-// lead fills all projections until ctx ends or the lock is lost, and gives the lock back.
+// lead fills all projections until ctx ends or the lock is lost. It stops all work before it releases the lock.
 func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
 	t := term{r, loop.Within(ctx, r.logger)}
 	defer lock.Unlock()
@@ -71,24 +71,25 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
 		t.work.Go("projection "+e.name, func(ctx context.Context) { t.drive(ctx, e) })
 	}
 	if err := t.lookAfter(ctx, lock); err != nil {
-		r.logger.Warn("projections no longer led here", "error", err)
+		r.logger.Warn("leadership of projections lost", "error", err)
 	}
 }
 
-// retire stores how far the projections have looked, and lets go of their tables.
+// retire stores the positions that the projections have reached, and makes the entries forget their tables, which the
+// next leader may replace.
 func (r *Runner) retire(ctx context.Context) {
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer done()
 	for _, e := range r.entries {
-		_ = r.save(last, e) // only costs a second look when it fails
+		_ = r.save(last, e) // losing a position is harmless: the next leader considers some events again
 		e.mu.Lock()
 		e.active, e.building = nil, false
 		e.mu.Unlock()
 	}
 }
 
-// lookAfter does the small work beside the projections. It uses the connection of the lock, so that it fails once the
-// lock is lost.
+// lookAfter takes requests and does the upkeep, beside the goroutines that fill tables. It uses the connection that
+// holds the lock, so that it fails as soon as the lock is lost.
 func (t *term) lookAfter(ctx context.Context, lock *postgres.Lock) error {
 	rounds := 0
 	return loop.Every(ctx, leadRound, nil, func(ctx context.Context) error {
@@ -103,7 +104,8 @@ func (t *term) lookAfter(ctx context.Context, lock *postgres.Lock) error {
 	})
 }
 
-// upkeep does what is due in a round, counted from 0.
+// upkeep does the work that is due in a round: it stores positions and drops retired tables. Rounds count from 0; round
+// 0 does both.
 func (r *Runner) upkeep(ctx context.Context, round int) error {
 	var err error
 	if round%saveRounds == 0 {
@@ -117,13 +119,14 @@ func (r *Runner) upkeep(ctx context.Context, round int) error {
 	return err
 }
 
-// request is what the command line asks for.
+// request is one row of projection_requests: a rebuild or a retry that a command line asked for.
 type request struct {
 	Name string
 	Kind string
 }
 
-// takeRequests does what was asked for since the last look.
+// takeRequests deletes the requests for registered projections and acts on them. A retry also continues an unfinished
+// build.
 func (t *term) takeRequests(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx,
 		t.sql(`delete from {schema}.projection_requests where name = any($1) returning name, kind`), t.names())
@@ -149,7 +152,7 @@ func (t *term) takeRequests(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// follow shows what another program's projections have done.
+// follow publishes the positions that another program has reached, to the readers of this one, until ctx ends.
 func (r *Runner) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		all, err := r.generations(ctx, r.cfg.DB.Owner)
@@ -160,7 +163,7 @@ func (r *Runner) follow(ctx context.Context) {
 			if e := r.byName[g.Name]; e != nil && g.State == genActive {
 				position := g.Position
 				if clear, ok := r.cfg.Feed.Clear(position, e.want); ok {
-					position = clear // nothing it takes came since, so it need not have stored more
+					position = clear // no event that it wants came after the stored position
 				}
 				e.progress.follow(g, position)
 			}

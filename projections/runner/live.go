@@ -10,24 +10,25 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// batchLimit is the most events of a transaction: beyond it nothing is gained (docs/facts/storage.md#projecting).
+// batchLimit is the largest number of events in one transaction; larger ones are not faster
+// (docs/facts/storage.md#projecting).
 const batchLimit = 1000
 
-// entry is a registered projection and what this program knows of its tables.
+// entry is a registered projection with the state that this program keeps of its tables.
 type entry struct {
 	p        Projection
 	name     string
 	want     feed.Wanted
 	progress progress
-	retry    chan struct{} // wakes a projection that stopped, or that waits for tables of its version
+	retry    chan struct{} // wakes a projection that has stopped, or that waits for tables of its version
 
 	mu       sync.Mutex  // held while the active tables are written or replaced
 	active   *generation // nil while this program does not lead
-	building bool        // a build is running
+	building bool        // a build runs in this program
 }
 
-// drive fills one projection until the leadership ends. Failures of the connection are waited out; after each, the
-// checkpoint is read again: the last transaction may have been committed all the same.
+// drive fills one projection until the leadership ends. After a failure of the connection it waits and reads the
+// checkpoint again, because the last transaction may have been committed although it was reported as failed.
 func (t *term) drive(ctx context.Context, e *entry) {
 	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	for ctx.Err() == nil {
@@ -52,7 +53,8 @@ func (t *term) drive(ctx context.Context, e *entry) {
 	}
 }
 
-// resume loads the tables, and begins to build new ones when they are of another version or were being built.
+// resume loads the active tables. It starts a build when they have another version than the code, or when a build is
+// unfinished.
 func (t *term) resume(ctx context.Context, e *entry) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,13 +70,13 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// live applies what comes, page by page. began tells that something was applied before it failed.
+// live applies new events, page by page, until an error. began reports that at least one page was applied.
 func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	for {
 		e.mu.Lock()
 		version, position := e.active.Version, e.active.Position
 		e.mu.Unlock()
-		// tables that this code cannot fill: read as they are until the new ones take over
+		// This code cannot fill tables of another version. They are read as they are until the new ones replace them.
 		if version != e.p.Version() {
 			if !loop.Wait(ctx, e.retry) {
 				return began, ctx.Err()
@@ -101,7 +103,8 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	}
 }
 
-// take applies a page to the active tables and shows it.
+// take applies a page to the active tables and publishes the new position. It ignores a page that was read before the
+// tables were replaced.
 func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -117,23 +120,23 @@ func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 	return err
 }
 
-// halt shows a poisonous event and waits for a retry, a replacement or the end.
+// halt logs, stores and publishes a poisonous event, then waits for a retry, for new tables or for the end of ctx.
 func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
 	r.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
 		"event_type", bad.event.Type, "event_id", bad.event.ID, "error", bad.cause)
 	_, _ = r.cfg.DB.Owner.Exec(ctx,
 		r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name,
 		bad.Error())
-	e.progress.stop(bad) // last: who sees it here finds it in the table too
+	e.progress.stop(bad) // last, so that a reader who sees it here finds it in the table too
 	loop.Wait(ctx, e.retry)
 }
 
-// saveSQL stores a position that moved without a row being written.
+// saveSQL stores a position that moved without any row being written.
 const saveSQL = `
 update {schema}.projection_versions set position = $4 where name = $1 and generation = $2 and position = $3`
 
-// save stores how far a projection has looked, when nothing was there to write. It is lazy: losing it costs a second
-// look.
+// save stores a position that moved without any row being written. It gives up when the tables are in use: without the
+// stored position, some events are considered once more after a restart, nothing else.
 func (r *Runner) save(ctx context.Context, e *entry) error {
 	if !e.mu.TryLock() {
 		return nil // being written just now
@@ -151,7 +154,7 @@ func (r *Runner) save(ctx context.Context, e *entry) error {
 	return err
 }
 
-// Waits after failures.
+// The shortest and the longest wait after a failure; each wait is longer than the one before.
 const (
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 10 * time.Second

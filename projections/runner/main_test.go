@@ -6,7 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain finds goroutines that were left behind. The one that waits for the server that all tests share stays.
+// TestMain fails when a test leaves a goroutine behind, except the one that waits for the PostgreSQL server of all
+// tests.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/lastmile-isp/lastmile/internal/postgres.startProcess.func1"))

@@ -11,16 +11,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// MemoryModel is a read model that lives in memory, for what every request asks. Every replica fills its own from the
-// log.
+// MemoryModel is a read model in memory, for questions that every request asks. Each program fills its own from the
+// log, so it needs no tables.
 type MemoryModel interface {
 	Name() string
 	Handles() []string
-	// Apply takes one event in; it is called by one goroutine.
+	// Apply changes the model by one event. Only one goroutine calls it, in the order of the log.
 	Apply(e events.Envelope)
 }
 
-// Memory keeps one MemoryModel filled.
+// Memory fills one MemoryModel from the log and knows its position. Safe for concurrent use.
 type Memory struct {
 	model  MemoryModel
 	feed   *feed.Feed
@@ -31,16 +31,16 @@ type Memory struct {
 	position uint64
 	live     bool
 	fault    string
-	changed  chan struct{} // closed at each advance
+	changed  chan struct{} // closed and replaced at each advance
 }
 
-// NewMemory makes the keeper of a model.
+// NewMemory makes an empty model's filler; Start begins the work. The feed is the caller's to start and stop.
 func NewMemory(model MemoryModel, from *feed.Feed, logger *slog.Logger) *Memory {
 	return &Memory{model: model, feed: from, logger: logger, loops: loop.New(logger), changed: make(chan struct{})}
 }
 
-// Start begins to fill the model and returns when it has caught up with the log: until then it would answer wrongly
-// (internal/loop has the contract).
+// Start begins to fill the model and returns when the model has reached the end of the log, because its answers would
+// be wrong before (internal/loop has the contract).
 func (m *Memory) Start(ctx context.Context) error {
 	return m.loops.Start(ctx, func(ctx context.Context) error {
 		m.loops.Go("model in memory", m.run)
@@ -48,7 +48,8 @@ func (m *Memory) Start(ctx context.Context) error {
 	})
 }
 
-// caughtUp waits until the model was live once; an error when it stopped or ctx ended before.
+// caughtUp waits until the model has once reached the end of the log. It fails when the model has stopped or ctx has
+// ended before.
 func (m *Memory) caughtUp(ctx context.Context) error {
 	for {
 		m.mu.Lock()
@@ -66,18 +67,18 @@ func (m *Memory) caughtUp(ctx context.Context) error {
 	}
 }
 
-// Stop ends filling.
+// Stop ends filling and returns when the goroutine has ended; the model keeps its content.
 func (m *Memory) Stop() { m.loops.Stop() }
 
-// run takes page after page; a lost store is waited for, an event that cannot be read or applied stops the model
-// visibly.
+// run takes page after page until ctx ends. It waits while the log cannot be read. An event that cannot be decoded or
+// applied stops the model, with a log line and a Fault.
 func (m *Memory) run(ctx context.Context) {
 	want, pause := feed.Want(m.model.Handles()), loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	m.mu.Lock()
 	position := m.position
 	m.mu.Unlock()
 	for ctx.Err() == nil {
-		if position >= m.feed.Head() { // nothing to wait for: the log is empty, or what follows is not there yet
+		if position >= m.feed.Head() { // the log is empty, or ends here: there is nothing to wait for
 			m.advance(position, true, "")
 		}
 		page, err := m.feed.Next(ctx, position, want, batchLimit)
@@ -99,7 +100,7 @@ func (m *Memory) run(ctx context.Context) {
 	}
 }
 
-// take gives the model an event; false when that stopped it.
+// take applies one event. It returns false when the event stopped the model.
 func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
 	bad, unread := e.Event.(feed.Undecodable)
 	fault, err := "read", bad.Cause
@@ -118,7 +119,7 @@ func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
 	return false
 }
 
-// advance publishes how far the model is.
+// advance publishes position and state and wakes all who wait. live, once true, stays true.
 func (m *Memory) advance(position uint64, live bool, fault string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,15 +128,15 @@ func (m *Memory) advance(position uint64, live bool, fault string) {
 	m.changed = make(chan struct{})
 }
 
-// Fault says why the model stopped, "" while it does its work.
+// Fault is the reason for which the model stopped; empty while it runs.
 func (m *Memory) Fault() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.fault
 }
 
-// WaitFor waits until the model shows everything up to a position, 2 s at most, then it fails with ErrBehind; at once
-// when the model has stopped.
+// WaitFor waits until the model shows everything up to a position. It fails with ErrBehind after 2 s, or at once when
+// the model has stopped.
 func (m *Memory) WaitFor(ctx context.Context, position uint64) error {
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

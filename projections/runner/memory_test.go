@@ -14,13 +14,13 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// till is a model in memory: how much was sold.
+// till is a model in memory that adds up the sold pieces.
 type till struct{ sum atomic.Int64 }
 
 func (*till) Name() string      { return "till" }
 func (*till) Handles() []string { return []string{"test.Sold.v1"} }
 
-// Apply adds, so that an event applied twice shows. It panics when less than nothing was sold.
+// Apply adds, so that an event applied twice is found. A negative number makes it panic.
 func (m *till) Apply(e events.Envelope) {
 	if s, ok := e.Event.(sold); ok {
 		if s.N < 0 {
@@ -30,7 +30,7 @@ func (m *till) Apply(e events.Envelope) {
 	}
 }
 
-// memory makes a keeper over a log.
+// memory makes a model on a log and the Memory that fills it, not started.
 func memory(t *testing.T, log *feedtest.Log) (*runner.Memory, *till) {
 	t.Helper()
 	model := &till{}
@@ -56,7 +56,7 @@ func TestMemory_StartReturnsWhenTheLogIsTold(t *testing.T) {
 	if err := m.WaitFor(t.Context(), position); err != nil || model.sum.Load() != 1507 {
 		t.Errorf("%d, %v", model.sum.Load(), err)
 	}
-	// an event it does not take
+	// The model does not handle this event.
 	if err := m.WaitFor(t.Context(), log.Append(events.Metadata{OrgID: orgA}, noise{})); err != nil {
 		t.Error(err)
 	}

@@ -7,33 +7,34 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// progress is what readers see of a projection: the tables to read and how far they are. Safe for concurrent use.
+// progress is the state of a projection that readers see: the schema to read and the position it shows. Safe for
+// concurrent use.
 type progress struct {
 	mu      sync.Mutex
 	shown   shown
-	changed chan struct{} // closed at the next change; nil when nobody waits
+	changed chan struct{} // closed at the next change; nil when no reader waits
 }
 
-// shown is one consistent look at a projection.
+// shown is one consistent copy of a projection's state.
 type shown struct {
 	schema     string
 	version    int
 	generation int
 	position   uint64
-	rows       uint64 // position at which rows were last written, as far as is known
+	rows       uint64 // position of the last written rows that this program has seen
 	state      State
 	fault      string
 	rebuild    *Progress
 }
 
-// look gives the present state.
+// look returns the present state.
 func (p *progress) look() shown {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shown
 }
 
-// watch gives the present state and what is closed when it changes.
+// watch returns the present state and a channel that is closed when the state changes.
 func (p *progress) watch() (shown, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +44,7 @@ func (p *progress) watch() (shown, <-chan struct{}) {
 	return p.shown, p.changed
 }
 
-// update changes the state and wakes who waits.
+// update changes the state and wakes all readers that wait.
 func (p *progress) update(change func(*shown)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +55,7 @@ func (p *progress) update(change func(*shown)) {
 	}
 }
 
-// advance shows a set of tables that this program fills.
+// advance publishes a set of tables that this program fills, and clears an earlier fault.
 func (p *progress) advance(g *generation, state State) {
 	p.update(func(s *shown) {
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, g.Position, g.saved
@@ -62,7 +63,7 @@ func (p *progress) advance(g *generation, state State) {
 	})
 }
 
-// follow shows a set of tables that another program fills. Within a set, the position never goes back.
+// follow publishes a set of tables that another program fills. While the set is the same, the position never decreases.
 func (p *progress) follow(g *generation, position uint64) {
 	now := p.look()
 	if now.generation == g.Generation && now.position >= position && now.state == StateFollowing &&
@@ -78,15 +79,15 @@ func (p *progress) follow(g *generation, position uint64) {
 	})
 }
 
-// stop shows that an event could not be applied.
+// stop publishes the error of an event that could not be applied; position and schema stay.
 func (p *progress) stop(err error) {
 	p.update(func(s *shown) { s.state, s.fault = StateStopped, err.Error() })
 }
 
-// building shows the progress of new tables; nil when there are none any more.
+// building publishes the progress of new tables; nil when none are being built any more.
 func (p *progress) building(b *Progress) { p.update(func(s *shown) { s.rebuild = b }) }
 
-// written returns when rows were written, or the tables replaced, since a look; false when ctx ended before.
+// written waits until rows were written or tables replaced after a look. It returns false when ctx ended before.
 func (p *progress) written(ctx context.Context, since shown) bool {
 	for {
 		s, changed := p.watch()
@@ -99,7 +100,7 @@ func (p *progress) written(ctx context.Context, since shown) bool {
 	}
 }
 
-// wait returns when the position is reached, or at once with ErrBehind when the projection has stopped before it.
+// wait returns nil when the position is reached, and ErrBehind at once when the projection has stopped before it.
 func (p *progress) wait(ctx context.Context, position uint64) error {
 	for {
 		s, changed := p.watch()

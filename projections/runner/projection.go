@@ -16,33 +16,36 @@ import (
 
 // Projection is one read model: a pure translation of events into statements on its own tables.
 type Projection interface {
-	// Name is lower-case words with underscores: "billing_invoices". Durable: it keys checkpoint and schema.
+	// Name is made of lower-case words with underscores: "billing_invoices". It keys checkpoint and schema: never
+	// rename it.
 	Name() string
-	// Version is raised when tables or Apply change: new tables, replay, switch.
+	// Version counts from 1. Raise it when tables or Apply change: the runner then fills new tables and switches to
+	// them.
 	Version() int
-	// Handles lists the event types wanted, nil = every event.
+	// Handles lists the event types that Apply gets; nil means every event.
 	Handles() []string
-	// DDL creates the tables and indexes, names written as {schema}.table.
+	// DDL creates the tables and indexes, with names written as {schema}.table.
 	DDL() string
-	// TenantTables lists the tables with an org_id column: the runner puts them under row-level security. Tables not
-	// listed are readable by the platform role only.
+	// TenantTables lists the tables with an org_id column: the runner puts them under row-level security. Only the
+	// platform role can read the other tables.
 	TenantTables() []string
-	// Apply queues the statements for one event. It makes idempotent upserts, needs only the event and its own tables.
-	// An error stops this projection alone, visibly.
+	// Apply queues the statements for one event. It makes idempotent upserts and uses only the event and its own
+	// tables. An error stops this projection alone, visibly.
 	Apply(w *Writes, e events.Envelope) error
 }
 
-// Writes queues the statements of a batch of events; the runner sends them in one transaction with the checkpoint.
+// Writes queues the statements of a batch of events. The runner sends them in one transaction with the checkpoint. One
+// goroutine uses it at a time.
 type Writes struct {
 	schema string
 	batch  *pgx.Batch
-	known  statements // kept by the generation
-	err    error      // the first statement that could not be queued: fails the event
+	known  statements // parsed statements, shared by all batches of a generation
+	err    error      // the first statement that could not be queued; the event then counts as refused
 }
 
-// Exec queues a statement. {schema} in it stands for the schema being filled. The text is a constant, since each one is
-// parsed once and kept. Its arguments are values for $1, $2, ..., or one pgx.NamedArgs with exactly the names that the
-// text has as @name: a name too few or too many fails the event.
+// Exec queues a statement; {schema} in it stands for the schema being filled. The text must be a constant, because each
+// text is parsed once and kept. The arguments are values for $1, $2, ..., or one pgx.NamedArgs with exactly the names
+// that stand in the text as @name: a missing or a superfluous name fails the event.
 func (w *Writes) Exec(sql string, args ...any) {
 	text, args, err := w.known.ready(sql, w.schema, args)
 	if err != nil {
@@ -55,9 +58,9 @@ func (w *Writes) Exec(sql string, args ...any) {
 	w.batch.Queue(text, args...)
 }
 
-// plain turns an id into a form that pgx encodes directly; as a driver.Valuer it would take the way over text, which is
-// most of a rebuild's own time. A NUL, which no database text can hold, is replaced: one in a recorded fact must not
-// stop the read model.
+// plain turns an id into a form that pgx encodes directly: through driver.Valuer each id would become a text first,
+// which costs most of the time of a rebuild. It also replaces NUL, which PostgreSQL cannot store in a text, so that a
+// recorded NUL does not stop the read model.
 func plain(arg any) any {
 	switch text := arg.(type) {
 	case string:
@@ -85,10 +88,10 @@ func plain(arg any) any {
 	return idValue(v.UUID())
 }
 
-// withoutNUL is a text with U+FFFD in place of NUL.
+// withoutNUL replaces each NUL by U+FFFD, the replacement character.
 func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-// withoutNULs is withoutNUL of each, the list itself when there is nothing to replace.
+// withoutNULs replaces NUL in each text. It returns the same list when no text has one, and never changes the list.
 func withoutNULs(list []string) []string {
 	if !slices.ContainsFunc(list, func(text string) bool { return strings.IndexByte(text, 0) >= 0 }) {
 		return list
@@ -100,10 +103,10 @@ func withoutNULs(list []string) []string {
 	return out
 }
 
-// escapedNUL is how JSON writes a NUL: valid in a document, and refused by a column of type jsonb.
+// escapedNUL is the JSON escape of NUL: valid in a document, but refused by a column of type jsonb.
 var escapedNUL = []byte(`\u0000`)
 
-// withoutEscapedNUL is a JSON document with U+FFFD in place of NUL; other bytes are left alone.
+// withoutEscapedNUL replaces escaped NULs in a JSON document by U+FFFD. Bytes that are not valid JSON stay as they are.
 func withoutEscapedNUL(b []byte) []byte {
 	if !bytes.Contains(b, escapedNUL) || !json.Valid(b) {
 		return b
@@ -111,16 +114,16 @@ func withoutEscapedNUL(b []byte) []byte {
 	return bytes.ReplaceAll(b, escapedNUL, []byte(`\ufffd`))
 }
 
-// idValue is an id for a column of type uuid or text.
+// idValue is an id that pgx can encode for a column of type uuid and of type text.
 type idValue [16]byte
 
-// UUIDValue serves columns of type uuid.
+// UUIDValue is called by pgx for columns of type uuid.
 func (v idValue) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: v, Valid: true}, nil }
 
-// TextValue serves columns of type text.
+// TextValue is called by pgx for columns of type text; it gives the form with dashes.
 func (v idValue) TextValue() (pgtype.Text, error) {
 	return pgtype.Text{String: uuid.UUID(v).String(), Valid: true}, nil
 }
 
-// schemaMark stands in statements for the schema of a projection's tables.
+// schemaMark stands in statements for the schema of the tables, which a rebuild changes.
 const schemaMark = "{schema}"

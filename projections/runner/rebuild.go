@@ -9,16 +9,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// The kinds of request.
+// The kinds of request, as stored in projection_requests.
 const (
 	requestRebuild = "rebuild"
 	requestRetry   = "retry"
 )
 
-// rebuildRound is how often another program's rebuild is looked at.
+// rebuildRound is the pause between two looks at a rebuild that another program does.
 const rebuildRound = 200 * time.Millisecond
 
-// ask leaves a request for the program that leads.
+// ask stores a request for the leading program. Asking again before the leader takes the request changes nothing.
 func (r *Runner) ask(ctx context.Context, name, kind string) error {
 	if r.byName[name] == nil {
 		return fmt.Errorf("there is no projection %q", name)
@@ -32,11 +32,13 @@ func (r *Runner) ask(ctx context.Context, name, kind string) error {
 	return nil
 }
 
-// Retry has a stopped projection try its event again, wherever it runs. Without a running program the next start does.
+// Retry makes a stopped projection try its event again, in whichever program leads. When no program runs, the next one
+// does so when it starts.
 func (r *Runner) Retry(ctx context.Context, name string) error { return r.ask(ctx, name, requestRetry) }
 
-// Rebuild fills new tables of a projection and returns when they are the active ones. When another program leads, it is
-// asked to and watched; else the work is done here. Prepare, and the feed's start, come before it. report may be nil.
+// Rebuild fills new tables of a projection and returns when they are the active ones. When another program leads,
+// Rebuild asks that program and watches it; otherwise it does the work itself. Call Prepare and start the feed before
+// it. report gets the progress and may be nil.
 func (r *Runner) Rebuild(ctx context.Context, name string, report func(Progress)) error {
 	e := r.byName[name]
 	if e == nil {
@@ -61,7 +63,7 @@ func (r *Runner) Rebuild(ctx context.Context, name string, report func(Progress)
 	return r.rebuildHere(ctx, e, active, report)
 }
 
-// rebuildHere does the work under the leader's lock.
+// rebuildHere fills the tables in this program, which holds the leader's lock.
 func (r *Runner) rebuildHere(ctx context.Context, e *entry, active *generation, report func(Progress)) error {
 	e.mu.Lock()
 	e.active = active
@@ -82,7 +84,7 @@ func (r *Runner) rebuildHere(ctx context.Context, e *entry, active *generation, 
 	return r.build(ctx, e, true)
 }
 
-// rebuildThere asks the leader and watches it.
+// rebuildThere asks the leader for a rebuild and waits until the active tables have a higher number than old.
 func (r *Runner) rebuildThere(ctx context.Context, name string, old int, report func(Progress)) error {
 	if err := r.ask(ctx, name, requestRebuild); err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestRebuild_OldTablesAreDroppedTenMinutesLater(t *testing.T) {
 	until(t, again, "dropped", func(runner.Status) bool { return !exists(t, b, old) })
 }
 
-// exists tells whether a schema does.
+// exists reports whether the database has a schema of this name.
 func exists(t *testing.T, b *bench, schema string) bool {
 	t.Helper()
 	rows, _ := b.db.Owner.Query(t.Context(), `select count(*) from pg_namespace where nspname = $1`, schema)

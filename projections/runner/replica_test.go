@@ -99,7 +99,7 @@ func TestRunner_OnTheRealStoreThroughAFallOfItsNode(t *testing.T) {
 			kit.StopNode()
 			kit.StartNode()
 		}
-		for range 100 { // the first calls may meet the fallen node
+		for range 100 { // the first calls can meet the stopped node
 			if err := kit.Store.Ping(t.Context()); err == nil {
 				break
 			}

@@ -16,20 +16,22 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
+// migrations creates the engine's own tables, for checkpoints and requests.
+//
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Config is what the engine is built from.
+// Config has the parts that the engine works with. Feed, DB and Clock are required; without a Logger nothing is logged.
 type Config struct {
-	Feed   *feed.Feed // started and stopped by the owner
+	Feed   *feed.Feed // the caller starts and stops it
 	DB     *postgres.DB
 	Clock  clock.Clock
 	Logger *slog.Logger
-	// FollowOnly fills no tables: views wait for what another program's projections have done.
+	// FollowOnly makes this program fill no tables: its views wait for the projections of another program.
 	FollowOnly bool
 }
 
-// Runner keeps the registered projections filled.
+// Runner keeps the registered projections filled. Safe for concurrent use after Start.
 type Runner struct {
 	cfg     Config
 	logger  *slog.Logger
@@ -39,10 +41,10 @@ type Runner struct {
 
 	loops   *loop.Group
 	waiting atomic.Int64  // readers that wait
-	hurry   chan struct{} // tells the follower that somebody waits
+	hurry   chan struct{} // wakes the follower when a reader begins to wait
 }
 
-// New makes an engine without projections.
+// New makes an engine without projections; call Register, then Start.
 func New(cfg Config) *Runner {
 	r := &Runner{cfg: cfg, logger: cfg.Logger, byName: map[string]*entry{}, hurry: make(chan struct{}, 1)}
 	if r.logger == nil {
@@ -52,7 +54,7 @@ func New(cfg Config) *Runner {
 	return r
 }
 
-// Register adds projections; before Start only.
+// Register adds projections. Call it before Start; Start reports names that are invalid or used twice.
 func (r *Runner) Register(projections ...Projection) {
 	for _, p := range projections {
 		e := &entry{p: p, name: p.Name(), want: feed.Want(p.Handles()), retry: make(chan struct{}, 1)}
@@ -61,7 +63,7 @@ func (r *Runner) Register(projections ...Projection) {
 	}
 }
 
-// Views is the reading side.
+// Views serves the reads of all registered projections; they work after Start.
 func (r *Runner) Views() *Views { return r.views }
 
 // Start prepares the tables and begins to fill them (internal/loop has the contract).
@@ -75,7 +77,8 @@ func (r *Runner) Start(ctx context.Context) error {
 	})
 }
 
-// Prepare checks the registrations and makes sure that every projection has tables. Start does it too.
+// Prepare checks the registrations and creates the tables that are missing. Start calls it; a program that only
+// rebuilds or verifies calls it instead of Start.
 func (r *Runner) Prepare(ctx context.Context) error {
 	if err := r.check(); err != nil {
 		return err
@@ -90,13 +93,13 @@ func (r *Runner) Prepare(ctx context.Context) error {
 	return r.ensureActive(ctx)
 }
 
-// Stop ends all work and returns when it has ended.
+// Stop ends all work and returns when the last goroutine has ended.
 func (r *Runner) Stop() { r.loops.Stop() }
 
-// nameShape is what a projection's name may be made of: it becomes part of a schema's name.
+// nameShape restricts the names of projections, because a name becomes part of a schema's name.
 var nameShape = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// check reports registrations that cannot work.
+// check reports names that PostgreSQL could not hold (an identifier has 63 bytes) and names registered twice.
 func (r *Runner) check() error {
 	var err error
 	seen := map[string]bool{}
@@ -114,7 +117,7 @@ func (r *Runner) check() error {
 	return err
 }
 
-// names lists the registered projections.
+// names lists the registered projections in the order of registration.
 func (r *Runner) names() []string {
 	names := make([]string, len(r.entries))
 	for i, e := range r.entries {

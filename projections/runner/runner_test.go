@@ -83,7 +83,7 @@ func TestRunner_GoesOnBehindTheCheckpointAfterEveryStop(t *testing.T) {
 		if round%2 == 0 {
 			want(t, r, "sales", position, sold{"router", total})
 		}
-		r.Stop() // in the odd rounds in the middle of the work
+		r.Stop() // in odd rounds while events are being applied
 	}
 	want(t, b.start(t, sales{}), "sales", b.sell("router", 1), sold{"router", total + 1})
 }
@@ -138,7 +138,7 @@ func TestRunner_TenantsSeeTheirOwnRowsAlsoAfterARebuild(t *testing.T) {
 	}
 }
 
-// rebuildThere rebuilds as a second program does.
+// rebuildThere rebuilds from a second engine, as the command line does beside a running program.
 func rebuildThere(t *testing.T, b *bench, r *runner.Runner) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -12,14 +12,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// Scratch is a set of tables without a checkpoint, filled by hand: what verification and tests compare with.
+// Scratch is a set of tables without a checkpoint that the caller fills. Verification and tests compare its rows.
 type Scratch struct {
 	r *Runner
 	p Projection
 	g *generation
 }
 
-// NewScratch creates the tables under a name of their own, after dropping what an earlier use left.
+// NewScratch creates empty tables in a schema that ends in name, after dropping those of an earlier use.
 func NewScratch(ctx context.Context, db *postgres.DB, p Projection, name string) (*Scratch, error) {
 	r := &Runner{cfg: Config{DB: db}}
 	s := &Scratch{r: r, p: p, g: &generation{
@@ -36,13 +36,13 @@ func NewScratch(ctx context.Context, db *postgres.DB, p Projection, name string)
 	return s, nil
 }
 
-// Schema is where the tables are.
+// Schema names the schema that holds the tables.
 func (s *Scratch) Schema() string { return s.g.Schema }
 
-// SQL puts the schema in for {schema}.
+// SQL replaces {schema} by the schema of these tables.
 func (s *Scratch) SQL(text string) string { return strings.ReplaceAll(text, schemaMark, s.g.Schema) }
 
-// Apply applies events in one transaction, whatever was applied before.
+// Apply applies events in one transaction. It has no checkpoint: the same events can be applied again.
 func (s *Scratch) Apply(ctx context.Context, list []events.Envelope) error {
 	page := feed.Page{Events: make([]*events.Envelope, len(list))}
 	s.g.Position = 0
@@ -52,7 +52,7 @@ func (s *Scratch) Apply(ctx context.Context, list []events.Envelope) error {
 	return s.r.apply(ctx, s.p, s.g, page)
 }
 
-// Drop drops the tables.
+// Drop removes the tables; it succeeds when they are gone already.
 func (s *Scratch) Drop(ctx context.Context) error {
 	if _, err := s.r.cfg.DB.Owner.Exec(ctx, "drop schema if exists "+s.g.Schema+" cascade"); err != nil {
 		return fmt.Errorf("drop scratch tables of %s: %w", s.p.Name(), err)

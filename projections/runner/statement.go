@@ -10,13 +10,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// statements keeps the texts of one set of tables that were parsed already: parsing one at each event would cost more
-// than all else that a rebuild does here. It holds as many as Apply has constants. Only the goroutine that fills the
-// tables uses it.
+// statements keeps the parsed statements of one set of tables, keyed by text. Parsing at each event would cost more
+// than the rest of a rebuild's own work. The number of keys is the number of constants in Apply. Only the goroutine
+// that fills the tables uses it.
 type statements map[string]postgres.Statement
 
-// ready gives the statement and its arguments in order. Names that the text asks for and the arguments lack, and names
-// that it does not use, are an error.
+// ready returns the statement for the database and its arguments in order. It fails when a name in the text has no
+// argument or an argument is not in the text.
 func (s statements) ready(sql, schema string, args []any) (string, []any, error) {
 	var named pgx.NamedArgs
 	if len(args) == 1 {

@@ -4,34 +4,34 @@ import (
 	"context"
 )
 
-// State is how a projection is doing.
+// State says how a projection is doing; shown on /readyz and by the command line.
 type State string
 
-// The states.
+// The states; only live and following projections show what was just written.
 const (
 	StateBehind    State = "behind"    // catching up with the log
-	StateLive      State = "live"      // shows what was just written
-	StateStopped   State = "stopped"   // met an event that it cannot apply; see Error
+	StateLive      State = "live"      // has reached the end of the log
+	StateStopped   State = "stopped"   // has met an event that it cannot apply; see Error
 	StateFollowing State = "following" // another program fills it
 )
 
-// Status is one projection's progress.
+// Status is one projection's state at an instant.
 type Status struct {
 	Name       string
-	Version    int // of the tables being read
-	Generation int // counts rebuilds
+	Version    int // of the tables that are read
+	Generation int // number of the set of tables; each rebuild raises it
 	State      State
-	Position   uint64 // everything up to here is shown
-	Head       uint64 // newest position known
-	Error      string // of the event that stopped it
-	// Rebuild is the progress of new tables beside the present ones, nil when there are none.
+	Position   uint64 // every event up to here is shown
+	Head       uint64 // newest position of the log known here
+	Error      string // why it stopped; empty unless State is stopped
+	// Rebuild is the progress of new tables beside the present ones; nil when none are being built.
 	Rebuild *Progress
 }
 
-// Lag is how far behind the newest event the projection is, in positions.
+// Lag is the distance from Position to Head in positions, which is not a number of events.
 func (s Status) Lag() uint64 { return s.Head - min(s.Head, s.Position) }
 
-// Progress is how far new tables have got.
+// Progress describes new tables that are being filled. Error is empty unless an event stopped the build.
 type Progress struct {
 	Generation int
 	Version    int
@@ -40,7 +40,7 @@ type Progress struct {
 	Error      string
 }
 
-// Status tells about every registered projection, in the order of registration.
+// Status returns the state of every registered projection, in the order of registration. It asks no database.
 func (r *Runner) Status() []Status {
 	head := r.cfg.Feed.Head()
 	all := make([]Status, 0, len(r.entries))
@@ -62,8 +62,8 @@ func (r *Runner) Status() []Status {
 	return all
 }
 
-// List is Status as stored, for a program that does not run the projections: live when nothing is left to show. Prepare
-// comes before it.
+// List reads the states from the database, for a program that does not run the projections. A projection is live when
+// no event that it handles follows its position. Call Prepare before it.
 func (r *Runner) List(ctx context.Context) ([]Status, error) {
 	all, err := r.generations(ctx, r.cfg.DB.Owner)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 			}
 		default:
 			s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
-			// The stored position is saved lazily: if nothing that the projection wants follows it, all is shown.
+			// The stored position may be old: when no event that the projection handles follows it, all is shown.
 			page, err := r.cfg.Feed.Read(ctx, g.Position, r.byName[g.Name].want, 1)
 			if err != nil {
 				return nil, err

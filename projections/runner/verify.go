@@ -10,14 +10,14 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 )
 
-// Report is the outcome of a verification.
+// Report is the outcome of Verify for one projection.
 type Report struct {
 	Name     string
 	Position uint64 // at which both sets of tables were compared
 	Tables   []TableReport
 }
 
-// Equal tells whether no table differs.
+// Equal reports whether all tables have the same rows as a replay.
 func (r Report) Equal() bool {
 	for _, t := range r.Tables {
 		if !t.Equal {
@@ -27,25 +27,26 @@ func (r Report) Equal() bool {
 	return true
 }
 
-// TableReport compares one table's rows, whatever their order.
+// TableReport compares one table's rows; their order does not count.
 type TableReport struct {
 	Table    string
-	Active   int64 // rows that are read today
-	Replayed int64 // rows that the log gives
+	Active   int64 // rows in the active table
+	Replayed int64 // rows after a replay of the log
 	Equal    bool
 }
 
-// sums is the content of a set of tables: row counts and sums of row hashes.
+// sums has one entry for each table of a schema, keyed by the table's name.
 type sums map[string]tableSum
 
-// tableSum is one table's.
+// tableSum is the number of rows and the sum of their hashes; equal sums mean equal rows, up to a hash collision.
 type tableSum struct {
 	Rows int64
 	Hash string
 }
 
-// Verify replays a projection into scratch tables up to the position of the active ones and compares their rows. It
-// runs beside everything else. Prepare, and the feed's start, come before it.
+// Verify replays a projection into scratch tables up to the position of the active ones and compares the rows. The
+// projections go on working meanwhile. Call Prepare and start the feed before it. It fails when the active tables have
+// another version than the code.
 func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	e := r.byName[name]
 	if e == nil {
@@ -74,7 +75,7 @@ func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	return report, nil
 }
 
-// sumActive looks at the active tables and their position at one instant.
+// sumActive sums the active tables and reads their checkpoint in one snapshot of the database.
 func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, found sums, err error) {
 	err = pgx.BeginTxFunc(ctx, r.cfg.DB.Owner, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
@@ -96,7 +97,7 @@ func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, f
 	return active, found, err
 }
 
-// sumReplayed fills scratch tables up to a position and looks at them.
+// sumReplayed fills scratch tables up to a position, sums them and drops them.
 func (r *Runner) sumReplayed(ctx context.Context, e *entry, upTo uint64) (sums, error) {
 	scratch, err := NewScratch(ctx, r.cfg.DB, e.p, "verify")
 	if err != nil {
@@ -119,7 +120,7 @@ func (r *Runner) sumReplayed(ctx context.Context, e *entry, upTo uint64) (sums, 
 	return sumTables(ctx, r.cfg.DB.Owner, g.Schema)
 }
 
-// until cuts a page after a position.
+// until removes the events after a position from a page.
 func until(page feed.Page, upTo uint64) feed.Page {
 	n := len(page.Events)
 	for n > 0 && page.Events[n-1].Position > upTo {
@@ -129,7 +130,7 @@ func until(page feed.Page, upTo uint64) feed.Page {
 	return page
 }
 
-// sumTables counts and hashes the rows of all tables of a schema.
+// sumTables counts and hashes the rows of all tables of a schema, whatever their order.
 func sumTables(ctx context.Context, q querier, schema string) (sums, error) {
 	rows, err := q.Query(ctx, `select tablename::text from pg_tables where schemaname = $1 order by 1`, schema)
 	if err != nil {

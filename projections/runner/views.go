@@ -13,33 +13,35 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// maxWait bounds how long a reader waits for a projection.
+// maxWait is the longest time that a reader waits for a projection.
 const maxWait = 2 * time.Second
 
-// ErrBehind says that a projection has not reached the position asked for in time.
+// ErrBehind reports that a projection did not reach the position asked for within maxWait.
 var ErrBehind error = failure.NewUnavailable("read_model_behind", "The change was accepted and will be shown shortly.",
 	time.Second, nil)
 
-// Views is how read models are read: it knows which tables are the active ones and how far each projection has got.
-// Safe for concurrent use.
+// Views serves reads of read models: it knows the active tables and the position of each projection. Safe for
+// concurrent use.
 type Views struct{ r *Runner }
 
-// SQL puts the active schema of a projection in for {schema}. It panics on a projection that is not registered.
+// SQL replaces {schema} by the schema of a projection's active tables. It panics for a projection that is not
+// registered.
 func (v *Views) SQL(projection, sql string) string {
 	return strings.ReplaceAll(sql, schemaMark, v.entry(projection).progress.look().schema)
 }
 
-// Tenant reads rows of one organization.
+// Tenant runs the queued reads with the rights of one organization: row-level security hides all other rows.
 func (v *Views) Tenant(ctx context.Context, org id.Organization, queue func(*postgres.Reads)) error {
 	return v.r.cfg.DB.TenantRead(ctx, org.UUID(), queue)
 }
 
-// Platform reads rows of every organization: for the root host, matching and jobs.
+// Platform runs the queued reads over the rows of every organization: for the root host, matching and jobs.
 func (v *Views) Platform(ctx context.Context, queue func(*postgres.Reads)) error {
 	return v.r.cfg.DB.PlatformRead(ctx, queue)
 }
 
-// WaitFor waits until a projection shows everything up to a position, 2 s at most, then it fails with ErrBehind.
+// WaitFor waits until a projection shows everything up to a position. It fails with ErrBehind after 2 s, or at once
+// when the projection has stopped.
 func (v *Views) WaitFor(ctx context.Context, projection string, position uint64) error {
 	e := v.entry(projection)
 	if e.progress.look().position >= position {
@@ -55,8 +57,8 @@ func (v *Views) WaitFor(ctx context.Context, projection string, position uint64)
 	return err
 }
 
-// WaitUntil waits until cond holds, which is tried at once and again whenever the projection wrote rows, 2 s at most.
-// It tells whether it held.
+// WaitUntil calls cond at once, and again whenever the projection wrote rows, until cond returns true or 2 s have
+// passed. It reports whether cond returned true.
 func (v *Views) WaitUntil(
 	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
 ) (bool, error) {
@@ -65,7 +67,7 @@ func (v *Views) WaitUntil(
 	defer cancel()
 	defer v.hurry()()
 	for {
-		before := e.progress.look() // before cond, so that nothing is missed
+		before := e.progress.look() // taken before cond, so that no later change is missed
 		if ok, err := cond(ctx); ok || err != nil {
 			return ok, err
 		}
@@ -75,12 +77,12 @@ func (v *Views) WaitUntil(
 	}
 }
 
-// Position is how far a projection has got.
+// Position is the position up to which a projection shows the log.
 func (v *Views) Position(projection string) uint64 {
 	return v.entry(projection).progress.look().position
 }
 
-// entry finds a registered projection.
+// entry finds a registered projection; it panics for a name that is not registered.
 func (v *Views) entry(projection string) *entry {
 	e := v.r.byName[projection]
 	if e == nil {
@@ -89,7 +91,7 @@ func (v *Views) entry(projection string) *entry {
 	return e
 }
 
-// hurry makes the follower look often; the result ends that.
+// hurry makes the follower look every 10 ms until the returned function is called.
 func (v *Views) hurry() func() {
 	v.r.waiting.Add(1)
 	loop.Wake(v.r.hurry)

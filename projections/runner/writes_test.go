@@ -14,16 +14,16 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// idsIn writes ids into columns of every type that they are kept in.
+// idsIn writes ids into columns of every type that can hold them.
 type idsIn struct{ sales }
 
-// DDL has a column of each type.
+// DDL has a column for each type of id column, and two for zero ids.
 func (idsIn) DDL() string {
 	return `create table {schema}.sales
 		(org_id uuid, as_uuid uuid, as_text text, many uuid[], none uuid, none_text text)`
 }
 
-// Apply writes the event's organization everywhere.
+// Apply writes the organization's id into each column, and a zero id into the last two.
 func (idsIn) Apply(w *runner.Writes, e events.Envelope) error {
 	var none id.Organization
 	org := e.Meta.OrgID
@@ -52,15 +52,15 @@ func TestWrites_TakeIdsForColumnsOfEveryType(t *testing.T) {
 	}
 }
 
-// textsIn writes what outsiders may have said.
+// textsIn writes texts with NUL, as strangers may send them.
 type textsIn struct{ sales }
 
-// DDL has a column of each type that texts are kept in.
+// DDL has a column for each type of text column.
 func (textsIn) DDL() string {
 	return `create table {schema}.sales (org_id uuid, one text, maybe text, many text[], document jsonb)`
 }
 
-// Apply writes the text everywhere.
+// Apply writes the same text into each column.
 func (textsIn) Apply(w *runner.Writes, e events.Envelope) error {
 	text := "a\x00b"
 	w.Exec(`insert into {schema}.sales values ($1, $2, $3, $4, $5)`, e.Meta.OrgID, text, &text, []string{text},
@@ -87,15 +87,15 @@ func TestWrites_ATextWithNULStopsNothing(t *testing.T) {
 	}
 }
 
-// namesIn writes with named arguments, and forgets one for an organization.
+// namesIn uses named arguments and leaves one out for the second organization.
 type namesIn struct{ sales }
 
-// DDL has two columns.
+// DDL has a list and a text.
 func (namesIn) DDL() string {
 	return `create table {schema}.sales (org_id uuid, many text[], note text)`
 }
 
-// Apply converts what has a name as it converts what has a position.
+// Apply writes a text with NUL by name, which must be converted as by position.
 func (namesIn) Apply(w *runner.Writes, e events.Envelope) error {
 	args := pgx.NamedArgs{"org": e.Meta.OrgID, "many": []string{"a\x00b"}, "note": "c"}
 	if e.Meta.OrgID == orgB {

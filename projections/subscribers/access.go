@@ -10,18 +10,18 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// AccessRow says what a subscriber is entitled to and why.
+// AccessRow is a subscriber's entitlement with its reasons, and the subscriptions that it follows from.
 type AccessRow struct {
 	Entitlement entitlement.Entitlement
-	// Subscriptions that have not ended, oldest first; the entitlement's services are theirs, in the same order.
+	// Subscriptions that have not ended, oldest first. Entitlement.Services has one service for each, in this order.
 	Subscriptions []SubscriptionRow
 }
 
-// AccessQuery reads what subscribers are entitled to.
+// AccessQuery computes the access of subscribers at read time, from two read models.
 type AccessQuery struct{ Views *runner.Views }
 
-// Of is a subscriber's access at an instant, as the read models show the subscriber now; nil when the organization has
-// no such subscriber.
+// Of returns a subscriber's access at an instant, computed from the present rows; nil when the organization has no such
+// subscriber.
 func (q AccessQuery) Of(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, at time.Time,
 ) (*AccessRow, error) {
@@ -43,17 +43,17 @@ func (q AccessQuery) Of(
 	return &AccessRow{Entitlement: entitlement.Of(state, at), Subscriptions: owned}, nil
 }
 
-// Access is the subscription's entitlement at an instant, in the API's words.
+// Access is the access of this subscription alone at an instant, as a word of the API: "full" or "none".
 func (r SubscriptionRow) Access(at time.Time) string {
 	state := entitlement.State{Subscriptions: []entitlement.Subscription{r.entitlement()}}
 	if r.Blocked {
-		// since when and by what is told by the reasons alone, which are not asked for
+		// The time and the event of the block appear in reasons only, and this method returns no reasons.
 		state.Block = &entitlement.Block{}
 	}
 	return entitlement.Of(state, at).Access.String()
 }
 
-// entitlement is the row as the rule of access takes it.
+// entitlement turns the row into the input of entitlement.Of.
 func (r SubscriptionRow) entitlement() entitlement.Subscription {
 	return entitlement.Subscription{
 		ID: r.ID, Standing: entitlement.Standing(r.State), Mode: r.Terms.Mode, CreatedAt: r.CreatedAt,

@@ -16,7 +16,7 @@ func TestAccessQuery_SaysWhatEachIsEntitledToAndWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		org     id.Organization
 		who     id.Subscriber
-		causes  []id.Any // zero = any
+		causes  []id.Any // a zero id fits any cause
 		reasons []entitlement.Code
 	}{
 		"her money was taken back": {acme, amina, []id.Any{id.Any(inv2)}, []entitlement.Code{entitlement.CodeExpired}},

@@ -1,4 +1,4 @@
 package subscribersviews
 
-// ListSQL is the statement of a list, for its plan to be read.
+// ListSQL lets tests outside of the package explain the statement of a list.
 var ListSQL = listSQL

@@ -11,10 +11,10 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// rowText reads a row of one text.
+// rowText scans a line of an explained plan.
 func rowText(row pgx.CollectableRow) (string, error) { return pgx.RowTo[string](row) }
 
-// fillSQL makes 100,000 customers of Acme and 10,000 of Other, with their words, as the projection would.
+// fillSQL inserts 100,000 customers of Acme and 10,000 of Other with their search terms, as the projection would.
 var fillSQL = []string{
 	`insert into {schema}.subscribers
 		(subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status,
@@ -34,10 +34,10 @@ var fillSQL = []string{
 	`analyze {schema}.subscribers`, `analyze {schema}.terms`, `analyze {schema}.tags`,
 }
 
-// scanned finds a large table that is read whole.
+// scanned matches a plan that reads a large table as a whole.
 var scanned = regexp.MustCompile(`Seq Scan on (subscribers|terms)`)
 
-// removed finds how many rows a plan's nodes read for nothing.
+// removed matches a plan that reads at least 1,000 rows in vain.
 var removed = regexp.MustCompile(`Rows Removed by (Join )?Filter: [0-9]{4,}`)
 
 func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
@@ -73,7 +73,7 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 			t.Errorf("%s:\n%s", name, plan)
 		}
 	}
-	var n []int // the query role sees its tenant's rows alone, whatever the statement says
+	var n []int // row-level security hides the other organization's terms, whatever the statement asks for
 	err := db.TenantRead(t.Context(), acme.UUID(), func(r *postgres.Reads) {
 		postgres.Collect(r, &n, pgx.RowTo[int],
 			v.SQL(subscribersviews.SubscribersName, `select count(*)::int from {schema}.terms where org_id = $1`),

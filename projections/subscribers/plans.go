@@ -15,41 +15,43 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// PlansName is the projection's durable name.
+// PlansName keys the projection's checkpoint and schemas, so it never changes.
 const PlansName = "subscribers_plans"
 
-// Plans lists what an organization sells.
+// Plans lists the plans of an organization, with the terms of the newest version and archived ones included.
 type Plans struct{}
 
+// plansDDL is compiled in from plans.sql.
+//
 //go:embed plans.sql
 var plansDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Plans) Name() string { return PlansName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Plans) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of plans.sql.
 func (Plans) DDL() string { return plansDDL }
 
 // TenantTables are under row-level security.
 func (Plans) TenantTables() []string { return []string{"plans"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Plans) Handles() []string {
 	return []string{
 		events.PlanCreated{}.EventType(), events.PlanRevised{}.EventType(), events.PlanArchived{}.EventType(),
 	}
 }
 
-// createPlanSQL makes a row.
+// createPlanSQL inserts version 1 of a plan.
 const createPlanSQL = `
 insert into {schema}.plans (plan_id, org_id, code, version, terms, created_at, revision)
 values (@plan, @org, @code, 1, @terms, @at, @revision)
 on conflict (plan_id) do nothing`
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event; the same event again changes nothing.
 func (Plans) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.PlanCreated:
@@ -75,7 +77,7 @@ func (Plans) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// PlanRow is one plan.
+// PlanRow is one plan with its present terms; a subscription keeps the terms of its own version.
 type PlanRow struct {
 	ID        id.Plan          `db:"plan_id"`
 	OrgID     id.Organization  `db:"org_id"`
@@ -87,22 +89,22 @@ type PlanRow struct {
 	Revision  int64            `db:"revision"` // of the plan's stream
 }
 
-// PlanKey is the place of a row in the list, newest first. The zero value is before all.
+// PlanKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type PlanKey struct {
 	CreatedAt time.Time `json:"c"`
 	ID        id.Plan   `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r PlanRow) Key() PlanKey { return PlanKey{CreatedAt: r.CreatedAt, ID: r.ID} }
 
-// PlansQuery reads plans.
+// PlansQuery serves an organization's plans.
 type PlansQuery struct{ Views *runner.Views }
 
-// planColumns are the columns that a row's struct takes.
+// planColumns fit PlanRow.
 const planColumns = `plan_id, org_id, code, version, terms, archived, created_at, revision`
 
-// Get is one plan of an organization, nil without one.
+// Get returns one plan of an organization, archived or not; nil when it has none with this id.
 func (q PlansQuery) Get(ctx context.Context, org id.Organization, plan id.Plan) (*PlanRow, error) {
 	var row *PlanRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
@@ -112,7 +114,7 @@ func (q PlansQuery) Get(ctx context.Context, org id.Organization, plan id.Plan) 
 	return row, err
 }
 
-// List gives up to max plans of an organization after a key, newest first.
+// List returns up to max plans of an organization after a key, newest first, archived ones included.
 func (q PlansQuery) List(ctx context.Context, org id.Organization, after PlanKey, max int) ([]PlanRow, error) {
 	var rows []PlanRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {

@@ -22,7 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// The customers of these tests: Amina and Omar are Acme's, Brian is Other's.
+// The ids of these tests. Amina and Omar are customers of Acme, Brian of Other.
 var (
 	began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	acme  = id.Derive[id.Organization]("test", "acme")
@@ -39,7 +39,7 @@ var (
 	kes   = func(major int64) money.Amount { return money.Major(major, money.KES) }
 )
 
-// terms of the plan.
+// terms are those of the plan Home 10: 1,500 shillings a month.
 func terms(mode events.BillingMode) events.PlanTerms {
 	return events.PlanTerms{
 		Name: "Home 10", Kind: "pppoe", Price: kes(1500), Mode: mode, Period: calendar.Month,
@@ -47,19 +47,19 @@ func terms(mode events.BillingMode) events.PlanTerms {
 	}
 }
 
-// details of somebody.
+// details has the fields that search uses, and tags.
 func details(first, last, phone string, tags ...string) events.SubscriberDetails {
 	return events.SubscriberDetails{FirstName: text(first), LastName: text(last), Phone: text(phone), Tags: tags}
 }
 
-// registered makes somebody a customer.
+// registered makes a person a customer of an organization.
 func registered(who id.Subscriber, org id.Organization, number string, d events.SubscriberDetails) events.Event {
 	return events.SubscriberRegistered{
 		SubscriberID: who, OrgID: org, AccountNumber: number, Currency: money.KES, Details: d, RegisteredAt: began,
 	}
 }
 
-// plans is the life of a plan.
+// plans creates, revises and archives the plan Home 10.
 func plans() []events.Event {
 	second := terms(events.Prepaid)
 	second.Price = kes(1800)
@@ -70,7 +70,7 @@ func plans() []events.Event {
 	}
 }
 
-// aminas is her life as a customer.
+// aminas is the history of Amina as a customer: blocked, unblocked and corrected.
 func aminas() []events.Event {
 	return []events.Event{
 		registered(amina, acme, "10000016", details("Amina", "Wanjiru", "+254712345678", "vip", "north")),
@@ -84,7 +84,7 @@ func aminas() []events.Event {
 	}
 }
 
-// omars is the life of somebody who was forgotten.
+// omars is the history of Omar, who is forgotten at the end.
 func omars() []events.Event {
 	return []events.Event{
 		registered(omar, acme, "10000024", details("Omar", "Ali", "+254700000001", "vip")),
@@ -97,7 +97,7 @@ func omars() []events.Event {
 	}
 }
 
-// account is Amina's money.
+// account has an event of each kind that changes Amina's balance.
 func account() []events.Event {
 	return []events.Event{
 		events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Total: kes(1500)},
@@ -108,7 +108,7 @@ func account() []events.Event {
 	}
 }
 
-// lines is Amina's subscription: the money of its first period is taken back while the second waits for its own.
+// lines is Amina's subscription. The payment of its first period is taken back while the second period is unpaid.
 func lines() []events.Event {
 	return []events.Event{
 		events.SubscriptionCreated{
@@ -136,7 +136,7 @@ func lines() []events.Event {
 	}
 }
 
-// story is all of it.
+// story appends all histories, each to its stream; Brian's events belong to Other.
 func story() *projectiontest.Story {
 	return projectiontest.NewStory(acme, began).Add("plan-1", plans()...).Add("subscriber-1",
 		aminas()...).Add("subscription-1", lines()...).
@@ -159,7 +159,7 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	}
 }
 
-// forgets looks for what is left of Omar (docs/rules/engine.md#personal-fields).
+// forgets fails when a dump of tables still has personal data of Omar (docs/rules/engine.md#personal-fields).
 func forgets(t *testing.T, dump string) {
 	t.Helper()
 	for _, word := range []string{"Omar", "omar", "Ali\"", "254700000001"} {
@@ -169,7 +169,7 @@ func forgets(t *testing.T, dump string) {
 	}
 }
 
-// views is the read models after events, each in its organization.
+// views returns the read models with all events of a log shown.
 func views(t *testing.T, log *feedtest.Log) (*runner.Views, *postgres.DB) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -190,7 +190,7 @@ func views(t *testing.T, log *feedtest.Log) (*runner.Views, *postgres.DB) {
 	return r.Views(), db
 }
 
-// told is the log of the story.
+// told returns a log in memory with the events of the story.
 func told() *feedtest.Log {
 	log := feedtest.New()
 	for _, e := range story().Events() {
@@ -227,19 +227,19 @@ func TestQueries_EachOrganizationSeesItsOwn(t *testing.T) {
 	if len(rows) != 0 || block != nil || err != nil {
 		t.Errorf("another's block: %+v %+v %v", rows, block, err)
 	}
-	for _, word := range []string{"amin", "254712", "10000032"} { // Brian's
+	for _, word := range []string{"amin", "254712", "10000032"} { // words that find Brian
 		if found := names(t, people, acme,
 			subscribersviews.SubscriberFilter{Search: word}); strings.Contains(strings.Join(found, " "), "Brian") {
 			t.Errorf("%s finds %v", word, found)
 		}
 	}
-	// Omar, without a name
+	// Omar still has the tag, but no name.
 	if found := names(t, people, acme, subscribersviews.SubscriberFilter{Tag: "vip"}); len(found) != 1 {
 		t.Errorf("tag finds %v", found)
 	}
 }
 
-// names lists whom a filter finds.
+// names lists the first names of the customers that a filter finds.
 func names(
 	t *testing.T, q subscribersviews.SubscribersQuery, org id.Organization, f subscribersviews.SubscriberFilter,
 ) []string {
@@ -312,7 +312,7 @@ func TestSubscriptions_AccessFollowsPaymentPauseAndBlock(t *testing.T) {
 	}
 }
 
-// explain is the plan of a list as a tenant's query role gets it.
+// explain returns the plan of a statement as PostgreSQL makes it for one organization's query role.
 func explain(t *testing.T, db *postgres.DB, org id.Organization, sql string, args ...any) string {
 	t.Helper()
 	var lines []string

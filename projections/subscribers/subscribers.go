@@ -1,4 +1,5 @@
-// Package subscribersviews has the read models of subscribers, plans and subscriptions.
+// Package subscribersviews has the read models of subscribers, plans and subscriptions, the subscriber's timeline, and
+// the access computed from them.
 package subscribersviews
 
 import (
@@ -12,28 +13,30 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// SubscribersName is the projection's durable name.
+// SubscribersName keys the projection's checkpoint and schemas, so it never changes.
 const SubscribersName = "subscribers_subscribers"
 
-// Subscribers lists customers with what they owe, and finds them by name, phone and account number.
+// Subscribers lists customers with their balances, and finds them by name, phone, e-mail address and account number.
 type Subscribers struct{}
 
+// subscribersDDL is compiled in from subscribers.sql.
+//
 //go:embed subscribers.sql
 var subscribersDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Subscribers) Name() string { return SubscribersName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Subscribers) Version() int { return 2 }
 
-// DDL creates the tables.
+// DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
 
 // TenantTables are under row-level security.
 func (Subscribers) TenantTables() []string { return []string{"subscribers", "terms", "tags"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Subscribers) Handles() []string {
 	return []string{
 		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(),
@@ -44,13 +47,13 @@ func (Subscribers) Handles() []string {
 	}
 }
 
-// registerSQL makes a row; the details follow.
+// registerSQL inserts a row without personal columns; writeDetails fills them.
 const registerSQL = `
 insert into {schema}.subscribers (subscriber_id, org_id, account_number, status, currency, created_at, revision)
 values (@subscriber, @org, @account, 'active', @currency, @at, @revision)
 on conflict (subscriber_id) do nothing`
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event; the same event again changes nothing.
 func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.SubscriberRegistered:
@@ -87,7 +90,7 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// detailsSQL replaces what an operator may correct.
+// detailsSQL replaces the columns that an operator may correct.
 const detailsSQL = `
 update {schema}.subscribers set
 	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address,
@@ -95,7 +98,7 @@ update {schema}.subscribers set
 	revision = @revision
 where subscriber_id = @subscriber`
 
-// writeDetails replaces what an operator may correct, and the words that find the subscriber.
+// writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
 func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.SubscriberDetails, revision int64) {
 	var latitude, longitude *float64
 	if d.Location != nil {
@@ -118,7 +121,8 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 		where s.subscriber_id = $1 on conflict do nothing`, subscriber, tagsOf(d))
 }
 
-// forget nulls what identified the person (docs/rules/engine.md#personal-fields).
+// forget erases the person's data and search terms (docs/rules/engine.md#personal-fields). The account number stays,
+// because invoices and payments need it.
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
@@ -128,13 +132,13 @@ func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
 }
 
-// owe moves the balance once for each event, however often that event comes.
+// owe adds to the balance. The position of the event guards it, so that an event applied again adds nothing.
 func owe(w *runner.Writes, subscriber id.Subscriber, amount money.Amount, position uint64) {
 	w.Exec(`update {schema}.subscribers set balance_minor = balance_minor + $2, account_position = $3
 		where subscriber_id = $1 and account_position < $3`, subscriber, amount.Minor, int64(position))
 }
 
-// tagsOf is the tags, never null.
+// tagsOf replaces a missing list by an empty one, since the column is not null.
 func tagsOf(d events.SubscriberDetails) []string {
 	if d.Tags == nil {
 		return []string{}

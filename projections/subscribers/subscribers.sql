@@ -22,8 +22,8 @@ create table {schema}.subscribers (
 create index subscribers_newest on {schema}.subscribers (org_id, created_at desc, subscriber_id desc);
 create index subscribers_status on {schema}.subscribers (org_id, status, created_at desc, subscriber_id desc);
 
--- One row for each word that finds a subscriber, compared byte by byte: a range on it is a prefix search that the
--- planner may use below a row-level security policy.
+-- One row for each search term of a subscriber. Terms compare byte by byte, so that a prefix search is a range of the
+-- primary key; the planner may use such a range together with a row-level security policy.
 create table {schema}.terms (
   org_id uuid not null,
   term text collate "C" not null,

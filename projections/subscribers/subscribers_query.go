@@ -14,7 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// SubscriberRow is one customer. Personal columns are nil when the person was forgotten.
+// SubscriberRow is one customer. Personal columns are nil when the person was forgotten; a detail that was never given
+// is an empty text.
 type SubscriberRow struct {
 	ID            id.Subscriber   `db:"subscriber_id"`
 	OrgID         id.Organization `db:"org_id"`
@@ -31,42 +32,43 @@ type SubscriberRow struct {
 	ExternalRef   string          `db:"external_ref"`
 	Status        string          `db:"status"` // "active", "blocked", "forgotten"
 	Currency      money.Currency  `db:"currency"`
-	BalanceMinor  int64           `db:"balance_minor"` // owed, after credit
-	CreatedAt     time.Time       `db:"created_at"`
-	Revision      int64           `db:"revision"` // of the subscriber's stream
+	// minor units owed after credit; negative when money lies on the account
+	BalanceMinor int64     `db:"balance_minor"`
+	CreatedAt    time.Time `db:"created_at"`
+	Revision     int64     `db:"revision"` // of the subscriber's stream
 }
 
-// Balance is what is owed; negative when money lies on the account.
+// Balance is the amount owed after credit; negative when money lies on the account.
 func (r SubscriberRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
 
-// Credit is the money on the account, never negative.
+// Credit is the money that lies on the account; zero when the subscriber owes something.
 func (r SubscriberRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
 
-// SubscriberKey is the place of a row in the list, newest first. The zero value is before all.
+// SubscriberKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type SubscriberKey struct {
 	CreatedAt time.Time     `json:"c"`
 	ID        id.Subscriber `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r SubscriberRow) Key() SubscriberKey { return SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID} }
 
-// SubscriberFilter narrows a list; empty fields do not.
+// SubscriberFilter narrows a list. A zero field does not restrict it; several fields must all fit.
 type SubscriberFilter struct {
-	Search string // words, each the beginning of a name, phone, e-mail or account number
+	Search string // each word must begin a name, phone, e-mail address or account number
 	Status string
 	Tag    string
 }
 
-// SubscribersQuery reads customers.
+// SubscribersQuery serves and searches an organization's customers.
 type SubscribersQuery struct{ Views *runner.Views }
 
-// subscriberColumns are the columns that a row's struct takes.
+// subscriberColumns fit SubscriberRow; the table subscribers has the alias s.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
 	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor,
 	s.created_at, s.revision`
 
-// Get is one customer of an organization, nil without one.
+// Get returns one customer of an organization, nil when it has none with this id.
 func (q SubscribersQuery) Get(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) (*SubscriberRow, error) {
@@ -79,7 +81,7 @@ func (q SubscribersQuery) Get(
 	return row, err
 }
 
-// List gives up to max customers of an organization after a key, newest first.
+// List returns up to max customers of an organization after a key, newest first.
 func (q SubscribersQuery) List(
 	ctx context.Context, org id.Organization, f SubscriberFilter, after SubscriberKey, max int,
 ) ([]SubscriberRow, error) {
@@ -91,7 +93,7 @@ func (q SubscribersQuery) List(
 	return rows, err
 }
 
-// listSQL puts together the conditions asked for; every value is a parameter.
+// listSQL builds the statement of List. Every value is a parameter, none is part of the text.
 func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max int) (string, []any) {
 	args := []any{org, max}
 	where := []string{`s.org_id = $1`}
@@ -111,7 +113,7 @@ func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max i
 			` and g.subscriber_id = s.subscriber_id)`)
 	}
 	words := searchWords(f.Search)
-	if len(words) == 0 && f.Search != "" { // signs alone begin no word
+	if len(words) == 0 && f.Search != "" { // the search has no letter and no digit: nothing matches
 		where = append(where, `false`)
 	}
 	for _, word := range words {

@@ -12,28 +12,31 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// SubscriptionsName is the projection's durable name.
+// SubscriptionsName keys the projection's checkpoint and schemas, so it never changes.
 const SubscriptionsName = "subscribers_subscriptions"
 
-// Subscriptions lists who has which plan, paid until when, and who is blocked.
+// Subscriptions lists the subscriptions with their paid time and open invoices, and the administrative blocks of
+// subscribers.
 type Subscriptions struct{}
 
+// subscriptionsDDL is compiled in from subscriptions.sql.
+//
 //go:embed subscriptions.sql
 var subscriptionsDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Subscriptions) Name() string { return SubscriptionsName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Subscriptions) Version() int { return 2 }
 
-// DDL creates the tables.
+// DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
 
 // TenantTables are under row-level security.
 func (Subscriptions) TenantTables() []string { return []string{"subscriptions", "blocks"} }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Subscriptions) Handles() []string {
 	return []string{
 		events.SubscriptionCreated{}.EventType(), events.PeriodDue{}.EventType(), events.PeriodCancelled{}.EventType(),
@@ -45,7 +48,8 @@ func (Subscriptions) Handles() []string {
 	}
 }
 
-// Statements of Apply on subscriptions. An invoice stands once among the open ones, however often it becomes due.
+// Statements of Apply on subscriptions. An invoice is at most once among the open ones, also when its event is applied
+// twice.
 const (
 	createSubscriptionSQL = `
 insert into {schema}.subscriptions
@@ -81,7 +85,7 @@ update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3
 where subscription_id = $1`
 )
 
-// Apply queues the statements for one event.
+// Apply queues the statements for one event; the same event again changes nothing.
 func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision)
 	switch v := e.Event.(type) {

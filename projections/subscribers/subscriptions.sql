@@ -19,7 +19,7 @@ create table {schema}.subscriptions (
 create index subscriptions_newest on {schema}.subscriptions (org_id, created_at desc, subscription_id desc);
 create index subscriptions_subscriber on {schema}.subscriptions (org_id, subscriber_id, created_at desc, subscription_id desc);
 
--- Administrative blocks: they end access whatever is paid.
+-- Administrative blocks. A blocked subscriber has no access, even when everything is paid.
 create table {schema}.blocks (
   subscriber_id uuid primary key,
   org_id uuid not null,

@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// SubscriptionRow is a plan that a subscriber has.
+// SubscriptionRow is one subscription with the terms of the plan's version that was sold.
 type SubscriptionRow struct {
 	ID           id.Subscription  `db:"subscription_id"`
 	OrgID        id.Organization  `db:"org_id"`
@@ -30,38 +30,38 @@ type SubscriptionRow struct {
 	CreatedAt    time.Time        `db:"created_at"`
 	StateSince   time.Time        `db:"state_since"`
 	Revision     int64            `db:"revision"` // of the subscription's stream
-	Blocked      bool             `db:"blocked"`  // the subscriber is, by hand
+	Blocked      bool             `db:"blocked"`  // the subscriber is blocked by hand
 }
 
-// BlockRow is an administrative block.
+// BlockRow is the administrative block of a subscriber. EventID is the event that recorded it.
 type BlockRow struct {
 	Reason  string    `db:"reason"`
 	EventID id.Event  `db:"event_id"`
 	Since   time.Time `db:"since"`
 }
 
-// SubscriptionKey is the place of a row in the list, newest first. The zero value is before all.
+// SubscriptionKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type SubscriptionKey struct {
 	CreatedAt time.Time       `json:"c"`
 	ID        id.Subscription `json:"i"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r SubscriptionRow) Key() SubscriptionKey {
 	return SubscriptionKey{CreatedAt: r.CreatedAt, ID: r.ID}
 }
 
-// SubscriptionsQuery reads subscriptions.
+// SubscriptionsQuery serves an organization's subscriptions.
 type SubscriptionsQuery struct{ Views *runner.Views }
 
-// subscriptionSelect reads subscriptions with what their rows show.
+// subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
 	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoices[1] as open_invoice_id,
 	s.created_at, s.state_since, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 
-// Get is one subscription of an organization, nil without one.
+// Get returns one subscription of an organization, ended or not; nil when it has none with this id.
 func (q SubscriptionsQuery) Get(
 	ctx context.Context, org id.Organization, subscription id.Subscription,
 ) (*SubscriptionRow, error) {
@@ -73,7 +73,8 @@ func (q SubscriptionsQuery) Get(
 	return row, err
 }
 
-// List gives up to max subscriptions after a key, newest first; of one subscriber unless that is zero.
+// List returns up to max subscriptions after a key, newest first. A zero subscriber and an empty state do not restrict
+// it.
 func (q SubscriptionsQuery) List(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, state string, after SubscriptionKey, max int,
 ) ([]SubscriptionRow, error) {
@@ -93,7 +94,8 @@ func (q SubscriptionsQuery) List(
 	return rows, err
 }
 
-// OfSubscriber is every subscription of a subscriber that has not ended, and the subscriber's block if there is one.
+// OfSubscriber returns the subscriptions of a subscriber that have not ended, oldest first, and the subscriber's block
+// or nil.
 func (q SubscriptionsQuery) OfSubscriber(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) ([]SubscriptionRow, *BlockRow, error) {

@@ -7,11 +7,11 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// maxTermBytes bounds a search word, in the index and in a query.
+// maxTermBytes is the longest search term in bytes, in the index and in a query. A longer one is cut.
 const maxTermBytes = 100
 
-// termsOf lists the words that find a subscriber: the parts of the name, the phone as people write it, the e-mail
-// address.
+// termsOf lists the words that find a subscriber: the words of the name, the phone in each way that people write it,
+// and the e-mail address.
 func termsOf(d events.SubscriberDetails) []string {
 	seen := map[string]bool{}
 	terms := []string{}
@@ -36,14 +36,16 @@ func termsOf(d events.SubscriberDetails) []string {
 	return terms
 }
 
-// words splits a text into lower-case words of letters and digits; a phone's plus sign, spaces and dashes fall away.
+// words splits a text into lower-case words of letters and digits. All other characters, such as dashes, separate
+// words.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	})
 }
 
-// searchWords is what a query asks for: each must begin some term of the subscriber. Words past the fourth are ignored.
+// searchWords splits a search into words; each must begin a term of the subscriber. A text with "@" or of digits alone
+// is one word. Words after the fourth are ignored.
 func searchWords(q string) []string {
 	q = strings.TrimSpace(q)
 	if strings.Contains(q, "@") {
@@ -60,10 +62,10 @@ func searchWords(q string) []string {
 	return found[:min(len(found), 4)]
 }
 
-// notDigit tells whether a rune is no ASCII digit.
+// notDigit reports whether a rune is outside 0-9.
 func notDigit(r rune) bool { return r < '0' || r > '9' }
 
-// cut bounds a term without splitting a character.
+// cut shortens a term to maxTermBytes without splitting a character.
 func cut(term string) string {
 	if len(term) <= maxTermBytes {
 		return term
@@ -71,5 +73,5 @@ func cut(term string) string {
 	return strings.ToValidUTF8(term[:maxTermBytes], "")
 }
 
-// prefixEnd is the first text after all texts with the prefix, in byte order.
+// prefixEnd is an exclusive upper bound, in byte order, of the texts that begin with a prefix.
 func prefixEnd(prefix string) string { return prefix + "\U0010FFFF" }

@@ -11,29 +11,32 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// TimelineName is the projection's durable name.
+// TimelineName keys the projection's checkpoint and schemas, so it never changes.
 const TimelineName = "subscribers_timeline"
 
-// Timeline tells everything that happened to a subscriber: one row for each event that carries the subscriber's id.
-// Ends of stream periods are bookkeeping, and a granted number is told by the document that gets it: neither has a row.
+// Timeline has one row for each event that carries the subscriber's id, and two when money moves between subscribers.
+// Ends of stream periods are bookkeeping and have no row; a granted number has none either, because the document that
+// gets it has one.
 type Timeline struct{}
 
+// timelineDDL is compiled in from timeline.sql.
+//
 //go:embed timeline.sql
 var timelineDDL string
 
-// Name is the durable name.
+// Name keys checkpoint and schemas.
 func (Timeline) Name() string { return TimelineName }
 
-// Version is raised when tables or Apply change.
+// Version must grow with every change to the tables or to Apply.
 func (Timeline) Version() int { return 1 }
 
-// DDL creates the tables.
+// DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
 
 // TenantTables are under row-level security.
 func (Timeline) TenantTables() []string { return []string{"timeline"} }
 
-// timelineEvents are what the timeline tells.
+// timelineEvents have a row in the timeline; other events of the same streams have none.
 var timelineEvents = []events.Event{
 	events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{},
 	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.SubscriptionCreated{}, events.PeriodDue{},
@@ -48,7 +51,7 @@ var timelineEvents = []events.Event{
 	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
 }
 
-// Handles lists the events.
+// Handles lists the events that change the tables.
 func (Timeline) Handles() []string {
 	names := make([]string, len(timelineEvents))
 	for i, e := range timelineEvents {
@@ -57,8 +60,8 @@ func (Timeline) Handles() []string {
 	return names
 }
 
-// SQL of Apply. An event that the provider or a process caused may carry no organization: the subscriber's first row
-// has it.
+// SQL of Apply. An event that the provider or a process caused may have no organization in its metadata; the row then
+// takes the organization of the subscriber's first row.
 const (
 	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind,
 			actor_id, actor_role, reason, cause_type, cause_id)
@@ -67,21 +70,22 @@ const (
 		from (select coalesce(@org::uuid, (select org_id from {schema}.timeline where subscriber_id = @subscriber::uuid
 			and position < @position::bigint order by position limit 1)) as org_id) o
 		where o.org_id is not null on conflict (subscriber_id, position) do nothing`
-	// What moved between two subscribers has the same reason with both.
+	// Both subscribers of money that moved have the same reason, so forgetting one erases it with both.
 	forgetReasonsSQL = `update {schema}.timeline set reason = '' where reason <> '' and position <= $2
 		and cause_id in (select cause_id from {schema}.timeline where subscriber_id = $1)`
 )
 
-// happening is what an event means to one subscriber.
+// happening is the row that an event adds to one subscriber's timeline.
 type happening struct {
 	subscriber id.Subscriber
-	summary    string // a sentence without anything personal
-	reason     string // "" = that of the command
+	summary    string // a sentence for the staff without personal data
+	reason     string // "" = the reason of the command
 	causeType  string
 	cause      id.Any
 }
 
-// Apply queues the statements for one event.
+// Apply queues one row for each subscriber that the event concerns. Forgetting a subscriber also erases the reasons of
+// earlier rows.
 func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
 	for _, h := range happenings(e.Event) {
 		if !h.subscriber.IsZero() {
@@ -94,7 +98,7 @@ func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// tell queues one row.
+// tell queues one row; applying the event again adds none.
 func tell(w *runner.Writes, e events.Envelope, h happening) {
 	m := e.Meta
 	if h.reason == "" {
@@ -108,10 +112,10 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 	})
 }
 
-// unversioned is an event type without its version: "billing.InvoiceIssued".
+// unversioned cuts the version off an event type: "billing.InvoiceIssued".
 func unversioned(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
 
-// happenings are what an event means, one for each subscriber that it is about.
+// happenings returns one happening for each subscriber that an event concerns. A zero subscriber in it means no row.
 func happenings(e events.Event) []happening {
 	switch v := e.(type) {
 	case events.SubscriberEvent:
@@ -128,7 +132,7 @@ func happenings(e events.Event) []happening {
 	return nil
 }
 
-// ofSubscriber tells about the person, not what is personal.
+// ofSubscriber describes events of the subscriber's own stream without repeating personal data.
 func ofSubscriber(e events.SubscriberEvent) happening {
 	about := func(s id.Subscriber, reason, summary string) happening {
 		return happening{subscriber: s, summary: summary, reason: reason, causeType: "subscriber", cause: id.Any(s)}
@@ -148,7 +152,7 @@ func ofSubscriber(e events.SubscriberEvent) happening {
 	return happening{}
 }
 
-// ofSubscription tells about a plan that the subscriber has.
+// ofSubscription describes the life and the paid periods of a subscription.
 func ofSubscription(e events.SubscriptionEvent) happening {
 	about := func(s id.Subscriber, subscription id.Subscription, reason, summary string) happening {
 		return happening{
@@ -177,7 +181,7 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription was resumed.")
 	case events.SubscriptionEnded:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription ended.")
-	case events.SubscriptionPeriodClosed: // bookkeeping
+	case events.SubscriptionPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}
 }

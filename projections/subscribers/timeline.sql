@@ -1,6 +1,6 @@
--- One row for each fact about a subscriber. Nothing in it is personal: no name, phone, address, username or reference
--- that somebody typed as theirs. A reason is free text of the staff, so it goes when the subscriber is forgotten, also
--- from the other side of money that moved.
+-- One row for each event about a subscriber. No column is personal: no name, phone, address or username, and no
+-- reference that a payer typed. A reason is free text of the staff, so it is erased when the subscriber is forgotten;
+-- when money moved between two subscribers, it is erased with both.
 create table {schema}.timeline (
   subscriber_id uuid not null,
   position bigint not null,

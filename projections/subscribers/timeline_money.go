@@ -5,22 +5,24 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// ofInvoice is a happening about an invoice.
+// ofInvoice is a happening with an invoice as its cause.
 func ofInvoice(s id.Subscriber, invoice id.Invoice, reason, summary string) happening {
 	return happening{subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice)}
 }
 
-// ofMoney is a happening about a receipt. Receipt numbers are not told: the provider knows their payers.
+// ofMoney is a happening with a receipt as its cause. Summaries leave receipt numbers out: with a number the provider
+// can find the payer.
 func ofMoney(s id.Subscriber, receipt id.Receipt, reason, summary string) happening {
 	return happening{subscriber: s, summary: summary, reason: reason, causeType: "receipt", cause: id.Any(receipt)}
 }
 
-// ofPrompt is a happening about a payment prompt.
+// ofPrompt is a happening with a payment prompt as its cause.
 func ofPrompt(s id.Subscriber, payment id.Payment, reason, summary string) happening {
 	return happening{subscriber: s, summary: summary, reason: reason, causeType: "payment", cause: id.Any(payment)}
 }
 
-// ofAccount tells about the subscriber's money.
+// ofAccount describes the events of invoices and payments on the subscriber's account, and passes the others to
+// ofCredit.
 func ofAccount(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.AccountOpened:
@@ -57,7 +59,7 @@ func ofAccount(e events.AccountEvent) happening {
 	}
 }
 
-// ofCredit tells about credit, credit notes and prompts: the rest of the account's events.
+// ofCredit describes the account's events about credit, credit notes and prompts.
 func ofCredit(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.CreditLeft:
@@ -74,24 +76,25 @@ func ofCredit(e events.AccountEvent) happening {
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt of "+v.Amount.String()+" was opened.")
 	case events.PromptReleased:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt was closed.")
-	case events.AccountPeriodClosed: // bookkeeping
+	case events.AccountPeriodClosed: // bookkeeping, no row
 	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
 		events.InvoiceAllocated, events.InvoicePaid,
-		// ofAccount's
+		// The events of ofAccount.
 		events.InvoiceCancelled, events.AllocationWithdrawn, events.InvoiceReopened, events.ReceiptCredited,
 		events.ReceiptWithdrawn:
 	}
 	return happening{}
 }
 
-// ofNote is a happening about a credit note.
+// ofNote is a happening with a credit note as its cause.
 func ofNote(s id.Subscriber, note id.Receipt, reason, summary string) happening {
 	return happening{
 		subscriber: s, summary: summary, reason: reason, causeType: "credit_note", cause: id.Any(note),
 	}
 }
 
-// ofPayment tells about a prompt on the subscriber's phone. Steps in between name no subscriber and are not told.
+// ofPayment describes a prompt on the subscriber's phone. Events between the start and the verdict carry no subscriber
+// and have no row.
 func ofPayment(e events.PaymentEvent) happening {
 	switch v := e.(type) {
 	case events.PaymentInitiated:
@@ -115,7 +118,8 @@ func ofPayment(e events.PaymentEvent) happening {
 	return happening{}
 }
 
-// ofReceipt tells about money that came. What is moved is told to both sides, neither learns who the other is.
+// ofReceipt describes received money. When money moves, both subscribers get a row, and neither row names the other
+// one.
 func ofReceipt(e events.ReceiptEvent) []happening {
 	switch v := e.(type) {
 	case events.ReceiptMatched:
@@ -152,7 +156,7 @@ func ofReceipt(e events.ReceiptEvent) []happening {
 	return nil
 }
 
-// channelWords says how money came, with a space before it; "" for a channel without a word.
+// channelWords names the channel of a payment, with a space before it; "" for a channel without a name.
 func channelWords(channel string) string {
 	switch channel {
 	case "stk":
@@ -167,7 +171,7 @@ func channelWords(channel string) string {
 	return ""
 }
 
-// numbered is a document with its number, which a draft has not.
+// numbered adds the number to a document; a draft has no number yet.
 func numbered(document, number string) string {
 	if number == "" {
 		return document

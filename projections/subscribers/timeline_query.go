@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// TimelineRow is one fact about a subscriber.
+// TimelineRow is one event of a subscriber's timeline. At is the time of the record, UTC.
 type TimelineRow struct {
 	Position  int64     `db:"position"`
 	At        time.Time `db:"at"`
@@ -20,29 +20,29 @@ type TimelineRow struct {
 	ActorKind string    `db:"actor_kind"`
 	ActorID   string    `db:"actor_id"`
 	ActorRole string    `db:"actor_role"`
-	Reason    string    `db:"reason"` // "" = none, or the subscriber was forgotten
-	// "subscriber", "subscription", "invoice", "credit_note", "payment", "receipt"
+	Reason    string    `db:"reason"` // "" = none given, or erased
+	// CauseType is "subscriber", "subscription", "invoice", "credit_note", "payment" or "receipt".
 	CauseType string `db:"cause_type"`
 	CauseID   id.Any `db:"cause_id"`
 }
 
-// TimelineKey is the place of a row in the list, newest first. The zero value is before all.
+// TimelineKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type TimelineKey struct {
 	Position int64 `json:"p"`
 }
 
-// Key is where the row stands in the list.
+// Key makes the next page begin after this row.
 func (r TimelineRow) Key() TimelineKey { return TimelineKey{Position: r.Position} }
 
-// TimelineQuery reads timelines.
+// TimelineQuery serves the timelines of an organization's subscribers.
 type TimelineQuery struct{ Views *runner.Views }
 
-// timelineSQL is the list; 0 is the key before all.
+// timelineSQL selects a page; the key 0 starts at the newest row.
 const timelineSQL = `select position, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type, cause_id
 	from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
 	order by position desc limit $3`
 
-// List gives up to max rows of a subscriber after a key, newest first.
+// List returns up to max rows of a subscriber after a key, newest first.
 func (q TimelineQuery) List(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, after TimelineKey, max int,
 ) ([]TimelineRow, error) {

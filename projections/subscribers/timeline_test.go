@@ -20,21 +20,21 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// The money of the timeline's story.
+// The ids of the money in the timeline's story.
 var (
 	receipt = id.Derive[id.Receipt]("test", "receipt")
 	payment = id.Derive[id.Payment]("test", "payment")
 )
 
-// payments is Amina's and Omar's money on its way; the provider and processes carry no organization.
+// payments has Amina's and Omar's money on its way. Events of the provider and of processes have no organization.
 func payments() []events.Event {
 	return []events.Event{
 		events.PaymentInitiated{
 			PaymentID: payment, OrgID: acme, SubscriberID: amina, Amount: kes(1500), Phone: text("254712345678"),
 		},
-		events.PromptAccepted{PaymentID: payment, CustomerMessage: "sent to 254712345678"}, // names nobody
+		events.PromptAccepted{PaymentID: payment, CustomerMessage: "sent to 254712345678"}, // has no subscriber: no row
 		events.PaymentFailed{PaymentID: payment, SubscriberID: amina, Code: "1", Message: "Wanjiru has no money"},
-		// nobody's yet
+		// Money without a subscriber has no row.
 		events.ReceiptRecorded{
 			ReceiptID: receipt, OrgID: acme, PayerPhone: text("254712345678"), PayerName: text("Wanjiru"),
 		},
@@ -42,7 +42,8 @@ func payments() []events.Event {
 			ReceiptID: receipt, OrgID: acme, SubscriberID: amina, ReceiptNumber: "QGHWANJIRU", Channel: "c2b",
 			Amount: kes(1500),
 		},
-		events.ReceiptReversed{ReceiptID: receipt, OrgID: acme, Amount: kes(1500), Reason: "in suspense"}, // nobody's
+		// no subscriber: no row
+		events.ReceiptReversed{ReceiptID: receipt, OrgID: acme, Amount: kes(1500), Reason: "in suspense"},
 		events.ReceiptReattributed{
 			ReceiptID: receipt, OrgID: acme, From: amina, To: omar, Amount: kes(1500), Reason: "it was Omar Ali's",
 		},
@@ -65,11 +66,11 @@ func charges() []events.Event {
 		},
 		events.CreditLeft{SubscriberID: amina, OrgID: acme, Credit: kes(500)},
 		events.InvoiceVoided{SubscriberID: amina, InvoiceID: inv2, Total: kes(100), Reason: "typo"},
-		events.AccountPeriodClosed{SubscriberID: amina}, // bookkeeping
+		events.AccountPeriodClosed{SubscriberID: amina}, // bookkeeping, no row
 	}
 }
 
-// timelineStory is everybody's life, with people, a process and the provider acting.
+// timelineStory has the histories of all three subscribers, with users, a process and the provider as actors.
 func timelineStory() *projectiontest.Story {
 	by := func(org id.Organization, kind events.ActorKind, name, reason string) func(*events.Metadata) {
 		return func(m *events.Metadata) {
@@ -83,7 +84,8 @@ func timelineStory() *projectiontest.Story {
 		With(by(acme, events.ActorProcess, "renewal", "a reason")).Add("subscription-1", lines()...).Add("account-1",
 		charges()...).
 		With(by(id.Organization{}, events.ActorProvider, "mobilemoney", "")).Add("payment-1", payments()...).
-		Add("account-9", events.CreditLeft{SubscriberID: brian, Credit: kes(1)}). // not known here: of no organization
+		// Brian is not registered yet, so his organization is not known: no row
+		Add("account-9", events.CreditLeft{SubscriberID: brian, Credit: kes(1)}).
 		With(by(acme, events.ActorUser, user, "")).Add("subscriber-2", omars()[3:]...).
 		With(by(other, events.ActorUser, user, "")).
 		Add("subscriber-3", registered(brian, other, "10000032", details("Brian", "Amin", "+254712345678", "vip")))
@@ -107,12 +109,12 @@ func TestTimeline_StoryEndsInTheseRowsWithoutAnyPerson(t *testing.T) {
 	}
 }
 
-// Every event that carries a subscriber's id is told; what is not is listed here with its reason.
+// Every event with a subscriber's id has a row, except those listed here with the reason.
 func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 	t.Parallel()
 	untold := map[string]bool{ // bookkeeping
 		events.AccountPeriodClosed{}.EventType(): true, events.SubscriptionPeriodClosed{}.EventType(): true,
-		events.NumberGranted{}.EventType(): true, // told by the document that gets it
+		events.NumberGranted{}.EventType(): true, // the document that gets the number has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")
 	if err != nil || len(files) < 50 {

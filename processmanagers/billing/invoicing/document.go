@@ -9,29 +9,29 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// stalled is the timer that repeats a step which did not lead on, and patience how long that may take. Each command
-// acts once, so repeating is harmless.
+// A step that makes no progress within patience is repeated when the timer stalled comes due. The bus lets each command
+// act once, so repeating is harmless.
 const (
 	stalled  = "stalled"
 	patience = time.Minute
 )
 
-// refusedReason is the reason on the voided document of a refused issue.
+// refusedReason is the reason on the document that is voided because its issue was refused.
 const refusedReason = "the issue was refused"
 
-// Document is the state of a "document_issue" instance.
+// Document is the state of a "document_issue" instance: one invoice or credit note on its way to its issue.
 type Document struct {
 	Kind         string          `json:"kind,omitempty"` // commands.InvoiceDocument or commands.CreditNoteDocument
 	DocumentID   id.Any          `json:"documentId"`
 	OrgID        id.Organization `json:"orgId"`
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	Prefix       string          `json:"prefix,omitempty"` // of the series
-	Number       string          `json:"number,omitempty"` // once granted
+	Number       string          `json:"number,omitempty"` // "" until it is granted
 	Refused      bool            `json:"refused,omitempty"`
 	Final        bool            `json:"final,omitempty"`
 }
 
-// DocumentProcess takes each drafted document to its issue.
+// DocumentProcess takes each drafted document to its issue, or to a voided document with a number.
 func DocumentProcess() processmanagers.Process[Document] {
 	return processmanagers.Process[Document]{
 		Name: "document_issue",
@@ -48,8 +48,8 @@ func DocumentProcess() processmanagers.Process[Document] {
 	}
 }
 
-// evolveDocument follows the document. A draft that is voided before its number came is not final: the number is on its
-// way.
+// evolveDocument follows the document. A draft that is voided before its number was granted is not final yet: the
+// number is still to come and must end in a document.
 func evolveDocument(s Document, in processmanagers.Input) Document {
 	if in.Refusal != nil {
 		s.Refused = s.Refused || refusedForGood(*in.Refusal)
@@ -76,16 +76,18 @@ func evolveDocument(s Document, in processmanagers.Input) Document {
 	return s
 }
 
-// refusedForGood tells whether an issue was refused for more than a busy account.
+// refusedForGood reports whether an issue was refused for another reason than a concurrent change of the account.
 func refusedForGood(r processmanagers.Refusal) bool {
 	return r.Command == commands.IssueInvoice{}.CommandName() && r.Code != "concurrent_change"
 }
 
-// decideDocument gives the next step. The step follows from the state after the input, so that a time-out repeats it.
+// decideDocument returns the next step. The step follows from the state after the input, so a time-out repeats the same
+// step.
 func decideDocument(s Document, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	if in.Event != nil {
+		// The number is being granted; the event of the grant brings the next step.
 		if voided, ok := in.Event.Event.(events.InvoiceVoided); ok && voided.Number == "" {
-			return processmanagers.Output{}, nil // the number's grant is under way
+			return processmanagers.Output{}, nil
 		}
 	}
 	after := evolveDocument(s, in)
@@ -103,7 +105,7 @@ func decideDocument(s Document, in processmanagers.Input, now time.Time) (proces
 	return out, nil
 }
 
-// step is the command that takes the document one state further.
+// step returns the command that leads from the present state to the next one.
 func step(s Document) commands.Command {
 	switch {
 	case s.Number == "":

@@ -13,18 +13,18 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 )
 
-// The outputs of a document without a command: its timer runs on, or is disarmed.
+// The outputs without a command: the timer is armed, or disarmed.
 var (
 	waits = processmanagers.Output{Timers: []processmanagers.Timer{{Name: "stalled", At: now.Add(time.Minute)}}}
 	rests = processmanagers.Output{Timers: []processmanagers.Timer{{Name: "stalled"}}}
 )
 
-// does is an output of a command, and of the timer that repeats it.
+// does is an output of one command and of the timer that repeats it.
 func does(c commands.Command) processmanagers.Output {
 	return processmanagers.Output{Commands: []commands.Command{c}, Timers: waits.Timers}
 }
 
-// document begins an example of the document to which events have happened.
+// document begins an example of one document with the events that have happened to it.
 func document(t *testing.T, list ...events.Event) processtest.Scenario[invoicing.Document] {
 	t.Helper()
 	return processtest.For(t, invoicing.DocumentProcess(), now).Given(list...)
@@ -35,7 +35,7 @@ func TestDocument_DraftIsNumberedAndIssued(t *testing.T) {
 	document(t).When(drafted).Then(does(grant)).When(granted).Then(does(issue)).When(issued).Then(rests).ThenEnded()
 }
 
-// A crash may lose a command's effect, or a rebuilt process may never have sent it: the same step comes again.
+// A crash can lose the effect of a command, and a rebuilt process never sent it; the timer repeats the step.
 func TestDocument_StalledStepIsRepeated(t *testing.T) {
 	t.Parallel()
 	document(t, drafted).WhenDue("stalled", now).Then(does(grant))
@@ -60,7 +60,7 @@ func TestDocument_OtherRefusalsWaitForTheTimer(t *testing.T) {
 
 func TestDocument_DraftVoidedMeanwhileWaitsForItsNumber(t *testing.T) {
 	t.Parallel()
-	// its number is on its way, and the account makes a voided document of it
+	// the number is still to be granted; the account then records a voided document with it
 	document(t, drafted).When(events.InvoiceVoided{InvoiceID: invoice}).ThenNothing().ThenGoesOn().
 		When(granted).Then(does(issue))
 }

@@ -1,10 +1,11 @@
-// Package invoicing turns due periods into invoices, and gives every drafted document its number and then its issue.
+// Package invoicing drafts an invoice for each due period, and gives every drafted document its number and then its
+// issue.
 //
-// Process "invoicing", an instance per organization, knows the organization's billing settings:
+// Process "invoicing", one instance for each organization, keeps the organization's billing settings:
 //
 //	PeriodDue ─► DraftInvoice
 //
-// Process "document_issue", an instance per document (invoice or credit note), ends when the document is final:
+// Process "document_issue", one instance for each document (invoice or credit note), ends when the document is final:
 //
 //	                            ┌── a minute without progress: the step's command again ──┐
 //	                            ▼                                                         │
@@ -12,7 +13,7 @@
 //	                            │                                                         │
 //	                            └─ refused ─► VoidInvoice with the number ─► voided ──────┘
 //
-// A number that was granted always ends in a document: the series has no gaps
+// A number that was granted always ends in a document, so the series has no gaps
 // (docs/rules/billing.md#numbers-without-gaps).
 package invoicing
 
@@ -26,13 +27,14 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Organization is the state of an "invoicing" instance: the rules that hold for the next invoice.
+// Organization is the state of an "invoicing" instance: the settings for the next invoice. Known is false until the
+// organization's first event.
 type Organization struct {
 	Known   bool                   `json:"known"`
 	Billing events.BillingSettings `json:"billing"`
 }
 
-// Process drafts an invoice for each due period, under the settings of that moment.
+// Process drafts an invoice for each due period, under the settings that hold when the period becomes due.
 func Process() processmanagers.Process[Organization] {
 	return processmanagers.Process[Organization]{
 		Name: "invoicing",
@@ -45,7 +47,7 @@ func Process() processmanagers.Process[Organization] {
 	}
 }
 
-// evolve keeps the newest settings.
+// evolve replaces the settings; invoices that are drafted already keep theirs.
 func evolve(s Organization, in processmanagers.Input) Organization {
 	if in.Event == nil {
 		return s
@@ -59,7 +61,7 @@ func evolve(s Organization, in processmanagers.Input) Organization {
 	return s
 }
 
-// decide makes one invoice of one line. A refused draft has no number yet, so nothing is left to be done about it.
+// decide drafts one invoice of one line. It ignores a refusal: a draft has no number yet, so no document is missing.
 func decide(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
 	if in.Event == nil {
 		return processmanagers.Output{}, nil
@@ -84,14 +86,14 @@ func decide(s Organization, in processmanagers.Input, _ time.Time) (processmanag
 	}}}, nil
 }
 
-// describe words the line: "Home 10 Mbps, 1 month", with the days (or hours) covered when they are known. A long name
-// is cut, for a line that is too long would never be invoiced.
+// describe returns the text of the line: "Home 10 Mbps, 1 month", or with the days or hours covered when they are
+// known. A long name is cut, because a line that is too long would be refused and never invoiced.
 func describe(due events.PeriodDue, zone *time.Location) string {
 	period, name := describePeriod(due, zone), []rune(due.PlanName)
 	return string(name[:min(len(name), commands.MaxLineDescription-len(period))]) + period
 }
 
-// describePeriod is what follows the plan's name.
+// describePeriod is the end of the line's text, in the organization's zone. Both days are included.
 func describePeriod(due events.PeriodDue, zone *time.Location) string {
 	if due.From.IsZero() || due.To.IsZero() {
 		return fmt.Sprintf(", 1 %s", due.Terms.Period)
@@ -100,6 +102,6 @@ func describePeriod(due events.PeriodDue, zone *time.Location) string {
 	if due.Terms.Period == calendar.Hour {
 		return fmt.Sprintf(", %s to %s", from.Format("2006-01-02 15:04"), to.Format("15:04"))
 	}
-	last := calendar.On(to.Add(-time.Second), zone) // the period excludes its end
+	last := calendar.On(to.Add(-time.Second), zone) // the end of a period is exclusive
 	return fmt.Sprintf(", %s to %s", calendar.On(from, zone), last)
 }

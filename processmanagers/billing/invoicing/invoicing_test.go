@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 )
 
-// The story of these tests.
+// The ids and settings of these tests.
 var (
 	now        = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	org        = id.Derive[id.Organization]("test", "org")
@@ -41,13 +41,13 @@ var (
 	issue = commands.IssueInvoice{SubscriberID: subscriber, InvoiceID: invoice, Number: "ACME-0007"}
 )
 
-// under begins an example of the organization with its settings.
+// under begins an example of an organization with its settings and the events that have happened to it.
 func under(t *testing.T, list ...events.Event) processtest.Scenario[invoicing.Organization] {
 	t.Helper()
 	return processtest.For(t, invoicing.Process(), now).Given(created).Given(list...)
 }
 
-// draft is the one command that an input leads to.
+// draft returns the only command of an output, and fails for any other output.
 func draft(t *testing.T, s processtest.Scenario[invoicing.Organization]) commands.DraftInvoice {
 	t.Helper()
 	out := s.Output()
@@ -61,12 +61,12 @@ func draft(t *testing.T, s processtest.Scenario[invoicing.Organization]) command
 	return c
 }
 
-// due is a period of a plan.
+// due is a period of the plan "Home 10 Mbps" that became due late on 31 March UTC.
 func due(period calendar.Period, from, to time.Time) events.PeriodDue {
 	return events.PeriodDue{
 		SubscriptionID: sub, OrgID: org, SubscriberID: subscriber, InvoiceID: invoice, PlanName: "Home 10 Mbps",
 		Terms: events.PlanTerms{Name: "Home", Price: money.Major(1500, money.KES), Period: period}, From: from, To: to,
-		DueAt: time.Date(2026, 3, 31, 21, 30, 0, 0, time.UTC), // the first of April in Nairobi
+		DueAt: time.Date(2026, 3, 31, 21, 30, 0, 0, time.UTC), // already the first of April in Nairobi
 	}
 }
 

@@ -1,13 +1,13 @@
-// Package provisioning brings each service onto its router, through re-creation and removal, whatever happens in
-// between. Every state is a row, so a kill between removal and creation loses nothing. Source:
+// Package provisioning applies each service to its router, through re-creation and removal, and continues after
+// crashes. Each step is an event, so a crash between removal and creation loses nothing. Source:
 // docs/rules/network.md#service-states.
 //
 //	requested, changed ──────────────► job ApplyService ──► applied ──► SettleAddresses (the former subnet is free)
 //	re-creation confirmed ──► job RemoveService (recreate) ──► torn down ──► job ApplyService ──► applied
 //	removal requested ──────► job RemoveService ──► removed ──► ReleaseAddresses, over
-//	reconcile requested ──► the job of what is unfinished
+//	reconcile requested ──► the job of the unfinished work
 //	failed, not refused ──► timer retry: 30 s, 1, 5, 15 min, then every 15 min ──► the same job again
-//	failed, refused ──► nothing until somebody asks
+//	failed, refused ──► nothing until a person asks
 //	a job without report for 5 min (timer retry) ──► the same job again
 //	allocated, but no service or change recorded in 5 min (timer abandoned): a crash in between ──► addresses go back
 package provisioning
@@ -21,37 +21,37 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Names of the timers.
+// Names of the timers; each service has one of each.
 const (
 	timerRetry     = "retry"
 	timerAbandoned = "abandoned"
 )
 
-// Waits.
+// How long the process waits before it asks again or gives up.
 const (
-	reportWithin   = 5 * time.Minute // a job that has not reported by then is asked again
-	abandonedAfter = 5 * time.Minute
+	reportWithin   = 5 * time.Minute // a job without a report by then is asked for again
+	abandonedAfter = 5 * time.Minute // allocated addresses without a service or change by then go back
 )
 
-// waits are the times between tries while a router does not answer; the last is repeated.
+// waits are the times between tries while a router does not answer; the last one is repeated.
 var waits = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// State is what is known of one service.
+// State is the part of one service's history that the next step depends on.
 type State struct {
 	ServiceID  id.Service               `json:"serviceId"`
 	OrgID      id.Organization          `json:"orgId"`
 	DeviceID   id.Device                `json:"deviceId"`
-	Known      bool                     `json:"known,omitempty"` // the service exists
+	Known      bool                     `json:"known,omitempty"` // the service was requested, not only its addresses
 	Binding    events.ServiceBinding    `json:"binding"`
 	Addressing events.ServiceAddressing `json:"addressing"`
 	Generation int                      `json:"generation,omitempty"`
-	Open       string                   `json:"open,omitempty"`   // phase of the work that is not done, "" = none
-	Tries      int                      `json:"tries,omitempty"`  // without an answer
-	Settle     bool                     `json:"settle,omitempty"` // a former subnet is to be given back
+	Open       string                   `json:"open,omitempty"`   // phase of the unfinished work, "" = none
+	Tries      int                      `json:"tries,omitempty"`  // failed tries of the open work
+	Settle     bool                     `json:"settle,omitempty"` // a former subnet must be given back
 	Over       bool                     `json:"over,omitempty"`
 }
 
-// Process is the definition for the engine.
+// Process has one instance for each service; the instance ends when the service is removed.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "provisioning",
@@ -73,7 +73,7 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve is the state after an input.
+// Evolve follows the desired state of the service and the work that is open.
 func Evolve(s State, in processmanagers.Input) State {
 	switch {
 	case in.Timeout != nil:
@@ -117,13 +117,14 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// asking is the state after asking for a job.
+// asking returns the state with a phase open for a generation, and no failed tries.
 func (s State) asking(phase string, generation int) State {
 	s.Open, s.Generation, s.Tries = phase, generation, 0
 	return s
 }
 
-// changing is the state after a change that disconnects nobody: a tear-down that has not ended comes first.
+// changing returns the state after a change that disconnects no customer. A tear-down or removal that is open comes
+// first.
 func (s State) changing(generation int) State {
 	phase := s.Open
 	if phase == "" {
@@ -132,7 +133,7 @@ func (s State) changing(generation int) State {
 	return s.asking(phase, generation)
 }
 
-// Decide says what to do about an input.
+// Decide returns jobs for the router, and commands that settle or release the service's addresses.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	next := Evolve(s, in)
 	switch {
@@ -144,7 +145,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		}
 		return next.ask(next.run(in.Timeout.Due.UTC().Format(time.RFC3339Nano)), 0, now), nil
 	case in.Event == nil:
-		return processmanagers.Output{}, nil // a refused release or settlement leaves nothing to do
+		return processmanagers.Output{}, nil // a refused release or settlement needs nothing more
 	}
 	position := in.Event.Position
 	switch e := in.Event.Event.(type) {
@@ -170,12 +171,12 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	return processmanagers.Output{}, nil
 }
 
-// run names a run by what asked for it: the same whenever this is decided, another for each ask.
+// run derives the id of a run from its cause: deciding twice gives the same id, and each new request another one.
 func (s State) run(cause string) id.Run {
 	return id.Derive[id.Run]("provisioning", s.ServiceID.String(), cause)
 }
 
-// ask gives the job of the open phase; it is asked again when no report comes.
+// ask returns the job of the open phase, with a timer that asks again when no report comes.
 func (s State) ask(run id.Run, position uint64, now time.Time) processmanagers.Output {
 	var job commands.Job = commands.ApplyService{
 		ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation, Position: position,
@@ -191,8 +192,8 @@ func (s State) ask(run id.Run, position uint64, now time.Time) processmanagers.O
 	}
 }
 
-// retryAt is when a failed job is asked again: never (zero, which disarms) after a refusal. A report about another
-// generation leaves the present job its time.
+// retryAt is the time at which a failed job is asked for again. After a refusal it is zero, which disarms the timer. A
+// report about another generation leaves the present job its full time.
 func retryAt(s State, e events.ServiceApplyFailed) time.Time {
 	switch {
 	case e.Generation != s.Generation:
@@ -203,7 +204,8 @@ func retryAt(s State, e events.ServiceApplyFailed) time.Time {
 	return e.At.Add(waits[min(s.Tries, len(waits)-1)])
 }
 
-// applied ends the waiting, and gives the former subnet back when the router no longer has it.
+// applied disarms the timer, and gives the former subnet back, which the router no longer has. It ignores reports about
+// another generation.
 func applied(s State, e events.ServiceApplied) processmanagers.Output {
 	if e.Generation != s.Generation {
 		return processmanagers.Output{}
@@ -215,8 +217,8 @@ func applied(s State, e events.ServiceApplied) processmanagers.Output {
 	return out
 }
 
-// settle lets the service keep what it has. What it took after that is for a change to come, unless it is older than
-// the given instant.
+// settle lets the service keep its present subnet. Addresses that were allocated after that belong to a change that is
+// still to be recorded, unless they are older than abandonedBefore.
 func (s State) settle(abandonedBefore time.Time) commands.Command {
 	return commands.SettleAddresses{
 		OrgID: s.OrgID, ServiceID: s.ServiceID, Binding: s.Binding, Subnet: s.Addressing.Subnet,
@@ -224,8 +226,8 @@ func (s State) settle(abandonedBefore time.Time) commands.Command {
 	}
 }
 
-// abandoned gives back what was allocated for a service or a change that never came. While a change is being applied
-// the former subnet is still on the router: settling waits for the end of it.
+// abandoned gives back addresses that were allocated for a service or a change that was never recorded. While a change
+// is being applied the former subnet is still on the router, so giving it back waits until the change is applied.
 func abandoned(s State, due time.Time) processmanagers.Output {
 	switch {
 	case !s.Known:

@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
 )
 
-// The service of these tests.
+// The ids and events of one service.
 var (
 	now     = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	org     = id.Derive[id.Organization]("test", "org")
@@ -40,19 +40,19 @@ var (
 	removal  = events.ServiceRemovalRequested{ServiceID: service, DeviceID: device, Generation: 3, At: now}
 )
 
-// applied is the report of a generation.
+// applied reports success for a generation.
 func applied(generation int) events.ServiceApplied {
 	return events.ServiceApplied{ServiceID: service, DeviceID: device, Generation: generation, At: now}
 }
 
-// failed is a failure of a generation.
+// failed reports a failure for a generation; refused means that the router rejected it.
 func failed(generation int, refused bool) events.ServiceApplyFailed {
 	return events.ServiceApplyFailed{
 		ServiceID: service, DeviceID: device, Generation: generation, Refused: refused, At: now,
 	}
 }
 
-// dueAt is when the timers of these tests come due.
+// dueAt is the instant at which the timers of these tests come due.
 var dueAt = now.Add(5 * time.Minute)
 
 // after begins an example in which events have happened.
@@ -61,34 +61,34 @@ func after(t *testing.T, list ...events.Event) processtest.Scenario[provisioning
 	return processtest.For(t, provisioning.Process(), now).Given(list...)
 }
 
-// runOf is the name of the run that an event asks for.
+// runOf is the id of the run that an event starts.
 func runOf(e events.Event) id.Run {
 	return id.Derive[id.Run]("provisioning", service.String(), processtest.EventID(e).String())
 }
 
-// runDue is the name of the run that a timer asks for.
+// runDue is the id of the run that the timer at dueAt starts.
 func runDue() id.Run {
 	return id.Derive[id.Run]("provisioning", service.String(), dueAt.Format(time.RFC3339Nano))
 }
 
-// asks is a job, and the timer that asks again.
+// asks is an output of a job and of the timer that asks for it again.
 func asks(job commands.Job) processmanagers.Output {
 	return processmanagers.Output{Jobs: []commands.Job{job}, Timers: retry(now.Add(5 * time.Minute))}
 }
 
-// retry is the timer at an instant.
+// retry arms the timer at an instant; the zero time disarms it.
 func retry(at time.Time) []processmanagers.Timer {
 	return []processmanagers.Timer{{Name: "retry", At: at}}
 }
 
-// apply is the job that applies a generation.
+// apply is the job that applies a generation; position is 0 after a timer.
 func apply(run id.Run, generation int, position uint64) commands.ApplyService {
 	return commands.ApplyService{
 		ServiceID: service, DeviceID: device, RunID: run, Generation: generation, Position: position,
 	}
 }
 
-// remove is the job that removes.
+// remove is the job that removes the service, for good or to build it again; position is 0 after a timer.
 func remove(run id.Run, generation int, recreate bool, position uint64) commands.RemoveService {
 	return commands.RemoveService{
 		ServiceID: service, DeviceID: device, RunID: run, Generation: generation, Recreate: recreate,
@@ -104,7 +104,7 @@ func TestRequestAndChange_AreApplied(t *testing.T) {
 	s.WhenDue("retry", dueAt).ThenNothing()
 	s.When(moved).Then(asks(apply(runOf(moved), 2, processtest.Position)))
 	s = after(t, allocated, requested, applied(1), moved)
-	// of before the change: the router still has the former subnet
+	// A report from before the change: the former subnet is still on the router.
 	s.When(applied(1)).ThenNothing()
 	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: binding, Subnet: plan2.Subnet}
 	s.When(applied(2)).Then(processmanagers.Output{

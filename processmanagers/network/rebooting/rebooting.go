@@ -1,10 +1,11 @@
-// Package rebooting reboots a router once and finds out by its uptime whether it did. A connection that drops after the
-// command is no failure; neither is a crash: the command is never sent twice. Source: docs/facts/routeros.md#reboot.
+// Package rebooting reboots a router once and learns from its uptime whether it rebooted. A connection that drops after
+// the command is no failure. The command is never sent twice, also not after a crash. Source:
+// docs/facts/routeros.md#reboot.
 //
 //	requested ──► job RebootDevice ──► started ──► accepted ──┬──► confirmed
 //	                                        └── a crash ──────┤
 //	timer verify: 30 s, then every 30 s ──► job VerifyReboot ─┘──► after 10 min the last one: failed
-//	never started within 2 min ──► FailReboot: it was not sent and will not be
+//	never started within 2 min ──► FailReboot: the command was not sent and will not be
 package rebooting
 
 import (
@@ -16,17 +17,17 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// timerVerify asks for the uptime.
+// timerVerify comes due when the router's uptime is to be read, and when a reboot did not start in time.
 const timerVerify = "verify"
 
-// Waits.
+// Waits, counted from the request and from the start of the reboot.
 const (
-	startWithin = 2 * time.Minute
+	startWithin = 2 * time.Minute // or it counts as never sent
 	verifyEvery = 30 * time.Second
-	backWithin  = 10 * time.Minute
+	backWithin  = 10 * time.Minute // then the last check decides
 )
 
-// State is what is known of the last reboot of one router.
+// State is the newest reboot of one router. StartedAt is zero until the command is being sent.
 type State struct {
 	DeviceID  id.Device `json:"deviceId"`
 	RunID     id.Run    `json:"runId"`
@@ -34,7 +35,7 @@ type State struct {
 	Over      bool      `json:"over,omitempty"`
 }
 
-// Process is the definition for the engine.
+// Process has one instance for each router; the instance ends with the reboot.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "rebooting",
@@ -50,7 +51,7 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve is the state after an input.
+// Evolve follows the newest reboot; any event other than the request and the start ends it.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Event == nil {
 		return s
@@ -66,7 +67,7 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide says what to do about an input.
+// Decide sends the reboot once and then reads the uptime until the reboot is confirmed or failed.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
@@ -89,7 +90,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	return out, nil
 }
 
-// onTimeout asks the router again, or gives up.
+// onTimeout reads the uptime again. A reboot that was never started fails.
 func onTimeout(s State, now time.Time) processmanagers.Output {
 	if s.RunID.IsZero() || s.Over {
 		return processmanagers.Output{}
@@ -102,7 +103,8 @@ func onTimeout(s State, now time.Time) processmanagers.Output {
 	final := !now.Before(s.StartedAt.Add(backWithin))
 	next := now.Add(verifyEvery)
 	if final {
-		next = now.Add(startWithin) // in case this job, too, is lost
+		// The final job may be lost too, so the timer stays armed.
+		next = now.Add(startWithin)
 	}
 	return processmanagers.Output{
 		Jobs:   []commands.Job{commands.VerifyReboot{DeviceID: s.DeviceID, RunID: s.RunID, Final: final}},

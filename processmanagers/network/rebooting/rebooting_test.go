@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/network/rebooting"
 )
 
-// The router of these tests.
+// The ids and events of one reboot.
 var (
 	now       = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	device    = id.Derive[id.Device]("test", "device")
@@ -28,7 +28,7 @@ func after(t *testing.T, list ...events.Event) processtest.Scenario[rebooting.St
 	return processtest.For(t, rebooting.Process(), now).Given(list...)
 }
 
-// verify is the timer.
+// verify arms the timer at an instant; the zero time disarms it.
 func verify(at time.Time) []processmanagers.Timer {
 	return []processmanagers.Timer{{Name: "verify", At: at}}
 }

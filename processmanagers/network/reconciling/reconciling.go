@@ -1,8 +1,8 @@
-// Package reconciling runs what somebody asked for over a whole device or its firewall, and asks again when the job is
+// Package reconciling runs a requested reconcile of a whole device or of its firewall, and asks again when the job is
 // lost.
 //
 //	requested ──► job ReconcileDevice or ReconcileFirewall ──► finished, over
-//	no end within 10 min (timer retry), twice ──► the same job again; the run goes on where it was
+//	no end within 10 min (timer retry), twice ──► the same job again, which continues the run
 package reconciling
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// timerRetry asks again for a job that did not end.
+// timerRetry comes due when a run has not ended in time; the job may be lost.
 const timerRetry = "retry"
 
-// finishWithin is how long a run may take; maxTries bounds how often it is asked for.
+// A run gets finishWithin for each try; after maxTries without an end the process gives up.
 const (
 	finishWithin = 10 * time.Minute
 	maxTries     = 3
 )
 
-// State is what is known of one run.
+// State is one run. Tries counts the time-outs.
 type State struct {
 	RunID    id.Run               `json:"runId"`
 	DeviceID id.Device            `json:"deviceId"`
@@ -32,7 +32,7 @@ type State struct {
 	Over     bool                 `json:"over,omitempty"`
 }
 
-// Process is the definition for the engine.
+// Process has one instance for each run; the instance ends with the run.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "reconciling",
@@ -45,7 +45,7 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve is the state after an input.
+// Evolve counts time-outs and ends with the run's last event.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.Tries++
@@ -63,7 +63,7 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide says what to do about an input.
+// Decide asks for the job at the request and at each time-out before the last.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	next := Evolve(s, in)
 	switch {
@@ -78,7 +78,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}, nil
 }
 
-// ask gives the job.
+// ask returns the job of the run, with a timer that asks again when the job does not end.
 func (s State) ask(position uint64, now time.Time) processmanagers.Output {
 	var job commands.Job = commands.ReconcileDevice{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
 	if s.Kind == events.ReconcileFirewall {

@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/network/reconciling"
 )
 
-// The run of these tests.
+// The ids and events of one run over the firewall.
 var (
 	now       = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	device    = id.Derive[id.Device]("test", "device")
@@ -21,7 +21,7 @@ var (
 	finished  = events.ReconcileFinished{RunID: run, DeviceID: device, Kind: events.ReconcileFirewall, At: now}
 )
 
-// asks is a job, and the timer that asks again.
+// asks is an output of a job and of the timer that asks for it again.
 func asks(job commands.Job) processmanagers.Output {
 	return processmanagers.Output{
 		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: "retry", At: now.Add(10 * time.Minute)}},

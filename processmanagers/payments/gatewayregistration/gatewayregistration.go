@@ -1,5 +1,5 @@
-// Package gatewayregistration activates an organization's own shortcode: gets a token and registers the C2B addresses
-// with its own credentials, and tries again when that failed. Source: docs/rules/payments.md#direct-shortcode.
+// Package gatewayregistration activates an organization's own shortcode: it registers the C2B addresses with the
+// organization's credentials, and tries again after a failure. Source: docs/rules/payments.md#direct-shortcode.
 //
 //	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
 //	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day
@@ -15,16 +15,17 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// timerRetry tries a failed registration again.
+// timerRetry comes due when a failed registration is to be tried again.
 const timerRetry = "retry"
 
 // waits are the times between tries; the last one is repeated until maxTries.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
-// maxTries bounds what one configuration is tried: about a day. Saving the settings again begins anew.
+// maxTries is the largest number of tries for one configuration, which takes about a day. Saving the settings again
+// starts over.
 const maxTries = 27
 
-// State is what is to be registered for one organization.
+// State is the present configuration of one organization. Tries counts failed registrations of it.
 type State struct {
 	OrgID       id.Organization `json:"orgId"`
 	Direct      bool            `json:"direct,omitempty"`
@@ -35,7 +36,7 @@ type State struct {
 	Tries       int             `json:"tries,omitempty"`
 }
 
-// Process is the definition for the engine.
+// Process has one instance for each organization; it never ends.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "gatewayregistration",
@@ -49,13 +50,14 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// same tells whether settings reach the provider in the same way as those known.
+// same reports whether settings have the same shortcode, environment and credentials as the present ones, so that a
+// registration stays valid.
 func (s State) same(e events.GatewayConfigured) bool {
 	return s.Direct == e.Direct && s.Environment == e.Environment && s.Shortcode == e.Shortcode &&
 		s.Credentials == e.CredentialsRef
 }
 
-// Evolve is the state after an input.
+// Evolve follows the settings and counts failures; a failure with former credentials does not count.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Event == nil {
 		return s
@@ -76,7 +78,7 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide says what to do about an input.
+// Decide asks for a registration when direct settings change and after each failure, until maxTries.
 func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:

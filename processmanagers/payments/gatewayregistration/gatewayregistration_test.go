@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
 )
 
-// The settings of these tests.
+// The ids and events of one organization's shortcode.
 var (
 	now        = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	org        = id.Must[id.Organization]("0195a000-0000-7000-8000-000000000001")
@@ -32,12 +32,12 @@ func after(t *testing.T, list ...events.Event) processtest.Scenario[gatewayregis
 	return processtest.For(t, gatewayregistration.Process(), now).Given(list...)
 }
 
-// job registers the shortcode. position is that of the event that asks for it, 0 for a timer.
+// job registers the shortcode. position is that of the event that asked for it, 0 after a timer.
 func job(position uint64) []commands.Job {
 	return []commands.Job{commands.RegisterShortcode{OrgID: org, CredentialsRef: keys, Position: position}}
 }
 
-// retry is an output of jobs and of the timer; the zero time disarms it.
+// retry is an output of jobs and the timer; the zero time disarms it.
 func retry(at time.Time, jobs ...commands.Job) processmanagers.Output {
 	return processmanagers.Output{Jobs: jobs, Timers: []processmanagers.Timer{{Name: "retry", At: at}}}
 }
@@ -46,7 +46,8 @@ func TestDirectShortcode_IsRegisteredWithItsOwnCredentials(t *testing.T) {
 	t.Parallel()
 	registers := retry(time.Time{}, job(processtest.Position)...)
 	after(t).When(configured).Then(registers)
-	after(t, configured, registered).When(configured).Then(retry(time.Time{})) // only a flag changed
+	// a setting that the provider does not see
+	after(t, configured, registered).When(configured).Then(retry(time.Time{}))
 	after(t).When(events.GatewayConfigured{OrgID: org}).Then(retry(time.Time{}))
 	changed := configured
 	changed.Shortcode = "600888"

@@ -1,6 +1,6 @@
-// Package paymentprompt follows one prompt attempt until its end: sends it once, asks again and again what became of
-// it, gives it up after a day, and then frees the account for the next one. Source: docs/rules/payments.md#verdicts,
-// docs/rules/payments.md#one-open-prompt.
+// Package paymentprompt follows one prompt attempt until its end: it sends the prompt once, asks the provider for the
+// verdict repeatedly, gives up after a day, and then frees the account for the next prompt. Source:
+// docs/rules/payments.md#verdicts, docs/rules/payments.md#one-open-prompt.
 //
 //	initiated ──► job SubmitPrompt ──► accepted ─┐            ┌─► succeeded │ cancelled │ failed ──► ReleasePrompt
 //	                     │                       ├─ callback ─┤
@@ -8,7 +8,7 @@
 //	expired ──► ReleasePrompt
 //	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
 //	reserved on the account, but not initiated within 5 min (timer abandoned): a crash in between ──► ReleasePrompt
-//	no answer on the handset (1019, 1025, 1037), said again by a re-check: stays open ──► ReleasePrompt: ask again
+//	no answer on the handset (1019, 1025, 1037), repeated by a re-check: stays open ──► ReleasePrompt: ask again
 //	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
 package paymentprompt
 
@@ -21,40 +21,40 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Names of the timers.
+// Names of the timers; each attempt has one of each.
 const (
 	timerRecheck   = "recheck"
 	timerExpire    = "expire"
 	timerAbandoned = "abandoned"
 )
 
-// abandonedAfter is when a reservation without an attempt is taken for a crash between the two.
+// abandonedAfter is how long a reservation waits for its attempt. After that a crash happened between the two.
 const abandonedAfter = 5 * time.Minute
 
-// rechecks are the times after the start at which the provider is asked; then hourly. Source:
+// rechecks are the times after the start at which the provider is asked; after the last one it is asked hourly. Source:
 // docs/rules/payments.md#verdicts.
 var rechecks = []time.Duration{
 	30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour,
 }
 
-// offHandset are the codes with which the provider says that the prompt is no longer on the handset, though the payment
-// stays PENDING (docs/rules/payments.md#result-codes). When the first re-check still says so, the customer may be asked
-// again for the same amount, long before the attempt expires. Should both be paid after all, both are credited: they
-// are two receipts.
+// offHandset are the codes by which the provider reports that the prompt is no longer on the handset, though the
+// payment stays PENDING (docs/rules/payments.md#result-codes). When the first re-check repeats such a code, the account
+// is freed for a new prompt of the same amount, long before the attempt expires. If the customer pays both, both are
+// credited: they are two receipts.
 var offHandset = map[string]bool{"1019": true, "1025": true, "1037": true}
 
-// State is what is known of one attempt.
+// State is the part of one attempt's history that the next step depends on.
 type State struct {
 	PaymentID    id.Payment    `json:"paymentId"`
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	StartedAt    time.Time     `json:"startedAt"`
 	ExpiresAt    time.Time     `json:"expiresAt"`
-	Named        bool          `json:"named"` // the provider's name of the prompt is known: it can be asked about
+	Named        bool          `json:"named"` // the provider's id of the prompt is known, so a query is possible
 	Initiated    bool          `json:"initiated"`
 	Over         bool          `json:"over"`
 }
 
-// Process is the definition for the engine.
+// Process has one instance for each attempt; the instance ends with the verdict.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "paymentprompt",
@@ -75,7 +75,7 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve is the state after an input.
+// Evolve follows one attempt. A reservation that no attempt follows ends by its timer.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil && in.Timeout.Name == timerAbandoned && !s.Initiated {
 		s.Over = true
@@ -99,13 +99,13 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide says what to do about an input.
+// Decide sends the prompt, asks for its verdict, and releases the account at the end.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
 		return onTimeout(s, *in.Timeout, now), nil
 	case in.Event == nil:
-		return processmanagers.Output{}, nil // a refused release or expiry leaves nothing to do
+		return processmanagers.Output{}, nil // a refused release or expiry needs nothing more
 	}
 	var out processmanagers.Output
 	switch e := in.Event.Event.(type) {
@@ -141,7 +141,8 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	return out, nil
 }
 
-// release frees the account and ends the waiting. Repeating it is harmless: a success may follow a failure.
+// release frees the account and disarms the timers. It can happen twice, when a success follows a failure; the second
+// one changes nothing.
 func release(payment id.Payment, subscriber id.Subscriber) processmanagers.Output {
 	return processmanagers.Output{
 		Commands: []commands.Command{commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: payment}},
@@ -149,7 +150,8 @@ func release(payment id.Payment, subscriber id.Subscriber) processmanagers.Outpu
 	}
 }
 
-// onTimeout asks again, or ends an attempt that cannot be asked about.
+// onTimeout asks the provider again. An attempt that has no id at the provider cannot be asked about and expires; a
+// reservation without an attempt is released.
 func onTimeout(s State, t processmanagers.Timeout, now time.Time) processmanagers.Output {
 	var out processmanagers.Output
 	switch {
@@ -169,7 +171,7 @@ func onTimeout(s State, t processmanagers.Timeout, now time.Time) processmanager
 	return out
 }
 
-// nextRecheck is the first time of the schedule after now; what was missed is not caught up.
+// nextRecheck is the first time of the schedule after now. Times that have passed are not made up for.
 func nextRecheck(start, now time.Time) time.Time {
 	for _, after := range rechecks {
 		if at := start.Add(after); at.After(now) {

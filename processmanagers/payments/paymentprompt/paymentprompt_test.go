@@ -12,14 +12,14 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
 )
 
-// The attempt of these tests.
+// The ids and the start of one attempt.
 var (
 	start   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	attempt = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000031")
 	sub     = id.Must[id.Subscriber]("0195a000-0000-7000-8000-000000000011")
 )
 
-// The events of its life.
+// The events of the attempt.
 var (
 	initiated = events.PaymentInitiated{
 		PaymentID: attempt, SubscriberID: sub, InitiatedAt: start, ExpiresAt: start.Add(24 * time.Hour),
@@ -27,13 +27,13 @@ var (
 	accepted = events.PromptAccepted{PaymentID: attempt, CheckoutRequestID: "ws_CO_1", At: start}
 )
 
-// after begins an example in which events have happened. Its inputs come at the start unless At says otherwise.
+// after begins an example in which events have happened. Inputs come at the start unless At sets another time.
 func after(t *testing.T, list ...events.Event) processtest.Scenario[paymentprompt.State] {
 	t.Helper()
 	return processtest.For(t, paymentprompt.Process(), start).Given(list...)
 }
 
-// query is the job of a question.
+// query is the job that asks the provider for the verdict; position is 0 after a timer.
 func query(position uint64) []commands.Job {
 	return []commands.Job{commands.QueryPrompt{PaymentID: attempt, Position: position}}
 }
@@ -72,7 +72,7 @@ func TestRecheck_FollowsTheScheduleThenHourly(t *testing.T) {
 		5 * time.Minute:   15 * time.Minute,
 		15 * time.Minute:  time.Hour,
 		time.Hour:         2 * time.Hour,
-		150 * time.Minute: 3 * time.Hour, // after a standstill: no catching up
+		150 * time.Minute: 3 * time.Hour, // after a standstill, missed times are not made up for
 		30 * time.Hour:    31 * time.Hour,
 	} {
 		s.At(start.Add(now)).WhenDue("recheck", start.Add(now)).Then(processmanagers.Output{
@@ -135,7 +135,7 @@ func TestEnd_FreesTheAccountAndStopsAsking(t *testing.T) {
 			Timers:   []processmanagers.Timer{{Name: "recheck"}, {Name: "expire"}},
 		}
 		after(t, initiated, accepted).When(end).Then(want).ThenEnded().WhenDue("recheck", start).ThenNothing()
-		after(t).When(end).Then(want) // a success after the end
+		after(t).When(end).Then(want) // a success can follow another end
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package receipts leads the money of one receipt to an account, exactly once. Source:
+// Package receipts brings the money of one receipt to an account, exactly once. Source:
 // docs/rules/money.md#receipts-once, docs/rules/money.md#provisional-receipts,
 // docs/rules/money.md#money-without-an-owner, docs/rules/money.md#mistakes.
 //
@@ -20,22 +20,23 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// timerUnclaimed raises the alarm about a provisional receipt.
+// timerUnclaimed raises the alarm about a provisional receipt without its real one.
 const timerUnclaimed = "unclaimed"
 
-// claimWindow is how long a real receipt may take to come. Source: docs/rules/money.md#provisional-receipts.
+// claimWindow is how long a provisional receipt waits for its real one. Source:
+// docs/rules/money.md#provisional-receipts.
 const claimWindow = 48 * time.Hour
 
-// State is what is known of one receipt.
+// State is the part of one receipt's history that the next step depends on.
 type State struct {
 	ReceiptID   id.Receipt `json:"receiptId"`
 	Provisional bool       `json:"provisional,omitempty"`
-	// Claim is what to do if the provisional receipt cannot carry the credit.
+	// Claim is used when the provisional receipt refuses to be claimed; nil until this receipt claims one.
 	Claim *Claim `json:"claim,omitempty"`
 	Over  bool   `json:"over,omitempty"`
 }
 
-// Claim is whose money a real receipt is that claims a provisional one.
+// Claim has the owner and the payment of a real receipt that claims a provisional one.
 type Claim struct {
 	OrgID                id.Organization `json:"orgId"`
 	SubscriberID         id.Subscriber   `json:"subscriberId"`
@@ -44,7 +45,7 @@ type Claim struct {
 	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
 }
 
-// Process is the definition for the engine.
+// Process has one instance for each receipt; the instance ends when the money has its place.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "receipts",
@@ -52,7 +53,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.ReceiptRecorded) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptSighted) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptMatched) string { return e.ReceiptID.String() }),
-			// The real receipt that claims the provisional one.
+			// The instance is the real receipt, which claims the provisional one.
 			processmanagers.On(func(e events.ReceiptClaimed) string { return e.ClaimedBy.String() }),
 			processmanagers.On(func(e events.ReceiptAbsorbed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptUnclaimed) string { return e.ReceiptID.String() }),
@@ -68,8 +69,8 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve is the state after an input. A receipt whose money has its place needs no row: later events say all by
-// themselves.
+// Evolve follows one receipt. A receipt whose money has its place needs no row, because later events carry all that a
+// step needs.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.Over = true
@@ -80,7 +81,7 @@ func Evolve(s State, in processmanagers.Input) State {
 	switch e := in.Event.Event.(type) {
 	case events.ReceiptRecorded:
 		return State{ReceiptID: e.ReceiptID, Provisional: e.Provisional}
-	case events.ReceiptSighted: // may be settled again, and refused again
+	case events.ReceiptSighted: // it may be settled and refused again
 		s.ReceiptID = e.ReceiptID
 	case events.ReceiptMatched:
 		s.Over = !s.Provisional
@@ -96,7 +97,7 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide says what to do about an input.
+// Decide returns the next step on the way of the money. A sighting without new facts has none.
 func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Refusal != nil:
@@ -133,7 +134,7 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	}
 }
 
-// onBooked moves money on the accounts.
+// onBooked returns the bookings that follow from events on the receipt: credits and withdrawals on accounts.
 func onBooked(e events.Event) processmanagers.Output {
 	switch e := e.(type) {
 	case events.ReceiptMatched:
@@ -163,7 +164,8 @@ func onBooked(e events.Event) processmanagers.Output {
 	return processmanagers.Output{}
 }
 
-// onRecorded leads new money to its attempt, or has its owner looked for. Cash is matched where it is recorded.
+// onRecorded leads new money to its attempt, or asks for the search of its payer. Cash needs neither: the command
+// that records cash also matches it.
 func onRecorded(e events.ReceiptRecorded, position uint64) processmanagers.Output {
 	if e.Channel == commands.ChannelCash {
 		return processmanagers.Output{}
@@ -183,7 +185,7 @@ func onRecorded(e events.ReceiptRecorded, position uint64) processmanagers.Outpu
 	return out
 }
 
-// onSighted uses what another sighting of the same money tells about its attempt.
+// onSighted asks for the search of the payer when another sighting of the same money names a prompt.
 func onSighted(e events.ReceiptSighted, position uint64) processmanagers.Output {
 	if e.PaymentID.IsZero() && e.CheckoutRequestID == "" {
 		return processmanagers.Output{}
@@ -191,7 +193,7 @@ func onSighted(e events.ReceiptSighted, position uint64) processmanagers.Output 
 	return processmanagers.Output{Jobs: []commands.Job{commands.FindPayer{ReceiptID: e.ReceiptID, Position: position}}}
 }
 
-// by names who told of the success.
+// by names the source of a payment's verdict from the kind of sighting.
 func by(sighting string) string {
 	switch sighting {
 	case commands.SightingQuery:
@@ -202,7 +204,8 @@ func by(sighting string) string {
 	return commands.ByCallback
 }
 
-// onRefusal finds another place for money that its attempt, or its provisional receipt, does not take.
+// onRefusal finds another place for the money: suspense when the attempt refused it, a credit of its own when the
+// provisional receipt refused the claim.
 func onRefusal(s State, r processmanagers.Refusal) processmanagers.Output {
 	switch r.Command {
 	case commands.SettlePayment{}.CommandName():
@@ -220,5 +223,5 @@ func onRefusal(s State, r processmanagers.Refusal) processmanagers.Output {
 	return processmanagers.Output{}
 }
 
-// do is an output of commands only.
+// do returns an output of commands without jobs and timers.
 func do(c ...commands.Command) processmanagers.Output { return processmanagers.Output{Commands: c} }

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
 )
 
-// The world of these tests.
+// The ids and the amount of these tests.
 var (
 	now         = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	org         = id.Must[id.Organization]("0195a000-0000-7000-8000-000000000001")
@@ -26,7 +26,7 @@ var (
 	amount      = money.Major(1500, money.KES)
 )
 
-// Events of receipts.
+// The events that bring or claim money.
 var (
 	byCallback = events.ReceiptRecorded{
 		ReceiptID: realMoney, OrgID: org, ReceiptNumber: "SJK4X7Q2P1", Channel: "stk", Amount: amount,
@@ -52,7 +52,7 @@ func after(t *testing.T, list ...events.Event) processtest.Scenario[receipts.Sta
 	return processtest.For(t, receipts.Process(), now).Given(list...)
 }
 
-// does is an output of commands.
+// does is an output without jobs and timers.
 func does(c ...commands.Command) processmanagers.Output { return processmanagers.Output{Commands: c} }
 
 func TestReceipt_OfAKnownAttemptSettlesIt(t *testing.T) {
@@ -132,7 +132,7 @@ func TestProvisional_ThatWasReversedLeavesTheRealReceiptItsCredit(t *testing.T) 
 func TestProvisional_UnclaimedForTwoDaysIsAnAlarm(t *testing.T) {
 	t.Parallel()
 	matched := events.ReceiptMatched{ReceiptID: provisional, OrgID: org, SubscriberID: sub, Amount: amount}
-	waits := after(t, byQuery).When(matched).ThenGoesOn() // or the timer would be lost
+	waits := after(t, byQuery).When(matched).ThenGoesOn() // the instance must live on for its timer
 	waits.WhenDue("unclaimed", now.Add(48*time.Hour)).
 		Then(does(commands.MarkUnclaimed{ReceiptID: provisional})).ThenEnded()
 }

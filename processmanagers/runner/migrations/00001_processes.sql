@@ -1,5 +1,5 @@
 -- +goose Up
--- One row for each process: how far it has read, and up to where its outputs are suppressed
+-- One row for each process: its checkpoint, and the position up to which its outputs are suppressed
 -- (docs/rules/engine.md#history-stays-quiet).
 create table {schema}.processes (
 	name       text   primary key,
@@ -8,7 +8,8 @@ create table {schema}.processes (
 	error      text   not null default ''
 );
 
--- State of the instances. An ended one stays until the checkpoint has passed it, so that nothing is taken twice.
+-- State of the instances. The row of an ended instance stays until the checkpoint has passed it, so that no event is
+-- taken twice.
 create table {schema}.instances (
 	process       text    not null,
 	key           text    not null,
@@ -19,7 +20,7 @@ create table {schema}.instances (
 );
 create index instances_ended on {schema}.instances (process, last_position) where ended;
 
--- Commands that are to be executed, in the order of seq for each instance.
+-- Commands to execute; those of one instance in the order of seq.
 create table {schema}.commands (
 	id      uuid   primary key,
 	seq     bigint generated always as identity,
@@ -31,7 +32,7 @@ create table {schema}.commands (
 );
 create index commands_next on {schema}.commands (process, key, seq);
 
--- Timers that are armed.
+-- Armed timers, at most one of a name for each instance.
 create table {schema}.timers (
 	process text        not null,
 	key     text        not null,

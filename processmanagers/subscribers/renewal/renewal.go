@@ -1,5 +1,5 @@
 // Package renewal keeps subscriptions in step with their money: a paid invoice moves PaidUntil, a withdrawn payment
-// moves it back, the next period falls due by itself.
+// moves it back, and the next period falls due by a timer.
 //
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ──────► MakePeriodDue
@@ -7,7 +7,7 @@
 //	                                        InvoiceVoided, InvoiceCancelled ──► CancelPeriod
 //	SubscriptionEnded ──► VoidInvoice, also of an invoice that is drafted after the end
 //
-// One instance serves a subscriber: credit belongs to the account, not to one of its subscriptions.
+// One instance serves all subscriptions of a subscriber, because credit belongs to the account and not to one of them.
 package renewal
 
 import (
@@ -23,33 +23,33 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// State is what the process knows of one subscriber.
+// State has the subscriptions of one subscriber that have not ended.
 type State struct {
 	Subscriptions map[id.Subscription]Subscription `json:"subscriptions,omitempty"`
 }
 
-// Subscription is what the process knows of one subscription.
+// Subscription is the part of one subscription that its renewal depends on.
 type Subscription struct {
 	Mode  events.BillingMode `json:"mode"`
 	Price money.Amount       `json:"price"`
-	// of its last invoice: with an exclusive tax it is above the price
+	// Gross is the total of the last invoice; with an exclusive tax it is above the price.
 	Gross     money.Amount    `json:"gross,omitzero"`
 	Period    calendar.Period `json:"period"`
 	Resting   bool            `json:"resting,omitempty"` // paused
 	PaidUntil time.Time       `json:"paidUntil,omitzero"`
-	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the period to be due next
+	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
 	Open      []id.Invoice    `json:"open,omitempty"`    // due and not paid, each once
-	// of Open: their money was taken back after the service was given
+	// Reopened are those of Open whose money was taken back after the service was given.
 	Reopened []id.Invoice `json:"reopened,omitempty"`
 }
 
-// lead is how long before expiry a prepaid customer gets the next invoice, so that it can be paid in time.
+// lead is how long before expiry a prepaid customer gets the next invoice, so that there is time to pay it.
 var lead = map[calendar.Period]time.Duration{
 	calendar.Hour: 10 * time.Minute, calendar.Day: 2 * time.Hour, calendar.Week: 24 * time.Hour,
 	calendar.Month: 72 * time.Hour,
 }
 
-// Process is the registration.
+// Process has one instance for each subscriber; it never ends.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "renewal",
@@ -73,7 +73,7 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve is the state after an input.
+// Evolve follows the subscriber's subscriptions and their open invoices. It never changes the maps and lists of s.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Event == nil {
 		return s
@@ -121,16 +121,16 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// keptOpen bounds the open invoices that are remembered, as the subscription itself does.
+// keptOpen is the largest number of open invoices remembered for a subscription; the aggregate has the same limit.
 const keptOpen = 24
 
-// with is a list with one more invoice, once.
+// with returns a list with one more invoice at its end; an invoice is in it once, and the oldest goes above keptOpen.
 func with(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 	list = append(without(list, invoice), invoice)
 	return list[max(0, len(list)-keptOpen):]
 }
 
-// without is a list without an invoice, nil when nothing is left.
+// without returns a new list without an invoice, nil when no invoice is left.
 func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 	var left []id.Invoice
 	for _, i := range list {
@@ -141,12 +141,12 @@ func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 	return left
 }
 
-// settle notes that an invoice is open no more.
+// settle removes an invoice from the open ones.
 func (s *Subscription) settle(invoice id.Invoice) {
 	s.Open, s.Reopened = without(s.Open, invoice), without(s.Reopened, invoice)
 }
 
-// with is the state with one subscription replaced.
+// with returns a state with one subscription replaced; s stays as it is.
 func (s State) with(subscription id.Subscription, sub Subscription) State {
 	all := make(map[id.Subscription]Subscription, len(s.Subscriptions)+1)
 	maps.Copy(all, s.Subscriptions)
@@ -154,7 +154,7 @@ func (s State) with(subscription id.Subscription, sub Subscription) State {
 	return State{all}
 }
 
-// change is with for a known subscription; an unknown (ended) one stays unknown.
+// change edits a subscription in a new state. A subscription that has ended is unknown and stays so.
 func (s State) change(subscription id.Subscription, edit func(*Subscription)) State {
 	sub, ok := s.Subscriptions[subscription]
 	if !ok {
@@ -164,7 +164,7 @@ func (s State) change(subscription id.Subscription, edit func(*Subscription)) St
 	return s.with(subscription, sub)
 }
 
-// Decide says what follows from an input.
+// Decide returns commands on subscriptions and invoices, and the timers of next periods.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
@@ -172,11 +172,11 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case in.Event != nil:
 		return s.event(in, now), nil
 	}
-	// a refused command is one that became pointless meanwhile: an ended subscription
+	// A command is refused when it became pointless meanwhile, for instance because the subscription ended.
 	return processmanagers.Output{}, nil
 }
 
-// event reacts to a recorded fact.
+// event returns the outputs for an event; s is the state before it.
 func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Output {
 	after := Evolve(s, in)
 	switch e := in.Event.Event.(type) {
@@ -229,8 +229,8 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	return processmanagers.Output{}
 }
 
-// renewFromCredit makes the period of the subscription that expires first due, when the credit covers it whole: a part
-// of it stays credit (docs/rules/subscribers.md#prepaid).
+// renewFromCredit makes one period due: that of the subscription that expires first among those whose whole price the
+// credit covers. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
 func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanagers.Output {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
@@ -249,7 +249,7 @@ func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanag
 	})
 }
 
-// byText orders ids, so that a replay decides the same.
+// byText orders ids, so that a replay over a map decides the same.
 func byText(a, b id.Subscription) int {
 	switch {
 	case a.String() < b.String():
@@ -260,7 +260,7 @@ func byText(a, b id.Subscription) int {
 	return 0
 }
 
-// timeout makes the next period due; the subscription itself knows whether one is wanted.
+// timeout makes the next period due. The subscription refuses when no period is wanted.
 func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 	for subscription := range s.Subscriptions {
 		if t.Name == timer(subscription) {
@@ -273,7 +273,8 @@ func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 	return processmanagers.Output{}
 }
 
-// arm sets the timer of a subscription's next period: postpaid at its start, prepaid a lead time before expiry.
+// arm sets the timer of a subscription's next period: for postpaid at its start, for prepaid a lead time before expiry.
+// It disarms the timer of a paused subscription and of one with an open invoice.
 func (s State) arm(subscription id.Subscription) processmanagers.Output {
 	sub, ok := s.Subscriptions[subscription]
 	at := sub.NextFrom
@@ -289,8 +290,8 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
 }
 
-// armLater is arm after an invoice was voided: one that would be made again at once is not, since somebody did not want
-// it. Money on the account still makes it (renewFromCredit).
+// armLater is arm after an invoice was cancelled. It does not arm a prepaid timer that would come due at once: the same
+// invoice, which was not wanted, would be made again. Credit on the account still makes one (renewFromCredit).
 func (s State) armLater(subscription id.Subscription, now time.Time) processmanagers.Output {
 	out := s.arm(subscription)
 	if s.Subscriptions[subscription].Mode == events.Prepaid && !out.Timers[0].At.After(now) {
@@ -299,11 +300,11 @@ func (s State) armLater(subscription id.Subscription, now time.Time) processmana
 	return out
 }
 
-// endedReason is why invoices of an ended subscription are voided.
+// endedReason is the reason on invoices that are voided because their subscription ended.
 const endedReason = "subscription ended"
 
-// end disarms an ended subscription. Invoices of prepaid periods that never began are voided: paid, they would give
-// nothing. One that was reopened stays, its service was given.
+// end disarms the timer of an ended subscription and voids invoices of prepaid periods that never began, because paying
+// them would give no service. A reopened invoice stays: its service was given.
 func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
 	out := disarm(e.SubscriptionID)
 	sub := s.Subscriptions[e.SubscriptionID]
@@ -317,8 +318,8 @@ func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
 	return out
 }
 
-// drafted voids the invoice of a prepaid period whose subscription ended while it was being drafted: end could not,
-// since there was no invoice yet.
+// drafted voids the invoice of a prepaid period whose subscription ended during the drafting: at the time of end there
+// was no invoice to void.
 func (s State) drafted(e events.InvoiceDrafted) processmanagers.Output {
 	_, lives := s.Subscriptions[e.SubscriptionID]
 	if lives || e.SubscriptionID.IsZero() || !e.PeriodFrom.IsZero() {
@@ -327,15 +328,15 @@ func (s State) drafted(e events.InvoiceDrafted) processmanagers.Output {
 	return command(commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason})
 }
 
-// disarm takes the timer away.
+// disarm returns an output that removes the timer of a subscription.
 func disarm(subscription id.Subscription) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription)}}}
 }
 
-// timer names the timer of a subscription.
+// timer names the timer of a subscription; one instance has several.
 func timer(subscription id.Subscription) string { return "renew:" + subscription.String() }
 
-// command is an output of one command.
+// command returns an output of one command without jobs and timers.
 func command(c commands.Command) processmanagers.Output {
 	return processmanagers.Output{Commands: []commands.Command{c}}
 }

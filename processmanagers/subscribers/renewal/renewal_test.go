@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
-// The subscriber of these tests has up to two subscriptions.
+// The ids, instants and events of one subscriber, who has up to two subscriptions.
 var (
 	start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	until = start.AddDate(0, 1, 0)
@@ -35,7 +35,7 @@ func after(t *testing.T, list ...events.Event) processtest.Scenario[renewal.Stat
 // timer is the name of a subscription's timer.
 func timer(subscription id.Subscription) string { return "renew:" + subscription.String() }
 
-// does is an output of commands.
+// does is an output without jobs and timers.
 func does(list ...commands.Command) processmanagers.Output {
 	return processmanagers.Output{Commands: list}
 }
@@ -45,28 +45,28 @@ func arms(subscription id.Subscription, at time.Time) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
 }
 
-// created is a subscription with a price and period.
+// created is a subscription that starts at start, with a price in whole shillings.
 func created(s id.Subscription, mode events.BillingMode, price int64, period calendar.Period) events.Event {
 	return events.SubscriptionCreated{SubscriptionID: s, SubscriberID: who, StartsAt: start,
 		Terms: events.PlanTerms{Mode: mode, Price: kes(price), Period: period}}
 }
 
-// prepaid is a monthly subscription of 1,500.
+// prepaid is a prepaid subscription of 1,500 shillings a month.
 func prepaid(s id.Subscription) events.Event {
 	return created(s, events.Prepaid, 1500, calendar.Month)
 }
 
-// due is a prepaid period that waits for its money.
+// due is a prepaid period with an unpaid invoice.
 func due(s id.Subscription, invoice id.Invoice) events.Event {
 	return events.PeriodDue{SubscriptionID: s, SubscriberID: who, InvoiceID: invoice}
 }
 
-// extended is a period that was paid.
+// extended is a paid period; paidUntil is its exclusive end.
 func extended(s id.Subscription, invoice id.Invoice, paidUntil time.Time) events.Event {
 	return events.SubscriptionExtended{SubscriptionID: s, SubscriberID: who, InvoiceID: invoice, PaidUntil: paidUntil}
 }
 
-// credit is money on the account.
+// credit leaves whole shillings on the account.
 func credit(major int64) events.Event {
 	return events.CreditLeft{SubscriberID: who, Credit: kes(major)}
 }
@@ -78,7 +78,7 @@ func TestPrepaid_NextInvoiceComesALeadTimeBeforeExpiry(t *testing.T) {
 		calendar.Month: 72 * time.Hour,
 	} {
 		s := after(t, created(line, events.Prepaid, 1500, period), due(line, inv1))
-		s.When(due(line, inv1)).Then(arms(line, time.Time{})) // nothing while its invoice is open
+		s.When(due(line, inv1)).Then(arms(line, time.Time{})) // no timer while the invoice is open
 		s.When(extended(line, inv1, until)).Then(arms(line, until.Add(-lead)))
 	}
 	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until))
@@ -91,8 +91,9 @@ func TestTimer_TheSameMomentMakesTheSameInvoiceInEveryZone(t *testing.T) {
 	t.Parallel()
 	s := after(t, prepaid(line))
 	utc := s.WhenDue(timer(line), until).Output()
-	s.WhenDue(timer(line), until.In(time.FixedZone("EAT", 3*3600))).Then(utc) // or a repeat would make another invoice
-	s.WhenDue(timer(line2), until).ThenNothing()                              // of a subscription that has ended
+	// otherwise a repeat would make another invoice
+	s.WhenDue(timer(line), until.In(time.FixedZone("EAT", 3*3600))).Then(utc)
+	s.WhenDue(timer(line2), until).ThenNothing() // of a subscription that has ended
 	s.WhenRefused(commands.MakePeriodDue{SubscriptionID: line}, "subscription_not_found").ThenNothing()
 }
 
@@ -125,7 +126,8 @@ func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
 	s.When(credit(999)).ThenNothing()
 	s.When(credit(1000)).Then(renews(line2))
 	s.When(credit(5000)).Then(renews(line2))
-	s = after(t, append(later, due(line2, inv2))...) // its invoice takes its money by itself: the rest is the other's
+	// the open invoice of line2 is paid first; credit that is left belongs to line
+	s = after(t, append(later, due(line2, inv2))...)
 	s.When(credit(1499)).ThenNothing()
 	s.When(credit(1500)).Then(renews(line))
 	s = after(t, append(later, events.SubscriptionPaused{SubscriptionID: line2, SubscriberID: who}, due(line, inv1))...)
@@ -133,11 +135,11 @@ func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
 	after(t, created(line, events.Postpaid, 100, calendar.Month)).When(credit(5000)).ThenNothing()
 	after(t, created(line, events.Prepaid, 0, calendar.Month)).When(credit(5000)).ThenNothing()
 	after(t, prepaid(line)).When(events.CreditLeft{SubscriberID: who, Credit: money.Major(5000, "UGX")}).ThenNothing()
-	// equal: by id, in every replay
+	// Both expire at the same time: the smaller id is renewed, in every replay.
 	after(t, prepaid(line), prepaid(line2)).When(credit(5000)).Then(renews(min2(line, line2)))
 }
 
-// min2 is the id whose text comes first.
+// min2 is the id whose text comes first, as a tie is decided.
 func min2(a, b id.Subscription) id.Subscription {
 	if a.String() < b.String() {
 		return a
@@ -149,10 +151,10 @@ func TestPostpaid_EveryPeriodIsDueAtItsStart(t *testing.T) {
 	t.Parallel()
 	first := events.PeriodDue{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, From: start, To: until}
 	made := created(line, events.Postpaid, 1500, calendar.Month)
-	after(t).When(made).Then(arms(line, start)) // one that starts later waits for its day
+	after(t).When(made).Then(arms(line, start)) // no invoice before the start
 	after(t, made).When(first).Then(arms(line, until))
 	s := after(t, made, first)
-	s.When(extended(line, inv1, until)).Then(arms(line, until)) // paying moves nothing
+	s.When(extended(line, inv1, until)).Then(arms(line, until)) // a payment does not move postpaid periods
 	s.When(events.PeriodCancelled{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, At: start}).
 		Then(arms(line, until))
 }
@@ -162,7 +164,7 @@ func TestPause_DisarmsAndResumeArmsForTheShiftedEnd(t *testing.T) {
 	paused := events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who, At: start}
 	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until))
 	s = s.When(paused).Then(arms(line, time.Time{}))
-	s.When(extended(line, inv2, until)).Then(arms(line, time.Time{})) // money that came meanwhile
+	s.When(extended(line, inv2, until)).Then(arms(line, time.Time{})) // paid during the pause
 	s.When(events.SubscriptionResumed{
 		SubscriptionID: line, SubscriberID: who, PaidUntil: until.AddDate(0, 0, 9),
 	}).Then(arms(line, until.AddDate(0, 0, 6)))
@@ -186,7 +188,7 @@ func TestVoided_FreesThePeriodAndIsNotMadeAgainAtOnce(t *testing.T) {
 	s.When(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line}).Then(cancels)
 	s.When(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 	s.When(cancelled(until.Add(-time.Hour))).Then(arms(line, time.Time{}))
-	// long before: the lead time is still to come
+	// The cancellation comes before the lead time has begun.
 	free := s.When(cancelled(start)).Then(arms(line, until.Add(-72*time.Hour)))
 	free.When(voided).ThenNothing()
 	if got := free.When(credit(1500)).Output(); len(got.Commands) != 1 {
@@ -198,7 +200,7 @@ func TestReopened_TheSecondOpenInvoiceStaysKnown(t *testing.T) {
 	t.Parallel()
 	withdrawn := events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: start}
 	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2), withdrawn)
-	s = s.Given(extended(line, inv1, until)) // paid again; the renewal's invoice is still open
+	s = s.Given(extended(line, inv1, until)) // paid again; the invoice of the next period is still open
 	s.When(credit(1500)).ThenNothing()
 	s.When(extended(line, inv1, until)).Then(arms(line, time.Time{}))
 	s.When(extended(line, inv2, until.AddDate(0, 1, 0))).Then(arms(line, until.AddDate(0, 1, 0).Add(-72*time.Hour)))
@@ -212,7 +214,7 @@ func TestEnded_InvoicesOfServiceNeverGivenAreVoided(t *testing.T) {
 	after(t, prepaid(line), due(line, inv2)).When(ended).Then(void)
 	withdrawn := events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: start}
 	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2), withdrawn)
-	s = s.When(ended).Then(void) // the reopened one was used: it is owed
+	s = s.When(ended).Then(void) // the reopened invoice stays: its service was given
 	after(t, created(line, events.Postpaid, 1500, calendar.Month), due(line, inv1)).When(ended).
 		Then(arms(line, time.Time{}))
 	s.When(credit(5000)).ThenNothing()
@@ -242,7 +244,7 @@ func TestEnded_AnInvoiceDraftedAfterTheEndIsVoided(t *testing.T) {
 	}))
 	postpaid := draft
 	postpaid.PeriodFrom, postpaid.PeriodTo = start, until
-	ended.When(postpaid).ThenNothing() // its period had begun
+	ended.When(postpaid).ThenNothing() // the period had begun
 	ended.When(events.InvoiceDrafted{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 }
 

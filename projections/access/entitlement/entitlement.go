@@ -1,8 +1,8 @@
-// Package entitlement decides who may use the network, how much of it, and says why. It is one pure function of a
-// subscriber's state and an instant, so that read models, endpoints, use cases and the RADIUS server cannot disagree.
+// Package entitlement decides who may use the network, how much of it, and gives the reasons. It is one pure function
+// of a subscriber's state and an instant, so that read models, endpoints, use cases and the RADIUS server always agree.
 //
-// A Reason allows an Access at most. A subscription is entitled to the least that one of its reasons allows, a
-// subscriber to the most that one of the subscriptions is. A new rule is one more reason, added to those of the
+// Each Reason allows at most one Access. A subscription gets the least that its reasons and those of the subscriber
+// allow; a subscriber gets the most that one of the subscriptions has. A new rule is one more reason, either of the
 // subscriber or of one subscription; nothing else changes. Source: docs/rules/access.md#entitlement.
 package entitlement
 
@@ -15,17 +15,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Access is how much of the network somebody may use. More access is the greater value; the zero value is none at all.
-// Values are compared and never stored: one that lies between two others is put between them.
+// Access is a degree of use of the network. A greater value is more access; the zero value is no access. Values are
+// compared and never stored, so a new degree can be inserted between two others.
 type Access int
 
 // The degrees of access.
 const (
-	None Access = iota // is refused, or disconnected
-	Full               // all that the plan gives
+	None Access = iota // refused at sign-in, or disconnected
+	Full               // everything that the plan gives
 )
 
-// String is the word for it in the API.
+// String is the word for the degree in the API.
 func (a Access) String() string {
 	if a == Full {
 		return "full"
@@ -33,47 +33,47 @@ func (a Access) String() string {
 	return "none"
 }
 
-// State is all that the access of one subscriber depends on.
+// State is the whole input of the decision about one subscriber.
 type State struct {
 	SubscriberID  id.Subscriber
 	RegisteredAt  time.Time
 	Block         *Block         // nil = not blocked
-	Subscriptions []Subscription // the answer keeps their order
+	Subscriptions []Subscription // services of the result keep this order
 }
 
-// Block cuts a subscriber off by hand, whatever is paid.
+// Block is an administrative block: no access, even when everything is paid.
 type Block struct {
 	Since   time.Time
-	EventID id.Event // recorded it
+	EventID id.Event // the event that recorded the block
 }
 
-// Standing is where a subscription stands in its life; its words are those of the API. The zero value gives no access.
+// Standing is the state of a subscription's life; its words are those of the API. The zero value gives no access.
 type Standing string
 
-// The standings.
+// The standings, in the order of a subscription's life.
 const (
-	Pending Standing = "pending" // never active so far
+	Pending Standing = "pending" // was never active
 	Active  Standing = "active"
 	Paused  Standing = "paused"
 	Ended   Standing = "ended"
 )
 
-// Subscription is one plan that the subscriber has.
+// Subscription is the part of one subscription that its access depends on. All times are UTC.
 type Subscription struct {
 	ID          id.Subscription
 	Standing    Standing
 	Mode        events.BillingMode
 	CreatedAt   time.Time
-	Since       time.Time  // when it took its standing
+	Since       time.Time  // when the present standing began
 	StartsAt    time.Time  // first instant of the service
 	PaidUntil   time.Time  // first instant that is not paid for; zero before the first paid period
-	OpenInvoice id.Invoice // the oldest one of a period that is due; zero = none
+	OpenInvoice id.Invoice // the oldest unpaid one of a period that is due; zero = none
 }
 
-// Code names a reason. Codes are part of the API.
+// Code names a reason. Codes are part of the API and never change their meaning.
 type Code string
 
-// The codes.
+// The codes; only "paid" and "postpaid" allow access.
 const (
 	CodeBlocked         Code = "blocked"
 	CodeNoSubscription  Code = "no_subscription"
@@ -81,42 +81,42 @@ const (
 	CodePaused          Code = "paused"
 	CodeNotStarted      Code = "not_started"
 	CodeAwaitingPayment Code = "awaiting_payment" // the first period is not paid
-	CodeExpired         Code = "expired"          // what was paid for is over
+	CodeExpired         Code = "expired"          // the paid time is over
 	CodePaid            Code = "paid"
-	CodePostpaid        Code = "postpaid" // is billed while it runs
+	CodePostpaid        Code = "postpaid" // invoiced while it runs
 )
 
-// Reason is one fact that the access follows from.
+// Reason is one fact that decides about access, with the most that it allows.
 type Reason struct {
 	Code   Code
-	Allows Access    // at most
-	Since  time.Time // when it began to hold
+	Allows Access    // at most this
+	Since  time.Time // when it began
 	Cause  Cause
 }
 
-// Cause is the object on which the reason can be looked up.
+// Cause identifies the object that explains a reason.
 type Cause struct {
 	Type string // "event", "subscriber", "subscription" or "invoice"
 	ID   id.Any
 }
 
-// Service is what one subscription comes to.
+// Service is the access of one subscription.
 type Service struct {
 	SubscriptionID id.Subscription
 	Access         Access
 }
 
-// Entitlement is the answer about a subscriber.
+// Entitlement is the result for one subscriber at one instant.
 type Entitlement struct {
-	Access Access // the most that a service has
-	// Reasons of the subscriber come first, then those of each subscription in the order of the state. Each group has
-	// its strongest first: the reason that allows least.
+	Access Access // the most that any service has
+	// Reasons of the subscriber come first, then those of each subscription in the order of the state. In each group
+	// the reason that allows least comes first.
 	Reasons  []Reason
 	Services []Service // one for each subscription, in the order of the state
 }
 
-// Of is what a subscriber is entitled to at an instant. It reads nothing but its arguments, changes none of them, and
-// is safe for concurrent use.
+// Of computes a subscriber's entitlement at an instant. It reads only its arguments, changes none of them, and is safe
+// for concurrent use.
 func Of(s State, at time.Time) Entitlement {
 	common := strongestFirst(ofSubscriber(s))
 	out := Entitlement{Access: None, Reasons: slices.Clone(common)}
@@ -130,7 +130,7 @@ func Of(s State, at time.Time) Entitlement {
 	return out
 }
 
-// ofSubscriber are the reasons that hold for all subscriptions.
+// ofSubscriber returns the reasons that hold for all subscriptions: a block, or having no subscription.
 func ofSubscriber(s State) []Reason {
 	var reasons []Reason
 	if s.Block != nil {
@@ -143,11 +143,11 @@ func ofSubscriber(s State) []Reason {
 	return reasons
 }
 
-// ofSubscription are the reasons of one subscription.
+// ofSubscription returns the reasons of one subscription alone. A new rule about subscriptions adds its reason here.
 func ofSubscription(s Subscription, at time.Time) []Reason { return []Reason{ofStanding(s, at)} }
 
-// ofStanding is the reason that lies in the subscription's life and in what is paid for. What is paid until an instant
-// is no longer paid at that instant; a service starts at its first instant.
+// ofStanding returns the reason that follows from the subscription's life and its payments. The instant PaidUntil is no
+// longer paid for; the instant StartsAt already belongs to the service.
 func ofStanding(s Subscription, at time.Time) Reason {
 	itself := Cause{"subscription", id.Any(s.ID)}
 	owed := itself
@@ -173,13 +173,13 @@ func ofStanding(s Subscription, at time.Time) Reason {
 	return Reason{CodeExpired, None, s.PaidUntil, owed}
 }
 
-// strongestFirst sorts reasons by what they allow, least first; equal ones keep their order.
+// strongestFirst sorts reasons in place, the one that allows least first; equal ones keep their order.
 func strongestFirst(reasons []Reason) []Reason {
 	slices.SortStableFunc(reasons, func(a, b Reason) int { return cmp.Compare(a.Allows, b.Allows) })
 	return reasons
 }
 
-// least is what all of the reasons allow; without any, nothing stands in the way.
+// least is the access that all reasons allow together; Full when there is no reason.
 func least(reasons []Reason) Access {
 	allowed := Full
 	for _, r := range reasons {

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
-// What the cases are about, in the order of its time.
+// The ids and instants of the cases.
 var (
 	who        = id.New[id.Subscriber]()
 	it         = id.New[id.Subscription]()
@@ -27,7 +27,7 @@ var (
 	blocked    = until.Add(-time.Hour)
 )
 
-// subscription is active, prepaid and paid until the end of its first month, but for what edit changes.
+// subscription is active, prepaid and paid until the end of its first month; edit changes that.
 func subscription(edit func(*entitlement.Subscription)) entitlement.Subscription {
 	s := entitlement.Subscription{
 		ID: it, Standing: entitlement.Active, Mode: events.Prepaid, CreatedAt: created, Since: changed,
@@ -42,22 +42,22 @@ func in(standing entitlement.Standing, mode events.BillingMode, open id.Invoice)
 	return subscription(func(s *entitlement.Subscription) { s.Standing, s.Mode, s.OpenInvoice = standing, mode, open })
 }
 
-// unpaid is the subscription before its first paid period.
+// unpaid removes the paid time, as before the first paid period.
 func unpaid(s entitlement.Subscription) entitlement.Subscription {
 	s.PaidUntil = time.Time{}
 	return s
 }
 
-// moment is the smallest step of time.
+// moment is the smallest difference of two instants in Go.
 const moment = time.Nanosecond
 
-// The answers of most cases.
+// The causes of most expected reasons.
 var (
 	itself = entitlement.Cause{Type: "subscription", ID: id.Any(it)}
 	owed   = entitlement.Cause{Type: "invoice", ID: id.Any(invoice)}
 )
 
-// standingCases are a subscription at an instant, and the one reason and the access that it has then.
+// standingCases has a subscription at an instant, with the one reason and the access expected for it.
 var standingCases = map[string]struct {
 	is    entitlement.Subscription
 	at    time.Time
@@ -165,7 +165,7 @@ func TestOf_EachStandingAtEachInstant(t *testing.T) {
 	}
 }
 
-// codes are those of an answer's reasons.
+// codes lists the codes of all reasons, in their order.
 func codes(e entitlement.Entitlement) []entitlement.Code {
 	var list []entitlement.Code
 	for _, r := range e.Reasons {
@@ -236,7 +236,7 @@ func TestOf_TheBestOfSeveralSubscriptionsCountsAndTheirOrderStays(t *testing.T) 
 	}
 }
 
-// instants are drawn from a few hours, so that they often meet.
+// instants draws one of seven full hours, so that two draws are often equal.
 func instants(t *rapid.T, label string) time.Time {
 	return registered.Add(time.Duration(rapid.IntRange(0, 6).Draw(t, label)) * time.Hour)
 }

@@ -1,6 +1,6 @@
 -- +goose Up
--- One row for each set of tables of a projection. Readers use the active one; a building one is filled beside it; a
--- retired one is dropped ten minutes after the switch.
+-- One row for each set of tables of a projection. Readers use the active set. A building set is filled beside it. A
+-- retired set is dropped ten minutes after the switch.
 create table {schema}.projection_versions (
 	name       text   not null,
 	generation int    not null,
@@ -15,7 +15,7 @@ create table {schema}.projection_versions (
 create unique index projection_versions_active on {schema}.projection_versions (name) where state = 'active';
 create unique index projection_versions_building on {schema}.projection_versions (name) where state = 'building';
 
--- What the command line asks of the program that fills the projections.
+-- Requests of the command line to the program that fills the projections, which deletes each when it takes it.
 create table {schema}.projection_requests (
 	name text not null,
 	kind text not null check (kind in ('rebuild', 'retry')),

@@ -1,5 +1,5 @@
-// Package projectiontest checks a projection by its rows: events in, a dump of its tables out, compared with a golden
-// file; the same dump when events come one by one, all at once, or twice.
+// Package projectiontest checks a projection by its rows. It applies a story of events, compares all rows with a golden
+// file, and demands the same rows when the events come one by one, all at once, or twice.
 package projectiontest
 
 import (
@@ -22,27 +22,27 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// update is for every test that uses this package.
+// update is the flag -update of all tests that use this package.
 var update = flag.Bool("update", false, "write the golden files")
 
-// Story is a log of events for a test: a minute apart, with ids and positions that are the same in every run.
+// Story is a log of events for a test. Events are a minute apart; ids and positions are the same in every run.
 type Story struct {
 	meta events.Metadata
 	list []events.Envelope
 }
 
-// NewStory begins a story of an organization at a time. Events are made by an operator.
+// NewStory begins an empty story of an organization. Its first event happens at the time given, caused by an operator.
 func NewStory(org id.Organization, at time.Time) *Story {
 	return &Story{meta: events.Metadata{OrgID: org, Actor: events.Actor{Kind: events.ActorOperator}, At: at.UTC()}}
 }
 
-// With changes the metadata of what follows.
+// With changes the metadata of the events that are added later, for instance the time or the actor.
 func (s *Story) With(change func(*events.Metadata)) *Story {
 	change(&s.meta)
 	return s
 }
 
-// Add lets events happen in a stream.
+// Add appends events to a stream, each one minute after the event before it. Positions count from 1.
 func (s *Story) Add(stream string, list ...events.Event) *Story {
 	for _, e := range list {
 		n := len(s.list) + 1
@@ -58,7 +58,7 @@ func (s *Story) Add(stream string, list ...events.Event) *Story {
 	return s
 }
 
-// revision is the next of a stream.
+// revision counts the events of a stream, which is the revision of its next event.
 func (s *Story) revision(stream string) (next uint64) {
 	for _, e := range s.list {
 		if e.Stream == stream {
@@ -68,11 +68,11 @@ func (s *Story) revision(stream string) (next uint64) {
 	return next
 }
 
-// Events are the story so far.
+// Events returns the story in the order of its positions; the caller must not change the list.
 func (s *Story) Events() []events.Envelope { return s.list }
 
-// Check compares the tables that a story gives with testdata/<name>.golden, and with what other ways of applying it
-// give. `go test -update` writes the file. It gives the filled tables, for queries.
+// Check compares the rows that a story gives with testdata/<name>.golden, and with the rows after other ways of
+// applying it. `go test -update` writes the file. It returns the filled tables, for tests of queries.
 func Check(t *testing.T, p runner.Projection, story *Story) (*postgres.DB, *runner.Scratch) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -95,7 +95,7 @@ func Check(t *testing.T, p runner.Projection, story *Story) (*postgres.DB, *runn
 	return db, together
 }
 
-// wanted leaves out events of types that the projection does not list, as the runner does.
+// wanted drops events of types that the projection does not handle, as the runner does.
 func wanted(p runner.Projection, list []events.Envelope) (handled []events.Envelope) {
 	types := map[string]bool{}
 	for _, name := range p.Handles() {
@@ -109,7 +109,7 @@ func wanted(p runner.Projection, list []events.Envelope) (handled []events.Envel
 	return handled
 }
 
-// fill applies batches of events to new tables.
+// fill creates new tables under a name and applies batches to them, one transaction each.
 func fill(
 	t *testing.T, db *postgres.DB, p runner.Projection, name string, batches ...[]events.Envelope,
 ) *runner.Scratch {
@@ -126,7 +126,7 @@ func fill(
 	return s
 }
 
-// compareGolden compares with the golden file, or writes it.
+// compareGolden compares the rows with the golden file; with -update it writes the file instead.
 func compareGolden(t *testing.T, p runner.Projection, dump string) {
 	t.Helper()
 	path := filepath.Join("testdata", p.Name()+".golden")
@@ -148,7 +148,8 @@ func compareGolden(t *testing.T, p runner.Projection, dump string) {
 	}
 }
 
-// Dump is every row of every table of a schema, in an order of its own.
+// Dump is every row of every table of a schema as JSON, sorted by table and text, so that the order of writing does not
+// matter.
 func Dump(t testing.TB, db *postgres.DB, schema string) string {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -170,8 +171,8 @@ func Dump(t testing.TB, db *postgres.DB, schema string) string {
 	return b.String()
 }
 
-// Prepare has PostgreSQL check every statement against the projection's tables. {schema} stands for them; arguments may
-// have names.
+// Prepare has PostgreSQL check every statement against the projection's tables, without running it. {schema} stands for
+// their schema; arguments may have names.
 func Prepare(t *testing.T, p runner.Projection, statements ...string) {
 	t.Helper()
 	db := pgtest.New(t)

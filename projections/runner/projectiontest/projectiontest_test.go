@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// retired lists archived plans.
+// retired is a projection of archived plans.
 type retired struct{}
 
 func (retired) Name() string           { return "retired" }
@@ -18,18 +18,18 @@ func (retired) Version() int           { return 1 }
 func (retired) Handles() []string      { return []string{events.PlanArchived{}.EventType()} }
 func (retired) TenantTables() []string { return []string{"plans"} }
 
-// DDL is the table.
+// DDL has one table under row-level security.
 func (retired) DDL() string {
 	return `create table {schema}.plans
 		(org_id uuid not null, id uuid primary key, reason text not null, at timestamptz not null)`
 }
 
-// insertSQL upserts a plan.
+// insertSQL replaces the reason when the plan is there already.
 const insertSQL = `
 insert into {schema}.plans values ($1, $2, $3, $4)
 on conflict (id) do update set reason = excluded.reason`
 
-// Apply upserts.
+// Apply queues one statement for the only event handled.
 func (retired) Apply(w *runner.Writes, e events.Envelope) error {
 	p, _ := e.Event.(events.PlanArchived)
 	w.Exec(insertSQL, e.Meta.OrgID, p.PlanID, p.Reason, e.Meta.At)
