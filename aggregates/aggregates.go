@@ -1,6 +1,6 @@
-// Package aggregates says what an aggregate is. Each area below has the rules of its own, as pure functions, and
-// exports them as definitions: billing.Accounts(), subscribers.Plans(). The bus, the test kits and the tools take them
-// from there.
+// Package aggregates defines the parts that every aggregate has. Each area below has its rules as pure functions and
+// exports them as definitions, such as billing.Accounts() and subscribers.Plans(). The bus, the test kits and the tools
+// use these definitions.
 package aggregates
 
 import (
@@ -11,29 +11,30 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Definition is one kind of aggregate. S is its state, whose zero value means "does not exist"; C and E are its sealed
-// interfaces of commands and events. All functions are pure and safe for concurrent use.
+// Definition describes one kind of aggregate. S is its state, whose zero value means "does not exist"; C and E are its
+// sealed interfaces of commands and events. All functions are pure and safe for concurrent use.
 type Definition[S any, C commands.Command, E events.Event] struct {
-	// Category begins the names of its streams: one lower-case word, for ever.
+	// Category begins the names of the aggregate's streams: one lower-case word that never changes.
 	Category string
-	// Commands lists the zero value of every command of the aggregate, each type once: the bus reads stored commands
-	// by it.
+	// Commands lists the zero value of every command of the aggregate, each type once. The bus uses it to decode stored
+	// commands.
 	Commands []C
-	// Missing is the failure for an id that nobody has. Another organization's aggregate is answered with the same, so
-	// that the two cannot be told apart.
+	// Missing is the failure for an id that does not exist. An aggregate of another organization gives the same
+	// failure, so that a caller cannot find out which ids exist.
 	Missing func() error
-	// Evolve applies one recorded fact. It never fails and never judges.
+	// Evolve applies one recorded event. It never fails and never checks a rule.
 	Evolve func(S, E) S
-	// Decide gives the events that the command makes, none when it is so already, or a failure. now is in UTC.
+	// Decide returns the events that the command leads to, or a failure. No events means that the state is already as
+	// asked. now is in UTC.
 	Decide func(s S, c C, now time.Time) ([]E, error)
-	// Owner is the organization that the state belongs to; zero for none yet, or for the platform's own.
+	// Owner is the organization that the state belongs to; zero when there is none yet, or when the platform owns it.
 	Owner func(S) id.Organization
-	// Gone says that the aggregate is over and is answered with Missing to those who read it by its id; nil = never.
+	// Gone reports whether the aggregate has ended; reads by id then answer Missing. nil = an aggregate never ends.
 	Gone func(S) bool
-	// Claims lists the values that the state holds for itself alone; nil = none ever. The bus takes what a new state
-	// adds before it appends, and releases what it drops afterwards.
+	// Claims lists the values that must be unique on the platform and belong to this state; nil = there are none. The
+	// bus takes new claims before it appends and releases dropped ones after it.
 	Claims func(S) []commands.Claim
-	// Close makes the last event of a full period, from which Evolve gives the state that the next one begins with; nil
-	// = the stream stays short by nature.
+	// Close makes the last event of a full period. Evolve turns that event into the first state of the next period. nil
+	// = the stream always stays short and is never closed.
 	Close func(S) E
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// RefusalCategory begins the names of the streams of remembered refusals.
+// RefusalCategory begins the names of the streams of refused writes.
 const RefusalCategory = "refusal"
 
-// RefusalCommand is a command to "refusal-<id>".
+// RefusalCommand is a command to "refusal-<request id>".
 //
 //sumtype:decl
 type RefusalCommand interface {
@@ -21,7 +21,7 @@ type NoteRefusal struct {
 	RefusalID id.Request
 	OrgID     id.Organization // zero on the root host
 	Method    string
-	Route     string // pattern
+	Route     string // pattern, such as "/plans/:id"
 	TargetID  id.Any // id in the path, zero without one
 	Status    int
 	Code      string
@@ -30,10 +30,10 @@ type NoteRefusal struct {
 func (NoteRefusal) CommandName() string { return "audit.NoteRefusal" }
 func (NoteRefusal) refusalCommand()     {}
 
-// Target is the refusal's own stream.
+// Target is a stream with this one refusal, under the id of the request.
 func (c NoteRefusal) Target() Target { return At(RefusalCategory, c.RefusalID) }
 
-// Validate checks form.
+// Validate requires method and route, and a status of 400 to 599.
 func (c NoteRefusal) Validate() error {
 	var f failure.Faults
 	f.Check(c.Method != "", "method", "is required")

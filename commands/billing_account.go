@@ -22,28 +22,29 @@ type AccountCommand interface {
 	accountCommand()
 }
 
-// Limits of what an invoice may hold.
+// Limits of an invoice and of the texts of an account.
 const (
 	MaxInvoiceLines    = 200
-	MaxLineDescription = 200 // characters
-	maxReason          = 500
-	maxTaxBasisPoints  = 10_000
+	MaxLineDescription = 200    // in characters
+	maxReason          = 500    // in characters
+	maxTaxBasisPoints  = 10_000 // 100 percent
 )
 
-// quantityShape is a decimal number as JSON writes it that cannot overflow: up to nine digits and six decimals.
+// quantityShape is a decimal number in JSON's form, with at most nine digits and six decimals, so that no product
+// overflows.
 var quantityShape = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?$`)
 
-// prefixShape is an invoice prefix, or that with a suffix for another type of document ("ACME-CN").
+// prefixShape is an invoice prefix ("ACME"), or a prefix with the suffix of another type of document ("ACME-CN").
 var prefixShape = regexp.MustCompile(`^[A-Z0-9]{2,6}(-[A-Z]{2})?$`)
 
-// LineInput is one charge as it is asked for; net, tax and gross are computed when the invoice is drafted.
+// LineInput is one charge before tax. Net, tax and gross are calculated when the invoice is drafted.
 type LineInput struct {
 	Description string
 	Quantity    string       // decimal number above zero, exact
-	UnitPrice   money.Amount // with or without tax as the rule says; negative for a discount
+	UnitPrice   money.Amount // includes tax when the tax rule is inclusive; negative for a discount
 }
 
-// DraftInvoice makes an invoice that gets its number next. A known invoice id changes nothing. Fails:
+// DraftInvoice creates a draft, which gets its number afterwards. A known invoice id changes nothing. Fails:
 // currency_mismatch, invoice_out_of_range.
 type DraftInvoice struct {
 	SubscriberID   id.Subscriber
@@ -60,26 +61,26 @@ type DraftInvoice struct {
 }
 
 // IssueInvoice makes a draft payable under its number; credit on the account pays it at once. A draft that was voided
-// meanwhile becomes a voided document with that number. Fails: account_not_found, invoice_already_numbered.
+// before becomes a voided document with this number. Fails: account_not_found, invoice_already_numbered.
 type IssueInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
 	Number       string
 }
 
-// VoidInvoice takes back an invoice to which nothing was allocated. Fails: invoice_not_found, invoice_paid,
-// invoice_has_payments, invoice_has_credit_note.
+// VoidInvoice cancels an invoice on which nothing was paid. Fails: invoice_not_found, invoice_paid,
+// invoice_has_payments, invoice_has_credit_note, invoice_archived.
 type VoidInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
 	Reason       string
-	// Number is set when the issue under this number was refused: it is recorded with the voided document
+	// Number is set when the issue under this number was refused. The voided document records it
 	// (docs/rules/billing.md#numbers-without-gaps).
 	Number string
 }
 
-// DraftCreditNote sets aside a part of an invoice to be given back. Fails: invoice_not_found, invoice_not_issued,
-// credit_note_too_large, currency_mismatch.
+// DraftCreditNote reserves a part of an invoice for a credit note. Fails: invoice_not_found, invoice_not_issued,
+// invoice_archived, credit_note_too_large, currency_mismatch.
 type DraftCreditNote struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt
@@ -89,7 +90,7 @@ type DraftCreditNote struct {
 	Prefix       string
 }
 
-// IssueCreditNote gives a drafted note back under its number: first to its own invoice, then as any money on the
+// IssueCreditNote credits a drafted note under its number: on its own invoice first, then like any money on the
 // account. Fails: account_not_found, credit_note_not_found.
 type IssueCreditNote struct {
 	SubscriberID id.Subscriber
@@ -97,8 +98,8 @@ type IssueCreditNote struct {
 	Number       string
 }
 
-// CreditReceipt puts received money on the account, never twice for one receipt. It pays the named invoice, then the
-// oldest due; the rest is credit. Fails: currency_mismatch, receipt_withdrawn.
+// CreditReceipt puts received money on the account, once for each receipt. It pays the named invoice, then the invoices
+// by due date; the rest is credit. Fails: currency_mismatch, receipt_withdrawn, receipt_archived.
 type CreditReceipt struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization
@@ -108,20 +109,20 @@ type CreditReceipt struct {
 	Channel      string
 	Amount       money.Amount
 	PaidAt       time.Time
-	// Move counts how often the receipt had changed hands before: 0 when matched, 1 at its first reattribution, ... It
-	// tells money that comes back to an account from a repeated command.
+	// Move is the number of earlier reattributions: 0 when matched, 1 at the first reattribution. It distinguishes
+	// money that returns to an account from a repeated command.
 	Move int
 }
 
-// WithdrawReceipt takes credited money back: what it paid is due again (docs/rules/money.md#mistakes). Fails:
-// receipt_not_found.
+// WithdrawReceipt takes credited money back; the invoices that it paid are due again (docs/rules/money.md#mistakes).
+// Fails: receipt_not_found, receipt_archived.
 type WithdrawReceipt struct {
 	SubscriberID id.Subscriber
 	ReceiptID    id.Receipt
 	Reason       string
 }
 
-// ReservePrompt makes sure that no second prompt of the amount is open. Fails: payment_in_progress, invoice_not_found,
+// ReservePrompt refuses a second open prompt of the same amount. Fails: payment_in_progress, invoice_not_found,
 // invoice_not_payable, currency_mismatch.
 type ReservePrompt struct {
 	SubscriberID id.Subscriber
@@ -131,7 +132,7 @@ type ReservePrompt struct {
 	Amount       money.Amount
 }
 
-// ReleasePrompt ends a reservation. An unknown one is released already.
+// ReleasePrompt ends a reservation. An unknown one changes nothing.
 type ReleasePrompt struct {
 	SubscriberID id.Subscriber
 	PaymentID    id.Payment
@@ -167,7 +168,7 @@ func (WithdrawReceipt) accountCommand() {}
 func (ReservePrompt) accountCommand()   {}
 func (ReleasePrompt) accountCommand()   {}
 
-// Validate checks form only.
+// Validate checks the form of every line and every tax component.
 func (c DraftInvoice) Validate() error {
 	var f failure.Faults
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
@@ -192,7 +193,7 @@ func (c DraftInvoice) Validate() error {
 	return f.Err()
 }
 
-// check notes the faults of one line.
+// check adds the faults of one line; field is the line's name in them.
 func (l LineInput) check(f *failure.Faults, field string, c money.Currency) {
 	f.Check(l.Description != "", field+".description", "is required")
 	f.Check(utf8.RuneCountInString(l.Description) <= MaxLineDescription, field+".description",
@@ -211,7 +212,7 @@ func (c IssueInvoice) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form only.
+// Validate checks form only. Number may be empty.
 func (c VoidInvoice) Validate() error {
 	var f failure.Faults
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
@@ -220,7 +221,7 @@ func (c VoidInvoice) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form only.
+// Validate checks form only. An amount of zero is valid.
 func (c DraftCreditNote) Validate() error {
 	var f failure.Faults
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
@@ -279,23 +280,23 @@ func (c ReleasePrompt) Validate() error {
 	return f.Err()
 }
 
-// checkReason notes the faults of a reason that a person gives.
+// checkReason requires a reason of at most maxReason characters.
 func checkReason(f *failure.Faults, reason string) {
 	f.Check(reason != "", "reason", "is required")
 	f.Check(utf8.RuneCountInString(reason) <= maxReason, "reason", "must be at most %d characters", maxReason)
 }
 
-// ErrNoAccount is the answer for an account that does not exist, and for another organization's.
+// ErrNoAccount is the failure for an account that does not exist or belongs to another organization.
 func ErrNoAccount() error {
 	return failure.NewNotFound("account_not_found", "There is no such account.")
 }
 
-// ErrNoInvoice is the answer for an invoice that does not exist, and for another organization's.
+// ErrNoInvoice is the failure for an invoice that does not exist or belongs to another organization.
 func ErrNoInvoice() error {
 	return failure.NewNotFound("invoice_not_found", "There is no such invoice.")
 }
 
-// ErrNoCreditNote is the answer for a credit note that does not exist, and for another organization's.
+// ErrNoCreditNote is the failure for a credit note that does not exist or belongs to another organization.
 func ErrNoCreditNote() error {
 	return failure.NewNotFound("credit_note_not_found", "There is no such credit note.")
 }

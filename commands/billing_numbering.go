@@ -14,23 +14,24 @@ type NumberingCommand interface {
 	numberingCommand()
 }
 
-// Types of numbered documents.
+// Types of numbered documents. Each has its own series.
 const (
 	InvoiceDocument    = "invoice"
 	CreditNoteDocument = "credit_note"
 )
 
-// GrantNumber gives a document the next number of its series, for ever; a document that has one keeps it.
+// GrantNumber gives a document the next number of its series, for ever. A document that has a number keeps it.
 type GrantNumber struct {
 	SeriesID     id.Series
 	OrgID        id.Organization
 	Document     string // InvoiceDocument or CreditNoteDocument
-	DocumentID   id.Any
+	DocumentID   id.Any // id of an invoice or a credit note
 	SubscriberID id.Subscriber
 	Prefix       string
 }
 
-// SeriesOf is the series of an organization's documents of a type under a prefix.
+// SeriesOf is the series of one type of document under a prefix; the id is derived from the three, so that it
+// need not be stored.
 func SeriesOf(org id.Organization, document, prefix string) id.Series {
 	return id.Derive[id.Series]("series", org.String(), document, prefix)
 }
@@ -39,7 +40,7 @@ func (GrantNumber) CommandName() string { return "billing.GrantNumber" }
 func (c GrantNumber) Target() Target    { return At(NumberingCategory, c.SeriesID) }
 func (GrantNumber) numberingCommand()   {}
 
-// Validate checks form only.
+// Validate also checks that the series id is the one that SeriesOf gives.
 func (c GrantNumber) Validate() error {
 	var f failure.Faults
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")

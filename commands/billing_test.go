@@ -16,7 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// billingCommands are valid ones, of each that a process or handler makes.
+// billingCommands has one valid example of each command.
 func billingCommands() []commands.Command {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 123, time.UTC)
 	org, who := id.New[id.Organization](), id.New[id.Subscriber]()
@@ -55,7 +55,7 @@ func billingCommands() []commands.Command {
 	}
 }
 
-// Process managers keep their commands as JSON rows.
+// Process managers store their commands as JSON rows.
 func TestBillingCommands_SurviveBeingStored(t *testing.T) {
 	t.Parallel()
 	for _, c := range billingCommands() {

@@ -1,5 +1,4 @@
-// Package commands has everything that can be asked of the system, flat, one file per aggregate, and the arguments of
-// the jobs.
+// Package commands has the commands of all aggregates, one file for each aggregate, and the arguments of the jobs.
 package commands
 
 import (
@@ -8,51 +7,54 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Command asks one aggregate for something. Ids of what it makes are chosen by the caller.
+// Command asks one aggregate for a change. The caller chooses the ids of new things.
 type Command interface {
-	// CommandName is the stable name, "billing.IssueInvoice": the audit log's action, and the key under which a process
-	// manager's command is stored.
+	// CommandName is the stable name, such as "billing.IssueInvoice". The audit log shows it as the action, and stored
+	// commands of processes are found by it.
 	CommandName() string
 	// Target is the aggregate that decides.
 	Target() Target
-	// Validate checks form only: empty, range, syntax. Errors are failure.Malformed or failure.Invalid.
+	// Validate checks form only: empty, range, syntax. Its failures are Malformed or Invalid.
 	Validate() error
 }
 
-// Target names a stream.
+// Target names an aggregate; its stream begins with the first period.
 type Target struct {
 	Category string
 	ID       id.Any
 }
 
-// Stream is "<category>-<uuid>".
+// Stream is "<category>-<uuid>", the stream of the first period.
 func (t Target) Stream() string { return t.Category + "-" + t.ID.String() }
 
-// At makes a target from an id of any kind.
+// At makes a target from an id of any type.
 func At[I ~[16]byte](category string, i I) Target { return Target{category, id.Any(i)} }
 
-// Meta is what the caller knows about a command.
+// Meta has the circumstances of a command. The bus records them with every event.
 type Meta struct {
 	CommandID     id.Command      // required; the same id never acts twice
-	OrgID         id.Organization // on whose behalf; zero for the platform itself
+	OrgID         id.Organization // the organization that the command acts for; zero for the platform itself
 	Actor         events.Actor
-	IP            string // of the caller, "" when there is none
+	IP            string // address of the caller, "" without one; personal
 	RequestID     string
 	CorrelationID string // "" = the command id
-	CausationID   string // event id that caused it, "" when a person did
+	CausationID   string // id of the event that led to the command; "" when a person did
 	Reason        string
-	// ExpectedRevision is the caller's If-Match; nil = none. A mismatch is failure.Stale "stale_revision".
+	// ExpectedRevision is the caller's If-Match; nil = none. Another revision gives failure.Stale with code
+	// stale_revision.
 	ExpectedRevision *uint64
 }
 
-// Claim is a value that may have one owner on the platform. The bus keys it by an HMAC, so personal values do no harm.
+// Claim is a value that only one aggregate on the platform may have. The bus stores an HMAC of the value, so that
+// personal values are safe.
 type Claim struct {
-	Kind  string // e.g. "login_email"
-	Value string // normalised by the aggregate
-	// Code is the failure code when somebody else holds it: "email_taken". Message is shown with it.
+	Kind  string // such as "login_email"
+	Value string // normalized by the aggregate
+	// Code is the failure code when another aggregate has the value, such as "email_taken". Message is its text.
 	Code    string
 	Message string
 }
 
-// ErrNotFound is the answer for what does not exist and has no word of its own, and for another organization's.
+// ErrNotFound is the failure for an aggregate that does not exist or belongs to another organization, when its kind has
+// no code of its own.
 func ErrNotFound() error { return failure.NewNotFound("not_found", "There is no such thing here.") }

@@ -21,7 +21,7 @@ type OrganizationCommand interface {
 	organizationCommand()
 }
 
-// CreateOrganization makes a tenant. Fails: slug_taken, invoice_prefix_taken, organization_exists.
+// CreateOrganization creates a tenant. Fails: slug_taken, invoice_prefix_taken, organization_exists.
 type CreateOrganization struct {
 	OrgID   id.Organization
 	Slug    string
@@ -29,26 +29,26 @@ type CreateOrganization struct {
 	Billing events.BillingSettings
 }
 
-// RenameOrganization changes the display name. Fails: organization_not_found.
+// RenameOrganization changes the display name; the slug never changes. Fails: organization_not_found.
 type RenameOrganization struct {
 	OrgID id.Organization
 	Name  string
 }
 
-// AdoptBillingSettings replaces the billing rules, whole. Fails: organization_not_found, invoice_prefix_taken,
+// AdoptBillingSettings replaces all billing settings. Fails: organization_not_found, invoice_prefix_taken,
 // currency_fixed.
 type AdoptBillingSettings struct {
 	OrgID   id.Organization
 	Billing events.BillingSettings
 }
 
-// SuspendOrganization ends everybody's access at once. Fails: organization_not_found.
+// SuspendOrganization stops the access of all members at once. Fails: organization_not_found.
 type SuspendOrganization struct {
 	OrgID  id.Organization
 	Reason string
 }
 
-// ResumeOrganization undoes a suspension. Fails: organization_not_found.
+// ResumeOrganization ends a suspension. Fails: organization_not_found.
 type ResumeOrganization struct {
 	OrgID  id.Organization
 	Reason string
@@ -66,25 +66,16 @@ func (AdoptBillingSettings) organizationCommand() {}
 func (SuspendOrganization) organizationCommand()  {}
 func (ResumeOrganization) organizationCommand()   {}
 
-// Target is the organization.
-func (c CreateOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
-
-// Target is the organization.
-func (c RenameOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
-
-// Target is the organization.
+func (c CreateOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
+func (c RenameOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 func (c AdoptBillingSettings) Target() Target { return At(OrganizationCategory, c.OrgID) }
+func (c SuspendOrganization) Target() Target  { return At(OrganizationCategory, c.OrgID) }
+func (c ResumeOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 
-// Target is the organization.
-func (c SuspendOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
-
-// Target is the organization.
-func (c ResumeOrganization) Target() Target { return At(OrganizationCategory, c.OrgID) }
-
-// slugForm is a DNS label: RFC 1123 2.1, in lower case.
+// slugForm is a DNS label in lower case (RFC 1123 2.1), because the slug is the first label of the host.
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// reservedSlugs are names that the platform needs on its own domain, or that would deceive.
+// reservedSlugs lists names that the platform needs on its own domain, or that would mislead visitors.
 var reservedSlugs = map[string]bool{
 	"www": true, "api": true, "app": true, "admin": true, "root": true, "portal": true, "mail": true, "smtp": true,
 	"static": true, "assets": true, "cdn": true, "status": true, "help": true, "support": true, "docs": true,
@@ -92,18 +83,18 @@ var reservedSlugs = map[string]bool{
 	"internal": true, "webhooks": true, "acs": true, "radius": true, "ns1": true, "ns2": true, "localhost": true,
 }
 
-// prefixForm is 2 to 6 capitals or digits (docs/rules/billing.md#invoice-numbers). One of them is a capital: an invoice
-// number of digits alone can be the account number or the phone of another organization's customer, whose money it
-// would take on the shared paybill.
+// prefixForm is 2 to 6 capitals or digits (docs/rules/billing.md#invoice-numbers). At least one must be a capital: an
+// invoice number of digits only could be the account number or the phone of another organization's customer, and would
+// take that customer's money on the shared paybill.
 var prefixForm = regexp.MustCompile(`^[A-Z0-9]{2,6}$`)
 
-// hasCapital finds the capital.
+// hasCapital requires the capital.
 var hasCapital = regexp.MustCompile(`[A-Z]`)
 
-// countryForm is the form of ISO 3166-1 alpha-2.
+// countryForm is the form of ISO 3166-1 alpha-2; the code itself is not looked up.
 var countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
 
-// Validate checks the form.
+// Validate checks the slug, the name and all billing settings.
 func (c CreateOrganization) Validate() error {
 	var f failure.Faults
 	f.Check(slugForm.MatchString(c.Slug), "slug",
@@ -115,27 +106,24 @@ func (c CreateOrganization) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form.
+// Validate checks the form of the name.
 func (c RenameOrganization) Validate() error {
 	var f failure.Faults
 	checkName(&f, c.Name)
 	return f.Err()
 }
 
-// Validate checks the form.
+// Validate checks all billing settings.
 func (c AdoptBillingSettings) Validate() error {
 	var f failure.Faults
 	checkBilling(&f, c.Billing)
 	return f.Err()
 }
 
-// Validate checks the form.
 func (c SuspendOrganization) Validate() error { return requireReason(c.Reason) }
+func (c ResumeOrganization) Validate() error  { return requireReason(c.Reason) }
 
-// Validate checks the form.
-func (c ResumeOrganization) Validate() error { return requireReason(c.Reason) }
-
-// requireReason is for actions that somebody will have to explain.
+// requireReason is for actions that a person must justify in the audit log.
 func requireReason(reason string) error {
 	var f failure.Faults
 	f.Check(strings.TrimSpace(reason) != "", "reason", "must say why")
@@ -143,7 +131,7 @@ func requireReason(reason string) error {
 	return f.Err()
 }
 
-// checkName checks an organization's display name.
+// checkName checks a display name, in bytes.
 func checkName(f *failure.Faults, name string) {
 	f.Check(strings.TrimSpace(name) != "", "name", "must not be empty")
 	f.Check(len(name) <= 200, "name", "must have at most 200 bytes")
@@ -168,7 +156,7 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	}
 }
 
-// ErrNoOrganization is the answer for an organization that does not exist, and for another organization's.
+// ErrNoOrganization is the failure for an organization that does not exist, and for a command by another organization.
 func ErrNoOrganization() error {
 	return failure.NewNotFound("organization_not_found", "There is no such organization.")
 }

@@ -17,7 +17,7 @@ type SessionCommand interface {
 	sessionCommand()
 }
 
-// StartSession records a sign-in; its tokens are in the vault.
+// StartSession records a sign-in. The vault has its tokens. Fails: session_exists.
 type StartSession struct {
 	SessionID id.Session
 	UserID    id.User
@@ -26,7 +26,8 @@ type StartSession struct {
 	Method    string // "password" or "otp"
 }
 
-// EndSession ends it, for one of the reasons of events.SessionEnded. Ending an ended session is nothing new.
+// EndSession ends a sign-in, for one of the reasons of events.SessionEnded. An ended session stays as it is. Fails:
+// session_not_found.
 type EndSession struct {
 	SessionID id.Session
 	UserID    id.User
@@ -38,19 +39,16 @@ func (EndSession) CommandName() string   { return "identity.EndSession" }
 func (StartSession) sessionCommand()     {}
 func (EndSession) sessionCommand()       {}
 
-// Target is the session.
 func (c StartSession) Target() Target { return At(SessionCategory, c.SessionID) }
+func (c EndSession) Target() Target   { return At(SessionCategory, c.SessionID) }
 
-// Target is the session.
-func (c EndSession) Target() Target { return At(SessionCategory, c.SessionID) }
-
-// Validate has nothing to check: no part of it is typed by anybody.
+// Validate accepts everything, because the program fills all fields.
 func (StartSession) Validate() error { return nil }
 
-// Validate has nothing to check: no part of it is typed by anybody.
+// Validate accepts everything, because the program fills all fields.
 func (EndSession) Validate() error { return nil }
 
-// ErrNoSession is the answer for a session that does not exist, and for another organization's.
+// ErrNoSession is the failure for a session that does not exist or belongs to another user or organization.
 func ErrNoSession() error {
 	return failure.NewNotFound("session_not_found", "There is no such session.")
 }

@@ -22,10 +22,11 @@ type UserCommand interface {
 	userCommand()
 }
 
-// RegisterUser makes a person who can sign in, with a membership when OrgID is given. Fails: email_taken, user_exists.
+// RegisterUser creates a person who can sign in, with a membership when OrgID is given. Fails: email_taken,
+// user_exists.
 type RegisterUser struct {
 	UserID             id.User
-	Email              personal.Text // as NormalizeEmail leaves it
+	Email              personal.Text // as NormalizeEmail writes it
 	Phone              personal.Text // E.164 or empty
 	FirstName          personal.Text
 	LastName           personal.Text
@@ -35,8 +36,8 @@ type RegisterUser struct {
 	Role               events.Role
 }
 
-// GrantMembership lets a user act in an organization once the user accepts; the names are what the organization knows.
-// Fails: user_not_found, already_member.
+// GrantMembership lets a user act in an organization after the user accepts. Phone and names are those that the
+// organization gave. Fails: user_not_found, already_member.
 type GrantMembership struct {
 	UserID    id.User
 	OrgID     id.Organization
@@ -46,25 +47,25 @@ type GrantMembership struct {
 	LastName  personal.Text
 }
 
-// AcceptMembership is the user's own yes. Fails: user_not_found.
+// AcceptMembership records that the user accepted a pending membership. Fails: user_not_found.
 type AcceptMembership struct {
 	UserID id.User
 	OrgID  id.Organization
 }
 
-// CorrectUser changes name, phone and role of a member, nil = leave. Fails: user_not_found, details_of_shared_user,
+// CorrectUser changes name, phone and role of a member; nil fields stay. Fails: user_not_found, details_of_shared_user,
 // own_role.
 type CorrectUser struct {
 	UserID    id.User
 	OrgID     id.Organization
-	By        id.User // who asks
+	By        id.User // the user who asks
 	Phone     *personal.Text
 	FirstName *personal.Text
 	LastName  *personal.Text
 	Role      *events.Role
 }
 
-// DisableMember ends a user's access to the organization at once. Fails: user_not_found, own_account.
+// DisableMember ends a user's access to one organization at once. Fails: user_not_found, own_account.
 type DisableMember struct {
 	UserID id.User
 	OrgID  id.Organization
@@ -72,13 +73,13 @@ type DisableMember struct {
 	Reason string
 }
 
-// EnableMember undoes DisableMember. Fails: user_not_found.
+// EnableMember ends a DisableMember. Fails: user_not_found.
 type EnableMember struct {
 	UserID id.User
 	OrgID  id.Organization
 }
 
-// RecordPasswordChange notes that the vault has a password of the user's own choice. Fails: user_not_found.
+// RecordPasswordChange records that the user chose a password; the vault has its hash. Fails: user_not_found.
 type RecordPasswordChange struct{ UserID id.User }
 
 func (RegisterUser) CommandName() string         { return "identity.RegisterUser" }
@@ -97,34 +98,22 @@ func (DisableMember) userCommand()        {}
 func (EnableMember) userCommand()         {}
 func (RecordPasswordChange) userCommand() {}
 
-// Target is the user.
-func (c RegisterUser) Target() Target { return At(UserCategory, c.UserID) }
-
-// Target is the user.
-func (c GrantMembership) Target() Target { return At(UserCategory, c.UserID) }
-
-// Target is the user.
-func (c AcceptMembership) Target() Target { return At(UserCategory, c.UserID) }
-
-// Target is the user.
-func (c CorrectUser) Target() Target { return At(UserCategory, c.UserID) }
-
-// Target is the user.
-func (c DisableMember) Target() Target { return At(UserCategory, c.UserID) }
-
-// Target is the user.
-func (c EnableMember) Target() Target { return At(UserCategory, c.UserID) }
-
-// Target is the user.
+func (c RegisterUser) Target() Target         { return At(UserCategory, c.UserID) }
+func (c GrantMembership) Target() Target      { return At(UserCategory, c.UserID) }
+func (c AcceptMembership) Target() Target     { return At(UserCategory, c.UserID) }
+func (c CorrectUser) Target() Target          { return At(UserCategory, c.UserID) }
+func (c DisableMember) Target() Target        { return At(UserCategory, c.UserID) }
+func (c EnableMember) Target() Target         { return At(UserCategory, c.UserID) }
 func (c RecordPasswordChange) Target() Target { return At(UserCategory, c.UserID) }
 
 // NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
 func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// phoneForm is E.164.
+// phoneForm is E.164 with the leading plus.
 var phoneForm = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
-// Validate checks the form.
+// Validate checks the form. A super_admin has no organization; every other user needs the role admin, support or
+// subscriber.
 func (c RegisterUser) Validate() error {
 	var f failure.Faults
 	checkEmail(&f, "email", c.Email.Reveal())
@@ -141,7 +130,7 @@ func (c RegisterUser) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form.
+// Validate checks the form of phone, names and role.
 func (c GrantMembership) Validate() error {
 	var f failure.Faults
 	if !c.Phone.IsZero() {
@@ -153,10 +142,9 @@ func (c GrantMembership) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form.
 func (AcceptMembership) Validate() error { return nil }
 
-// Validate checks the form.
+// Validate checks the form of the fields that are set.
 func (c CorrectUser) Validate() error {
 	var f failure.Faults
 	if c.Phone != nil && !c.Phone.IsZero() {
@@ -174,23 +162,18 @@ func (c CorrectUser) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form.
-func (c DisableMember) Validate() error { return requireReason(c.Reason) }
-
-// Validate checks the form.
-func (EnableMember) Validate() error { return nil }
-
-// Validate checks the form.
+func (c DisableMember) Validate() error      { return requireReason(c.Reason) }
+func (EnableMember) Validate() error         { return nil }
 func (RecordPasswordChange) Validate() error { return nil }
 
-// checkEmail checks a normalised address.
+// checkEmail requires a normalized address of at most 254 bytes.
 func checkEmail(f *failure.Faults, field, text string) {
 	a, err := mail.ParseAddress(text)
 	f.Check(err == nil && a.Address == text && len(text) <= 254 && NormalizeEmail(text) == text, field,
 		"must be an e-mail address")
 }
 
-// checkPersonName checks a part of a person's name.
+// checkPersonName checks a part of a person's name, in bytes; required refuses an empty one.
 func checkPersonName(f *failure.Faults, field, text string, required bool) {
 	f.Check(!required || strings.TrimSpace(text) != "", field, "must not be empty")
 	f.Check(len(text) <= 100, field, "must have at most 100 bytes")
@@ -198,13 +181,13 @@ func checkPersonName(f *failure.Faults, field, text string, required bool) {
 		"must not hold control characters")
 }
 
-// checkStaffRole accepts the roles that an organization can give.
+// checkStaffRole accepts the roles that an organization may give.
 func checkStaffRole(f *failure.Faults, r events.Role) {
 	f.Check(r == events.RoleAdmin || r == events.RoleSupport || r == events.RoleSubscriber, "role",
 		"must be admin, support or subscriber")
 }
 
-// ErrNoUser is the answer for a user that does not exist, and for another organization's.
+// ErrNoUser is the failure for a user who does not exist or is no member of the organization.
 func ErrNoUser() error {
 	return failure.NewNotFound("user_not_found", "There is no such user.")
 }

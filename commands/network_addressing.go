@@ -9,16 +9,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// AddressingCategory is the category of the streams of address plans; their id is the organization's.
+// AddressingCategory begins the names of the streams of address plans; the id is the organization's.
 const AddressingCategory = "addressing"
 
-// The plans that subnets come from. Source: docs/rules/network.md#address-plans.
+// Address plans from which the platform takes subnets. Source: docs/rules/network.md#address-plans.
 var (
 	CustomerPlan   = netip.MustParsePrefix("10.50.0.0/16")
 	ManagementPlan = netip.MustParsePrefix("10.20.0.0/16")
 )
 
-// AddressingCommand is a command to an organization's address plan.
+// AddressingCommand is a command to the address plan of an organization.
 //
 //sumtype:decl
 type AddressingCommand interface {
@@ -26,8 +26,8 @@ type AddressingCommand interface {
 	addressingCommand()
 }
 
-// AllocateAddresses takes a subnet for a service and its place on the router; the answer is in the state
-// (bus.LoadOwned). Wanted may be empty in whole or part. A service that holds another allocation keeps both until
+// AllocateAddresses takes a subnet for a service, and its place on the router. Read the result from the state
+// (bus.LoadOwned). Empty fields of Wanted are completed. A service that holds another allocation keeps both until
 // SettleAddresses. Fails: subnet_overlaps, addresses_exhausted, interface_in_use, device_closed, service_slug_taken
 // (choose another id).
 type AllocateAddresses struct {
@@ -36,26 +36,26 @@ type AllocateAddresses struct {
 	DeviceID  id.Device
 	Binding   events.ServiceBinding
 	Wanted    events.ServiceAddressing
-	Occupied  []string // subnets that the router itself uses for something else, CIDR
+	Occupied  []string // subnets that the router uses for other purposes, CIDR
 }
 
-// SettleAddresses lets a service keep one allocation and gives back those from before it. Later ones are for a change
-// to come; of them it gives back what was allocated before AbandonedBefore. Fails: addresses_not_held.
+// SettleAddresses keeps one allocation of a service and gives back the earlier ones. Later ones belong to a coming
+// change and stay, except those from before AbandonedBefore. Fails: addresses_not_held.
 type SettleAddresses struct {
 	OrgID           id.Organization
 	ServiceID       id.Service
 	Binding         events.ServiceBinding
 	Subnet          string
-	AbandonedBefore time.Time // zero = none
+	AbandonedBefore time.Time // zero = keep all later ones
 }
 
-// ReleaseAddresses gives back all that a service holds.
+// ReleaseAddresses gives back all allocations of a service.
 type ReleaseAddresses struct {
 	OrgID     id.Organization
 	ServiceID id.Service
 }
 
-// CloseAddressingDevice lets a router take no more services. Fails: device_has_services.
+// CloseAddressingDevice refuses further services on a router. Fails: device_has_services.
 type CloseAddressingDevice struct {
 	OrgID    id.Organization
 	DeviceID id.Device
@@ -71,7 +71,7 @@ func (c SettleAddresses) Target() Target       { return At(AddressingCategory, c
 func (c ReleaseAddresses) Target() Target      { return At(AddressingCategory, c.OrgID) }
 func (c CloseAddressingDevice) Target() Target { return At(AddressingCategory, c.OrgID) }
 
-// Validate checks form: what is wanted must agree with itself.
+// Validate checks form: the wanted fields must agree with each other.
 func (c AllocateAddresses) Validate() error {
 	var f failure.Faults
 	checkAddressingTarget(&f, c.OrgID, c.ServiceID)
@@ -109,7 +109,7 @@ func (c CloseAddressingDevice) Validate() error {
 	return f.Err()
 }
 
-// checkAddressingTarget checks that plan and service are named.
+// checkAddressingTarget requires the ids of organization and service.
 func checkAddressingTarget(f *failure.Faults, org id.Organization, service id.Service) {
 	f.Check(!org.IsZero(), "orgId", "is required")
 	f.Check(!service.IsZero(), "serviceId", "is required")

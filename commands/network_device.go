@@ -10,31 +10,31 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// DeviceCategory is the category of the streams of routers.
+// DeviceCategory begins the names of the streams of routers.
 const DeviceCategory = "device"
 
-// Protocols that a router may speak.
+// Protocols of a router: REST, which RouterOS has from 7.1 on, and the binary API.
 const (
 	ProtocolREST = "rest"
 	ProtocolAPI  = "api"
 )
 
-// Defaults and ports of routers. Source: docs/rules/network.md#router-inputs, docs/rules/network.md#api-ports.
+// Default ports of routers. Source: docs/rules/network.md#router-inputs, docs/rules/network.md#api-ports.
 const (
 	DefaultCoAPort = 3799
 	DefaultAPIPort = 80
 )
 
-// Who told the version of the bootstrap script.
-const (
-	BootstrapByReport = "report" // the script called the platform
+// Ways in which the platform learns the version of the bootstrap script.
+const ( // the script called the platform
+	BootstrapByReport = "report" // the platform read it from the router
 	BootstrapByRouter = "router" // read from the router
 )
 
-// TunnelPlan is where the tunnel addresses of routers come from. Source: docs/rules/network.md#address-plans.
+// TunnelPlan is the range of the routers' tunnel addresses. Source: docs/rules/network.md#address-plans.
 var TunnelPlan = netip.MustParsePrefix("10.99.0.0/16")
 
-// TunnelGateway is the concentrator's own address in the tunnel plan.
+// TunnelGateway is the concentrator's own address in TunnelPlan.
 var TunnelGateway = netip.MustParseAddr("10.99.0.1")
 
 // DeviceCommand is a command to one router.
@@ -45,7 +45,7 @@ type DeviceCommand interface {
 	deviceCommand()
 }
 
-// RegisterDevice makes a router known. Fails: device_exists, tunnel_address_taken and tunnel_user_taken (try the next).
+// RegisterDevice creates a router. Fails: device_exists, tunnel_address_taken, tunnel_user_taken (try the next).
 type RegisterDevice struct {
 	DeviceID      id.Device
 	OrgID         id.Organization
@@ -58,75 +58,76 @@ type RegisterDevice struct {
 	ReportRef     id.Secret
 }
 
-// CorrectDevice replaces the details, whole. Fails: device_not_found.
+// CorrectDevice replaces all details. Fails: device_not_found.
 type CorrectDevice struct {
 	DeviceID id.Device
 	Details  events.DeviceDetails
 }
 
-// ReplaceDeviceCredentials adopts other credentials, in the vault already. Fails: device_not_found.
+// ReplaceDeviceCredentials adopts new credentials that the vault already has. Fails: device_not_found.
 type ReplaceDeviceCredentials struct {
 	DeviceID id.Device
 	Kind     events.CredentialKind
 	Ref      id.Secret
 }
 
-// LearnDeviceTransport remembers how the router answers. Fails: device_not_found.
+// LearnDeviceTransport records the protocol by which the router answers. Fails: device_not_found.
 type LearnDeviceTransport struct {
 	DeviceID  id.Device
 	Transport events.DeviceTransport
 }
 
-// MarkDeviceUnreachable reports that its breaker opened. Fails: device_not_found.
+// MarkDeviceUnreachable reports that the router's circuit breaker opened. Fails: device_not_found.
 type MarkDeviceUnreachable struct {
 	DeviceID id.Device
 	Error    string
 }
 
-// MarkDeviceRecovered reports that a health check succeeded. Fails: device_not_found.
+// MarkDeviceRecovered reports that a health check of the router succeeded. Fails: device_not_found.
 type MarkDeviceRecovered struct{ DeviceID id.Device }
 
-// ReportBootstrap reports the version of the script that the router is on. Fails: device_not_found.
+// ReportBootstrap reports the version of the bootstrap script on the router. Fails: device_not_found.
 type ReportBootstrap struct {
 	DeviceID id.Device
 	Version  int
 	By       string
 }
 
-// RequestReboot asks for a reboot; RunID names the attempt. Fails: device_not_found, reboot_in_progress.
+// RequestReboot asks for a reboot; RunID identifies the attempt. Fails: device_not_found, reboot_in_progress.
 type RequestReboot struct {
 	DeviceID id.Device
 	RunID    id.Run
 }
 
-// BeginReboot takes the right to send the command: who gets no change must not send it. Fails: device_not_found.
+// BeginReboot takes the right to send the reboot command. A caller that gets no change must not send it. Fails:
+// device_not_found.
 type BeginReboot struct {
 	DeviceID id.Device
 	RunID    id.Run
 }
 
-// AcceptReboot reports that the router took it, or dropped the connection after it. Fails: device_not_found.
+// AcceptReboot reports that the router took the command, or closed the connection after it. Fails: device_not_found.
 type AcceptReboot struct {
 	DeviceID id.Device
 	RunID    id.Run
 }
 
-// ConfirmReboot reports an uptime that shows the reboot. Fails: device_not_found.
+// ConfirmReboot reports an uptime that proves the reboot. Fails: device_not_found.
 type ConfirmReboot struct {
 	DeviceID      id.Device
 	RunID         id.Run
 	UptimeSeconds int64
 }
 
-// FailReboot reports that the router refused, in its words, or did not come back. Fails: device_not_found.
+// FailReboot reports that the router refused, with its error text, or that it did not come back. Fails:
+// device_not_found.
 type FailReboot struct {
 	DeviceID id.Device
 	RunID    id.Run
 	Message  string
 }
 
-// DecommissionDevice ends it. The address plan must have let it go first (CloseAddressingDevice). Fails:
-// device_not_found.
+// DecommissionDevice ends a router for ever. CloseAddressingDevice must have succeeded before. Fails: device_not_found.
 type DecommissionDevice struct{ DeviceID id.Device }
 
 func (RegisterDevice) CommandName() string           { return "network.RegisterDevice" }
@@ -157,7 +158,7 @@ func (c ConfirmReboot) Target() Target            { return At(DeviceCategory, c.
 func (c FailReboot) Target() Target               { return At(DeviceCategory, c.DeviceID) }
 func (c DecommissionDevice) Target() Target       { return At(DeviceCategory, c.DeviceID) }
 
-// Validate checks form.
+// Validate checks form only. The API credentials may be missing.
 func (c RegisterDevice) Validate() error {
 	var f failure.Faults
 	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
@@ -180,7 +181,7 @@ func (c CorrectDevice) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form: API credentials alone may be taken away.
+// Validate checks form only. Only the API credentials may be removed.
 func (c ReplaceDeviceCredentials) Validate() error {
 	var f failure.Faults
 	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
@@ -220,14 +221,14 @@ func (c ConfirmReboot) Validate() error         { return rebootNamed(c.DeviceID,
 func (c FailReboot) Validate() error            { return rebootNamed(c.DeviceID, c.RunID) }
 func (c DecommissionDevice) Validate() error    { return deviceNamed(c.DeviceID) }
 
-// deviceNamed checks that a router is named.
+// deviceNamed requires the id of a router.
 func deviceNamed(d id.Device) error {
 	var f failure.Faults
 	f.Check(!d.IsZero(), "deviceId", "is required")
 	return f.Err()
 }
 
-// rebootNamed checks that a router and an attempt are named.
+// rebootNamed requires the ids of a router and of an attempt.
 func rebootNamed(d id.Device, run id.Run) error {
 	var f failure.Faults
 	f.Check(!d.IsZero(), "deviceId", "is required")
@@ -235,13 +236,13 @@ func rebootNamed(d id.Device, run id.Run) error {
 	return f.Err()
 }
 
-// Longest texts of a device.
+// Limits of a device's texts: the name in characters, the address in bytes.
 const (
 	maxDeviceName        = 64
 	maxManagementAddress = 255
 )
 
-// checkDevice checks the form of what an operator says about a router.
+// checkDevice checks the form of the details that an operator enters.
 func checkDevice(f *failure.Faults, d events.DeviceDetails) {
 	f.Check(strings.TrimSpace(d.Name) != "" && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name",
 		"must have 1 to %d characters", maxDeviceName)
@@ -255,10 +256,10 @@ func checkDevice(f *failure.Faults, d events.DeviceDetails) {
 		"managementAddress", "must be a host, or host:port")
 }
 
-// isPort tells whether a number is a port of TCP or UDP.
+// isPort reports whether a number is a port of TCP or UDP.
 func isPort(n int) bool { return n > 0 && n <= 65535 }
 
-// hasControl tells whether a text has control characters, which do harm in scripts and comments of a router.
+// hasControl reports whether a text has control characters, which would break scripts and comments on a router.
 func hasControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 func (RegisterDevice) deviceCommand()           {}
@@ -275,7 +276,7 @@ func (ConfirmReboot) deviceCommand()            {}
 func (FailReboot) deviceCommand()               {}
 func (DecommissionDevice) deviceCommand()       {}
 
-// ErrNoDevice is the answer for a device that does not exist, and for another organization's.
+// ErrNoDevice is the failure for a device that does not exist or belongs to another organization.
 func ErrNoDevice() error {
 	return failure.NewNotFound("device_not_found", "There is no such device.")
 }

@@ -17,16 +17,16 @@ import (
 const (
 	maxInterfaceName = 63
 	maxVlanID        = 4094
-	maxGarden        = 250 // entries of each list: a domain is two resources on the router
+	maxGarden        = 250 // entries in each list; a domain makes two resources on the router
 	minSubnetBits    = 8   // the largest subnet
-	maxSubnetBits    = 30  // the smallest one with room for a gateway and a customer
+	maxSubnetBits    = 30  // the smallest subnet with room for a gateway and a customer
 )
 
-// domainShape is a host name with an optional leading wildcard, lower case.
+// domainShape is a host name in lower case, with an optional leading wildcard.
 var domainShape = regexp.MustCompile(
 	`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// CheckBinding notes what is wrong with type, interface and VLAN.
+// CheckBinding adds the faults of type, interface and VLAN.
 func CheckBinding(f *failure.Faults, b events.ServiceBinding) {
 	f.Check(b.Type == events.ServicePPPoE || b.Type == events.ServiceHotspot || b.Type == events.ServiceCPEManagement,
 		"type", "must be pppoe, hotspot or cpe-management")
@@ -36,8 +36,8 @@ func CheckBinding(f *failure.Faults, b events.ServiceBinding) {
 	f.Check(b.VlanID >= 0 && b.VlanID <= maxVlanID, "vlanId", "must be from 1 to %d", maxVlanID)
 }
 
-// CheckAddressing notes what is wrong with an IPv4 plan. A field that is empty is a fault only when nothing else is:
-// what CompleteAddressing could not derive follows from the fault of another field.
+// CheckAddressing adds the faults of an IPv4 plan. An empty field is a fault only when there is no other one, because
+// CompleteAddressing leaves a field empty when another field is wrong.
 func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 	subnet, err := netip.ParsePrefix(a.Subnet)
 	switch {
@@ -54,7 +54,7 @@ func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 		f.Add("subnet", "must be from /%d to /%d", minSubnetBits, maxSubnetBits)
 		return
 	case !isUsable(subnet):
-		f.Add("subnet", "must not overlap loopback, link-local, multicast or the tunnel's %s", TunnelPlan)
+		f.Add("subnet", "must not overlap loopback, link-local, multicast or the management tunnel %s", TunnelPlan)
 		return
 	}
 	var own failure.Faults
@@ -62,7 +62,7 @@ func CheckAddressing(f *failure.Faults, a events.ServiceAddressing) {
 	*f = append(*f, own...)
 }
 
-// checkHosts notes what is wrong with gateway and pool in a subnet.
+// checkHosts adds the faults of gateway and pool within the subnet.
 func checkHosts(f *failure.Faults, a events.ServiceAddressing, subnet netip.Prefix) {
 	gateway := checkHost(f, "gateway", a.Gateway, subnet)
 	start, end := checkHost(f, "poolStart", a.PoolStart, subnet), checkHost(f, "poolEnd", a.PoolEnd, subnet)
@@ -83,7 +83,8 @@ func checkHosts(f *failure.Faults, a events.ServiceAddressing, subnet netip.Pref
 	f.Check(!inside, "gateway", "must not be inside the pool")
 }
 
-// checkHost reads an address and notes when it is not one of the subnet's hosts; none is none.
+// checkHost parses an address and adds a fault unless it is a host of the subnet. An empty text gives the zero address
+// without a fault.
 func checkHost(f *failure.Faults, field, text string, subnet netip.Prefix) netip.Addr {
 	if text == "" {
 		return netip.Addr{}
@@ -100,13 +101,13 @@ func checkHost(f *failure.Faults, field, text string, subnet netip.Prefix) netip
 	return address
 }
 
-// unusable are the subnets that no service may overlap.
+// unusable lists the ranges that no service may overlap.
 var unusable = []netip.Prefix{
 	TunnelPlan, netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"),
 	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/3"),
 }
 
-// isUsable tells whether customers may be in a subnet.
+// isUsable reports whether customers may have addresses in the subnet.
 func isUsable(subnet netip.Prefix) bool {
 	return !slices.ContainsFunc(unusable, subnet.Overlaps)
 }
@@ -119,8 +120,8 @@ func Broadcast(subnet netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// CompleteAddressing fills what is empty from the subnet: the first host as gateway, the longer side of it as pool.
-// Without a valid subnet it gives back what it got.
+// CompleteAddressing fills the empty fields from the subnet: the first host as gateway, and the larger side of the
+// gateway as pool. Without a valid subnet it changes nothing.
 func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 	subnet, err := netip.ParsePrefix(a.Subnet)
 	if err != nil || !subnet.Addr().Is4() || subnet.Bits() > maxSubnetBits || subnet.Masked() != subnet {
@@ -130,9 +131,9 @@ func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 	if a.Gateway == "" {
 		a.Gateway = first.String()
 		if a.PoolStart == first.String() {
-			a.Gateway = last.String() // the pool was given from the first host on
+			a.Gateway = last.String() // the given pool begins at the first host
 		}
-		if a.Gateway == a.PoolEnd {
+		if a.Gateway == a.PoolEnd { // and ends at the last one: no host is left
 			a.Gateway = "" // and to the last: no host is left
 		}
 	}
@@ -142,7 +143,7 @@ func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 	}
 	from, to := gateway.Next(), last
 	before := below(first, gateway) > below(gateway, last)
-	if given := cmp.Or(a.PoolStart, a.PoolEnd); given != "" { // the side of what is given
+	if given := cmp.Or(a.PoolStart, a.PoolEnd); given != "" { // the pool lies on the side of the given bound
 		bound, err := netip.ParseAddr(given)
 		before = err != nil || bound.Compare(gateway) <= 0
 	}
@@ -158,13 +159,13 @@ func CompleteAddressing(a events.ServiceAddressing) events.ServiceAddressing {
 	return a
 }
 
-// below is how many addresses b is above a.
+// below is the number of addresses from a up to b.
 func below(a, b netip.Addr) uint32 {
 	x, y := a.As4(), b.As4()
 	return binary.BigEndian.Uint32(y[:]) - binary.BigEndian.Uint32(x[:])
 }
 
-// CheckWalledGarden notes what is wrong with a walled garden; only a hotspot has one.
+// CheckWalledGarden adds the faults of a walled garden. Only a hotspot may have one.
 func CheckWalledGarden(f *failure.Faults, t events.ServiceType, w events.WalledGarden) {
 	if t != events.ServiceHotspot {
 		f.Check(len(w.Domains) == 0 && len(w.Addresses) == 0, "walledGarden", "belongs to type hotspot")
@@ -180,15 +181,16 @@ func CheckWalledGarden(f *failure.Faults, t events.ServiceType, w events.WalledG
 		normal, ok := normalAddress(a)
 		f.Check(ok && normal == a, "walledGarden.addresses", "%q is not an IPv4 address or subnet", a)
 	}
-	f.Check(isSortedSet(w.Domains) && isSortedSet(w.Addresses), "walledGarden", "has entries twice")
+	f.Check(isSortedSet(w.Domains) && isSortedSet(w.Addresses), "walledGarden",
+		"must have each entry once, in order")
 }
 
-// isSortedSet tells whether a list is sorted and has nothing twice.
+// isSortedSet reports whether a list is sorted and has no entry twice.
 func isSortedSet(list []string) bool {
 	return slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list)
 }
 
-// NormalWalledGarden is the form that commands want: trimmed, lower case, sorted, once each.
+// NormalWalledGarden returns the form that commands require: trimmed, lower case, sorted, each entry once.
 func NormalWalledGarden(w events.WalledGarden) events.WalledGarden {
 	var out events.WalledGarden
 	for _, d := range w.Domains {
@@ -204,8 +206,8 @@ func NormalWalledGarden(w events.WalledGarden) events.WalledGarden {
 	return out
 }
 
-// normalAddress writes an IPv4 address or prefix as a router does: a /32 is bare, host bits are gone. What is neither
-// comes back as it was.
+// normalAddress writes an IPv4 address or prefix as a router does: a /32 without its length, a prefix without host
+// bits. ok is false for any other text, which is returned unchanged.
 func normalAddress(text string) (normal string, ok bool) {
 	if address, err := netip.ParseAddr(text); err == nil && address.Is4() {
 		return address.String(), true

@@ -10,7 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// TestCheckAddressing_NamesWhatWasGivenAndNothingDerived: a caller cannot mend a field that follows from another one.
+// TestCheckAddressing_NamesWhatWasGivenAndNothingDerived: a fault names a field of the caller, because a caller cannot
+// correct a derived one.
 func TestCheckAddressing_NamesWhatWasGivenAndNothingDerived(t *testing.T) {
 	t.Parallel()
 	const subnet = "10.61.0.0/24"

@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// ReconcileCategory is the category of the streams of runs of writes to routers.
+// ReconcileCategory begins the names of the streams of runs of writes to routers.
 const ReconcileCategory = "reconcile"
 
 // ReconcileCommand is a command to one run of writes.
@@ -17,7 +17,7 @@ type ReconcileCommand interface {
 	reconcileCommand()
 }
 
-// RequestReconcile asks for a run over a device or its firewall; a process starts the job. Fails: run_exists.
+// RequestReconcile asks for a run over a device or its firewall. A process then starts the job. Fails: run_exists.
 type RequestReconcile struct {
 	RunID    id.Run
 	OrgID    id.Organization
@@ -25,28 +25,28 @@ type RequestReconcile struct {
 	Kind     events.ReconcileKind // device or firewall
 }
 
-// StartReconcile begins a run; again after a crash it goes on. Fails: run_finished.
+// StartReconcile begins a run. After a crash it is sent again and changes nothing. Fails: run_finished.
 type StartReconcile struct {
 	RunID     id.Run
 	OrgID     id.Organization
 	DeviceID  id.Device
 	ServiceID id.Service // zero for a whole device
 	Kind      events.ReconcileKind
-	By        events.Actor // who asked
+	By        events.Actor // the actor who asked for the run
 }
 
-// PlanWrites announces the writes that are about to be sent, instead of all announced before. Secret values are masked
-// already. Fails: run_not_found, run_finished.
+// PlanWrites announces the writes that follow, in place of all announced before. Secret values are masked already.
+// Fails: run_not_found, run_finished.
 type PlanWrites struct {
 	RunID id.Run
 	Steps []events.RouterStep
 }
 
-// RecordWrite reports a write that the router took. Found: its answer was lost, the router was found to have it. Fails:
-// run_not_found, run_finished.
+// RecordWrite reports a write that the router took. Found means that its answer was lost and the write was seen at the
+// next read. Fails: run_not_found, run_finished.
 type RecordWrite struct {
 	RunID     id.Run
-	ServiceID id.Service // zero for what belongs to no service
+	ServiceID id.Service // zero: the service of the run
 	Step      events.RouterStep
 	Found     bool
 }
@@ -125,7 +125,7 @@ func (PlanWrites) reconcileCommand()       {}
 func (RecordWrite) reconcileCommand()      {}
 func (FinishReconcile) reconcileCommand()  {}
 
-// ErrNoRun is the answer for a run that does not exist, and for another organization's.
+// ErrNoRun is the failure for a run that does not exist or belongs to another organization.
 func ErrNoRun() error {
 	return failure.NewNotFound("run_not_found", "There is no such run.")
 }

@@ -6,22 +6,22 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// DeviceSecretPurpose is the vault's purpose of a router's secret of a kind.
+// DeviceSecretPurpose is the purpose under which the vault seals a router's secret of this kind.
 func DeviceSecretPurpose(kind events.CredentialKind) string { return "device_" + string(kind) }
 
-// DeviceAPICredentials is what a device's API reference refers to in the vault, as JSON.
+// DeviceAPICredentials is the JSON that the vault has under a device's API reference.
 type DeviceAPICredentials struct {
 	Username string `json:"username"`
 	Password string `json:"password"`
 }
 
-// String hides the password.
+// String hides user and password from every format verb.
 func (DeviceAPICredentials) String() string { return "device API credentials" }
 
-// GoString hides the password.
+// GoString hides user and password from %#v.
 func (DeviceAPICredentials) GoString() string { return "device API credentials" }
 
-// LogValue hides the password.
+// LogValue hides user and password from the log.
 func (DeviceAPICredentials) LogValue() slog.Value {
 	return slog.StringValue("device API credentials")
 }

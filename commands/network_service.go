@@ -6,10 +6,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// ServiceCategory is the category of the streams of network services.
+// ServiceCategory begins the names of the streams of services on routers.
 const ServiceCategory = "nasservice"
 
-// Operations in which a router may fail.
+// Operations on a router that can fail. A failure report names one.
 const (
 	OperationConnect = "connect"
 	OperationRead    = "read"
@@ -20,7 +20,7 @@ const (
 	OperationMove    = "move"
 )
 
-// ServiceCommand is a command to one network service.
+// ServiceCommand is a command to one service on a router.
 //
 //sumtype:decl
 type ServiceCommand interface {
@@ -28,7 +28,7 @@ type ServiceCommand interface {
 	serviceCommand()
 }
 
-// RequestService makes a service; it holds its addresses already (AllocateAddresses). Fails: service_exists.
+// RequestService creates a service whose addresses are allocated already (AllocateAddresses). Fails: service_exists.
 type RequestService struct {
 	ServiceID    id.Service
 	OrgID        id.Organization
@@ -38,67 +38,68 @@ type RequestService struct {
 	WalledGarden events.WalledGarden
 }
 
-// ChangeNasService states the whole desired service, as long as that disconnects nobody: another binding has to be said
-// again as ConfirmNasServiceChange. Fails: service_not_found, service_removing, confirmation_required.
+// ChangeNasService states the whole desired service. It refuses a change of the binding, which disconnects customers
+// and needs ConfirmNasServiceChange. Fails: service_not_found, service_removing, confirmation_required.
 type ChangeNasService struct {
 	ServiceID        id.Service
 	Binding          events.ServiceBinding
 	Addressing       events.ServiceAddressing
 	WalledGarden     events.WalledGarden
-	AffectedSessions int // up at the moment, for the refusal
+	AffectedSessions int // sessions now; named in the refusal
 }
 
-// ConfirmNasServiceChange states the whole desired service, by somebody who accepts that customers are disconnected. It
-// does what ChangeNasService does where nobody is. Fails: service_not_found, service_removing.
+// ConfirmNasServiceChange states the whole desired service and accepts that customers are disconnected. Without a
+// change of the binding it does the same as ChangeNasService. Fails: service_not_found, service_removing.
 type ConfirmNasServiceChange struct {
 	ServiceID        id.Service
 	Binding          events.ServiceBinding
 	Addressing       events.ServiceAddressing
 	WalledGarden     events.WalledGarden
-	AffectedSessions int // up at the moment, for the record
+	AffectedSessions int // sessions now; recorded with the change
 }
 
-// ReconcileService asks to go on with what is unfinished, or to apply again. Fails: service_not_found.
+// ReconcileService continues unfinished work, or applies the service again. Fails: service_not_found.
 type ReconcileService struct {
 	ServiceID id.Service
 	RunID     id.Run
 }
 
-// RequestRemoval asks that the service goes. Needs Confirmed while sessions are up. Fails: service_not_found,
-// confirmation_required.
+// RequestRemoval asks for the removal of the service. It needs Confirmed while sessions are up. Fails:
+// service_not_found, confirmation_required.
 type RequestRemoval struct {
 	ServiceID        id.Service
 	Confirmed        bool
 	AffectedSessions int
 }
 
-// ReportApplied reports that the router was read back and is as desired. Fails: service_not_found.
+// ReportApplied reports that the router was read again and is as desired. Fails: service_not_found.
 type ReportApplied struct {
 	ServiceID  id.Service
 	RunID      id.Run
 	Generation int // the desired state that was applied
 }
 
-// ReportTornDown reports that the old resources of a re-creation are gone. Fails: service_not_found.
+// ReportTornDown reports that the old resources of a re-creation are removed. Fails: service_not_found.
 type ReportTornDown struct {
 	ServiceID  id.Service
 	RunID      id.Run
 	Generation int
 }
 
-// ReportServiceFailure reports what stopped a run. Fails: service_not_found.
+// ReportServiceFailure reports the error that stopped a run. Fails: service_not_found.
 type ReportServiceFailure struct {
 	ServiceID  id.Service
 	RunID      id.Run
 	Generation int
-	Phase      string // events.PhaseApply, ...
+	Phase      string // events.PhaseApply, PhaseTeardown or PhaseRemoval
 	Path       string
 	Operation  string
-	Message    string // the router's, word for word
-	Refused    bool   // the router answered no; else it may be tried again
+	Message    string // the router's error text, unchanged
+	Refused    bool   // the router refused; false means that a later try may succeed
 }
 
-// ReportDrift reports the difference that a check found; no resources means none. Fails: service_not_found.
+// ReportDrift reports the difference that a check found; empty Resources mean that there is none. Fails:
+// service_not_found.
 type ReportDrift struct {
 	ServiceID  id.Service
 	Generation int // the desired state that was compared
@@ -106,8 +107,8 @@ type ReportDrift struct {
 	Resources  []events.DriftedResource
 }
 
-// ReportRemoved reports that nothing of the service is left. Abandoned: the router was not reached and is given up.
-// Fails: service_not_found, removal_not_requested.
+// ReportRemoved reports that the router has no resources of the service. Abandoned means that the router was not
+// reached and the removal was given up. Fails: service_not_found, removal_not_requested.
 type ReportRemoved struct {
 	ServiceID id.Service
 	RunID     id.Run
@@ -136,7 +137,7 @@ func (c ReportServiceFailure) Target() Target    { return At(ServiceCategory, c.
 func (c ReportDrift) Target() Target             { return At(ServiceCategory, c.ServiceID) }
 func (c ReportRemoved) Target() Target           { return At(ServiceCategory, c.ServiceID) }
 
-// Validate checks form: the IPv4 plan must agree with itself, whatever router it is for.
+// Validate checks form: the fields of the IPv4 plan must agree with each other. It does not look at the router.
 func (c RequestService) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
@@ -146,7 +147,7 @@ func (c RequestService) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form, as RequestService does.
+// Validate checks form like RequestService.
 func (c ChangeNasService) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
@@ -155,7 +156,7 @@ func (c ChangeNasService) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form, as ChangeNasService does.
+// Validate checks form like ChangeNasService.
 func (c ConfirmNasServiceChange) Validate() error { return ChangeNasService(c).Validate() }
 
 // Validate checks form.
@@ -175,7 +176,7 @@ func (c ReportServiceFailure) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form.
+// Validate requires a hash for a difference.
 func (c ReportDrift) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
@@ -188,14 +189,14 @@ func (c ReportApplied) Validate() error  { return serviceNamed(c.ServiceID) }
 func (c ReportTornDown) Validate() error { return serviceNamed(c.ServiceID) }
 func (c ReportRemoved) Validate() error  { return serviceNamed(c.ServiceID) }
 
-// serviceNamed checks that a service is named.
+// serviceNamed requires the id of a service.
 func serviceNamed(s id.Service) error {
 	var f failure.Faults
 	f.Check(!s.IsZero(), "serviceId", "is required")
 	return f.Err()
 }
 
-// checkService checks the form of a whole service.
+// checkService checks the form of all parts of a service.
 func checkService(f *failure.Faults, b events.ServiceBinding, a events.ServiceAddressing, w events.WalledGarden) {
 	CheckBinding(f, b)
 	CheckAddressing(f, a)
@@ -213,13 +214,13 @@ func (ReportServiceFailure) serviceCommand()    {}
 func (ReportDrift) serviceCommand()             {}
 func (ReportRemoved) serviceCommand()           {}
 
-// ErrNoService is the answer for a service that does not exist, and for another organization's.
+// ErrNoService is the failure for a service that does not exist or belongs to another organization.
 func ErrNoService() error {
 	return failure.NewNotFound("service_not_found", "There is no such service.")
 }
 
-// ErrConfirmationRequired is the answer to what would disconnect customers and was not confirmed. Their number stands
-// in the message and, for programs, beside it.
+// ErrConfirmationRequired is the failure of an unconfirmed change that would disconnect customers. The number of
+// sessions is in the message and, for programs, in the field affectedSessions.
 func ErrConfirmationRequired(sessions int) error {
 	return failure.NewConflict("confirmation_required", "This disconnects %d users. Repeat it with confirm=true.",
 		sessions).With("affectedSessions", sessions)

@@ -8,35 +8,35 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// GatewayCategory is the category of the streams of payment gateway settings; their id is the organization's.
+// GatewayCategory begins the names of the streams of payment gateway settings; the id is the organization's.
 const GatewayCategory = "gateway"
 
-// Environments of the provider.
+// Environments of the provider. Only production moves real money.
 const (
 	EnvironmentSandbox    = "sandbox"
 	EnvironmentProduction = "production"
 )
 
-// GatewayCredentials is what a CredentialsRef refers to in the vault, as JSON, with purpose GatewayCredentialsPurpose.
+// GatewayCredentials is the JSON that the vault has under a CredentialsRef, with the purpose GatewayCredentialsPurpose.
 type GatewayCredentials struct {
 	ConsumerKey    string `json:"consumerKey"`
 	ConsumerSecret string `json:"consumerSecret"`
 	Passkey        string `json:"passkey"`
 }
 
-// GatewayCredentialsPurpose is the vault's purpose of GatewayCredentials.
+// GatewayCredentialsPurpose is the purpose under which the vault seals GatewayCredentials.
 const GatewayCredentialsPurpose = "payment_credentials"
 
-// String hides the secrets.
+// String hides the secrets from every format verb.
 func (GatewayCredentials) String() string { return "payment credentials" }
 
-// GoString hides the secrets.
+// GoString hides the secrets from %#v.
 func (GatewayCredentials) GoString() string { return "payment credentials" }
 
-// LogValue hides the secrets.
+// LogValue hides the secrets from the log.
 func (GatewayCredentials) LogValue() slog.Value { return slog.StringValue("payment credentials") }
 
-// GatewayCommand is a command to an organization's payment gateway settings.
+// GatewayCommand is a command to the payment gateway settings of an organization.
 //
 //sumtype:decl
 type GatewayCommand interface {
@@ -44,7 +44,7 @@ type GatewayCommand interface {
 	gatewayCommand()
 }
 
-// ConfigureGateway adopts settings whole. Secrets are in the vault already. Fails: shortcode_taken.
+// ConfigureGateway replaces all settings. The vault has the secrets already. Fails: shortcode_taken.
 type ConfigureGateway struct {
 	OrgID                 id.Organization
 	Direct                bool
@@ -54,8 +54,8 @@ type ConfigureGateway struct {
 	RejectUnknownAccounts bool
 }
 
-// RegisterGateway reports that token and URL registration of this shortcode succeeded with these credentials. Fails:
-// gateway_not_found.
+// RegisterGateway reports that the provider gave a token and registered the addresses for this shortcode with these
+// credentials. Fails: gateway_not_found.
 type RegisterGateway struct {
 	OrgID          id.Organization
 	Environment    string
@@ -63,7 +63,8 @@ type RegisterGateway struct {
 	CredentialsRef id.Secret
 }
 
-// FailGatewayRegistration reports why they did not, in the provider's words. Fails: gateway_not_found.
+// FailGatewayRegistration reports why the registration failed, with the provider's error text. Fails:
+// gateway_not_found.
 type FailGatewayRegistration struct {
 	OrgID          id.Organization
 	Environment    string
@@ -72,28 +73,18 @@ type FailGatewayRegistration struct {
 	Error          string
 }
 
-// shortcodeShape is a paybill or till number.
+// shortcodeShape is a paybill or till number: 5 to 7 digits.
 var shortcodeShape = regexp.MustCompile(`^[0-9]{5,7}$`)
 
-// CommandName is the stable name.
-func (ConfigureGateway) CommandName() string { return "payments.ConfigureGateway" }
-
-// CommandName is the stable name.
-func (RegisterGateway) CommandName() string { return "payments.RegisterGateway" }
-
-// CommandName is the stable name.
+func (ConfigureGateway) CommandName() string        { return "payments.ConfigureGateway" }
+func (RegisterGateway) CommandName() string         { return "payments.RegisterGateway" }
 func (FailGatewayRegistration) CommandName() string { return "payments.FailGatewayRegistration" }
 
-// Target is the organization's settings.
-func (c ConfigureGateway) Target() Target { return At(GatewayCategory, c.OrgID) }
-
-// Target is the organization's settings.
-func (c RegisterGateway) Target() Target { return At(GatewayCategory, c.OrgID) }
-
-// Target is the organization's settings.
+func (c ConfigureGateway) Target() Target        { return At(GatewayCategory, c.OrgID) }
+func (c RegisterGateway) Target() Target         { return At(GatewayCategory, c.OrgID) }
 func (c FailGatewayRegistration) Target() Target { return At(GatewayCategory, c.OrgID) }
 
-// Validate checks form: direct mode needs a shortcode and credentials, centralized mode has none.
+// Validate checks form: direct mode needs a shortcode and credentials, centralized mode must have neither.
 func (c ConfigureGateway) Validate() error {
 	var f failure.Faults
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
@@ -108,13 +99,10 @@ func (c ConfigureGateway) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form.
-func (c RegisterGateway) Validate() error { return gatewayOf(c.OrgID) }
-
-// Validate checks form.
+func (c RegisterGateway) Validate() error         { return gatewayOf(c.OrgID) }
 func (c FailGatewayRegistration) Validate() error { return gatewayOf(c.OrgID) }
 
-// gatewayOf checks that an organization is named.
+// gatewayOf requires the id of an organization.
 func gatewayOf(o id.Organization) error {
 	var f failure.Faults
 	f.Check(!o.IsZero(), "orgId", "is required")
@@ -125,7 +113,7 @@ func (ConfigureGateway) gatewayCommand()        {}
 func (RegisterGateway) gatewayCommand()         {}
 func (FailGatewayRegistration) gatewayCommand() {}
 
-// ErrNoGateway is the answer for a gateway that does not exist, and for another organization's.
+// ErrNoGateway is the failure for an organization that never configured a gateway.
 func ErrNoGateway() error {
-	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured.")
+	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured. Configure one first.")
 }

@@ -5,42 +5,34 @@ import "github.com/lastmile-isp/lastmile/internal/id"
 // SubmitPrompt sends the prompt of an attempt to the provider, once.
 type SubmitPrompt struct {
 	PaymentID id.Payment `json:"paymentId"`
-	Position  uint64     `json:"position"` // of the attempt's first event: read models must have it
+	Position  uint64     `json:"position"` // of the attempt's first event; read models must have reached it
 }
 
-// QueryPrompt asks the provider what became of a prompt.
+// QueryPrompt asks the provider for the outcome of a prompt.
 type QueryPrompt struct {
 	PaymentID id.Payment `json:"paymentId"`
-	Position  uint64     `json:"position"` // of the latest event about the prompt; 0 = as it stands
+	Position  uint64     `json:"position"` // of the latest event about the prompt; 0 = do not wait
 }
 
-// FindPayer looks for the owner of a receipt's money.
+// FindPayer looks for the subscriber whose money a receipt is.
 type FindPayer struct {
 	ReceiptID id.Receipt `json:"receiptId"`
-	Position  uint64     `json:"position"` // of the sighting: the read models must have it
+	Position  uint64     `json:"position"` // of the sighting; read models must have reached it
 }
 
-// RegisterShortcode gets a token and registers the C2B addresses of an organization's own shortcode.
+// RegisterShortcode gets a token and registers the C2B addresses of an organization's own shortcode at the provider.
 type RegisterShortcode struct {
 	OrgID          id.Organization `json:"orgId"`
 	CredentialsRef id.Secret       `json:"credentialsRef"`
-	Position       uint64          `json:"position"` // of the settings
+	Position       uint64          `json:"position"` // of the settings; read models must have reached it
 }
 
-// RegisterPlatform registers the C2B addresses of the platform's own shortcode. Periodic; the first run is at start.
+// RegisterPlatform registers the C2B addresses of the platform's shared shortcode. Periodic; the first run is at the
+// start of the program.
 type RegisterPlatform struct{}
 
-// Kind is the durable name.
-func (SubmitPrompt) Kind() string { return "payments_submit_prompt" }
-
-// Kind is the durable name.
-func (QueryPrompt) Kind() string { return "payments_query_prompt" }
-
-// Kind is the durable name.
-func (FindPayer) Kind() string { return "payments_find_payer" }
-
-// Kind is the durable name.
+func (SubmitPrompt) Kind() string      { return "payments_submit_prompt" }
+func (QueryPrompt) Kind() string       { return "payments_query_prompt" }
+func (FindPayer) Kind() string         { return "payments_find_payer" }
 func (RegisterShortcode) Kind() string { return "payments_register_shortcode" }
-
-// Kind is the durable name.
-func (RegisterPlatform) Kind() string { return "payments_register_platform" }
+func (RegisterPlatform) Kind() string  { return "payments_register_platform" }

@@ -10,17 +10,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// PaymentCategory is the category of the streams of prompt attempts.
+// PaymentCategory begins the names of the streams of prompt attempts.
 const PaymentCategory = "payment"
 
-// Limits of a prompt, whole shillings. Source: docs/facts/mobile-money.md#payment-prompt.
+// Limits of a prompt: amounts in whole shillings, the reference in bytes. Source:
+// docs/facts/mobile-money.md#payment-prompt.
 const (
 	MinPrompt          = 1
 	MaxPrompt          = 250_000
 	maxReferenceLength = 12
 )
 
-// Who told the outcome of a prompt.
+// Sources of a prompt's outcome.
 const (
 	ByCallback = "callback"
 	ByQuery    = "query"
@@ -36,25 +37,26 @@ type PaymentCommand interface {
 	paymentCommand()
 }
 
-// InitiatePayment begins an attempt. Fails: payment_exists. Never emitted by a process: it names a phone.
+// InitiatePayment begins an attempt. A process never sends it, because it has a phone number. Fails: payment_exists.
 type InitiatePayment struct {
 	PaymentID        id.Payment
 	OrgID            id.Organization
 	SubscriberID     id.Subscriber
-	InvoiceID        id.Invoice   // zero = oldest due first
-	Amount           money.Amount // whole units
+	InvoiceID        id.Invoice   // zero = pay the invoices by due date
+	Amount           money.Amount // whole shillings
 	Phone            personal.Text
 	Direct           bool
 	Environment      string
 	Shortcode        string
-	CredentialsRef   id.Secret // of the organization's credentials, zero for the platform's
-	AccountReference string    // at most 12 characters, unique to the attempt
+	CredentialsRef   id.Secret // of the organization's credentials; zero for the platform's
+	AccountReference string    // 1 to 12 bytes, unique to the attempt
 }
 
-// BeginSubmission takes the right to call the provider: who gets no change must not call. Fails: payment_not_found.
+// BeginSubmission takes the right to call the provider. A caller that gets no change must not call. Fails:
+// payment_not_found.
 type BeginSubmission struct{ PaymentID id.Payment }
 
-// AcceptPrompt reports that the provider took the prompt. Fails: payment_not_found.
+// AcceptPrompt reports that the provider accepted the prompt. Fails: payment_not_found.
 type AcceptPrompt struct {
 	PaymentID         id.Payment
 	MerchantRequestID string
@@ -62,14 +64,14 @@ type AcceptPrompt struct {
 	CustomerMessage   string
 }
 
-// RefusePrompt reports that the provider refused, or was certainly never reached. Fails: payment_not_found.
+// RefusePrompt reports that the provider refused the prompt, or was certainly not reached. Fails: payment_not_found.
 type RefusePrompt struct {
 	PaymentID id.Payment
 	Code      string
 	Message   string
 }
 
-// DoubtPrompt reports that nobody knows whether the prompt was sent. Fails: payment_not_found.
+// DoubtPrompt reports that the outcome of the call is unknown. Fails: payment_not_found.
 type DoubtPrompt struct {
 	PaymentID id.Payment
 	Cause     string
@@ -81,18 +83,18 @@ type RequestCheck struct{ PaymentID id.Payment }
 // RecordCheck reports a status query without a verdict. Fails: payment_not_found.
 type RecordCheck struct {
 	PaymentID id.Payment
-	Code      string // provider's word, or "unreachable"
-	Answered  bool
+	Code      string // the provider's result code, or "unreachable"
+	Answered  bool   // false: the query itself failed
 }
 
-// RecordVerdict reports a result code other than success. Codes that are no verdict count as a check. Fails:
+// RecordVerdict reports a result code other than success. A code that means "still pending" counts as a check. Fails:
 // payment_not_found.
 type RecordVerdict struct {
 	PaymentID         id.Payment
-	CheckoutRequestID string // from the callback; teaches an attempt whose answer was lost
+	CheckoutRequestID string // from the callback; recorded when the answer to the call was lost
 	Code              string
 	Message           string
-	By                string
+	By                string // ByCallback or ByQuery
 }
 
 // SettlePayment reports the receipt that pays the attempt. Fails: payment_not_found, payment_settled, amount_mismatch.
@@ -101,80 +103,43 @@ type SettlePayment struct {
 	ReceiptID     id.Receipt
 	ReceiptNumber string
 	Amount        money.Amount
-	By            string
+	By            string // ByCallback, ByQuery or ByC2B
 	Provisional   bool
 }
 
-// ExpirePayment gives an attempt up after a day. Fails: payment_not_found, payment_not_due, payment_unanswered.
+// ExpirePayment ends an attempt without a verdict after PromptLifetime. Fails: payment_not_found, payment_not_due,
+// payment_unanswered.
 type ExpirePayment struct{ PaymentID id.Payment }
 
-// PromptLifetime is how long an attempt may stay open. Source: docs/rules/payments.md#verdicts.
+// PromptLifetime is the longest time that an attempt stays open. Source: docs/rules/payments.md#verdicts.
 const PromptLifetime = 24 * time.Hour
 
-// phoneShape is the provider's form of a phone. Source: docs/rules/payments.md#phones.
+// phoneShape is the provider's form of a phone number, without a plus. Source: docs/rules/payments.md#phones.
 var phoneShape = regexp.MustCompile(`^254[0-9]{9}$`)
 
-// CommandName is the stable name.
 func (InitiatePayment) CommandName() string { return "payments.InitiatePayment" }
-
-// CommandName is the stable name.
 func (BeginSubmission) CommandName() string { return "payments.BeginSubmission" }
+func (AcceptPrompt) CommandName() string    { return "payments.AcceptPrompt" }
+func (RefusePrompt) CommandName() string    { return "payments.RefusePrompt" }
+func (DoubtPrompt) CommandName() string     { return "payments.DoubtPrompt" }
+func (RequestCheck) CommandName() string    { return "payments.RequestCheck" }
+func (RecordCheck) CommandName() string     { return "payments.RecordCheck" }
+func (RecordVerdict) CommandName() string   { return "payments.RecordVerdict" }
+func (SettlePayment) CommandName() string   { return "payments.SettlePayment" }
+func (ExpirePayment) CommandName() string   { return "payments.ExpirePayment" }
 
-// CommandName is the stable name.
-func (AcceptPrompt) CommandName() string { return "payments.AcceptPrompt" }
-
-// CommandName is the stable name.
-func (RefusePrompt) CommandName() string { return "payments.RefusePrompt" }
-
-// CommandName is the stable name.
-func (DoubtPrompt) CommandName() string { return "payments.DoubtPrompt" }
-
-// CommandName is the stable name.
-func (RequestCheck) CommandName() string { return "payments.RequestCheck" }
-
-// CommandName is the stable name.
-func (RecordCheck) CommandName() string { return "payments.RecordCheck" }
-
-// CommandName is the stable name.
-func (RecordVerdict) CommandName() string { return "payments.RecordVerdict" }
-
-// CommandName is the stable name.
-func (SettlePayment) CommandName() string { return "payments.SettlePayment" }
-
-// CommandName is the stable name.
-func (ExpirePayment) CommandName() string { return "payments.ExpirePayment" }
-
-// Target is the attempt.
 func (c InitiatePayment) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
 func (c BeginSubmission) Target() Target { return At(PaymentCategory, c.PaymentID) }
+func (c AcceptPrompt) Target() Target    { return At(PaymentCategory, c.PaymentID) }
+func (c RefusePrompt) Target() Target    { return At(PaymentCategory, c.PaymentID) }
+func (c DoubtPrompt) Target() Target     { return At(PaymentCategory, c.PaymentID) }
+func (c RequestCheck) Target() Target    { return At(PaymentCategory, c.PaymentID) }
+func (c RecordCheck) Target() Target     { return At(PaymentCategory, c.PaymentID) }
+func (c RecordVerdict) Target() Target   { return At(PaymentCategory, c.PaymentID) }
+func (c SettlePayment) Target() Target   { return At(PaymentCategory, c.PaymentID) }
+func (c ExpirePayment) Target() Target   { return At(PaymentCategory, c.PaymentID) }
 
-// Target is the attempt.
-func (c AcceptPrompt) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c RefusePrompt) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c DoubtPrompt) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c RequestCheck) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c RecordCheck) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c RecordVerdict) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c SettlePayment) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Target is the attempt.
-func (c ExpirePayment) Target() Target { return At(PaymentCategory, c.PaymentID) }
-
-// Validate checks form: the amount is whole shillings within the provider's limits.
+// Validate checks form: the amount is in whole shillings and within the provider's limits.
 func (c InitiatePayment) Validate() error {
 	var f failure.Faults
 	unit := c.Amount.Currency.Unit()
@@ -184,14 +149,13 @@ func (c InitiatePayment) Validate() error {
 	f.Check(c.Amount.Currency == money.KES, "currency", "must be KES: prompts are paid in shillings")
 	f.Check(c.Amount.Minor%unit == 0 && c.Amount.Minor >= MinPrompt*unit && c.Amount.Minor <= MaxPrompt*unit,
 		"amount", "must be from %d to %d", MinPrompt, MaxPrompt)
-	f.Check(phoneShape.MatchString(c.Phone.Reveal()), "phone", "must be a mobile number of Kenya")
+	f.Check(phoneShape.MatchString(c.Phone.Reveal()), "phone", "must be a Kenyan mobile number such as 254712345678")
 	f.Check(c.Shortcode != "", "shortcode", "is required")
 	f.Check(c.AccountReference != "" && len(c.AccountReference) <= maxReferenceLength, "accountReference",
 		"must have 1 to 12 characters")
 	return f.Err()
 }
 
-// Validate checks form.
 func (c BeginSubmission) Validate() error { return paymentID(c.PaymentID) }
 
 // Validate checks form.
@@ -202,19 +166,12 @@ func (c AcceptPrompt) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form.
 func (c RefusePrompt) Validate() error { return paymentID(c.PaymentID) }
-
-// Validate checks form.
-func (c DoubtPrompt) Validate() error { return paymentID(c.PaymentID) }
-
-// Validate checks form.
+func (c DoubtPrompt) Validate() error  { return paymentID(c.PaymentID) }
 func (c RequestCheck) Validate() error { return paymentID(c.PaymentID) }
+func (c RecordCheck) Validate() error  { return paymentID(c.PaymentID) }
 
-// Validate checks form.
-func (c RecordCheck) Validate() error { return paymentID(c.PaymentID) }
-
-// Validate checks form: a success is money, and money is a receipt.
+// Validate refuses the code of success, because a success needs a receipt and is sent as SettlePayment.
 func (c RecordVerdict) Validate() error {
 	var f failure.Faults
 	f.Check(!c.PaymentID.IsZero(), "paymentId", "is required")
@@ -227,14 +184,13 @@ func (c SettlePayment) Validate() error {
 	var f failure.Faults
 	f.Check(!c.PaymentID.IsZero(), "paymentId", "is required")
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
-	f.Check(c.Amount.Positive(), "amount", "must be more than nothing")
+	f.Check(c.Amount.Positive(), "amount", "must be above zero")
 	return f.Err()
 }
 
-// Validate checks form.
 func (c ExpirePayment) Validate() error { return paymentID(c.PaymentID) }
 
-// paymentID checks that an attempt is named.
+// paymentID requires the id of an attempt.
 func paymentID(p id.Payment) error {
 	var f failure.Faults
 	f.Check(!p.IsZero(), "paymentId", "is required")
@@ -252,7 +208,7 @@ func (RecordVerdict) paymentCommand()   {}
 func (SettlePayment) paymentCommand()   {}
 func (ExpirePayment) paymentCommand()   {}
 
-// ErrNoPayment is the answer for a payment that does not exist, and for another organization's.
+// ErrNoPayment is the failure for a payment that does not exist or belongs to another organization.
 func ErrNoPayment() error {
 	return failure.NewNotFound("payment_not_found", "There is no such payment.")
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// ReceiptCategory is the category of the streams of receipts.
+// ReceiptCategory begins the names of the streams of receipts.
 const ReceiptCategory = "receipt"
 
-// Providers of receipts: with the number they are the identity of money (docs/rules/money.md#receipts-once).
+// Providers of receipts. Provider and number together identify money (docs/rules/money.md#receipts-once).
 const (
 	ProviderMobileMoney = "mobile_money"
 	ProviderProvisional = "provisional"
 	ProviderCash        = "cash"
 )
 
-// Channels of money. Source: docs/rules/money.md#receipt-endpoints.
+// Channels of money. Clients see these texts. Source: docs/rules/money.md#receipt-endpoints.
 const (
 	ChannelPrompt      = "stk"
 	ChannelPaybill     = "c2b"
@@ -28,7 +28,7 @@ const (
 	ChannelBillManager = "bill_manager"
 )
 
-// Ways in which money was seen.
+// Kinds of sighting: the message that told the platform about the money.
 const (
 	SightingCallback     = "stk_callback"
 	SightingConfirmation = "c2b_confirmation"
@@ -37,7 +37,7 @@ const (
 	SightingCash         = "cash"
 )
 
-// Reasons for which money waits in the suspense inbox.
+// Reasons for which money waits in suspense.
 const (
 	HeldNoMatch           = "no_match"
 	HeldAmbiguous         = "ambiguous"
@@ -45,41 +45,43 @@ const (
 	HeldConflictingPrompt = "conflicting_prompt"
 )
 
-// maxReceipt keeps sums of many receipts far from overflow, in major units: no provider and no cash box takes as much.
+// maxReceipt is the largest receipt, in major units, so that sums of many receipts never overflow. It is far above
+// every provider's limit.
 const maxReceipt = 10_000_000_000
 
-// checkMoney checks an amount that came.
+// checkMoney checks the amount of a receipt.
 func checkMoney(f *failure.Faults, amount money.Amount) {
-	f.Check(amount.Positive(), "amount", "must be more than nothing")
+	f.Check(amount.Positive(), "amount", "must be above zero")
 	f.Check(amount.Minor <= maxReceipt*amount.Currency.Unit(), "amount", "must be at most %d", maxReceipt)
 }
 
-// Ways in which the owner of money was found.
+// Ways in which the subscriber of a receipt was found.
 const (
 	MatchedByPrompt   = "prompt"
 	MatchedByOperator = "operator"
 	MatchedByCash     = "cash"
 )
 
-// ReceiptID is the identity of money of the mobile money provider (docs/rules/money.md#receipts-once). Number is in
+// ReceiptID identifies money of the mobile money provider (docs/rules/money.md#receipts-once). The number must be in
 // capitals.
 func ReceiptID(number string) id.Receipt {
 	return id.Derive[id.Receipt]("receipt", ProviderMobileMoney, number)
 }
 
-// ProvisionalReceiptID is the receipt of a success known by query only, which has no number
+// ProvisionalReceiptID identifies the receipt of a success that only a status query reported and that has no number yet
 // (docs/rules/money.md#provisional-receipts).
 func ProvisionalReceiptID(checkoutRequestID string) id.Receipt {
 	return id.Derive[id.Receipt](ProviderProvisional, checkoutRequestID)
 }
 
-// CashReceiptID is the identity of money taken by hand (docs/rules/money.md#cash). "rb-7" and "RB-7" are one entry of a
-// cash book.
+// CashReceiptID identifies cash by the reference in the organization's cash book (docs/rules/money.md#cash). "rb-7" and
+// "RB-7" are the same entry.
 func CashReceiptID(org id.Organization, reference string) id.Receipt {
 	return id.Derive[id.Receipt](ProviderCash, org.String(), strings.ToUpper(reference))
 }
 
-// ReceiptCommand is a command to one receipt.
+// ReceiptCommand is a command to one receipt. Its id is derived from the identity of the money, so that the same money
+// cannot come twice.
 //
 //sumtype:decl
 type ReceiptCommand interface {
@@ -87,13 +89,13 @@ type ReceiptCommand interface {
 	receiptCommand()
 }
 
-// RecordReceipt reports a verified sighting of money: the first makes the receipt, others are noted, a contradicting
-// one disputes it. Never emitted by a process: it names people.
+// RecordReceipt reports a verified sighting of money. The first creates the receipt, an equal one is recorded once, and
+// a contradicting one disputes it. A process never sends it, because it has personal data.
 type RecordReceipt struct {
 	ReceiptID         id.Receipt
-	OrgID             id.Organization // zero: on a platform shortcode, of nobody yet
+	OrgID             id.Organization // zero: money on a platform shortcode without a known organization
 	Provider          string
-	ReceiptNumber     string // "" for a provisional one
+	ReceiptNumber     string // "" for a provisional receipt
 	Channel           string
 	Shortcode         string
 	Amount            money.Amount
@@ -102,12 +104,13 @@ type RecordReceipt struct {
 	PayerName         personal.Text
 	BillRef           personal.Text
 	CheckoutRequestID string
-	PaymentID         id.Payment // the attempt, when it is known beyond doubt
+	PaymentID         id.Payment // the attempt, when it is certain; else zero
 	Provisional       bool
 	Sighting          string
 }
 
-// RecordCash reports money taken by hand for a subscriber (docs/rules/money.md#cash). Fails: reference_used.
+// RecordCash reports money that a member of staff took for a subscriber (docs/rules/money.md#cash). Fails:
+// reference_used.
 type RecordCash struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
@@ -117,51 +120,52 @@ type RecordCash struct {
 	Reference    string
 }
 
-// MatchReceipt reports whose money it is, as found by the rules. Fails: receipt_not_found, receipt_disputed,
+// MatchReceipt reports the subscriber that the matching rules found. Fails: receipt_not_found, receipt_disputed,
 // receipt_matched, receipt_reversed.
 type MatchReceipt struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
 	SubscriberID id.Subscriber
-	InvoiceID    id.Invoice // zero = oldest due
+	InvoiceID    id.Invoice // zero = pay the invoices by due date
 	PaymentID    id.Payment
-	By           string
+	By           string // MatchedByPrompt, or the name of the rule
 }
 
-// HoldReceipt puts money into the suspense inbox. Fails: receipt_not_found.
+// HoldReceipt puts money into suspense. Fails: receipt_not_found.
 type HoldReceipt struct {
 	ReceiptID id.Receipt
 	Reason    string
 }
 
-// ClaimProvisional reports the real receipt of a provisional one. Fails: receipt_not_found, receipt_reversed.
+// ClaimProvisional reports the real receipt of a provisional one. Fails: receipt_not_found, receipt_not_provisional,
+// receipt_claimed, receipt_reversed.
 type ClaimProvisional struct {
 	ReceiptID     id.Receipt // the provisional one
 	ClaimedBy     id.Receipt
 	ReceiptNumber string
 }
 
-// AbsorbReceipt reports that this money is credited already by another receipt. Fails: receipt_not_found.
+// AbsorbReceipt reports that another receipt already carries the credit of this money. Fails: receipt_not_found.
 type AbsorbReceipt struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
 	SubscriberID id.Subscriber
 	PaymentID    id.Payment
-	CarriedBy    id.Receipt // the receipt that is credited
+	CarriedBy    id.Receipt // the receipt that carries the credit
 }
 
-// MarkUnclaimed raises the alarm about a provisional receipt that nothing claimed for 48 hours. Fails:
+// MarkUnclaimed raises the alarm about a provisional receipt that no real receipt claimed within 48 hours. Fails:
 // receipt_not_found.
 type MarkUnclaimed struct{ ReceiptID id.Receipt }
 
 // AssignReceipt gives unmatched money on a platform shortcode to an organization. Fails: receipt_not_found,
-// receipt_matched, receipt_assigned, receipt_reversed.
+// receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed.
 type AssignReceipt struct {
 	ReceiptID id.Receipt
 	OrgID     id.Organization
 }
 
-// AttributeReceipt gives money in suspense to a subscriber, by hand. Fails: receipt_not_found, receipt_matched,
+// AttributeReceipt gives money in suspense to a subscriber, by a person. Fails: receipt_not_found, receipt_matched,
 // receipt_reversed, receipt_absorbed.
 type AttributeReceipt struct {
 	ReceiptID    id.Receipt
@@ -170,16 +174,16 @@ type AttributeReceipt struct {
 	InvoiceID    id.Invoice
 }
 
-// ReverseReceipt takes the money back, wherever it went (docs/rules/money.md#mistakes). Fails: receipt_not_found,
-// receipt_absorbed.
+// ReverseReceipt takes the money back from suspense or from the account (docs/rules/money.md#mistakes). Fails:
+// receipt_not_found, receipt_absorbed.
 type ReverseReceipt struct {
 	ReceiptID id.Receipt
 	OrgID     id.Organization
 	Reason    string
 }
 
-// ReattributeReceipt moves the money to another subscriber (docs/rules/money.md#mistakes). Fails: receipt_not_found,
-// receipt_not_matched.
+// ReattributeReceipt moves the money to another subscriber of the organization (docs/rules/money.md#mistakes). Fails:
+// receipt_not_found, receipt_absorbed, receipt_not_matched.
 type ReattributeReceipt struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
@@ -187,78 +191,37 @@ type ReattributeReceipt struct {
 	Reason       string
 }
 
-// CommandName is the stable name.
-func (RecordReceipt) CommandName() string { return "payments.RecordReceipt" }
-
-// CommandName is the stable name.
-func (RecordCash) CommandName() string { return "payments.RecordCash" }
-
-// CommandName is the stable name.
-func (MatchReceipt) CommandName() string { return "payments.MatchReceipt" }
-
-// CommandName is the stable name.
-func (HoldReceipt) CommandName() string { return "payments.HoldReceipt" }
-
-// CommandName is the stable name.
-func (ClaimProvisional) CommandName() string { return "payments.ClaimProvisional" }
-
-// CommandName is the stable name.
-func (AbsorbReceipt) CommandName() string { return "payments.AbsorbReceipt" }
-
-// CommandName is the stable name.
-func (MarkUnclaimed) CommandName() string { return "payments.MarkUnclaimed" }
-
-// CommandName is the stable name.
-func (AssignReceipt) CommandName() string { return "payments.AssignReceipt" }
-
-// CommandName is the stable name.
-func (AttributeReceipt) CommandName() string { return "payments.AttributeReceipt" }
-
-// CommandName is the stable name.
-func (ReverseReceipt) CommandName() string { return "payments.ReverseReceipt" }
-
-// CommandName is the stable name.
+func (RecordReceipt) CommandName() string      { return "payments.RecordReceipt" }
+func (RecordCash) CommandName() string         { return "payments.RecordCash" }
+func (MatchReceipt) CommandName() string       { return "payments.MatchReceipt" }
+func (HoldReceipt) CommandName() string        { return "payments.HoldReceipt" }
+func (ClaimProvisional) CommandName() string   { return "payments.ClaimProvisional" }
+func (AbsorbReceipt) CommandName() string      { return "payments.AbsorbReceipt" }
+func (MarkUnclaimed) CommandName() string      { return "payments.MarkUnclaimed" }
+func (AssignReceipt) CommandName() string      { return "payments.AssignReceipt" }
+func (AttributeReceipt) CommandName() string   { return "payments.AttributeReceipt" }
+func (ReverseReceipt) CommandName() string     { return "payments.ReverseReceipt" }
 func (ReattributeReceipt) CommandName() string { return "payments.ReattributeReceipt" }
 
-// Target is the receipt.
-func (c RecordReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c RecordCash) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c MatchReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c HoldReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the provisional receipt.
-func (c ClaimProvisional) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c AbsorbReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c MarkUnclaimed) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c AssignReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c AttributeReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
-func (c ReverseReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
-
-// Target is the receipt.
+func (c RecordReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
+func (c RecordCash) Target() Target         { return At(ReceiptCategory, c.ReceiptID) }
+func (c MatchReceipt) Target() Target       { return At(ReceiptCategory, c.ReceiptID) }
+func (c HoldReceipt) Target() Target        { return At(ReceiptCategory, c.ReceiptID) }
+func (c ClaimProvisional) Target() Target   { return At(ReceiptCategory, c.ReceiptID) }
+func (c AbsorbReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
+func (c MarkUnclaimed) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
+func (c AssignReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
+func (c AttributeReceipt) Target() Target   { return At(ReceiptCategory, c.ReceiptID) }
+func (c ReverseReceipt) Target() Target     { return At(ReceiptCategory, c.ReceiptID) }
 func (c ReattributeReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
 
-// Validate checks form: only a provisional receipt has no number.
+// Validate checks form: every receipt except a provisional one has a number.
 func (c RecordReceipt) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
 	checkMoney(&f, c.Amount)
-	f.Check((c.ReceiptNumber == "") == c.Provisional, "receiptNumber", "belongs to every receipt but a provisional one")
+	f.Check((c.ReceiptNumber == "") == c.Provisional, "receiptNumber",
+		"is required, except for a provisional receipt, which must have none")
 	f.Check(!c.Provisional || !c.PaymentID.IsZero(), "paymentId", "is required of a provisional receipt")
 	f.Check(c.Channel != "" && c.Sighting != "", "channel", "is required")
 	return f.Err()
@@ -274,7 +237,6 @@ func (c RecordCash) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form.
 func (c MatchReceipt) Validate() error { return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID) }
 
 // Validate checks form.
@@ -319,7 +281,8 @@ func (c AttributeReceipt) Validate() error {
 	return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID)
 }
 
-// Validate checks form. The reason goes on to the account, which must not refuse it: the money would stay there.
+// Validate checks form. It also checks the reason as strictly as the account does: if the account refused it later, the
+// money would stay there.
 func (c ReverseReceipt) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
@@ -329,7 +292,8 @@ func (c ReverseReceipt) Validate() error {
 	return requireReason(c.Reason)
 }
 
-// Validate checks form. The reason goes on to the account, which must not refuse it: the money would stay where it was.
+// Validate checks form. It also checks the reason as strictly as the account does: if the account refused it later, the
+// money would stay there.
 func (c ReattributeReceipt) Validate() error {
 	if err := requireReason(c.Reason); err != nil {
 		return err
@@ -337,7 +301,7 @@ func (c ReattributeReceipt) Validate() error {
 	return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID)
 }
 
-// forSubscriber checks that money, organization and subscriber are named.
+// forSubscriber requires the ids of receipt, organization and subscriber.
 func forSubscriber(r id.Receipt, o id.Organization, s id.Subscriber) error {
 	var f failure.Faults
 	f.Check(!r.IsZero(), "receiptId", "is required")
@@ -358,7 +322,7 @@ func (AttributeReceipt) receiptCommand()   {}
 func (ReverseReceipt) receiptCommand()     {}
 func (ReattributeReceipt) receiptCommand() {}
 
-// ErrNoReceipt is the answer for a receipt that does not exist, and for another organization's.
+// ErrNoReceipt is the failure for a receipt that does not exist or belongs to another organization.
 func ErrNoReceipt() error {
 	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
 }

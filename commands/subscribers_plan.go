@@ -20,7 +20,7 @@ type PlanCommand interface {
 	planCommand()
 }
 
-// CreatePlan makes a plan. Fails: plan_code_taken, plan_exists.
+// CreatePlan creates a plan. Fails: plan_code_taken, plan_exists.
 type CreatePlan struct {
 	PlanID id.Plan
 	OrgID  id.Organization
@@ -28,13 +28,14 @@ type CreatePlan struct {
 	Terms  events.PlanTerms
 }
 
-// RevisePlan makes the next version; the same terms again are nothing new. Fails: plan_not_found, plan_archived.
+// RevisePlan makes the next version; equal terms change nothing. Existing subscriptions keep their version. Fails:
+// plan_not_found, plan_archived.
 type RevisePlan struct {
 	PlanID id.Plan
 	Terms  events.PlanTerms
 }
 
-// ArchivePlan keeps new subscriptions off it. Fails: plan_not_found.
+// ArchivePlan refuses new subscriptions to the plan. Fails: plan_not_found.
 type ArchivePlan struct {
 	PlanID id.Plan
 	Reason string
@@ -47,22 +48,17 @@ func (CreatePlan) planCommand()         {}
 func (RevisePlan) planCommand()         {}
 func (ArchivePlan) planCommand()        {}
 
-// Target is the plan.
-func (c CreatePlan) Target() Target { return At(PlanCategory, c.PlanID) }
-
-// Target is the plan.
-func (c RevisePlan) Target() Target { return At(PlanCategory, c.PlanID) }
-
-// Target is the plan.
+func (c CreatePlan) Target() Target  { return At(PlanCategory, c.PlanID) }
+func (c RevisePlan) Target() Target  { return At(PlanCategory, c.PlanID) }
 func (c ArchivePlan) Target() Target { return At(PlanCategory, c.PlanID) }
 
-// codeForm is a plan's code.
+// codeForm is the form of a plan's code.
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$`)
 
-// maxPrice keeps sums of many periods far from overflow: a billion major units.
+// maxPrice is the highest price, in major units, so that sums of many periods never overflow.
 const maxPrice = 1_000_000_000
 
-// Validate checks the form.
+// Validate checks the form of code and terms.
 func (c CreatePlan) Validate() error {
 	var f failure.Faults
 	f.Check(codeForm.MatchString(c.Code), "code", "must have 1 to 50 letters, digits or . _ -")
@@ -70,14 +66,14 @@ func (c CreatePlan) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form.
+// Validate checks the form of the terms.
 func (c RevisePlan) Validate() error {
 	var f failure.Faults
 	checkTerms(&f, c.Terms)
 	return f.Err()
 }
 
-// Validate checks the form: the reason may be absent.
+// Validate checks the reason, which may be empty.
 func (c ArchivePlan) Validate() error {
 	if c.Reason == "" {
 		return nil
@@ -98,7 +94,7 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 	f.Check(t.Rates.Burst >= 0 && t.Rates.Burst <= 100_000_000, "rates.burst", "must be from 0 to 100000000 kbit/s")
 }
 
-// ErrNoPlan is the answer for a plan that does not exist, and for another organization's.
+// ErrNoPlan is the failure for a plan that does not exist or belongs to another organization.
 func ErrNoPlan() error {
 	return failure.NewNotFound("plan_not_found", "There is no such plan.")
 }

@@ -21,7 +21,7 @@ type SubscriberCommand interface {
 	subscriberCommand()
 }
 
-// RegisterSubscriber makes a customer. Fails: account_number_taken (choose another), subscriber_exists.
+// RegisterSubscriber creates a customer. Fails: account_number_taken (choose another), subscriber_exists.
 type RegisterSubscriber struct {
 	SubscriberID  id.Subscriber
 	OrgID         id.Organization
@@ -30,19 +30,19 @@ type RegisterSubscriber struct {
 	Details       events.SubscriberDetails
 }
 
-// CorrectSubscriberDetails replaces the details, whole. Fails: subscriber_not_found.
+// CorrectSubscriberDetails replaces all details. Fails: subscriber_not_found.
 type CorrectSubscriberDetails struct {
 	SubscriberID id.Subscriber
 	Details      events.SubscriberDetails
 }
 
-// BlockSubscriber cuts a customer off by hand, whatever is paid. Fails: subscriber_not_found.
+// BlockSubscriber stops a customer's access by hand, also when it is paid. Fails: subscriber_not_found.
 type BlockSubscriber struct {
 	SubscriberID id.Subscriber
 	Reason       string
 }
 
-// UnblockSubscriber undoes it. Fails: subscriber_not_found.
+// UnblockSubscriber ends a block. Fails: subscriber_not_found.
 type UnblockSubscriber struct {
 	SubscriberID id.Subscriber
 	Reason       string
@@ -58,19 +58,12 @@ func (CorrectSubscriberDetails) subscriberCommand() {}
 func (BlockSubscriber) subscriberCommand()          {}
 func (UnblockSubscriber) subscriberCommand()        {}
 
-// Target is the subscriber.
-func (c RegisterSubscriber) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
-
-// Target is the subscriber.
+func (c RegisterSubscriber) Target() Target       { return At(SubscriberCategory, c.SubscriberID) }
 func (c CorrectSubscriberDetails) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
+func (c BlockSubscriber) Target() Target          { return At(SubscriberCategory, c.SubscriberID) }
+func (c UnblockSubscriber) Target() Target        { return At(SubscriberCategory, c.SubscriberID) }
 
-// Target is the subscriber.
-func (c BlockSubscriber) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
-
-// Target is the subscriber.
-func (c UnblockSubscriber) Target() Target { return At(SubscriberCategory, c.SubscriberID) }
-
-// Validate checks the form.
+// Validate checks the form of account number and details.
 func (c RegisterSubscriber) Validate() error {
 	var f failure.Faults
 	f.Check(ValidAccountNumber(c.AccountNumber), "accountNumber", "must be 8 digits, the last a Luhn check digit")
@@ -78,23 +71,20 @@ func (c RegisterSubscriber) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form.
+// Validate checks the form of the details.
 func (c CorrectSubscriberDetails) Validate() error {
 	var f failure.Faults
 	checkDetails(&f, c.Details)
 	return f.Err()
 }
 
-// Validate checks the form.
-func (c BlockSubscriber) Validate() error { return requireReason(c.Reason) }
-
-// Validate checks the form.
+func (c BlockSubscriber) Validate() error   { return requireReason(c.Reason) }
 func (c UnblockSubscriber) Validate() error { return requireReason(c.Reason) }
 
-// tagForm is a tag: letters, digits and a few signs.
+// tagForm is a tag of 1 to 50 letters and digits of any script, spaces and a few signs.
 var tagForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._:/-]{0,49}$`)
 
-// checkDetails checks a subscriber's details field by field.
+// checkDetails checks a subscriber's details field by field; an empty e-mail address is allowed.
 func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
 	checkPersonName(f, "lastName", d.LastName.Reveal(), false)
@@ -115,8 +105,8 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	}
 }
 
-// NormalizeContactPhone gives the E.164 form of a number as people type it; a number without a country is Kenyan. What
-// cannot be read is returned as it is, for Validate to refuse.
+// NormalizeContactPhone returns the E.164 form of a number as people type it. A number without a country is taken as
+// Kenyan. A text that it cannot read is returned as it is, and Validate refuses it.
 func NormalizeContactPhone(text string) string {
 	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(strings.TrimSpace(text))
 	switch {
@@ -134,7 +124,8 @@ func NormalizeContactPhone(text string) string {
 	return digits
 }
 
-// AccountNumber is the account number with seven given digits: the eighth is their Luhn check digit (ISO/IEC 7812-1).
+// AccountNumber is the account number for seven digits: the eighth is their Luhn check digit (ISO/IEC 7812-1). seven is
+// from 0 to 9,999,999.
 func AccountNumber(seven int) string {
 	n, sum := seven, 0
 	for i := 0; i < 7; i++ {
@@ -155,7 +146,7 @@ func AccountNumber(seven int) string {
 	return string(digits)
 }
 
-// ValidAccountNumber tells whether a text is eight digits with the right check digit.
+// ValidAccountNumber reports whether a text is eight digits with the right check digit.
 func ValidAccountNumber(text string) bool {
 	if len(text) != 8 {
 		return false
@@ -170,7 +161,7 @@ func ValidAccountNumber(text string) bool {
 	return AccountNumber(seven) == text
 }
 
-// ErrNoSubscriber is the answer for a subscriber that does not exist, and for another organization's.
+// ErrNoSubscriber is the failure for a subscriber that does not exist or belongs to another organization.
 func ErrNoSubscriber() error {
 	return failure.NewNotFound("subscriber_not_found", "There is no such subscriber.")
 }

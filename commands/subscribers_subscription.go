@@ -21,7 +21,7 @@ type SubscriptionCommand interface {
 	subscriptionCommand()
 }
 
-// CreateSubscription gives a subscriber a plan. The caller has read plan and organization from the log. Fails:
+// CreateSubscription gives a subscriber a plan. The caller must read plan and organization from the log. Fails:
 // username_taken, subscription_exists.
 type CreateSubscription struct {
 	SubscriptionID id.Subscription
@@ -34,10 +34,11 @@ type CreateSubscription struct {
 	StartsAt       time.Time // zero = now
 	Username       personal.Text
 	PasswordRef    id.Secret
-	InvoiceID      id.Invoice // of the first period
+	InvoiceID      id.Invoice // of the first due period
 }
 
-// MakePeriodDue has the next period invoiced, unless one is open or none is wanted. Fails: subscription_not_found.
+// MakePeriodDue asks for the next period's invoice. It changes nothing while no period is wanted. Fails:
+// subscription_not_found.
 type MakePeriodDue struct {
 	SubscriptionID id.Subscription
 	InvoiceID      id.Invoice
@@ -59,25 +60,26 @@ type WithdrawPeriod struct {
 	Reason         string
 }
 
-// CancelPeriod forgets a due period whose invoice was voided. Fails: subscription_not_found.
+// CancelPeriod drops a due period whose invoice was voided or cancelled. Fails: subscription_not_found.
 type CancelPeriod struct {
 	SubscriptionID id.Subscription
 	InvoiceID      id.Invoice
 }
 
-// PauseSubscription rests service and billing. Fails: subscription_not_found, subscription_not_active.
+// PauseSubscription stops service and billing until it is resumed. Fails: subscription_not_found,
+// subscription_not_active.
 type PauseSubscription struct {
 	SubscriptionID id.Subscription
 	Reason         string
 }
 
-// ResumeSubscription ends a pause. Fails: subscription_not_found, subscription_not_paused.
+// ResumeSubscription ends a pause and gives its time back. Fails: subscription_not_found, subscription_not_paused.
 type ResumeSubscription struct {
 	SubscriptionID id.Subscription
 	Reason         string
 }
 
-// EndSubscription is final. Fails: subscription_not_found.
+// EndSubscription ends a subscription for ever. Fails: subscription_not_found.
 type EndSubscription struct {
 	SubscriptionID id.Subscription
 	Reason         string
@@ -101,62 +103,34 @@ func (PauseSubscription) subscriptionCommand()  {}
 func (ResumeSubscription) subscriptionCommand() {}
 func (EndSubscription) subscriptionCommand()    {}
 
-// Target is the subscription.
 func (c CreateSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// Target is the subscription.
-func (c MakePeriodDue) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// Target is the subscription.
+func (c MakePeriodDue) Target() Target      { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c ExtendSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// Target is the subscription.
-func (c WithdrawPeriod) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// Target is the subscription.
-func (c CancelPeriod) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// Target is the subscription.
-func (c PauseSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// Target is the subscription.
+func (c WithdrawPeriod) Target() Target     { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c CancelPeriod) Target() Target       { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c PauseSubscription) Target() Target  { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c ResumeSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c EndSubscription) Target() Target    { return At(SubscriptionCategory, c.SubscriptionID) }
 
-// Target is the subscription.
-func (c EndSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
-
-// usernameForm is what routers and RADIUS take without quoting.
+// usernameForm allows the characters that routers and RADIUS accept without quotes.
 var usernameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-// Validate checks the form.
+// Validate checks the form of the username.
 func (c CreateSubscription) Validate() error {
 	var f failure.Faults
 	f.Check(usernameForm.MatchString(c.Username.Reveal()), "username", "must have 1 to 64 letters, digits or . _ @ -")
 	return f.Err()
 }
 
-// Validate has nothing to check.
-func (MakePeriodDue) Validate() error { return nil }
-
-// Validate has nothing to check.
-func (ExtendSubscription) Validate() error { return nil }
-
-// Validate has nothing to check.
-func (WithdrawPeriod) Validate() error { return nil }
-
-// Validate has nothing to check.
-func (CancelPeriod) Validate() error { return nil }
-
-// Validate checks the form.
-func (c PauseSubscription) Validate() error { return requireReason(c.Reason) }
-
-// Validate checks the form.
+func (MakePeriodDue) Validate() error        { return nil }
+func (ExtendSubscription) Validate() error   { return nil }
+func (WithdrawPeriod) Validate() error       { return nil }
+func (CancelPeriod) Validate() error         { return nil }
+func (c PauseSubscription) Validate() error  { return requireReason(c.Reason) }
 func (c ResumeSubscription) Validate() error { return requireReason(c.Reason) }
+func (c EndSubscription) Validate() error    { return requireReason(c.Reason) }
 
-// Validate checks the form.
-func (c EndSubscription) Validate() error { return requireReason(c.Reason) }
-
-// ErrNoSubscription is the answer for a subscription that does not exist, and for another organization's.
+// ErrNoSubscription is the failure for a subscription that does not exist or belongs to another organization.
 func ErrNoSubscription() error {
 	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
 }

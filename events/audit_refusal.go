@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// RefusalEvent is an event of "refusal-<id>": a write that somebody signed in asked for and that did not happen.
+// RefusalEvent is an event of "refusal-<id>": a write that a signed-in caller asked for and that was not done.
 //
 //sumtype:decl
 type RefusalEvent interface {
@@ -14,8 +14,7 @@ type RefusalEvent interface {
 	refusalEvent()
 }
 
-// RequestRefused records the answer to a write that was denied, refused or failed. It names the route, not what was
-// sent.
+// RequestRefused records the answer to a write that was denied, refused or failed. It has the route, never the body.
 type RequestRefused struct {
 	RefusalID id.Request      `json:"refusalId"`
 	OrgID     id.Organization `json:"orgId"` // null: on the root host

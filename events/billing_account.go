@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// AccountEvent is an event of "account-<subscriber id>": all of one subscriber's money, decided in one place.
+// AccountEvent is an event of "account-<subscriber id>", which has all money of one subscriber.
 //
 //sumtype:decl
 type AccountEvent interface {
@@ -16,14 +16,14 @@ type AccountEvent interface {
 	accountEvent()
 }
 
-// AccountOpened records the first fact about a subscriber's money.
+// AccountOpened is the first event of every account. The currency never changes.
 type AccountOpened struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	Currency     money.Currency  `json:"currency"`
 }
 
-// InvoiceLine is one charge. Amounts are of the organization's currency.
+// InvoiceLine is one charge. All amounts are in the organization's currency.
 type InvoiceLine struct {
 	Description string       `json:"description"`
 	Quantity    string       `json:"quantity"` // decimal number
@@ -33,14 +33,14 @@ type InvoiceLine struct {
 	Gross       money.Amount `json:"gross"` // with tax
 }
 
-// TaxCharge is what one tax came to.
+// TaxCharge is the amount of one tax component.
 type TaxCharge struct {
 	Name        string       `json:"name"`
 	BasisPoints int64        `json:"basisPoints"`
 	Amount      money.Amount `json:"amount"`
 }
 
-// InvoiceDrafted records an invoice that has no number yet. It is owed from InvoiceIssued on.
+// InvoiceDrafted records an invoice without a number. It is payable from InvoiceIssued on.
 type InvoiceDrafted struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -49,65 +49,66 @@ type InvoiceDrafted struct {
 	PeriodFrom     time.Time       `json:"periodFrom,omitzero"`
 	PeriodTo       time.Time       `json:"periodTo,omitzero"`
 	Lines          []InvoiceLine   `json:"lines"`
-	Taxes          []TaxCharge     `json:"taxes,omitempty"` // summed by tax
+	Taxes          []TaxCharge     `json:"taxes,omitempty"` // sum for each component
 	Total          money.Amount    `json:"total"`           // tax included
 	DueOn          calendar.Date   `json:"dueOn"`           // organization's local date
-	Prefix         string          `json:"prefix"`          // of its number to be
+	Prefix         string          `json:"prefix"`          // of the number that it will get
 	DraftedAt      time.Time       `json:"draftedAt"`
 }
 
-// InvoiceIssued records that the draft became payable.
+// InvoiceIssued records that a draft became payable under its number.
 type InvoiceIssued struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
-	Number         string          `json:"number"` // legal number, without gaps in its series
+	Number         string          `json:"number"` // legal number; its series has no gaps
 	Total          money.Amount    `json:"total"`
 	DueOn          calendar.Date   `json:"dueOn"`
 	IssuedAt       time.Time       `json:"issuedAt"`
 }
 
-// InvoiceVoided records that an invoice is owed no longer; nothing was allocated to it. Number is kept: series have no
-// gaps. A draft that was voided before its number came is recorded a second time with the number: a grant is final
-// (docs/rules/billing.md#numbers-without-gaps).
+// InvoiceVoided records that an invoice is no longer owed; no money was allocated to it. The number stays used, because
+// a series has no gaps. A draft that is voided before its number is granted gets a second InvoiceVoided with the
+// number, because a grant is final (docs/rules/billing.md#numbers-without-gaps).
 type InvoiceVoided struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"` // null for a manual invoice
 	Number         string          `json:"number"`         // "" for a draft without one
 	Total          money.Amount    `json:"total"`
-	WasIssued      bool            `json:"wasIssued"` // it stood on the statement
+	WasIssued      bool            `json:"wasIssued"` // true: the statement showed it
 	Reason         string          `json:"reason"`
 	At             time.Time       `json:"at"`
 }
 
-// ReceiptCredited records money received for the subscriber. Where it goes is told by the allocations that follow; the
-// rest is credit.
+// ReceiptCredited records money received for the subscriber. The allocations that follow say which invoices it pays;
+// the rest is credit.
 type ReceiptCredited struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	ReceiptID    id.Receipt      `json:"receiptId"`
-	Move         int             `json:"move,omitempty"` // how often the receipt had changed hands before
-	Number       string          `json:"number"`         // receipt number as the payer knows it
+	Move         int             `json:"move,omitempty"` // number of earlier reattributions of the receipt
+	Number       string          `json:"number"`         // receipt number that the payer knows
 	Channel      string          `json:"channel"`
 	Amount       money.Amount    `json:"amount"`
 	PaidAt       time.Time       `json:"paidAt"`
 	At           time.Time       `json:"at"`
 }
 
-// InvoiceAllocated records that money of one receipt pays (a part of) one invoice.
+// InvoiceAllocated records that money of one receipt pays one invoice or a part of it.
 type InvoiceAllocated struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	InvoiceID    id.Invoice    `json:"invoiceId"`
-	ReceiptID    id.Receipt    `json:"receiptId"` // where the money came from; a credit note's id for a credit note
+	ReceiptID    id.Receipt    `json:"receiptId"` // the money's receipt, or the id of a credit note
 	Amount       money.Amount  `json:"amount"`
-	FromCredit   bool          `json:"fromCredit"` // it lay on the account before
-	Due          money.Amount  `json:"due"`        // of the invoice afterwards
+	FromCredit   bool          `json:"fromCredit"` // true: the money was credit before
+	Due          money.Amount  `json:"due"`        // still due on the invoice afterwards
 	At           time.Time     `json:"at"`
 }
 
-// InvoicePaid records that nothing is due on the invoice any more.
+// InvoicePaid records that nothing is due on the invoice any more. The subscription of the invoice is extended because
+// of it.
 type InvoicePaid struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -118,8 +119,8 @@ type InvoicePaid struct {
 	At             time.Time       `json:"at"`
 }
 
-// InvoiceCancelled records that nothing is due on an invoice which credit notes give back whole, without it ever being
-// paid: nobody gets its period, and it is not open any more.
+// InvoiceCancelled records that credit notes cover an invoice completely before it was paid: nothing is due, and its
+// period is not granted.
 type InvoiceCancelled struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -128,8 +129,8 @@ type InvoiceCancelled struct {
 	At             time.Time       `json:"at"`
 }
 
-// CreditLeft records what lies on the account after a payment and its allocations, when that is more than nothing. A
-// prepaid subscription renews by itself from it (docs/rules/subscribers.md#prepaid).
+// CreditLeft records the credit on the account after a payment and its allocations, when it is above zero. Prepaid
+// subscriptions renew from it (docs/rules/subscribers.md#prepaid).
 type CreditLeft struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -137,8 +138,8 @@ type CreditLeft struct {
 	At           time.Time       `json:"at"`
 }
 
-// CreditNoteDrafted records that a part of an invoice is to be given back once the note has its number. The amount is
-// set aside at once: notes never exceed their invoice.
+// CreditNoteDrafted records a credit note that waits for its number. The amount is reserved at once, so that credit
+// notes never exceed their invoice.
 type CreditNoteDrafted struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -146,11 +147,11 @@ type CreditNoteDrafted struct {
 	InvoiceID    id.Invoice      `json:"invoiceId"`
 	Amount       money.Amount    `json:"amount"`
 	Reason       string          `json:"reason"`
-	Prefix       string          `json:"prefix"` // of its number to be
+	Prefix       string          `json:"prefix"` // of the number that it will get
 	DraftedAt    time.Time       `json:"draftedAt"`
 }
 
-// CreditNoteIssued records that a part of an invoice is given back as credit.
+// CreditNoteIssued records that a part of an invoice becomes credit of the subscriber.
 type CreditNoteIssued struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -162,7 +163,7 @@ type CreditNoteIssued struct {
 	IssuedAt     time.Time       `json:"issuedAt"`
 }
 
-// ReceiptWithdrawn records that credited money is taken back (reversed, or it was somebody else's).
+// ReceiptWithdrawn records that credited money is taken back, because it was reversed or belongs to another subscriber.
 type ReceiptWithdrawn struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -173,7 +174,7 @@ type ReceiptWithdrawn struct {
 	At           time.Time       `json:"at"`
 }
 
-// AllocationWithdrawn undoes an allocation of withdrawn money.
+// AllocationWithdrawn undoes an allocation of withdrawn money. Due is the amount due on the invoice afterwards.
 type AllocationWithdrawn struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	InvoiceID    id.Invoice    `json:"invoiceId"`
@@ -183,7 +184,7 @@ type AllocationWithdrawn struct {
 	At           time.Time     `json:"at"`
 }
 
-// InvoiceReopened records that a paid invoice is due again: the period paid by it is withdrawn.
+// InvoiceReopened records that a paid invoice is due again; the period that it paid is withdrawn.
 type InvoiceReopened struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -194,14 +195,14 @@ type InvoiceReopened struct {
 	At             time.Time       `json:"at"`
 }
 
-// PromptReserved records that one payment prompt of this amount is open: no second one beside it
+// PromptReserved records an open payment prompt. A second one of the same amount is refused while it is open
 // (docs/rules/payments.md#one-open-prompt).
 type PromptReserved struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	PaymentID    id.Payment      `json:"paymentId"`
-	InvoiceID    id.Invoice      `json:"invoiceId"` // null = oldest due first
-	Amount       money.Amount    `json:"amount"`    // what is asked for, whole units
+	InvoiceID    id.Invoice      `json:"invoiceId"` // null = pay the invoices by due date
+	Amount       money.Amount    `json:"amount"`    // requested amount, whole units
 	At           time.Time       `json:"at"`
 }
 
@@ -212,7 +213,7 @@ type PromptReleased struct {
 	At           time.Time     `json:"at"`
 }
 
-// AccountPeriodClosed carries the state into the stream's next period (docs/rules/engine.md#closing-a-period).
+// AccountPeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).
 type AccountPeriodClosed struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Opening      []byte        `json:"opening"` // JSON of the aggregate's state

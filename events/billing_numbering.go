@@ -6,7 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// NumberingEvent is an event of "numbering-<series id>", one series for an organization and a type of document.
+// NumberingEvent is an event of "numbering-<series id>". Each organization has one series for each type of document and
+// prefix.
 //
 //sumtype:decl
 type NumberingEvent interface {
@@ -14,8 +15,8 @@ type NumberingEvent interface {
 	numberingEvent()
 }
 
-// NumberGranted records that a number belongs to a document for ever. The document is issued from this fact, also after
-// a crash.
+// NumberGranted records that a number belongs to a document for ever. The document is issued because of this event,
+// also after a crash.
 type NumberGranted struct {
 	SeriesID     id.Series       `json:"seriesId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -27,7 +28,7 @@ type NumberGranted struct {
 	At           time.Time       `json:"at"`
 }
 
-// NumberingPeriodClosed carries the state into the stream's next period (docs/rules/engine.md#closing-a-period).
+// NumberingPeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).
 type NumberingPeriodClosed struct {
 	SeriesID id.Series `json:"seriesId"`
 	Opening  []byte    `json:"opening"` // JSON of the aggregate's state

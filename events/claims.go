@@ -2,7 +2,7 @@ package events
 
 import "github.com/lastmile-isp/lastmile/internal/id"
 
-// ClaimEvent is an event of a claim stream: "claim-<key>", the key being an HMAC of kind and value
+// ClaimEvent is an event of "claim-<key>", the history of one unique value. The key is an HMAC of kind and value
 // (docs/rules/identity.md#unique-values, docs/rules/engine.md#claims).
 //
 //sumtype:decl
@@ -11,9 +11,9 @@ type ClaimEvent interface {
 	claimEvent()
 }
 
-// ClaimTaken records that a unique value belongs to an owner.
+// ClaimTaken records that a unique value belongs to an aggregate from now on.
 type ClaimTaken struct {
-	Kind          string `json:"kind"`          // e.g. "login_email", "slug"
+	Kind          string `json:"kind"`          // such as "login_email" or "slug"
 	OwnerCategory string `json:"ownerCategory"` // category of the owner's stream
 	Owner         id.Any `json:"owner"`
 }

@@ -2,7 +2,7 @@ package events
 
 import "github.com/lastmile-isp/lastmile/internal/id"
 
-// UserForgotten records that the user's key is destroyed: every projection nulls what it holds about the user
+// UserForgotten records that the user's key is destroyed. Every projection clears the personal fields of the user
 // (docs/rules/engine.md#personal-fields).
 type UserForgotten struct {
 	UserID id.User `json:"userId"`

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// OrganizationEvent is an event of "organization-<id>".
+// OrganizationEvent is an event of "organization-<id>", one tenant.
 //
 //sumtype:decl
 type OrganizationEvent interface {
@@ -21,48 +21,48 @@ type BillingSettings struct {
 	Timezone string         `json:"timezone"` // IANA name
 	Currency money.Currency `json:"currency"`
 	Country  string         `json:"country"` // ISO 3166-1 alpha-2
-	// 2 to 6 capitals or digits, one organization's on the platform
+	// 2 to 6 capitals or digits, unique on the platform
 	InvoicePrefix string          `json:"invoicePrefix"`
 	Tax           TaxRule         `json:"tax"`
 	TaxPIN        string          `json:"taxPin"`
 	Holidays      []calendar.Date `json:"holidays,omitempty"`
 }
 
-// TaxRule says which taxes a line carries.
+// TaxRule says which taxes apply to every line of an invoice.
 type TaxRule struct {
-	Inclusive  bool           `json:"inclusive"` // prices contain the tax
+	Inclusive  bool           `json:"inclusive"` // prices include the tax
 	Components []TaxComponent `json:"components"`
 }
 
-// TaxComponent is one named tax, in the order of application.
+// TaxComponent is one tax with its name. Components apply in their order.
 type TaxComponent struct {
 	Name        string `json:"name"`
 	BasisPoints int64  `json:"basisPoints"` // 1600 = 16 %
-	Compound    bool   `json:"compound"`    // applied on top of the components before it
+	Compound    bool   `json:"compound"`    // applies to the net plus the components before it
 }
 
 // OrganizationCreated records a new tenant.
 type OrganizationCreated struct {
 	OrgID     id.Organization `json:"orgId"`
-	Slug      string          `json:"slug"` // DNS label, for ever
+	Slug      string          `json:"slug"` // DNS label; never changes
 	Name      string          `json:"name"`
 	Billing   BillingSettings `json:"billing"`
 	CreatedAt time.Time       `json:"createdAt"`
 }
 
-// OrganizationRenamed records another display name.
+// OrganizationRenamed records a new display name; the slug stays.
 type OrganizationRenamed struct {
 	OrgID id.Organization `json:"orgId"`
 	Name  string          `json:"name"`
 }
 
-// BillingSettingsAdopted records the rules that hold from now on, whole.
+// BillingSettingsAdopted records all billing settings that apply from now on. Issued invoices stay as they are.
 type BillingSettingsAdopted struct {
 	OrgID   id.Organization `json:"orgId"`
 	Billing BillingSettings `json:"billing"`
 }
 
-// OrganizationSuspended records that nobody of the organization may sign in or act.
+// OrganizationSuspended records that no member of the organization may sign in or act.
 type OrganizationSuspended struct {
 	OrgID  id.Organization `json:"orgId"`
 	Reason string          `json:"reason"`

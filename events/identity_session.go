@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// SessionEvent is an event of "session-<id>": one sign-in until it ends. Tokens are in the vault.
+// SessionEvent is an event of "session-<id>": one sign-in until it ends. The vault has the tokens.
 //
 //sumtype:decl
 type SessionEvent interface {
@@ -14,7 +14,7 @@ type SessionEvent interface {
 	sessionEvent()
 }
 
-// SessionStarted records a sign-in.
+// SessionStarted records a sign-in and the role at that time.
 type SessionStarted struct {
 	SessionID id.Session      `json:"sessionId"`
 	UserID    id.User         `json:"userId"`
@@ -24,7 +24,7 @@ type SessionStarted struct {
 	At        time.Time       `json:"at"`
 }
 
-// SessionEnded records why the session ended: "logout", "password_changed", "disabled", "refresh_token_reused",
+// SessionEnded records why the session ended: "logout", "password_changed", "disabled", "refresh_token_reused" or
 // "revoked".
 type SessionEnded struct {
 	SessionID id.Session      `json:"sessionId"`

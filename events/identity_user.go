@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// UserEvent is an event of "user-<id>". Users are global, memberships are per organization
+// UserEvent is an event of "user-<id>". A user exists once on the platform and has a membership in each organization
 // (docs/rules/identity.md#memberships).
 //
 //sumtype:decl
@@ -18,10 +18,10 @@ type UserEvent interface {
 	userEvent()
 }
 
-// Role is what a user may do in an organization. Source: docs/rules/identity.md#roles.
+// Role decides what a user may do in an organization. Source: docs/rules/identity.md#roles.
 type Role string
 
-// The roles, highest first.
+// The roles, from most to least rights.
 const (
 	RoleSuperAdmin Role = "super_admin"
 	RoleAdmin      Role = "admin"
@@ -29,16 +29,16 @@ const (
 	RoleSubscriber Role = "subscriber"
 )
 
-// rank orders the roles; an unknown one is below all.
+// rank orders the roles; an unknown role has rank 0, below all others.
 var rank = map[Role]int{RoleSuperAdmin: 4, RoleAdmin: 3, RoleSupport: 2, RoleSubscriber: 1}
 
-// Known tells whether it is one of the four.
+// Known reports whether it is one of the four roles.
 func (r Role) Known() bool { return rank[r] > 0 }
 
-// AtLeast tells whether the role includes another.
+// AtLeast reports whether the role has all rights of another one; false for an unknown role.
 func (r Role) AtLeast(other Role) bool { return r.Known() && rank[r] >= rank[other] }
 
-// UserRegistered records a person who can sign in. Subject of the personal fields: the user's id.
+// UserRegistered records a person who can sign in. The subject of the personal fields is the user.
 type UserRegistered struct {
 	UserID             id.User       `json:"userId"`
 	Email              personal.Text `json:"email"` // lower case
@@ -50,7 +50,7 @@ type UserRegistered struct {
 	RegisteredAt       time.Time     `json:"registeredAt"`
 }
 
-// UserDetailsCorrected records name and phone that hold from now on, whole.
+// UserDetailsCorrected records the name and the phone that apply from now on, all of them.
 type UserDetailsCorrected struct {
 	UserID    id.User       `json:"userId"`
 	Phone     personal.Text `json:"phone"`
@@ -58,8 +58,8 @@ type UserDetailsCorrected struct {
 	LastName  personal.Text `json:"lastName"`
 }
 
-// MembershipGranted records that a user may act in an organization; pending until the user accepts it. The personal
-// fields are what the organization knows of the user, whatever the user is called elsewhere.
+// MembershipGranted records that a user may act in an organization; a pending membership begins when the user accepts
+// it. The personal fields are those that the organization gave, and can differ from the user's own.
 type MembershipGranted struct {
 	UserID    id.User         `json:"userId"`
 	OrgID     id.Organization `json:"orgId"`
@@ -72,8 +72,8 @@ type MembershipGranted struct {
 	At        time.Time       `json:"at"`
 }
 
-// MembershipDetailsCorrected records what the organization calls a user who has not accepted the membership yet; the
-// user's own details stay as they are.
+// MembershipDetailsCorrected records new details of a pending member for this organization only. The user's own details
+// stay as they are.
 type MembershipDetailsCorrected struct {
 	UserID    id.User         `json:"userId"`
 	OrgID     id.Organization `json:"orgId"`
@@ -82,7 +82,7 @@ type MembershipDetailsCorrected struct {
 	LastName  personal.Text   `json:"lastName"`
 }
 
-// MembershipAccepted ends the pending state.
+// MembershipAccepted records that the user accepted the membership, which is no longer pending.
 type MembershipAccepted struct {
 	UserID id.User         `json:"userId"`
 	OrgID  id.Organization `json:"orgId"`
@@ -95,20 +95,20 @@ type MembershipRoleAssigned struct {
 	Role   Role            `json:"role"`
 }
 
-// MembershipDisabled records that the user may no longer act in the organization; at once.
+// MembershipDisabled records that the user may not act in the organization any more, from this moment on.
 type MembershipDisabled struct {
 	UserID id.User         `json:"userId"`
 	OrgID  id.Organization `json:"orgId"`
 	Reason string          `json:"reason"`
 }
 
-// MembershipEnabled undoes MembershipDisabled.
+// MembershipEnabled ends a MembershipDisabled.
 type MembershipEnabled struct {
 	UserID id.User         `json:"userId"`
 	OrgID  id.Organization `json:"orgId"`
 }
 
-// PasswordChanged records that the user chose a password; the hash is in the vault.
+// PasswordChanged records that the user chose a password; the vault has its hash.
 type PasswordChanged struct {
 	UserID id.User   `json:"userId"`
 	At     time.Time `json:"at"`
@@ -136,14 +136,7 @@ func (MembershipDisabled) userEvent()         {}
 func (MembershipEnabled) userEvent()          {}
 func (PasswordChanged) userEvent()            {}
 
-// PersonalSubject is the user.
-func (e UserRegistered) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
-
-// PersonalSubject is the user.
-func (e UserDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
-
-// PersonalSubject is the user.
+func (e UserRegistered) PersonalSubject() uuid.UUID             { return e.UserID.UUID() }
+func (e UserDetailsCorrected) PersonalSubject() uuid.UUID       { return e.UserID.UUID() }
 func (e MembershipDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
-
-// PersonalSubject is the user.
-func (e MembershipGranted) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
+func (e MembershipGranted) PersonalSubject() uuid.UUID          { return e.UserID.UUID() }

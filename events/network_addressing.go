@@ -6,8 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// AddressingEvent is an event of "addressing-<organization id>": who has which IPv4 subnet on the organization's
-// routers.
+// AddressingEvent is an event of "addressing-<organization id>": the IPv4 subnets that services hold on the
+// organization's routers.
 //
 //sumtype:decl
 type AddressingEvent interface {
@@ -15,8 +15,8 @@ type AddressingEvent interface {
 	addressingEvent()
 }
 
-// AddressesAllocated records that a service holds a subnet and a place on a router. While a change is under way it
-// holds two: the one on the router and the one to come.
+// AddressesAllocated records that a service holds a subnet and a place on a router. During a change a service holds
+// two: the present one and the future one.
 type AddressesAllocated struct {
 	OrgID      id.Organization   `json:"orgId"`
 	ServiceID  id.Service        `json:"serviceId"`
@@ -26,7 +26,7 @@ type AddressesAllocated struct {
 	At         time.Time         `json:"at"`
 }
 
-// AddressesSettled records that a service gives back what it held beside these.
+// AddressesSettled records that a service gives back all allocations except these.
 type AddressesSettled struct {
 	OrgID     id.Organization `json:"orgId"`
 	ServiceID id.Service      `json:"serviceId"`
@@ -34,27 +34,29 @@ type AddressesSettled struct {
 	At        time.Time       `json:"at"`
 }
 
-// AddressesHeld is one subnet and place that a service holds.
+// AddressesHeld is one subnet and one place on a router that a service holds.
 type AddressesHeld struct {
 	Binding    ServiceBinding    `json:"binding"`
 	Addressing ServiceAddressing `json:"addressing"`
 }
 
-// AddressesReleased records that a service holds nothing more.
+// AddressesReleased records that a service gave back all its allocations.
 type AddressesReleased struct {
 	OrgID     id.Organization `json:"orgId"`
 	ServiceID id.Service      `json:"serviceId"`
 	At        time.Time       `json:"at"`
 }
 
-// AddressingDeviceClosed records that a router without services takes none any more: it is about to be decommissioned.
+// AddressingDeviceClosed records that a router without services accepts no new ones, because it is about to be
+// decommissioned.
 type AddressingDeviceClosed struct {
 	OrgID    id.Organization `json:"orgId"`
 	DeviceID id.Device       `json:"deviceId"`
 	At       time.Time       `json:"at"`
 }
 
-// AddressingPeriodClosed is the last event of a full period: the next begins with Opening.
+// AddressingPeriodClosed is the last event of a full period. The next period begins with Opening, JSON of the
+// aggregate's state.
 type AddressingPeriodClosed struct {
 	OrgID   id.Organization `json:"orgId"`
 	Opening []byte          `json:"opening"`

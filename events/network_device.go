@@ -14,25 +14,25 @@ type DeviceEvent interface {
 	deviceEvent()
 }
 
-// DeviceDetails is what an operator says about a router. Source: docs/rules/network.md#router-inputs.
+// DeviceDetails are the facts about a router that an operator enters. Source: docs/rules/network.md#router-inputs.
 type DeviceDetails struct {
 	Name              string `json:"name"`
 	IPAddress         string `json:"ipAddress"` // WAN address
 	CoAPort           int    `json:"coaPort"`
-	APIPort           int    `json:"apiPort"`           // decides the transport: docs/rules/network.md#api-ports
-	ManagementAddress string `json:"managementAddress"` // overrides the tunnel address outside production; "" = none
+	APIPort           int    `json:"apiPort"`           // decides the protocol: docs/rules/network.md#api-ports
+	ManagementAddress string `json:"managementAddress"` // replaces the tunnel address outside production; "" = none
 }
 
-// DeviceTransport is how a router was found to answer.
+// DeviceTransport is the way in which a router was found to answer.
 type DeviceTransport struct {
 	Protocol  string `json:"protocol"` // "rest" or "api"
 	TLS       bool   `json:"tls"`
 	Port      int    `json:"port"`
-	Version   string `json:"version"` // of its operating system, as it says: "7.16 (stable)"
+	Version   string `json:"version"` // RouterOS version as the router writes it: "7.16 (stable)"
 	BoardName string `json:"boardName"`
 }
 
-// CredentialKind says what a device's reference into the vault is for.
+// CredentialKind is the purpose of a device's reference into the vault.
 type CredentialKind string
 
 // The kinds of credentials of a device.
@@ -43,28 +43,29 @@ const (
 	CredentialReport CredentialKind = "report" // token with which the bootstrap script reports its version
 )
 
-// DeviceRegistered records a new router with its place in the management tunnel. Secrets are in the vault.
+// DeviceRegistered records a new router with its address and user in the management tunnel. The vault has the secrets.
 type DeviceRegistered struct {
-	DeviceID      id.Device       `json:"deviceId"`
-	OrgID         id.Organization `json:"orgId"`
-	Details       DeviceDetails   `json:"details"`
-	TunnelAddress string          `json:"tunnelAddress"` // in 10.99.0.0/16, platform-wide unique: the address we dial
-	TunnelUser    string          `json:"tunnelUser"`    // of its SSTP client, platform-wide unique
-	APIRef        id.Secret       `json:"apiRef"`        // null = no API credentials yet
-	RadiusRef     id.Secret       `json:"radiusRef"`
-	TunnelRef     id.Secret       `json:"tunnelRef"`
-	ReportRef     id.Secret       `json:"reportRef"`
-	At            time.Time       `json:"at"`
+	DeviceID id.Device       `json:"deviceId"`
+	OrgID    id.Organization `json:"orgId"`
+	Details  DeviceDetails   `json:"details"`
+	// in 10.99.0.0/16, unique on the platform; the platform connects to it
+	TunnelAddress string    `json:"tunnelAddress"`
+	TunnelUser    string    `json:"tunnelUser"` // of its SSTP client, unique on the platform
+	APIRef        id.Secret `json:"apiRef"`     // null = no API credentials yet
+	RadiusRef     id.Secret `json:"radiusRef"`
+	TunnelRef     id.Secret `json:"tunnelRef"`
+	ReportRef     id.Secret `json:"reportRef"`
+	At            time.Time `json:"at"`
 }
 
-// DeviceDetailsCorrected records the details that hold from now on, whole.
+// DeviceDetailsCorrected records all details that apply from now on.
 type DeviceDetailsCorrected struct {
 	DeviceID id.Device     `json:"deviceId"`
 	Details  DeviceDetails `json:"details"`
 	At       time.Time     `json:"at"`
 }
 
-// DeviceCredentialsReplaced records that other credentials of one kind hold from now on.
+// DeviceCredentialsReplaced records that new credentials of one kind apply from now on.
 type DeviceCredentialsReplaced struct {
 	DeviceID id.Device      `json:"deviceId"`
 	Kind     CredentialKind `json:"kind"`
@@ -72,57 +73,57 @@ type DeviceCredentialsReplaced struct {
 	At       time.Time      `json:"at"`
 }
 
-// DeviceTransportLearned records how the router really answers, so that it need not be found out again.
+// DeviceTransportLearned records how the router answers, so that the platform need not try all ways again.
 type DeviceTransportLearned struct {
 	DeviceID  id.Device       `json:"deviceId"`
 	Transport DeviceTransport `json:"transport"`
 	At        time.Time       `json:"at"`
 }
 
-// DeviceUnreachable records that the breaker of the router opened.
+// DeviceUnreachable records that the circuit breaker of the router opened.
 type DeviceUnreachable struct {
 	DeviceID id.Device `json:"deviceId"`
 	Error    string    `json:"error"`
 	At       time.Time `json:"at"`
 }
 
-// DeviceRecovered records that a health check closed it again.
+// DeviceRecovered records that a health check closed the circuit breaker of the router again.
 type DeviceRecovered struct {
 	DeviceID id.Device `json:"deviceId"`
 	At       time.Time `json:"at"`
 }
 
-// DeviceBootstrapReported records which version of the bootstrap script the router is on.
+// DeviceBootstrapReported records the version of the bootstrap script on the router.
 type DeviceBootstrapReported struct {
 	DeviceID id.Device `json:"deviceId"`
 	Version  int       `json:"version"`
-	By       string    `json:"by"` // "report" (the script called) or "router" (read from the router)
+	By       string    `json:"by"` // "report" (the script called the platform) or "router" (the platform read it)
 	At       time.Time `json:"at"`
 }
 
-// DeviceRebootRequested records that somebody wants the router rebooted. RunID names the attempt.
+// DeviceRebootRequested records that an operator wants a reboot. RunID identifies the attempt.
 type DeviceRebootRequested struct {
 	DeviceID id.Device `json:"deviceId"`
 	RunID    id.Run    `json:"runId"`
 	At       time.Time `json:"at"`
 }
 
-// DeviceRebootStarted records that the command is about to be sent: a crash after it is resolved by asking, never by
-// sending it again.
+// DeviceRebootStarted records that the reboot command is about to be sent. After a crash the platform asks for the
+// router's uptime and never sends the command again.
 type DeviceRebootStarted struct {
 	DeviceID id.Device `json:"deviceId"`
 	RunID    id.Run    `json:"runId"`
 	At       time.Time `json:"at"`
 }
 
-// DeviceRebootAccepted records that the router took the command, or dropped the connection after it.
+// DeviceRebootAccepted records that the router took the command, or closed the connection after it.
 type DeviceRebootAccepted struct {
 	DeviceID id.Device `json:"deviceId"`
 	RunID    id.Run    `json:"runId"`
 	At       time.Time `json:"at"`
 }
 
-// DeviceRebootConfirmed records that the router's uptime shows the reboot.
+// DeviceRebootConfirmed records that the router's uptime proves the reboot.
 type DeviceRebootConfirmed struct {
 	DeviceID      id.Device `json:"deviceId"`
 	RunID         id.Run    `json:"runId"`
@@ -130,7 +131,7 @@ type DeviceRebootConfirmed struct {
 	At            time.Time `json:"at"`
 }
 
-// DeviceRebootFailed records that the router refused, in its own words, or did not come back.
+// DeviceRebootFailed records that the router refused, with its error text, or that it did not come back.
 type DeviceRebootFailed struct {
 	DeviceID id.Device `json:"deviceId"`
 	RunID    id.Run    `json:"runId"`
@@ -138,14 +139,15 @@ type DeviceRebootFailed struct {
 	At       time.Time `json:"at"`
 }
 
-// DeviceDecommissioned records that the router is no longer the platform's; its tunnel address is free again.
+// DeviceDecommissioned records that the platform no longer manages the router. Its tunnel address is free again.
 type DeviceDecommissioned struct {
 	DeviceID id.Device       `json:"deviceId"`
 	OrgID    id.Organization `json:"orgId"`
 	At       time.Time       `json:"at"`
 }
 
-// DevicePeriodClosed is the last event of a full period: the next begins with Opening.
+// DevicePeriodClosed is the last event of a full period. The next period begins with Opening, JSON of the aggregate's
+// state.
 type DevicePeriodClosed struct {
 	DeviceID id.Device `json:"deviceId"`
 	Opening  []byte    `json:"opening"`

@@ -6,7 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// ReconcileEvent is an event of "reconcile-<run id>": one run of writes to one router. It is what the audit log shows.
+// ReconcileEvent is an event of "reconcile-<run id>": one run of writes to one router. The audit log shows these
+// writes.
 //
 //sumtype:decl
 type ReconcileEvent interface {
@@ -14,39 +15,40 @@ type ReconcileEvent interface {
 	reconcileEvent()
 }
 
-// ReconcileKind says what a run is for.
+// ReconcileKind is the purpose of a run.
 type ReconcileKind string
 
 // The kinds of run.
 const (
-	ReconcileApply    ReconcileKind = "apply"    // one service, as desired
-	ReconcileRemove   ReconcileKind = "remove"   // one service, away
-	ReconcileRecreate ReconcileKind = "recreate" // one service: the old resources, away
-	ReconcileDevice   ReconcileKind = "device"   // all services of a device, and its orphans
-	ReconcileFirewall ReconcileKind = "firewall" // the Platform-fw rules of a device
+	ReconcileApply    ReconcileKind = "apply"    // makes one service as desired
+	ReconcileRemove   ReconcileKind = "remove"   // removes one service
+	ReconcileRecreate ReconcileKind = "recreate" // removes the old resources of one service before a re-creation
+	ReconcileDevice   ReconcileKind = "device"   // makes all services of a device as desired and removes its orphans
+	ReconcileFirewall ReconcileKind = "firewall" // makes the platform's firewall rules on a device as desired
 )
 
-// ReconcileOutcome says how a run ended.
+// ReconcileOutcome is the result of a run.
 type ReconcileOutcome string
 
 // The outcomes.
 const (
-	ReconcileDone        ReconcileOutcome = "done"        // read back and as desired
-	ReconcileRefused     ReconcileOutcome = "refused"     // the router said no
-	ReconcileUnreachable ReconcileOutcome = "unreachable" // no answer
-	ReconcileUnstable    ReconcileOutcome = "unstable"    // read back and still different: somebody else is writing
+	ReconcileDone        ReconcileOutcome = "done"        // read again and as desired
+	ReconcileRefused     ReconcileOutcome = "refused"     // the router refused a write
+	ReconcileUnreachable ReconcileOutcome = "unreachable" // the router did not answer
+	// read again and still different: another program or person is writing too
+	ReconcileUnstable ReconcileOutcome = "unstable"
 )
 
-// RouterStep is one write: what it does to which resource. Secret values are masked.
+// RouterStep is one write to one resource of a router. Secret values are masked.
 type RouterStep struct {
-	Path      string            `json:"path"`      // menu, "ip/pool"
+	Path      string            `json:"path"`      // menu, such as "ip/pool"
 	Operation string            `json:"operation"` // "add", "set", "remove" or "move"
 	Name      string            `json:"name"`      // of the resource, as people know it
-	Before    map[string]string `json:"before"`    // the fields that change; all of them of what is removed
+	Before    map[string]string `json:"before"`    // the fields that change; all fields of a removed resource
 	After     map[string]string `json:"after"`
 }
 
-// ReconcileRequested records that somebody wants a device or its firewall brought in line.
+// ReconcileRequested records that a person asked to make a device or its firewall as desired.
 type ReconcileRequested struct {
 	RunID    id.Run          `json:"runId"`
 	OrgID    id.Organization `json:"orgId"`
@@ -55,19 +57,18 @@ type ReconcileRequested struct {
 	At       time.Time       `json:"at"`
 }
 
-// ReconcileStarted records that a run begins.
+// ReconcileStarted records that a run begins. A repeated start after a crash is not recorded.
 type ReconcileStarted struct {
 	RunID     id.Run          `json:"runId"`
 	OrgID     id.Organization `json:"orgId"`
 	DeviceID  id.Device       `json:"deviceId"`
 	ServiceID id.Service      `json:"serviceId"` // null for a whole device
 	Kind      ReconcileKind   `json:"kind"`
-	By        Actor           `json:"by"` // who asked, also when a job acts
+	By        Actor           `json:"by"` // the actor who asked, also when a job does the work
 	At        time.Time       `json:"at"`
 }
 
-// ReconcilePlanned records the writes that are about to be sent, so that one whose answer is lost is still accounted
-// for.
+// ReconcilePlanned records the writes that are about to be sent, so that a write with a lost answer can be found later.
 type ReconcilePlanned struct {
 	RunID id.Run       `json:"runId"`
 	Steps []RouterStep `json:"steps"`
@@ -79,15 +80,15 @@ type RouterWritten struct {
 	RunID     id.Run          `json:"runId"`
 	OrgID     id.Organization `json:"orgId"`
 	DeviceID  id.Device       `json:"deviceId"`
-	ServiceID id.Service      `json:"serviceId"` // null for what belongs to no service
+	ServiceID id.Service      `json:"serviceId"` // null for the firewall and for orphans without a readable tag
 	Seq       int             `json:"seq"`       // from 1 within the run
 	Step      RouterStep      `json:"step"`
-	Found     bool            `json:"found"` // its answer was lost; the router was found to have it
+	Found     bool            `json:"found"` // the answer was lost, and the write was seen at the next read
 	By        Actor           `json:"by"`
 	At        time.Time       `json:"at"`
 }
 
-// ReconcileFinished records how the run ended.
+// ReconcileFinished records the result of a run.
 type ReconcileFinished struct {
 	RunID     id.Run           `json:"runId"`
 	OrgID     id.Organization  `json:"orgId"`
@@ -96,13 +97,14 @@ type ReconcileFinished struct {
 	Kind      ReconcileKind    `json:"kind"`
 	Writes    int              `json:"writes"`
 	Outcome   ReconcileOutcome `json:"outcome"`
-	Path      string           `json:"path"` // where it stopped, "" when done
+	Path      string           `json:"path"` // menu of the write that failed; "" when done
 	Operation string           `json:"operation"`
-	Message   string           `json:"message"` // the router's words
+	Message   string           `json:"message"` // the router's error text
 	At        time.Time        `json:"at"`
 }
 
-// ReconcilePeriodClosed is the last event of a full period: the next begins with Opening.
+// ReconcilePeriodClosed is the last event of a full period. The next period begins with Opening, JSON of the
+// aggregate's state.
 type ReconcilePeriodClosed struct {
 	RunID   id.Run `json:"runId"`
 	Opening []byte `json:"opening"`

@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// ServiceEvent is an event of "nasservice-<id>": one customer-facing service on a router.
+// ServiceEvent is an event of "nasservice-<id>": one service on a router.
 //
 //sumtype:decl
 type ServiceEvent interface {
@@ -14,7 +14,7 @@ type ServiceEvent interface {
 	serviceEvent()
 }
 
-// ServiceType says what customers find on the port.
+// ServiceType is the way in which customers connect to the port.
 type ServiceType string
 
 // The types. Source: docs/rules/network.md#service-record.
@@ -24,14 +24,14 @@ const (
 	ServiceCPEManagement ServiceType = "cpe-management"
 )
 
-// ServiceBinding is what cannot be changed without disconnecting customers.
+// ServiceBinding is the place of a service on its router. Every change of it disconnects customers.
 type ServiceBinding struct {
 	Type            ServiceType `json:"type"`
-	ParentInterface string      `json:"parentInterface"` // ether or SFP port, VLAN, or a bridge of the operator
+	ParentInterface string      `json:"parentInterface"` // Ethernet or SFP port, VLAN, or a bridge of the operator
 	VlanID          int         `json:"vlanId"`          // 1..4094; 0 = directly on the parent
 }
 
-// ServiceAddressing is the IPv4 plan of a service; all fields are set.
+// ServiceAddressing is the IPv4 plan of a service. All fields are set in events.
 type ServiceAddressing struct {
 	Subnet    string `json:"subnet"` // CIDR without host bits
 	Gateway   string `json:"gateway"`
@@ -39,7 +39,8 @@ type ServiceAddressing struct {
 	PoolEnd   string `json:"poolEnd"`
 }
 
-// WalledGarden is what a hotspot's customers reach before they sign in. Both lists are sorted and without repetition.
+// WalledGarden lists the addresses that a hotspot's customers reach before they sign in. Both lists are sorted and have
+// each entry once.
 type WalledGarden struct {
 	Domains   []string `json:"domains"`   // "example.com" or "*.example.com", lower case
 	Addresses []string `json:"addresses"` // IPv4 addresses or prefixes
@@ -47,21 +48,22 @@ type WalledGarden struct {
 
 // DriftedResource is one difference between the desired state and the router.
 type DriftedResource struct {
-	Path     string            `json:"path"` // menu, "ip/pool"
+	Path     string            `json:"path"` // menu, such as "ip/pool"
 	Kind     string            `json:"kind"` // "missing", "extra", "changed" or "orphan"
 	Name     string            `json:"name"`
-	Expected map[string]string `json:"expected"` // the fields that differ; all of them when missing
+	Expected map[string]string `json:"expected"` // the fields that differ; all fields of a missing resource
 	Actual   map[string]string `json:"actual"`
 }
 
-// Phases of work on a router that may fail.
+// Phases of work on a router. A failure report names one.
 const (
 	PhaseApply    = "apply"
-	PhaseTeardown = "teardown" // of the old resources before a re-creation
+	PhaseTeardown = "teardown" // removal of the old resources before a re-creation
 	PhaseRemoval  = "removal"
 )
 
-// ServiceRequested records a new service; it is pending until applied. Generation counts its desired states from 1.
+// ServiceRequested records a new service, which is pending until it is applied. Generation counts its desired states
+// from 1.
 type ServiceRequested struct {
 	ServiceID    id.Service        `json:"serviceId"`
 	OrgID        id.Organization   `json:"orgId"`
@@ -73,7 +75,7 @@ type ServiceRequested struct {
 	At           time.Time         `json:"at"`
 }
 
-// ServiceAddressingChanged records another IPv4 plan. Sessions stay.
+// ServiceAddressingChanged records a new IPv4 plan. Sessions stay connected.
 type ServiceAddressingChanged struct {
 	ServiceID  id.Service        `json:"serviceId"`
 	DeviceID   id.Device         `json:"deviceId"`
@@ -82,7 +84,7 @@ type ServiceAddressingChanged struct {
 	At         time.Time         `json:"at"`
 }
 
-// ServiceWalledGardenChanged records another walled garden. Sessions stay.
+// ServiceWalledGardenChanged records a new walled garden. Sessions stay connected.
 type ServiceWalledGardenChanged struct {
 	ServiceID    id.Service   `json:"serviceId"`
 	DeviceID     id.Device    `json:"deviceId"`
@@ -91,8 +93,8 @@ type ServiceWalledGardenChanged struct {
 	At           time.Time    `json:"at"`
 }
 
-// ServiceRecreationConfirmed records a confirmed change that disconnects customers: the old resources go, new ones
-// come.
+// ServiceRecreationConfirmed records a confirmed change that disconnects customers: the old resources are removed, then
+// new ones are created.
 type ServiceRecreationConfirmed struct {
 	ServiceID        id.Service        `json:"serviceId"`
 	DeviceID         id.Device         `json:"deviceId"`
@@ -100,12 +102,12 @@ type ServiceRecreationConfirmed struct {
 	To               ServiceBinding    `json:"to"`
 	Addressing       ServiceAddressing `json:"addressing"`
 	WalledGarden     WalledGarden      `json:"walledGarden"`
-	AffectedSessions int               `json:"affectedSessions"` // as the operator was told
+	AffectedSessions int               `json:"affectedSessions"` // as it was shown to the operator
 	Generation       int               `json:"generation"`
 	At               time.Time         `json:"at"`
 }
 
-// ServiceTornDown records that the old resources are gone and the new ones may come.
+// ServiceTornDown records that the old resources are removed, and that the new ones can be created.
 type ServiceTornDown struct {
 	ServiceID  id.Service `json:"serviceId"`
 	DeviceID   id.Device  `json:"deviceId"`
@@ -114,60 +116,61 @@ type ServiceTornDown struct {
 	At         time.Time  `json:"at"`
 }
 
-// ServiceReconcileRequested records that somebody wants the router brought in line. Unfinished work goes on with it.
+// ServiceReconcileRequested records that a person asked to make the router as desired. It continues unfinished work.
 type ServiceReconcileRequested struct {
 	ServiceID  id.Service `json:"serviceId"`
 	DeviceID   id.Device  `json:"deviceId"`
 	RunID      id.Run     `json:"runId"`
-	Phase      string     `json:"phase"` // the work to go on with
+	Phase      string     `json:"phase"` // the phase to continue with
 	Generation int        `json:"generation"`
 	At         time.Time  `json:"at"`
 }
 
-// ServiceApplied records that the router was read back and is as desired: the service is active.
+// ServiceApplied records that the router was read again and is as desired: the service is active.
 type ServiceApplied struct {
 	ServiceID  id.Service `json:"serviceId"`
 	DeviceID   id.Device  `json:"deviceId"`
 	RunID      id.Run     `json:"runId"`
 	Generation int        `json:"generation"`
-	Repaired   bool       `json:"repaired"` // it had drifted
+	Repaired   bool       `json:"repaired"` // the service had drifted before
 	At         time.Time  `json:"at"`
 }
 
-// ServiceApplyFailed records the router's error word for word. A refusal waits for somebody; the rest is tried again.
+// ServiceApplyFailed records the router's error text unchanged. After a refusal a person must act; other failures are
+// tried again.
 type ServiceApplyFailed struct {
 	ServiceID  id.Service `json:"serviceId"`
 	DeviceID   id.Device  `json:"deviceId"`
 	RunID      id.Run     `json:"runId"`
 	Phase      string     `json:"phase"`
-	Path       string     `json:"path"`      // menu, "" when no write was reached
+	Path       string     `json:"path"`      // menu; "" when no write was sent
 	Operation  string     `json:"operation"` // "read", "add", "set", "remove", "move" or "connect"
 	Message    string     `json:"message"`
-	Refused    bool       `json:"refused"` // the router answered no; else unreachable or interrupted
+	Refused    bool       `json:"refused"` // the router refused; false: it was unreachable or the run was interrupted
 	Generation int        `json:"generation"`
 	At         time.Time  `json:"at"`
 }
 
-// ServiceDriftDetected records that the router differs from what was applied: the service is degraded. One event for
-// each hash, however often it is seen.
+// ServiceDriftDetected records that the router differs from the applied state: the service is degraded. There is one
+// event for each hash, even when the difference is seen many times.
 type ServiceDriftDetected struct {
 	ServiceID   id.Service        `json:"serviceId"`
 	OrgID       id.Organization   `json:"orgId"`
 	DeviceID    id.Device         `json:"deviceId"`
-	FirstSeenAt time.Time         `json:"firstSeenAt"` // since when the service is out of line without a pause
+	FirstSeenAt time.Time         `json:"firstSeenAt"` // start of the time in which the service differs without a break
 	Hash        string            `json:"hash"`
 	Resources   []DriftedResource `json:"resources"`
 	At          time.Time         `json:"at"`
 }
 
-// ServiceDriftCleared records that the difference went away without the platform writing.
+// ServiceDriftCleared records that the difference disappeared without a write by the platform.
 type ServiceDriftCleared struct {
 	ServiceID id.Service `json:"serviceId"`
 	DeviceID  id.Device  `json:"deviceId"`
 	At        time.Time  `json:"at"`
 }
 
-// ServiceRemovalRequested records that the service is to go with all its resources.
+// ServiceRemovalRequested records that the service will be removed with all its resources.
 type ServiceRemovalRequested struct {
 	ServiceID        id.Service `json:"serviceId"`
 	DeviceID         id.Device  `json:"deviceId"`
@@ -176,17 +179,18 @@ type ServiceRemovalRequested struct {
 	At               time.Time  `json:"at"`
 }
 
-// ServiceRemoved records that nothing of the service is left on the router, or that the router was given up.
+// ServiceRemoved records that the router has no resources of the service, or that the removal was given up.
 type ServiceRemoved struct {
 	ServiceID id.Service      `json:"serviceId"`
 	OrgID     id.Organization `json:"orgId"`
 	DeviceID  id.Device       `json:"deviceId"`
 	RunID     id.Run          `json:"runId"`
-	Abandoned bool            `json:"abandoned"` // without reaching the router: what is left there is an orphan
+	Abandoned bool            `json:"abandoned"` // the router was not reached; resources that remain there are orphans
 	At        time.Time       `json:"at"`
 }
 
-// ServicePeriodClosed is the last event of a full period: the next begins with Opening.
+// ServicePeriodClosed is the last event of a full period. The next period begins with Opening, JSON of the aggregate's
+// state.
 type ServicePeriodClosed struct {
 	ServiceID id.Service `json:"serviceId"`
 	Opening   []byte     `json:"opening"`

@@ -14,7 +14,8 @@ type GatewayEvent interface {
 	gatewayEvent()
 }
 
-// GatewayConfigured records the settings that hold from now on, whole. A direct shortcode is inactive until registered.
+// GatewayConfigured records all settings that apply from now on. A direct shortcode is inactive until
+// GatewayRegistered.
 type GatewayConfigured struct {
 	OrgID                 id.Organization `json:"orgId"`
 	Direct                bool            `json:"direct"` // false = centralized: the platform's shared paybill
@@ -25,7 +26,8 @@ type GatewayConfigured struct {
 	At                    time.Time       `json:"at"`
 }
 
-// GatewayRegistered records that token and URL registration succeeded with these credentials: the shortcode is active.
+// GatewayRegistered records that the provider gave a token and registered the addresses with these credentials: the
+// shortcode is active.
 type GatewayRegistered struct {
 	OrgID          id.Organization `json:"orgId"`
 	Shortcode      string          `json:"shortcode"`
@@ -33,7 +35,7 @@ type GatewayRegistered struct {
 	At             time.Time       `json:"at"`
 }
 
-// GatewayRegistrationFailed records why the shortcode is not active, in the provider's words.
+// GatewayRegistrationFailed records why the shortcode is not active, with the provider's error text.
 type GatewayRegistrationFailed struct {
 	OrgID          id.Organization `json:"orgId"`
 	Shortcode      string          `json:"shortcode"`

@@ -18,15 +18,15 @@ type PaymentEvent interface {
 	paymentEvent()
 }
 
-// PaymentInitiated records that a prompt is to be sent. Subject of Phone: the subscriber.
+// PaymentInitiated records that a prompt will be sent. The subject of Phone is the subscriber.
 type PaymentInitiated struct {
 	PaymentID        id.Payment      `json:"paymentId"`
 	OrgID            id.Organization `json:"orgId"`
 	SubscriberID     id.Subscriber   `json:"subscriberId"`
-	InvoiceID        id.Invoice      `json:"invoiceId"` // null = oldest due first
+	InvoiceID        id.Invoice      `json:"invoiceId"` // null = pay the invoices by due date
 	Amount           money.Amount    `json:"amount"`    // whole units
 	Phone            personal.Text   `json:"phone"`     // 254XXXXXXXXX
-	Direct           bool            `json:"direct"`    // organization's own credentials, else the platform's
+	Direct           bool            `json:"direct"`    // the organization's own credentials; false: the platform's
 	Environment      string          `json:"environment"`
 	Shortcode        string          `json:"shortcode"`
 	CredentialsRef   id.Secret       `json:"credentialsRef"`   // the organization's in the vault; null = the platform's
@@ -35,13 +35,14 @@ type PaymentInitiated struct {
 	ExpiresAt        time.Time       `json:"expiresAt"`
 }
 
-// PromptSubmitting records that the call to the provider begins: a crash after it is in doubt, never repeated.
+// PromptSubmitting records that the call to the provider begins. After a crash the attempt is in doubt, and the call is
+// never repeated.
 type PromptSubmitting struct {
 	PaymentID id.Payment `json:"paymentId"`
 	At        time.Time  `json:"at"`
 }
 
-// PromptAccepted records that the provider took the prompt for delivery; it is not paid.
+// PromptAccepted records that the provider accepted the prompt for delivery. The customer has not paid yet.
 type PromptAccepted struct {
 	PaymentID         id.Payment `json:"paymentId"`
 	MerchantRequestID string     `json:"merchantRequestId"`
@@ -50,22 +51,22 @@ type PromptAccepted struct {
 	At                time.Time  `json:"at"`
 }
 
-// PromptInDoubt records that nobody knows whether the prompt reached the provider.
+// PromptInDoubt records that the outcome of the call to the provider is unknown.
 type PromptInDoubt struct {
 	PaymentID id.Payment `json:"paymentId"`
 	Cause     string     `json:"cause"`
 	At        time.Time  `json:"at"`
 }
 
-// PromptChecked records a status query without a verdict.
+// PromptChecked records a status query that gave no verdict.
 type PromptChecked struct {
 	PaymentID id.Payment `json:"paymentId"`
-	Code      string     `json:"code"` // provider's word, or "unreachable"
+	Code      string     `json:"code"` // the provider's result code, or "unreachable"
 	Answered  bool       `json:"answered"`
 	At        time.Time  `json:"at"`
 }
 
-// PaymentSucceeded records that the customer paid. It is absorbing.
+// PaymentSucceeded records that the customer paid. Nothing changes this verdict later.
 type PaymentSucceeded struct {
 	PaymentID     id.Payment      `json:"paymentId"`
 	OrgID         id.Organization `json:"orgId"`
@@ -74,13 +75,14 @@ type PaymentSucceeded struct {
 	Amount        money.Amount    `json:"amount"`
 	ReceiptID     id.Receipt      `json:"receiptId"`     // the provisional one when Provisional
 	ReceiptNumber string          `json:"receiptNumber"` // "" when Provisional
-	// Provisional is a success known by query only: no receipt number yet (docs/rules/money.md#provisional-receipts).
+	// Provisional is a success that only a status query reported: there is no receipt number yet
+	// (docs/rules/money.md#provisional-receipts).
 	Provisional bool      `json:"provisional"`
 	By          string    `json:"by"` // "callback", "query" or "c2b"
 	At          time.Time `json:"at"`
 }
 
-// ProvisionalClaimed records that the real receipt of a provisional success arrived: it is not credited again.
+// ProvisionalClaimed records that the real receipt of a provisional success arrived. It is not credited again.
 type ProvisionalClaimed struct {
 	PaymentID            id.Payment      `json:"paymentId"`
 	OrgID                id.Organization `json:"orgId"`
@@ -92,18 +94,18 @@ type ProvisionalClaimed struct {
 	At                   time.Time       `json:"at"`
 }
 
-// ProvisionalSuperseded records that a query told of a success whose real receipt was known already: the provisional
-// receipt is that same money.
+// ProvisionalSuperseded records that a status query reported a success whose real receipt was known already. The
+// provisional receipt is the same money.
 type ProvisionalSuperseded struct {
 	PaymentID            id.Payment      `json:"paymentId"`
 	OrgID                id.Organization `json:"orgId"`
 	SubscriberID         id.Subscriber   `json:"subscriberId"`
-	ReceiptID            id.Receipt      `json:"receiptId"` // the real one, which carries the credit
+	ReceiptID            id.Receipt      `json:"receiptId"` // the real receipt, which carries the credit
 	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
 	At                   time.Time       `json:"at"`
 }
 
-// PromptCheckRequested records that somebody, or an unverified callback, wants the provider asked now.
+// PromptCheckRequested records that the provider must be asked now, because of a person or an unverified callback.
 type PromptCheckRequested struct {
 	PaymentID id.Payment `json:"paymentId"`
 	At        time.Time  `json:"at"`
@@ -119,17 +121,17 @@ type PaymentCancelled struct {
 	At           time.Time     `json:"at"`
 }
 
-// PaymentFailed records that the prompt came to nothing: refused by the provider or on the handset.
+// PaymentFailed records that the provider refused the prompt, or that it failed on the handset.
 type PaymentFailed struct {
 	PaymentID    id.Payment    `json:"paymentId"`
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Code         string        `json:"code"`
 	Message      string        `json:"message"`
-	By           string        `json:"by"` // "provider" (refused), "callback", "query"
+	By           string        `json:"by"` // "provider" (refused at once), "callback" or "query"
 	At           time.Time     `json:"at"`
 }
 
-// PaymentExpired records that a day passed without a verdict while the provider could be asked.
+// PaymentExpired records that 24 hours passed without a verdict, although the provider could be asked.
 type PaymentExpired struct {
 	PaymentID    id.Payment    `json:"paymentId"`
 	SubscriberID id.Subscriber `json:"subscriberId"`
@@ -162,5 +164,4 @@ func (PaymentCancelled) paymentEvent()      {}
 func (PaymentFailed) paymentEvent()         {}
 func (PaymentExpired) paymentEvent()        {}
 
-// PersonalSubject is the subscriber.
 func (e PaymentInitiated) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// ReceiptEvent is an event of "receipt-<id>", the id derived from provider and receipt number: the identity of money
+// ReceiptEvent is an event of "receipt-<id>". The id is derived from provider and receipt number, the identity of money
 // (docs/rules/money.md#receipts-once).
 //
 //sumtype:decl
@@ -19,24 +19,26 @@ type ReceiptEvent interface {
 	receiptEvent()
 }
 
-// ReceiptRecorded records money that was really received. Subject of the personal fields: the receipt's id.
+// ReceiptRecorded records money that was really received. The subject of the personal fields is the receipt, because
+// the payer can be unknown.
 type ReceiptRecorded struct {
 	ReceiptID         id.Receipt      `json:"receiptId"`
-	OrgID             id.Organization `json:"orgId"` // null: on a platform shortcode, of nobody yet
+	OrgID             id.Organization `json:"orgId"` // null: money on a platform shortcode without a known organization
 	Provider          string          `json:"provider"`
-	ReceiptNumber     string          `json:"receiptNumber"` // "" for a provisional one
+	ReceiptNumber     string          `json:"receiptNumber"` // "" for a provisional receipt
 	Channel           string          `json:"channel"`       // "stk", "c2b", "cash", "bill_manager"
 	Shortcode         string          `json:"shortcode"`
 	Amount            money.Amount    `json:"amount"`
 	PaidAt            time.Time       `json:"paidAt"`
 	PayerPhone        personal.Text   `json:"payerPhone"` // may be masked or hashed
 	PayerName         personal.Text   `json:"payerName"`
-	BillRef           personal.Text   `json:"billRef"` // what the payer typed
+	BillRef           personal.Text   `json:"billRef"` // reference that the payer typed
 	CheckoutRequestID string          `json:"checkoutRequestId,omitempty"`
-	PaymentID         id.Payment      `json:"paymentId"` // the attempt, when the sighting came on its own address
-	Provisional       bool            `json:"provisional,omitempty"`
-	Sighting          string          `json:"sighting"` // "stk_callback", "c2b_confirmation", "query", "cash"
-	RecordedAt        time.Time       `json:"recordedAt"`
+	// the attempt, when the sighting came on the attempt's own address
+	PaymentID   id.Payment `json:"paymentId"`
+	Provisional bool       `json:"provisional,omitempty"`
+	Sighting    string     `json:"sighting"` // "stk_callback", "c2b_confirmation", "query", "cash"
+	RecordedAt  time.Time  `json:"recordedAt"`
 }
 
 // ReceiptSighted records that the same money was seen again, with the same amount and shortcode.
@@ -44,11 +46,11 @@ type ReceiptSighted struct {
 	ReceiptID         id.Receipt `json:"receiptId"`
 	Sighting          string     `json:"sighting"`
 	CheckoutRequestID string     `json:"checkoutRequestId,omitempty"`
-	PaymentID         id.Payment `json:"paymentId"` // the attempt, when this sighting came on its own address
+	PaymentID         id.Payment `json:"paymentId"` // the attempt, when this sighting came on the attempt's own address
 	At                time.Time  `json:"at"`
 }
 
-// ReceiptDisputed records a sighting that contradicts the receipt: another amount or shortcode. An alarm.
+// ReceiptDisputed records a sighting that contradicts the receipt: another amount or shortcode. Operators are alarmed.
 type ReceiptDisputed struct {
 	ReceiptID id.Receipt   `json:"receiptId"`
 	Sighting  string       `json:"sighting"`
@@ -57,33 +59,33 @@ type ReceiptDisputed struct {
 	At        time.Time    `json:"at"`
 }
 
-// ReceiptMatched records whose money it is.
+// ReceiptMatched records the subscriber that the money belongs to.
 type ReceiptMatched struct {
 	ReceiptID     id.Receipt      `json:"receiptId"`
 	OrgID         id.Organization `json:"orgId"`
 	SubscriberID  id.Subscriber   `json:"subscriberId"`
-	InvoiceID     id.Invoice      `json:"invoiceId"` // to be paid first; null = oldest due
+	InvoiceID     id.Invoice      `json:"invoiceId"` // paid first; null = pay the invoices by due date
 	PaymentID     id.Payment      `json:"paymentId"`
 	ReceiptNumber string          `json:"receiptNumber"`
 	Channel       string          `json:"channel"`
 	Amount        money.Amount    `json:"amount"`
 	PaidAt        time.Time       `json:"paidAt"`
-	Move          int             `json:"move,omitempty"` // how often it had changed hands before
+	Move          int             `json:"move,omitempty"` // number of earlier reattributions
 	// "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// ReceiptHeld records that nobody could be found for the money: it waits in the suspense inbox.
+// ReceiptHeld records that the money waits in suspense, because no subscriber could be found for it.
 type ReceiptHeld struct {
 	ReceiptID id.Receipt `json:"receiptId"`
 	Reason    string     `json:"reason"` // "no_match", "ambiguous", "disputed", "conflicting_prompt"
 	At        time.Time  `json:"at"`
 }
 
-// ReceiptClaimed records the real receipt of a provisional one, which keeps the credit.
+// ReceiptClaimed records the real receipt of a provisional one. The provisional receipt keeps the credit.
 type ReceiptClaimed struct {
-	ReceiptID     id.Receipt      `json:"receiptId"` // the provisional one
+	ReceiptID     id.Receipt      `json:"receiptId"` // the provisional receipt
 	OrgID         id.Organization `json:"orgId"`
 	SubscriberID  id.Subscriber   `json:"subscriberId"`
 	PaymentID     id.Payment      `json:"paymentId"`
@@ -92,21 +94,21 @@ type ReceiptClaimed struct {
 	At            time.Time       `json:"at"`
 }
 
-// ReceiptAbsorbed records that this is the money of another receipt, credited there already: a real one and the
-// provisional one before it, or a provisional one that came after the real one.
+// ReceiptAbsorbed records that another receipt already carries the credit of this money: a real receipt after its
+// provisional one, or a provisional receipt after the real one.
 type ReceiptAbsorbed struct {
 	ReceiptID            id.Receipt      `json:"receiptId"`
 	OrgID                id.Organization `json:"orgId"`
 	SubscriberID         id.Subscriber   `json:"subscriberId"`
 	PaymentID            id.Payment      `json:"paymentId"`
 	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"` // the other receipt, which carries the credit
-	// whose account carries this one too and must give it back; null = nobody's
+	// subscriber whose account also has this receipt and must give it back; null = none
 	CreditedTo id.Subscriber `json:"creditedTo"`
 	Amount     money.Amount  `json:"amount"`
 	At         time.Time     `json:"at"`
 }
 
-// ReceiptUnclaimed records that no real receipt claimed a provisional one for 48 hours. An alarm.
+// ReceiptUnclaimed records that no real receipt claimed a provisional one within 48 hours. Operators are alarmed.
 type ReceiptUnclaimed struct {
 	ReceiptID id.Receipt `json:"receiptId"`
 	At        time.Time  `json:"at"`
@@ -119,17 +121,18 @@ type ReceiptAssigned struct {
 	At        time.Time       `json:"at"`
 }
 
-// ReceiptReversed records that the money was given back or never came.
+// ReceiptReversed records that the money was given back to the payer or was never received.
 type ReceiptReversed struct {
-	ReceiptID    id.Receipt      `json:"receiptId"`
-	OrgID        id.Organization `json:"orgId"`
-	SubscriberID id.Subscriber   `json:"subscriberId"` // whose account carried it, null in suspense
-	Amount       money.Amount    `json:"amount"`
-	Reason       string          `json:"reason"`
-	At           time.Time       `json:"at"`
+	ReceiptID id.Receipt      `json:"receiptId"`
+	OrgID     id.Organization `json:"orgId"`
+	// subscriber whose account had the money; null when it was in suspense
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Amount       money.Amount  `json:"amount"`
+	Reason       string        `json:"reason"`
+	At           time.Time     `json:"at"`
 }
 
-// ReceiptReattributed records that the money was somebody else's.
+// ReceiptReattributed records that the money belongs to another subscriber.
 type ReceiptReattributed struct {
 	ReceiptID     id.Receipt      `json:"receiptId"`
 	OrgID         id.Organization `json:"orgId"`
@@ -168,5 +171,5 @@ func (ReceiptAssigned) receiptEvent()     {}
 func (ReceiptReversed) receiptEvent()     {}
 func (ReceiptReattributed) receiptEvent() {}
 
-// PersonalSubject is the receipt itself: the payer may be nobody we know.
+// PersonalSubject is the receipt itself, because the payer can be unknown.
 func (e ReceiptRecorded) PersonalSubject() uuid.UUID { return e.ReceiptID.UUID() }

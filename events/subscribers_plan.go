@@ -14,34 +14,35 @@ type PlanEvent interface {
 	planEvent()
 }
 
-// BillingMode says whether the customer pays before or after the period.
+// BillingMode says whether a customer pays before or after a period.
 type BillingMode string
 
-// The modes.
+// The modes. A subscription keeps the mode that its plan had when it was made.
 const (
 	Prepaid  BillingMode = "prepaid"
 	Postpaid BillingMode = "postpaid"
 )
 
-// Rates are speeds in kbit/s as the customer sees them. Burst is 0 when there is none.
+// Rates are the speeds in kbit/s, from the customer's point of view. Burst is 0 without a burst.
 type Rates struct {
 	Down  int64 `json:"down"`
 	Up    int64 `json:"up"`
 	Burst int64 `json:"burst,omitempty"`
 }
 
-// PlanTerms are what a subscription takes over when it is made, and keeps when the plan changes.
+// PlanTerms are the terms that a subscription copies when it is made and keeps when the plan changes.
 type PlanTerms struct {
-	Name      string          `json:"name"`
-	Kind      string          `json:"kind"`  // "pppoe" or "hotspot"
-	Price     money.Amount    `json:"price"` // a period; with or without tax as the organization's TaxRule says
+	Name string `json:"name"`
+	Kind string `json:"kind"` // "pppoe" or "hotspot"
+	// for one period; includes tax when the organization's TaxRule is inclusive
+	Price     money.Amount    `json:"price"`
 	Mode      BillingMode     `json:"mode"`
 	Period    calendar.Period `json:"period"`
 	AnchorDay int             `json:"anchorDay,omitempty"` // 1 to 28: billing day of monthly plans; 0 = the anniversary
 	Rates     Rates           `json:"rates"`
 }
 
-// PlanCreated records a plan at version 1.
+// PlanCreated records a new plan at version 1.
 type PlanCreated struct {
 	PlanID id.Plan         `json:"planId"`
 	OrgID  id.Organization `json:"orgId"`
@@ -49,14 +50,14 @@ type PlanCreated struct {
 	Terms  PlanTerms       `json:"terms"`
 }
 
-// PlanRevised records the next version; subscriptions keep theirs.
+// PlanRevised records the next version. Existing subscriptions keep their version.
 type PlanRevised struct {
 	PlanID  id.Plan   `json:"planId"`
 	Version int       `json:"version"`
 	Terms   PlanTerms `json:"terms"`
 }
 
-// PlanArchived records that nobody new may take the plan.
+// PlanArchived records that no new subscription may use the plan.
 type PlanArchived struct {
 	PlanID id.Plan `json:"planId"`
 	Reason string  `json:"reason"`

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// SubscriberEvent is an event of "subscriber-<id>".
+// SubscriberEvent is an event of "subscriber-<id>", one customer.
 //
 //sumtype:decl
 type SubscriberEvent interface {
@@ -18,13 +18,14 @@ type SubscriberEvent interface {
 	subscriberEvent()
 }
 
-// Location is where the service is delivered; degrees, WGS 84.
+// Location is the place of the service: degrees, WGS 84.
 type Location struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
 }
 
-// SubscriberDetails are what an operator may correct. Subject of the personal fields: the subscriber's id.
+// SubscriberDetails are the facts about a customer that an operator may correct. The subject of the personal fields is
+// the subscriber.
 type SubscriberDetails struct {
 	FirstName   personal.Text `json:"firstName"`
 	LastName    personal.Text `json:"lastName"`
@@ -37,7 +38,7 @@ type SubscriberDetails struct {
 	ExternalRef string        `json:"externalRef,omitempty"`
 }
 
-// SubscriberRegistered records a new customer, with the account that bills it.
+// SubscriberRegistered records a new customer and the account number for payments.
 type SubscriberRegistered struct {
 	SubscriberID  id.Subscriber     `json:"subscriberId"`
 	OrgID         id.Organization   `json:"orgId"`
@@ -47,26 +48,26 @@ type SubscriberRegistered struct {
 	RegisteredAt  time.Time         `json:"registeredAt"`
 }
 
-// SubscriberDetailsCorrected records the details that hold from now on, whole.
+// SubscriberDetailsCorrected records all details that apply from now on.
 type SubscriberDetailsCorrected struct {
 	SubscriberID id.Subscriber     `json:"subscriberId"`
 	Details      SubscriberDetails `json:"details"`
 }
 
-// SubscriberBlocked records an administrative block, separate from dunning.
+// SubscriberBlocked records that an operator blocked the customer. Dunning is separate.
 type SubscriberBlocked struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`
 }
 
-// SubscriberUnblocked ends the block.
+// SubscriberUnblocked ends the operator's block.
 type SubscriberUnblocked struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`
 }
 
-// SubscriberForgotten records that the person's key is destroyed: every projection nulls what it holds about the
-// subject.
+// SubscriberForgotten records that the customer's key is destroyed. Every projection clears the personal fields of the
+// customer.
 type SubscriberForgotten struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`
@@ -85,8 +86,5 @@ func (SubscriberBlocked) subscriberEvent()          {}
 func (SubscriberUnblocked) subscriberEvent()        {}
 func (SubscriberForgotten) subscriberEvent()        {}
 
-// PersonalSubject is the subscriber.
-func (e SubscriberRegistered) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
-
-// PersonalSubject is the subscriber.
+func (e SubscriberRegistered) PersonalSubject() uuid.UUID       { return e.SubscriberID.UUID() }
 func (e SubscriberDetailsCorrected) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// SubscriptionEvent is an event of "subscription-<id>".
+// SubscriptionEvent is an event of "subscription-<id>", a plan of one subscriber.
 //
 //sumtype:decl
 type SubscriptionEvent interface {
@@ -17,7 +17,7 @@ type SubscriptionEvent interface {
 	subscriptionEvent()
 }
 
-// SubscriptionCreated records that a customer took a plan. It is pending until its first period starts.
+// SubscriptionCreated records that a customer took a plan. The subscription is pending until its first period starts.
 type SubscriptionCreated struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -25,14 +25,14 @@ type SubscriptionCreated struct {
 	PlanID         id.Plan         `json:"planId"`
 	PlanVersion    int             `json:"planVersion"`
 	Terms          PlanTerms       `json:"terms"`
-	Timezone       string          `json:"timezone"` // of the organization when it was made: periods follow it
-	StartsAt       time.Time       `json:"startsAt"` // not before this instant
+	Timezone       string          `json:"timezone"` // of the organization at that time; the periods follow it
+	StartsAt       time.Time       `json:"startsAt"` // the first period does not start before this instant
 	Username       personal.Text   `json:"username"` // PPPoE or hotspot login; subject: the subscriber
 	PasswordRef    id.Secret       `json:"passwordRef"`
 	CreatedAt      time.Time       `json:"createdAt"`
 }
 
-// PeriodDue records that a period is to be invoiced now. InvoiceID is chosen here, so that nothing is invoiced twice.
+// PeriodDue records that a period must be invoiced now. It chooses InvoiceID, so that a period is never invoiced twice.
 type PeriodDue struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -40,22 +40,22 @@ type PeriodDue struct {
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	PlanName       string          `json:"planName"`
 	Terms          PlanTerms       `json:"terms"`
-	// From and To are the period when it is known beforehand (postpaid, renewals before expiry); zero for a prepaid
-	// period that starts when it is paid.
+	// From and To are the period when it is known in advance (postpaid); zero for a prepaid period, which starts when
+	// it is paid.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
-	// DueAt is when the invoice falls due.
+	// DueAt is the instant at which the invoice is due.
 	DueAt time.Time `json:"dueAt"`
 }
 
-// SubscriptionActivated records the first period's start.
+// SubscriptionActivated records the start of the first period. At can be in the future.
 type SubscriptionActivated struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionExtended records that a period is paid for. PaidUntil is exclusive.
+// SubscriptionExtended records that a period is paid. PaidUntil is exclusive.
 type SubscriptionExtended struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
@@ -73,7 +73,7 @@ type PeriodWithdrawn struct {
 	Reason         string          `json:"reason"`
 }
 
-// PeriodCancelled records that a period that was due is not wanted any more: its invoice was voided.
+// PeriodCancelled records that a due period is dropped, because its invoice was voided or cancelled.
 type PeriodCancelled struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
@@ -81,7 +81,7 @@ type PeriodCancelled struct {
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionPaused records that service rests and no period falls due.
+// SubscriptionPaused records that service and billing stop until the subscription is resumed.
 type SubscriptionPaused struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
@@ -89,17 +89,17 @@ type SubscriptionPaused struct {
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionResumed ends a pause; the time lost to it is given back in PaidUntil, and postpaid in NextFrom.
+// SubscriptionResumed ends a pause and adds its length to PaidUntil and, for postpaid, to NextFrom.
 type SubscriptionResumed struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	Reason         string          `json:"reason"`
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"`
-	NextFrom       time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the period to be due next
+	NextFrom       time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next due period
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionEnded is final.
+// SubscriptionEnded records the end of a subscription, which never starts again.
 type SubscriptionEnded struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
@@ -107,7 +107,7 @@ type SubscriptionEnded struct {
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionPeriodClosed carries the state into the stream's next period (docs/rules/engine.md#closing-a-period).
+// SubscriptionPeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).
 type SubscriptionPeriodClosed struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	Opening        []byte          `json:"opening"` // JSON of the aggregate's state, personal fields excluded
@@ -136,8 +136,5 @@ func (SubscriptionResumed) subscriptionEvent()      {}
 func (SubscriptionEnded) subscriptionEvent()        {}
 func (SubscriptionPeriodClosed) subscriptionEvent() {}
 
-// PersonalSubject is the subscriber.
-func (e SubscriptionCreated) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
-
-// PersonalSubject is the subscriber.
+func (e SubscriptionCreated) PersonalSubject() uuid.UUID      { return e.SubscriberID.UUID() }
 func (e SubscriptionPeriodClosed) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

@@ -1,4 +1,4 @@
-// Package audit decides about records that serve the audit log alone.
+// Package audit has the rules of records that only the audit log uses.
 package audit
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Refusals is the definition of remembered refusals.
+// Refusals defines the records of refused writes. The audit log shows them; no rule depends on them.
 func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent] {
 	return aggregates.Definition[Refusal, commands.RefusalCommand, events.RefusalEvent]{
 		Category: commands.RefusalCategory, Missing: commands.ErrNotFound, Evolve: evolveRefusal, Decide: decideRefusal,
@@ -19,13 +19,13 @@ func Refusals() aggregates.Definition[Refusal, commands.RefusalCommand, events.R
 	}
 }
 
-// Refusal is one write that did not happen. The zero value is "does not exist".
+// Refusal is one request to write that was refused. The zero value is "does not exist".
 type Refusal struct {
 	ID    id.Request
 	OrgID id.Organization
 }
 
-// evolveRefusal applies one recorded fact.
+// evolveRefusal copies only what a decision needs; route, status and code stay in the event.
 func evolveRefusal(s Refusal, e events.RefusalEvent) Refusal {
 	switch e := e.(type) {
 	case events.RequestRefused:
@@ -34,10 +34,10 @@ func evolveRefusal(s Refusal, e events.RefusalEvent) Refusal {
 	return s
 }
 
-// ownerRefusal is the organization in which it was asked for.
+// ownerRefusal is the organization of the host that the request was sent to; zero on the root host.
 func ownerRefusal(s Refusal) id.Organization { return s.OrgID }
 
-// decideRefusal notes a refusal once.
+// decideRefusal records a refusal once; a repeated command gives no event.
 func decideRefusal(s Refusal, c commands.RefusalCommand, now time.Time) ([]events.RefusalEvent, error) {
 	switch c := c.(type) {
 	case commands.NoteRefusal:

@@ -1,4 +1,4 @@
-// Package billing has the rules of money: one account per subscriber, and the series that number its documents.
+// Package billing has the rules of money: one account for each subscriber, and the series that number its documents.
 package billing
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Accounts is the definition of accounts.
+// Accounts defines the account: one stream for each subscriber with all invoices, allocations and credit, closed into
+// periods because it grows for years.
 func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent] {
 	return aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent]{
 		Category: commands.AccountCategory, Missing: commands.ErrNoAccount, Evolve: evolveAccount,
@@ -28,27 +29,28 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 	}
 }
 
-// Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". It is a
-// value: Evolve gives another one and leaves this as it is. While anything is due there is no credit, and the other way
-// round.
+// Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". Evolve
+// returns a new value and never changes the old one. While anything is due there is no credit, and while there is
+// credit nothing is due.
 type Account struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization
 	Currency     money.Currency
-	Invoices     map[id.Invoice]Invoice // drafts, and issued ones on which something is due
-	Settled      map[id.Invoice]Invoice // nothing due; withdrawn money opens them again
-	Voided       map[id.Invoice]string  // their numbers, "" for a draft's
-	Receipts     map[id.Receipt]Receipt // all money that ever came, credit notes too
-	Lots         []id.Receipt           // receipts with unused money, first come first used
-	Notes        map[id.Receipt]Note    // credit notes that wait for their number
+	Invoices     map[id.Invoice]Invoice // drafts, and issued invoices with an amount due
+	Settled      map[id.Invoice]Invoice // nothing is due; a withdrawn receipt can move an invoice back to Invoices
+	Voided       map[id.Invoice]string  // value: the document number, "" for a voided draft
+	Receipts     map[id.Receipt]Receipt // every receipt and credit note that was ever credited, except archived ones
+	Lots         []id.Receipt           // receipts with unused money, oldest first; the first is spent first
+	Notes        map[id.Receipt]Note    // drafted credit notes without a number yet
 	Prompts      map[id.Payment]Prompt  // open payment prompts
-	// invoices and receipts of which no more is known, by age; never changed in place
+	// Archived invoices and receipts: only the id is known. The value orders them by age, 0 is the oldest. The map is
+	// never changed in place.
 	Archived map[id.Any]int
-	Issued   int // invoices issued so far
-	Credited int // receipts and credit notes so far
+	Issued   int // number of invoices issued so far
+	Credited int // number of receipts and credit notes so far
 }
 
-// Invoice is what deciding needs of an invoice; its lines are in the events only.
+// Invoice has the part of an invoice that decisions need; its lines are in the events only.
 type Invoice struct {
 	SubscriptionID id.Subscription
 	PeriodFrom     time.Time
@@ -57,50 +59,52 @@ type Invoice struct {
 	Total          money.Amount
 	Due            money.Amount
 	DueOn          calendar.Date
-	Seq            int          // place in the order of issue, 0 for a draft
-	Paid           bool         // InvoicePaid was recorded and not undone
+	Seq            int          // 1 for the invoice issued first, 0 for a draft
+	Paid           bool         // InvoicePaid was recorded and no InvoiceReopened after it
 	Cancelled      bool         // InvoiceCancelled was recorded
-	Noted          money.Amount // given back by credit notes, drafted ones included
+	Noted          money.Amount // sum of its credit notes, drafted ones included
 }
 
-// Receipt is money that came, and where it went. Number is the payer's, or the credit note's.
+// Receipt is money that was credited, and the invoices that it pays. Number is the provider's receipt number, or the
+// number of the credit note.
 type Receipt struct {
 	Number      string
 	Amount      money.Amount
-	Unused      money.Amount // still credit
-	Allocations []Allocation // one per invoice
-	Seq         int          // place in the order of coming
+	Unused      money.Amount // the part that is still credit
+	Allocations []Allocation // at most one for each invoice
+	Seq         int          // 1 for the money credited first
 	CreditNote  bool
 	Withdrawn   bool
-	Move        int // see commands.CreditReceipt
+	Move        int // how often the money was moved between accounts; see commands.CreditReceipt
 }
 
-// Allocation is the part of a receipt that pays one invoice.
+// Allocation is the part of one receipt that pays one invoice; never zero.
 type Allocation struct {
 	InvoiceID id.Invoice
 	Amount    money.Amount
 }
 
-// Note is a credit note that waits for its number.
+// Note is a drafted credit note. Its amount is already reserved in Invoice.Noted.
 type Note struct {
 	InvoiceID id.Invoice
 	Amount    money.Amount
 	Reason    string
 }
 
-// Prompt is a reservation for one payment prompt.
+// Prompt reserves an amount for one open payment prompt. InvoiceID is zero when the customer pays no particular
+// invoice.
 type Prompt struct {
 	InvoiceID id.Invoice
 	Amount    money.Amount
 }
 
-// ownerAccount is the organization that owns the account.
+// ownerAccount never changes: a subscriber belongs to one organization for ever.
 func ownerAccount(s Account) id.Organization { return s.OrgID }
 
-// Exists tells whether anything was ever recorded.
+// Exists reports whether the account was opened. A draft, a receipt or a prompt opens it.
 func (s Account) Exists() bool { return !s.OrgID.IsZero() }
 
-// Credit is the money that lies on the account unused.
+// Credit is the unused money on the account, at least zero.
 func (s Account) Credit() money.Amount {
 	sum := money.Of(0, s.Currency)
 	for _, lot := range s.Lots {
@@ -109,7 +113,7 @@ func (s Account) Credit() money.Amount {
 	return sum
 }
 
-// Due is what is owed on issued invoices.
+// Due is the sum of what issued invoices still need; drafts do not count.
 func (s Account) Due() money.Amount {
 	sum := money.Of(0, s.Currency)
 	for _, inv := range s.Invoices {
@@ -120,10 +124,11 @@ func (s Account) Due() money.Amount {
 	return sum
 }
 
-// Balance is what is owed after credit: negative when money lies on the account.
+// Balance is the amount due minus the credit: negative when the account has credit.
 func (s Account) Balance() money.Amount { return s.Due().Sub(s.Credit()) }
 
-// oldestDue is the issued invoice to pay next, by due date and then by order of issue; zero when nothing is due.
+// oldestDue is the issued invoice that is paid next: the earliest due date, then the order of issue. Zero when nothing
+// is due.
 func (s Account) oldestDue() id.Invoice {
 	var oldest id.Invoice
 	var best Invoice
@@ -138,7 +143,7 @@ func (s Account) oldestDue() id.Invoice {
 	return oldest
 }
 
-// invoice finds an invoice that is neither voided nor unknown.
+// invoice finds a draft, open or settled invoice. It is false for a voided, archived or unknown one.
 func (s Account) invoice(invoice id.Invoice) (Invoice, bool) {
 	if inv, ok := s.Invoices[invoice]; ok {
 		return inv, true
@@ -147,14 +152,14 @@ func (s Account) invoice(invoice id.Invoice) (Invoice, bool) {
 	return inv, ok
 }
 
-// knows tells whether the invoice id was ever used.
+// knows reports whether the invoice id was used before; voided and archived invoices count.
 func (s Account) knows(invoice id.Invoice) bool {
 	_, voided := s.Voided[invoice]
 	_, found := s.invoice(invoice)
 	return voided || found || isArchived(s, invoice)
 }
 
-// decideAccount dispatches to the rule of each command.
+// decideAccount only dispatches; the rule of each command is in the function of its name.
 func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]events.AccountEvent, error) {
 	switch c := c.(type) {
 	case commands.DraftInvoice:
@@ -179,7 +184,7 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// with is a copy of a map with one entry more.
+// with returns a copy of the map with the entry set; the state that shares the old map does not change.
 func with[K comparable, V any](m map[K]V, key K, value V) map[K]V {
 	c := maps.Clone(m)
 	if c == nil {
@@ -189,7 +194,7 @@ func with[K comparable, V any](m map[K]V, key K, value V) map[K]V {
 	return c
 }
 
-// without is a copy of a map without one entry.
+// without returns a copy of the map without the key, or the map itself when it has no such key.
 func without[K comparable, V any](m map[K]V, key K) map[K]V {
 	if _, ok := m[key]; !ok {
 		return m
@@ -199,7 +204,7 @@ func without[K comparable, V any](m map[K]V, key K) map[K]V {
 	return c
 }
 
-// dropLot is a copy of the lots without one.
+// dropLot returns a copy of the list without one receipt.
 func dropLot(lots []id.Receipt, gone id.Receipt) []id.Receipt {
 	return slices.DeleteFunc(slices.Clone(lots), func(r id.Receipt) bool { return r == gone })
 }

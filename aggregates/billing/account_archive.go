@@ -8,22 +8,23 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// How far an account remembers when a period closes, so that the opening of the next one stays under the log's limit of
-// 1 MiB for one append: the newest receipts and invoices whole, of the older ones that they were.
+// Limits of what an account keeps in full when a period closes. The opening of the next period must stay below the
+// log's limit of 1 MiB for one append. Of older receipts and invoices only the ids are kept, and of these only the
+// newest.
 const (
 	rememberedReceipts = 500
 	rememberedInvoices = 500
 	rememberedIDs      = 20_000
 )
 
-// isArchived tells whether only the id of an invoice or receipt is remembered.
+// isArchived reports whether the account keeps only the id of an invoice or receipt.
 func isArchived[I ~[16]byte](s Account, of I) bool {
 	_, ok := s.Archived[id.As[id.Any](of)]
 	return ok
 }
 
-// archive is the account without what is too old to change: receipts that are used up, with nothing due on what they
-// paid, and settled invoices that no remembered receipt pays.
+// archive drops the details of what can no longer change: used-up receipts whose invoices have nothing due, and settled
+// invoices that no kept receipt pays. Their ids go to Archived.
 func (s Account) archive() Account {
 	if len(s.Receipts) <= rememberedReceipts && len(s.Settled) <= rememberedInvoices {
 		return s
@@ -59,7 +60,7 @@ func (s Account) archive() Account {
 	return s
 }
 
-// usedUp tells whether none of a receipt is credit or lies on an invoice that is still due.
+// usedUp reports whether no part of the receipt is credit or pays an invoice that is still due.
 func (s Account) usedUp(r Receipt) bool {
 	return r.Unused.IsZero() && !slices.ContainsFunc(r.Allocations, func(a Allocation) bool {
 		_, open := s.Invoices[a.InvoiceID]

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// pay makes an invoice and pays it, without the checks of do.
+// pay drafts, issues and pays an invoice without the checks of do, because thousands of them must be fast.
 func (l *ledger) pay(n int) {
 	l.t.Helper()
 	paid := credit(n, 1000)
@@ -24,7 +24,8 @@ func (l *ledger) pay(n int) {
 	}
 }
 
-// live pays n periods, closing the books now and then; it gives the size of the largest opening.
+// live pays n invoices and closes the stream's period now and then. It returns the size of the largest opening in
+// bytes.
 func (l *ledger) live(n int) (largest int) {
 	l.t.Helper()
 	for i := 1; i <= n; i++ {
@@ -40,7 +41,7 @@ func (l *ledger) live(n int) (largest int) {
 	return largest
 }
 
-// An hourly customer pays thousands of times: the opening must fit into one append of 1 MiB, base64 included.
+// An hourly customer pays thousands of times. The opening must fit into one append of 1 MiB, base64 included.
 func TestAccount_OpeningStaysSmallOverThousandsOfPayments(t *testing.T) {
 	t.Parallel()
 	l := given(t)
@@ -56,14 +57,14 @@ func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {
 		draft(9002, 100, 1), issue(9002))
 	l.stands(0, 200)
 	l.do(draft(9003, 900, 1))
-	l.do(issue(9003)) // stays due, paid in part by receipt 9001
+	l.do(issue(9003)) // stays due; receipt 9001 pays a part of it
 	l.stands(700, 0)
 	first := credit(1, 1000)
 	first.InvoiceID = invoiceID(1)
 	l.do(draft(1, 1000, 10))
 	l.do(issue(1))
 	l.do(first)
-	for i := 2; i <= 1200; i++ { // named invoices, so that the old one stays due
+	for i := 2; i <= 1200; i++ { // named invoices, so that the first one stays due
 		l.pay(i)
 	}
 	l.Given(billing.Accounts().Close(l.State()))
@@ -73,7 +74,7 @@ func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {
 		t.Errorf("%d receipts, %d settled invoices, %d archived", len(s.Receipts), len(s.Settled), len(s.Archived))
 	}
 	l.SurvivesClosing()
-	l.then(first) // never twice
+	l.then(first) // not credited again
 	l.then(draft(1, 1000, 10))
 	l.then(issue(1))
 	moved := first
@@ -92,6 +93,6 @@ func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {
 	l.then(issueNote(1))
 	l.kinds(withdraw(9001), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.AllocationWithdrawn{},
 		events.AllocationWithdrawn{},
-		events.InvoiceReopened{}, events.InvoiceReopened{}) // old, but it lies on an invoice that is still due
+		events.InvoiceReopened{}, events.InvoiceReopened{}) // old, but its invoice is still due
 	l.kinds(withdraw(1100), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{})
 }

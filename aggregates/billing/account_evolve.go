@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// evolveAccount applies one recorded fact. It never fails and never judges.
+// evolveAccount applies one recorded event. It never fails and never checks a rule.
 func evolveAccount(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) { // complete: gochecksumtype, no default
 	case events.AccountOpened:
@@ -40,7 +40,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		inv.Paid = false
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.CreditLeft:
-		// Follows from the lots.
+		// The credit follows from Lots.
 	case events.PromptReserved:
 		s.Prompts = with(s.Prompts, e.PaymentID, Prompt{InvoiceID: e.InvoiceID, Amount: e.Amount})
 	case events.PromptReleased:
@@ -54,7 +54,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 	return s
 }
 
-// evolveMoney applies the facts about receipts and credit notes.
+// evolveMoney applies the events about receipts and credit notes.
 func evolveMoney(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) {
 	case events.ReceiptCredited:
@@ -87,12 +87,12 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 			func(a Allocation) bool { return a.InvoiceID == e.InvoiceID })
 		s.Receipts = with(s.Receipts, e.ReceiptID, r)
 		return s.withDue(e.InvoiceID, e.Due)
-	default: // evolveAccount's, which switches over all of them
+	default: // other events are applied by evolveAccount, whose switch is complete
 	}
 	return s
 }
 
-// allocate is a copy of a receipt's allocations with more money on one invoice.
+// allocate returns a copy of the allocations with the amount added to the one of the invoice.
 func allocate(list []Allocation, invoice id.Invoice, amount money.Amount) []Allocation {
 	list = slices.Clone(list)
 	for i := range list {
@@ -104,7 +104,7 @@ func allocate(list []Allocation, invoice id.Invoice, amount money.Amount) []Allo
 	return append(list, Allocation{invoice, amount})
 }
 
-// withMoney is the account with new money, all of it unused.
+// withMoney adds a receipt or credit note, with all of its money unused.
 func (s Account) withMoney(receipt id.Receipt, r Receipt) Account {
 	s.Credited++
 	r.Unused, r.Seq = r.Amount, s.Credited
@@ -113,14 +113,14 @@ func (s Account) withMoney(receipt id.Receipt, r Receipt) Account {
 	return s
 }
 
-// withDue is the account after the invoice's due amount moved.
+// withDue sets the amount due on an invoice.
 func (s Account) withDue(invoice id.Invoice, due money.Amount) Account {
 	inv, _ := s.invoice(invoice)
 	inv.Due = due
 	return s.withInvoice(invoice, inv)
 }
 
-// withInvoice is the account with the invoice as it is now, kept among the open or the settled ones.
+// withInvoice stores the invoice among the settled ones when it is issued and nothing is due, else among the open ones.
 func (s Account) withInvoice(invoice id.Invoice, inv Invoice) Account {
 	if inv.Seq > 0 && inv.Due.IsZero() {
 		s.Invoices = without(s.Invoices, invoice)

@@ -10,7 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// decideDraftInvoice opens the account when it is the first fact about the subscriber's money.
+// decideDraftInvoice opens the account when this is the first event about the subscriber's money. A known invoice id
+// gives no event.
 func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]events.AccountEvent, error) {
 	if s.knows(c.InvoiceID) {
 		return nil, nil
@@ -31,7 +32,8 @@ func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]ev
 	return b.recorded, nil
 }
 
-// decideIssueInvoice never refuses a number that belongs to a voided or lost draft: it becomes a voided document.
+// decideIssueInvoice never refuses a granted number, since a series has no gaps: when the draft is voided or missing,
+// the number becomes a voided document.
 func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]events.AccountEvent, error) {
 	inv, found := s.invoice(c.InvoiceID)
 	switch {
@@ -44,7 +46,8 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	case inv.Number == c.Number:
 		return nil, nil
 	case inv.Seq > 0:
-		return nil, failure.NewConflict("invoice_already_numbered", "The invoice was issued as %s.", inv.Number)
+		return nil, failure.NewConflict("invoice_already_numbered", "The invoice already has the number %s.",
+			inv.Number)
 	}
 	b := booking{s: s, now: now}
 	b.record(events.InvoiceIssued{
@@ -56,7 +59,7 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	return b.recorded, nil
 }
 
-// voidNumber records the voided document of a number, once.
+// voidNumber records a voided document for a number whose draft is gone. A repeated call gives no event.
 func voidNumber(s Account, invoice id.Invoice, number, reason string, now time.Time) []events.AccountEvent {
 	if s.Voided[invoice] == number {
 		return nil
@@ -67,7 +70,8 @@ func voidNumber(s Account, invoice id.Invoice, number, reason string, now time.T
 	}}
 }
 
-// decideVoidInvoice serves a person's wish, and the completion of a refused issue when Number is set.
+// decideVoidInvoice voids on a person's request (Number is empty), or records a granted number whose issue was refused
+// (Number is set).
 func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]events.AccountEvent, error) {
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
@@ -102,7 +106,8 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	}}, nil
 }
 
-// decideDraftCreditNote sets the amount aside: notes on an invoice never exceed its total.
+// decideDraftCreditNote reserves the amount, so that the credit notes of an invoice never exceed its total. An amount
+// of zero means all that is left.
 func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time) ([]events.AccountEvent, error) {
 	inv, found := s.invoice(c.InvoiceID)
 	_, drafted := s.Notes[c.CreditNoteID]
@@ -135,7 +140,8 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	}}, nil
 }
 
-// decideIssueCreditNote treats the note as money: to its own invoice first, then to the oldest due, the rest is credit.
+// decideIssueCreditNote spends the credit note like a receipt: on its own invoice first, then on the invoice due first;
+// the rest becomes credit.
 func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time) ([]events.AccountEvent, error) {
 	note, drafted := s.Notes[c.CreditNoteID]
 	_, known := s.Receipts[c.CreditNoteID]
@@ -157,12 +163,12 @@ func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time)
 	return b.recorded, nil
 }
 
-// invoiceArchived refuses to change what is paid and long past.
+// invoiceArchived refuses a change to a settled invoice of which the account keeps only the id.
 func invoiceArchived() error {
-	return failure.NewConflict("invoice_archived", "The invoice is paid, and too many came after it.")
+	return failure.NewConflict("invoice_archived", "The invoice is paid and too old to change.")
 }
 
-// currencyMismatch refuses money of another currency: an account has one.
+// currencyMismatch refuses an amount in another currency: an account has one currency for ever.
 func currencyMismatch(want money.Currency) error {
 	return failure.NewConflict("currency_mismatch", "The account is kept in %s.", string(want))
 }

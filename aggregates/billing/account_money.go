@@ -11,20 +11,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// booking collects the events of one decision; s is the account after them.
+// booking collects the events of one decision. s is the account with these events applied.
 type booking struct {
 	s        Account
 	now      time.Time
 	recorded []events.AccountEvent
 }
 
-// record adds an event and moves the state along.
+// record adds an event and applies it to the booking's account.
 func (b *booking) record(e events.AccountEvent) {
 	b.recorded = append(b.recorded, e)
 	b.s = evolveAccount(b.s, e)
 }
 
-// opened starts a booking on an account that may be new.
+// opened starts a booking, with AccountOpened when the account does not exist. It fails when the account has another
+// currency.
 func opened(
 	s Account, subscriber id.Subscriber, org id.Organization, c money.Currency, now time.Time,
 ) (booking, error) {
@@ -38,8 +39,9 @@ func opened(
 	return b, nil
 }
 
-// spend allocates unused money, first come first used, until none is left or nothing is due: to the named invoice, then
-// to the oldest due. fresh is the money of this decision; other money lay on the account before.
+// spend allocates unused money, the oldest receipt first, until no money is left or nothing is due. It pays the named
+// invoice first, then the invoices by due date. fresh is the receipt of this decision; money of other receipts is
+// recorded as taken from credit.
 func (b *booking) spend(named id.Invoice, fresh id.Receipt) {
 	for len(b.s.Lots) > 0 {
 		invoice := named
@@ -59,8 +61,8 @@ func (b *booking) spend(named id.Invoice, fresh id.Receipt) {
 	}
 }
 
-// paidWhenSettled records InvoicePaid when nothing is due any more. An invoice that credit notes give back whole is
-// cancelled instead: nobody gets its period.
+// paidWhenSettled records InvoicePaid when nothing is due any more. An invoice that credit notes cancel completely gets
+// InvoiceCancelled instead, and its period is not granted.
 func (b *booking) paidWhenSettled(invoice id.Invoice) {
 	inv, settled := b.s.Settled[invoice]
 	if !settled || inv.Paid || inv.Cancelled {
@@ -79,15 +81,15 @@ func (b *booking) paidWhenSettled(invoice id.Invoice) {
 	})
 }
 
-// tellCredit records what is left on the account after a payment.
+// tellCredit records the account's credit after a payment, when it is above zero.
 func (b *booking) tellCredit() {
 	if credit := b.s.Credit(); credit.Positive() {
 		b.record(events.CreditLeft{SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, Credit: credit, At: b.now})
 	}
 }
 
-// decideCreditReceipt: the receipt's id is the identity of the money (docs/rules/money.md#receipts-once); it comes back
-// to an account that lost it only by a later move.
+// decideCreditReceipt credits each receipt id once (docs/rules/money.md#receipts-once). A withdrawn receipt returns to
+// this account only with a higher Move.
 func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]events.AccountEvent, error) {
 	old, known := s.Receipts[c.ReceiptID]
 	switch {
@@ -96,7 +98,7 @@ func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]
 	case isArchived(s, c.ReceiptID), known && (!old.Withdrawn || c.Move < old.Move):
 		return nil, nil
 	case known && c.Move == old.Move:
-		return nil, failure.NewConflict("receipt_withdrawn", "The receipt was taken from this account.")
+		return nil, failure.NewConflict("receipt_withdrawn", "The receipt was withdrawn from this account.")
 	}
 	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)
 	if err != nil {
@@ -111,15 +113,15 @@ func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]
 	return b.recorded, nil
 }
 
-// decideWithdrawReceipt takes the money from where it went. Credit of other receipts takes its place as far as it goes;
-// invoices that were paid and are due again are reopened.
+// decideWithdrawReceipt removes the receipt's money from its invoices. Other credit on the account pays them again as
+// far as it goes; a paid invoice that is due again is reopened.
 func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time) ([]events.AccountEvent, error) {
 	r, known := s.Receipts[c.ReceiptID]
 	switch {
 	case isArchived(s, c.ReceiptID):
 		return nil, receiptArchived()
 	case !known || r.CreditNote:
-		return nil, failure.NewNotFound("receipt_not_found", "The receipt is not on this account.")
+		return nil, commands.ErrNoReceipt()
 	case r.Withdrawn:
 		return nil, nil
 	}
@@ -147,8 +149,8 @@ func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time)
 	return b.recorded, nil
 }
 
-// MayWithdraw tells whether a receipt can be taken from the account, nil for one that is not on it. It is asked before
-// the receipt itself is corrected: what it says to belong elsewhere must not stay here.
+// MayWithdraw gives the failure that withdrawing the receipt would have, nil for a receipt that is not on the account.
+// It is called before the receipt itself is corrected, so that a correction that the account refuses never begins.
 func (s Account) MayWithdraw(receipt id.Receipt) error {
 	if isArchived(s, receipt) {
 		return receiptArchived()
@@ -156,12 +158,13 @@ func (s Account) MayWithdraw(receipt id.Receipt) error {
 	return nil
 }
 
-// receiptArchived refuses to move money that is used up and long past: where it went is not known any more.
+// receiptArchived refuses to move a receipt of which the account keeps only the id: its allocations are not known any
+// more.
 func receiptArchived() error {
-	return failure.NewConflict("receipt_archived", "The receipt is used up, and too many came after it.")
+	return failure.NewConflict("receipt_archived", "The receipt is used up and too old to change.")
 }
 
-// decideReservePrompt: one open prompt per subscriber and amount (docs/rules/payments.md#one-open-prompt).
+// decideReservePrompt allows one open prompt for each subscriber and amount (docs/rules/payments.md#one-open-prompt).
 func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]events.AccountEvent, error) {
 	if _, open := s.Prompts[c.PaymentID]; open {
 		return nil, nil
@@ -176,7 +179,8 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 	}
 	for _, p := range s.Prompts {
 		if p.Amount == c.Amount {
-			return nil, failure.NewConflict("payment_in_progress", "A payment of this amount is in progress.")
+			return nil, failure.NewConflict("payment_in_progress",
+				"A payment of this amount is in progress. Wait until it ends.")
 		}
 	}
 	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)
@@ -190,7 +194,7 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 	return b.recorded, nil
 }
 
-// decideReleasePrompt accepts what is released already.
+// decideReleasePrompt gives no event for a prompt that is not open.
 func decideReleasePrompt(s Account, c commands.ReleasePrompt, now time.Time) ([]events.AccountEvent, error) {
 	if _, open := s.Prompts[c.PaymentID]; !open {
 		return nil, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// accountOpening is Account as a closed period hands it on: durable JSON, so its names never change and additions must
-// have a harmless zero. Amounts are minor units of the one currency.
+// accountOpening is the JSON form of Account that a closed period passes to the next. It is durable: names never
+// change, and the zero value of a new field must be harmless. Amounts are minor units of Currency.
 type accountOpening struct {
 	SubscriberID id.Subscriber                 `json:"subscriber"`
 	OrgID        id.Organization               `json:"org"`
@@ -32,7 +32,7 @@ type accountOpening struct {
 	Credited     int                           `json:"credited,omitempty"`
 }
 
-// openingInvoice is Invoice.
+// openingInvoice is the durable form of Invoice. Names of fields never change.
 type openingInvoice struct {
 	SubscriptionID id.Subscription `json:"sub,omitzero"`
 	PeriodFrom     time.Time       `json:"from,omitzero"`
@@ -47,7 +47,7 @@ type openingInvoice struct {
 	Noted          int64           `json:"noted,omitempty"`
 }
 
-// openingReceipt is Receipt.
+// openingReceipt is the durable form of Receipt. Names of fields never change.
 type openingReceipt struct {
 	Number      string              `json:"number,omitempty"`
 	Amount      int64               `json:"amount"`
@@ -59,27 +59,27 @@ type openingReceipt struct {
 	Move        int                 `json:"move,omitempty"`
 }
 
-// openingAllocation is Allocation.
+// openingAllocation is the durable form of Allocation; Amount is in minor units.
 type openingAllocation struct {
 	InvoiceID id.Invoice `json:"invoice"`
 	Amount    int64      `json:"amount"`
 }
 
-// openingNote is Note.
+// openingNote is the durable form of Note; Amount is in minor units.
 type openingNote struct {
 	InvoiceID id.Invoice `json:"invoice"`
 	Amount    int64      `json:"amount"`
 	Reason    string     `json:"reason"`
 }
 
-// openingPrompt is Prompt.
+// openingPrompt is the durable form of Prompt; Amount is in minor units.
 type openingPrompt struct {
 	InvoiceID id.Invoice `json:"invoice,omitzero"`
 	Amount    int64      `json:"amount"`
 }
 
-// closeAccount makes the last event of a full period: everything that deciding needs goes into the next
-// (docs/rules/engine.md#closing-a-period), but what archive leaves out.
+// closeAccount makes the last event of a full period, with the whole state except what archive drops
+// (docs/rules/engine.md#closing-a-period).
 func closeAccount(s Account) events.AccountEvent {
 	s = s.archive()
 	opening, err := json.Marshal(accountOpening{
@@ -102,8 +102,8 @@ func closeAccount(s Account) events.AccountEvent {
 	return events.AccountPeriodClosed{SubscriberID: s.SubscriberID, Opening: opening}
 }
 
-// openingAccount reads what closeAccount wrote. It panics on anything else: an account that forgot its money must not
-// decide.
+// openingAccount decodes the JSON of closeAccount. It panics on anything else, because an account with a wrong state
+// must not decide about money.
 func openingAccount(opening []byte) Account {
 	var o accountOpening
 	if err := json.Unmarshal(opening, &o); err != nil {
@@ -141,7 +141,7 @@ func openingAccount(opening []byte) Account {
 	}
 }
 
-// closeInvoice turns an invoice into its durable form.
+// closeInvoice keeps minor units only; the account's currency applies.
 func closeInvoice(i Invoice) openingInvoice {
 	return openingInvoice{
 		SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
@@ -150,7 +150,7 @@ func closeInvoice(i Invoice) openingInvoice {
 	}
 }
 
-// closeReceipt turns a receipt into its durable form.
+// closeReceipt keeps minor units only; the account's currency applies.
 func closeReceipt(r Receipt) openingReceipt {
 	o := openingReceipt{
 		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, Seq: r.Seq, CreditNote: r.CreditNote,
@@ -162,7 +162,7 @@ func closeReceipt(r Receipt) openingReceipt {
 	return o
 }
 
-// closeArchive puts the ids one after the other, oldest first.
+// closeArchive joins the ids of 16 bytes, oldest first.
 func closeArchive(archived map[id.Any]int) []byte {
 	ids := slices.SortedFunc(maps.Keys(archived),
 		func(a, b id.Any) int { return cmp.Compare(archived[a], archived[b]) })
@@ -173,7 +173,7 @@ func closeArchive(archived map[id.Any]int) []byte {
 	return out
 }
 
-// openArchive reads what closeArchive wrote.
+// openArchive is the inverse of closeArchive; no ids give nil.
 func openArchive(ids []byte) map[id.Any]int {
 	if len(ids) == 0 {
 		return nil
@@ -185,7 +185,7 @@ func openArchive(ids []byte) map[id.Any]int {
 	return out
 }
 
-// mapped translates the values of a map; an empty one becomes nil.
+// mapped converts the values of a map. An empty map gives nil, so that JSON leaves it out.
 func mapped[K comparable, A, B any](in map[K]A, f func(A) B) map[K]B {
 	if len(in) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// billingClosed is the state as the next period begins with it.
+// billingClosed is the state with which the next period begins.
 func billingClosed(t interface{ Fatalf(string, ...any) }, s billing.Account) billing.Account {
 	next := billing.Accounts().Evolve(billing.Account{}, billing.Accounts().Close(s))
 	if diff := cmp.Diff(s, next, cmpopts.EquateEmpty()); diff != "" {
@@ -22,7 +22,7 @@ func billingClosed(t interface{ Fatalf(string, ...any) }, s billing.Account) bil
 	return next
 }
 
-// drawCommand is any command on a small world of ids, so that commands meet.
+// drawCommand draws any command over few ids, so that commands concern the same invoices and receipts.
 func drawCommand(t *rapid.T) commands.AccountCommand {
 	n := rapid.IntRange(1, 4).Draw(t, "n")
 	amount := int64(rapid.IntRange(1, 5).Draw(t, "amount")) * 250
@@ -47,7 +47,7 @@ func drawCommand(t *rapid.T) commands.AccountCommand {
 	case 8:
 		return commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(n)}
 	}
-	c := credit(n, int64(n)*250) // a receipt's amount is its own
+	c := credit(n, int64(n)*250) // always the same amount for the same receipt
 	c.Move = rapid.IntRange(0, 2).Draw(t, "move")
 	if rapid.Bool().Draw(t, "named") {
 		c.InvoiceID = invoiceID(rapid.IntRange(1, 4).Draw(t, "of"))
@@ -55,13 +55,13 @@ func drawCommand(t *rapid.T) commands.AccountCommand {
 	return c
 }
 
-// books is the same money counted from the events alone, as a read model does.
+// books counts the same money from the events alone, as a read model does.
 type books struct {
 	received, allocated, statement money.Amount
 	due                            map[string]money.Amount
 }
 
-// apply counts one event.
+// apply counts the money of one event.
 func (b *books) apply(e events.AccountEvent) {
 	switch e := e.(type) {
 	case events.InvoiceIssued:
@@ -85,7 +85,7 @@ func (b *books) apply(e events.AccountEvent) {
 	}
 }
 
-// check compares the books with the account.
+// check compares the books with the state of the account.
 func (b *books) check(t *rapid.T, s billing.Account) {
 	if got := b.allocated.Add(s.Credit()); got.Cmp(b.received) != 0 {
 		t.Fatalf("allocations and credit are %s, received %s", got, b.received)
@@ -138,7 +138,7 @@ func TestAccount_EveryAcceptedCommandKeepsTheBooks(t *testing.T) {
 	})
 }
 
-// The order in which invoices and payments become known decides where money goes, never how much is owed.
+// The order in which invoices and payments arrive decides which invoices are paid, but never how much is owed.
 func TestAccount_OrderOfPaymentsAndIssuesEndsWithTheSameBalance(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +154,7 @@ func TestAccount_OrderOfPaymentsAndIssuesEndsWithTheSameBalance(t *testing.T) {
 	})
 }
 
-// foldAll runs commands that must be accepted.
+// foldAll executes commands that must all be accepted.
 func foldAll(t *rapid.T, cs []commands.AccountCommand) billing.Account {
 	var s billing.Account
 	for _, c := range cs {
@@ -169,7 +169,8 @@ func foldAll(t *rapid.T, cs []commands.AccountCommand) billing.Account {
 	return s
 }
 
-// The bus keeps states and decides from one of them more than once: one future must not show in another.
+// The bus keeps states and decides from the same state more than once. A decision must not change the state that
+// another one starts from.
 func TestAccount_StatesShareNothingThatChanges(t *testing.T) {
 	t.Parallel()
 	l := given(t)
@@ -178,9 +179,9 @@ func TestAccount_StatesShareNothingThatChanges(t *testing.T) {
 			future := given(t)
 			future.Given(billing.Accounts().Close(l.State()))
 			before := l.State()
-			made := l.When(credit(other, 250)).ThenEvents() // one future
+			made := l.When(credit(other, 250)).ThenEvents() // first future
 			first := l.State()
-			// another
+			// second future
 			_ = billing.Accounts().Evolve(before, events.ReceiptCredited{ReceiptID: receiptID(300 + n), Amount: kes(1)})
 			for _, e := range made {
 				future.Given(e)

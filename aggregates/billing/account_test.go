@@ -87,7 +87,7 @@ func TestIssueInvoice_VoidedDraftKeepsItsNumberAsADocument(t *testing.T) {
 	})
 	l.then(issue(1))
 	l.then(void)
-	l.then(draft(1, 1000, 10)) // its id is used up
+	l.then(draft(1, 1000, 10)) // the invoice id cannot be used again
 	l.stands(0, 0)
 }
 
@@ -123,9 +123,9 @@ func TestVoidInvoice_OfARefusedIssueRecordsTheNumber(t *testing.T) {
 	})
 	l.then(refused)
 	refused.InvoiceID, refused.Number = invoiceID(2), "ACME-0002"
-	l.then(refused) // issued after all
+	l.then(refused) // it was issued in the meantime
 	refused.InvoiceID, refused.Number = invoiceID(3), "ACME-0003"
-	l.kinds(refused, events.InvoiceVoided{}) // lost: documented all the same
+	l.kinds(refused, events.InvoiceVoided{}) // its draft is lost, but the number is documented
 }
 
 func TestCreditReceipt_NamedInvoiceThenOldestDueThenCredit(t *testing.T) {
@@ -166,7 +166,7 @@ func TestCreditReceipt_NeverTwiceForOneReceipt(t *testing.T) {
 	t.Parallel()
 	l := given(t, credit(1, 400))
 	again := credit(1, 400)
-	again.InvoiceID, again.Channel = invoiceID(7), "stk" // the same money seen elsewhere
+	again.InvoiceID, again.Channel = invoiceID(7), "stk" // another sighting of the same money
 	l.then(again)
 	l.closed()
 	l.then(again)
@@ -225,7 +225,8 @@ func TestWithdrawReceipt_OtherCreditTakesItsPlace(t *testing.T) {
 func TestWithdrawReceipt_PartOfAPaymentLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 10), issue(1), credit(1, 300), credit(2, 300))
-	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}) // it was never paid
+	// the invoice was never paid completely
+	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{})
 	l.stands(700, 0)
 	l.fails(withdraw(9), failure.NotFound, "receipt_not_found")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// note asks to give back a part of an invoice, zero for all that is left.
+// note drafts a credit note for a part of an invoice; an amount of zero means all that is left.
 func note(n, invoice int, minor int64) commands.DraftCreditNote {
 	return commands.DraftCreditNote{
 		SubscriberID: subscriber, CreditNoteID: noteID(n), InvoiceID: invoiceID(invoice), Amount: kes(minor),
@@ -16,7 +16,7 @@ func note(n, invoice int, minor int64) commands.DraftCreditNote {
 	}
 }
 
-// issueNote gives it.
+// issueNote issues the n-th drafted credit note under a fixed number.
 func issueNote(n int) commands.IssueCreditNote {
 	return commands.IssueCreditNote{SubscriberID: subscriber, CreditNoteID: noteID(n), Number: "ACME-CN-0001"}
 }
@@ -52,7 +52,7 @@ func TestCreditNote_NotesNeverExceedTheirInvoice(t *testing.T) {
 	l.fails(note(1, 9, 100), failure.NotFound, "invoice_not_found")
 	l.do(issue(1))
 	l.fails(note(1, 1, 1001), failure.Conflict, "credit_note_too_large")
-	l.do(note(1, 1, 600)) // counts from now on, before it has its number
+	l.do(note(1, 1, 600)) // counts at once, before it has its number
 	l.fails(note(2, 1, 401), failure.Conflict, "credit_note_too_large")
 	l.do(note(2, 1, 0))
 	l.fails(note(3, 1, 0), failure.Conflict, "credit_note_too_large")
@@ -67,7 +67,7 @@ func TestCreditNote_OfTheWholeInvoiceGivesNobodyThePeriod(t *testing.T) {
 	l.kinds(issueNote(1), events.CreditNoteIssued{}, events.InvoiceAllocated{}, events.InvoiceCancelled{},
 		events.CreditLeft{})
 	l.stands(0, 400)
-	// cancelled once
+	// InvoiceCancelled is recorded once only
 	l.kinds(withdraw(1), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceAllocated{})
 	l.stands(0, 0)
 }

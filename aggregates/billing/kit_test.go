@@ -21,37 +21,37 @@ import (
 // now is the instant of all decisions in these tests.
 var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// The customer of these tests.
+// The customer of these tests and the organization.
 var (
 	org        = id.Derive[id.Organization]("test", "org")
 	subscriber = id.Derive[id.Subscriber]("test", "subscriber")
 )
 
-// kes is an amount in minor units.
+// kes is an amount in Kenyan cents, the minor unit.
 func kes(minor int64) money.Amount { return money.Of(minor, money.KES) }
 
-// invoiceID is the id of the n-th invoice.
+// invoiceID is the same in every run for the same n.
 func invoiceID(n int) id.Invoice { return id.Derive[id.Invoice]("test", fmt.Sprint("invoice", n)) }
 
-// receiptID is the id of the n-th receipt.
+// receiptID is the same in every run for the same n.
 func receiptID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("receipt", n)) }
 
-// noteID is the id of the n-th credit note.
+// noteID is the same in every run for the same n.
 func noteID(n int) id.Receipt { return id.Derive[id.Receipt]("test", fmt.Sprint("note", n)) }
 
-// paymentID is the id of the n-th prompt.
+// paymentID is the same in every run for the same n.
 func paymentID(n int) id.Payment { return id.Derive[id.Payment]("test", fmt.Sprint("payment", n)) }
 
 // number is the legal number of the n-th invoice.
 func number(n int) string { return fmt.Sprintf("ACME-%04d", n) }
 
-// dueOn is a day of March.
+// dueOn is a day of March 2026.
 func dueOn(day int) calendar.Date { return calendar.Date{Year: 2026, Month: time.March, Day: day} }
 
-// subscription is what the invoices are for.
+// subscription is the subscription of all invoices in these tests.
 func subscription() id.Subscription { return id.Derive[id.Subscription]("test", "subscription") }
 
-// draft asks for an untaxed invoice of one line.
+// draft makes an invoice of one line without tax, due on a day of March.
 func draft(n int, minor int64, day int) commands.DraftInvoice {
 	return commands.DraftInvoice{
 		SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(n), SubscriptionID: subscription(),
@@ -60,12 +60,12 @@ func draft(n int, minor int64, day int) commands.DraftInvoice {
 	}
 }
 
-// issue makes the draft of the number payable.
+// issue issues the n-th draft under its number.
 func issue(n int) commands.IssueInvoice {
 	return commands.IssueInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(n), Number: number(n)}
 }
 
-// credit puts money on the account.
+// credit puts the n-th receipt on the account, without a named invoice.
 func credit(n int, minor int64) commands.CreditReceipt {
 	return commands.CreditReceipt{
 		SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(n), Number: fmt.Sprintf("R%d", n), Channel: "c2b",
@@ -73,18 +73,18 @@ func credit(n int, minor int64) commands.CreditReceipt {
 	}
 }
 
-// withdraw takes it back.
+// withdraw takes the n-th receipt back.
 func withdraw(n int) commands.WithdrawReceipt {
 	return commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: receiptID(n), Reason: "wrong customer"}
 }
 
-// accounts is the aggregate as the command bus knows it.
+// accounts is the definition that the bus executes.
 var accounts = billing.Accounts()
 
-// scenario is an example in the making.
+// scenario gives events, executes a command and compares the result.
 type scenario = decidertest.Scenario[billing.Account, commands.AccountCommand, events.AccountEvent]
 
-// ledger is an account under test.
+// ledger is an account under test, with the checks that these tests share.
 type ledger struct {
 	t *testing.T
 	*scenario
@@ -100,20 +100,20 @@ func given(t *testing.T, cs ...commands.AccountCommand) *ledger {
 	return l
 }
 
-// do runs a command that must be accepted and gives its events.
+// do executes a command that must be accepted, and returns its events.
 func (l *ledger) do(c commands.AccountCommand) []events.AccountEvent {
 	l.t.Helper()
 	return l.When(c).ThenEvents()
 }
 
-// closed goes on in the next period.
+// closed continues in the next period, and checks that closing lost nothing.
 func (l *ledger) closed() {
 	l.t.Helper()
 	l.SurvivesClosing(cmpopts.EquateEmpty())
 	l.Given(billing.Accounts().Close(l.State()))
 }
 
-// then runs a command and compares its events.
+// then executes a command and compares its events; none are wanted when want is empty.
 func (l *ledger) then(c commands.AccountCommand, want ...events.AccountEvent) {
 	l.t.Helper()
 	if diff := cmp.Diff(want, l.do(c), cmpopts.EquateEmpty()); diff != "" {
@@ -121,7 +121,7 @@ func (l *ledger) then(c commands.AccountCommand, want ...events.AccountEvent) {
 	}
 }
 
-// kinds runs a command and compares the types of its events.
+// kinds executes a command and compares only the types of its events.
 func (l *ledger) kinds(c commands.AccountCommand, want ...events.AccountEvent) {
 	l.t.Helper()
 	var names, wanted []string
@@ -136,7 +136,7 @@ func (l *ledger) kinds(c commands.AccountCommand, want ...events.AccountEvent) {
 	}
 }
 
-// fails runs a command that must be refused.
+// fails executes a command that must be refused with this kind and code.
 func (l *ledger) fails(c commands.AccountCommand, kind failure.Kind, code string) {
 	l.t.Helper()
 	made, err := billing.Accounts().Decide(l.State(), c, now)
@@ -145,7 +145,7 @@ func (l *ledger) fails(c commands.AccountCommand, kind failure.Kind, code string
 	}
 }
 
-// stands compares what is owed and what lies on the account.
+// stands compares what is due and the credit, in minor units.
 func (l *ledger) stands(due, credit int64) {
 	l.t.Helper()
 	if got := l.State().Due(); got != kes(due) {

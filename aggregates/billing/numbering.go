@@ -11,7 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// NumberSeries is the definition of number series.
+// NumberSeries defines the number series: one stream for each organization and type of document. A series is never
+// shown to clients, so a missing one is the plain not_found.
 func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent] {
 	return aggregates.Definition[Numbering, commands.NumberingCommand, events.NumberingEvent]{
 		Category: commands.NumberingCategory, Missing: commands.ErrNotFound, Evolve: evolveNumbering,
@@ -20,29 +21,30 @@ func NumberSeries() aggregates.Definition[Numbering, commands.NumberingCommand, 
 	}
 }
 
-// rememberedDocuments is how many documents back a repeated request finds the number it was granted. A request is
-// repeated within minutes of the first; the series may be years long.
+// rememberedDocuments is the number of newest documents for which a repeated request gives no second number. Requests
+// are repeated within minutes, while a series grows for years.
 const rememberedDocuments = 1000
 
-// Numbering is the state of one series. The zero value is a series that has granted nothing.
+// Numbering is the state of one series. The zero value is a series that has granted no number.
 type Numbering struct {
 	SeriesID id.Series
 	OrgID    id.Organization
-	Last     int64  // the number granted last
-	Recent   *Grant // the newest grant first
+	Last     int64  // highest number granted; the first is 1
+	Recent   *Grant // the newest grant, linked to the older ones
 }
 
-// Grant is a number that belongs to a document. Grants are a list that is only added to, so that states share it.
+// Grant is the number of one document. Grants form a linked list that only grows, so that states share it and copy
+// nothing.
 type Grant struct {
 	DocumentID id.Any
 	Seq        int64
 	Before     *Grant
 }
 
-// ownerNumbering is the organization that owns the series.
+// ownerNumbering never changes: the first grant sets it.
 func ownerNumbering(s Numbering) id.Organization { return s.OrgID }
 
-// granted finds the number of a document among the remembered ones.
+// granted reports whether one of the remembered documents is this one.
 func (s Numbering) granted(document id.Any) bool {
 	g := s.Recent
 	for i := 0; g != nil && i < rememberedDocuments; i++ {
@@ -54,7 +56,7 @@ func (s Numbering) granted(document id.Any) bool {
 	return false
 }
 
-// evolveNumbering applies one recorded fact.
+// evolveNumbering applies one recorded event; each grant moves Last.
 func evolveNumbering(s Numbering, e events.NumberingEvent) Numbering {
 	switch e := e.(type) { // complete: gochecksumtype, no default
 	case events.NumberGranted:
@@ -66,7 +68,7 @@ func evolveNumbering(s Numbering, e events.NumberingEvent) Numbering {
 	return s
 }
 
-// decideNumbering dispatches to the rule of each command.
+// decideNumbering only dispatches.
 func decideNumbering(s Numbering, c commands.NumberingCommand, now time.Time) ([]events.NumberingEvent, error) {
 	switch c := c.(type) {
 	case commands.GrantNumber:
@@ -75,7 +77,7 @@ func decideNumbering(s Numbering, c commands.NumberingCommand, now time.Time) ([
 	return nil, nil
 }
 
-// decideGrantNumber gives the next number, without gaps: who has one keeps it.
+// decideGrantNumber grants the next number without gaps. A document that has a number gets no other one.
 func decideGrantNumber(s Numbering, c commands.GrantNumber, now time.Time) ([]events.NumberingEvent, error) {
 	if s.granted(c.DocumentID) {
 		return nil, nil
@@ -87,7 +89,7 @@ func decideGrantNumber(s Numbering, c commands.GrantNumber, now time.Time) ([]ev
 	}}, nil
 }
 
-// numberingOpening is Numbering as a closed period hands it on: durable JSON. Recent is the newest first.
+// numberingOpening is the durable JSON form of Numbering. Recent is ordered from the newest to the oldest.
 type numberingOpening struct {
 	SeriesID id.Series       `json:"series"`
 	OrgID    id.Organization `json:"org"`
@@ -95,13 +97,13 @@ type numberingOpening struct {
 	Recent   []openingGrant  `json:"recent,omitempty"`
 }
 
-// openingGrant is Grant.
+// openingGrant is the durable form of Grant. Names of fields never change.
 type openingGrant struct {
 	DocumentID id.Any `json:"doc"`
 	Seq        int64  `json:"seq"`
 }
 
-// closeNumbering makes the last event of a full period.
+// closeNumbering keeps the newest rememberedDocuments grants and drops the older ones.
 func closeNumbering(s Numbering) events.NumberingEvent {
 	o := numberingOpening{SeriesID: s.SeriesID, OrgID: s.OrgID, Last: s.Last}
 	for g := s.Recent; g != nil && len(o.Recent) < rememberedDocuments; g = g.Before {
@@ -114,8 +116,8 @@ func closeNumbering(s Numbering) events.NumberingEvent {
 	return events.NumberingPeriodClosed{SeriesID: s.SeriesID, Opening: opening}
 }
 
-// openingNumbering reads what closeNumbering wrote. It panics on anything else: a series that forgot its numbers would
-// grant them twice.
+// openingNumbering decodes the JSON of closeNumbering. It panics on anything else, because a series that forgot its
+// numbers would grant them twice.
 func openingNumbering(opening []byte) Numbering {
 	var o numberingOpening
 	if err := json.Unmarshal(opening, &o); err != nil {

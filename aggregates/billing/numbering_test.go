@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// grant asks for a document's number.
+// grant asks for the number of the n-th document.
 func grant(n int) commands.GrantNumber {
 	return commands.GrantNumber{
 		SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
@@ -22,7 +22,7 @@ func grant(n int) commands.GrantNumber {
 	}
 }
 
-// granted runs a request on a series.
+// granted executes the n-th request on a series and folds its events.
 func granted(
 	t interface{ Fatalf(string, ...any) }, s billing.Numbering, n int,
 ) (billing.Numbering, []events.NumberingEvent) {
@@ -67,7 +67,8 @@ func TestGrantNumber_WithoutGapsAndOnceForADocumentOverClosedPeriods(t *testing.
 			}
 			have[n] = true
 			if len(made) > 0 {
-				e := made[0].(events.NumberGranted) //nolint:forcetypeassert // the only type there is
+				//nolint:forcetypeassert // the series has only this type beside the closing event
+				e := made[0].(events.NumberGranted)
 				if e.Seq != int64(len(have)) || e.Number != fmt.Sprintf("ACME-%04d", len(have)) {
 					t.Fatalf("granted %s as number %d, want %d", e.Number, e.Seq, len(have))
 				}

@@ -10,10 +10,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// maxInvoiceMinor bounds line and total in minor units, so that sums never overflow.
+// maxInvoiceMinor is the limit of a line and of a total, in minor units, so that no sum overflows.
 const maxInvoiceMinor = 10_000_000_000_000
 
-// charge computes an invoice: each line's amounts, the taxes summed by component, and the total.
+// charge calculates an invoice: the amounts of each line, the sum of each tax component, and the total.
 func charge(
 	in []commands.LineInput, rule events.TaxRule, c money.Currency,
 ) ([]events.InvoiceLine, []events.TaxCharge, money.Amount, error) {
@@ -35,13 +35,13 @@ func charge(
 	}
 	if total.Negative() || total.Minor > maxInvoiceMinor {
 		return nil, nil, money.Amount{},
-			failure.NewInvalid("invoice_out_of_range", "lines must not sum to less than nothing or too much")
+			failure.NewInvalid("invoice_out_of_range", "lines must sum to at least zero and at most the limit")
 	}
 	return lines, taxes, total, nil
 }
 
-// chargeLine computes one line. Net and taxes always sum to gross: with inclusive prices the net, with exclusive ones
-// the gross is what the rounded amounts leave.
+// chargeLine calculates one line. Net and taxes always sum exactly to gross: inclusive prices fix the gross and the net
+// is the difference, exclusive prices fix the net and the gross is the sum.
 func chargeLine(
 	l commands.LineInput, rule events.TaxRule, rates []*big.Rat, sum *big.Rat, c money.Currency,
 ) (events.InvoiceLine, error) {
@@ -79,8 +79,8 @@ func chargeLine(
 	return line, nil
 }
 
-// effectiveRates gives each component's share of the net amount, and their sum. A compound component is applied on top
-// of the net and the taxes before it.
+// effectiveRates returns each component's share of the net amount, and the sum of the shares. A compound component
+// applies to the net plus the taxes before it.
 func effectiveRates(rule events.TaxRule) ([]*big.Rat, *big.Rat) {
 	rates, sum := make([]*big.Rat, len(rule.Components)), new(big.Rat)
 	for i, t := range rule.Components {
@@ -94,7 +94,7 @@ func effectiveRates(rule events.TaxRule) ([]*big.Rat, *big.Rat) {
 	return rates, sum
 }
 
-// taxCharges lists the components with nothing charged yet; nil without components.
+// taxCharges lists the components with zero amounts; nil when the rule has none.
 func taxCharges(rule events.TaxRule, c money.Currency) []events.TaxCharge {
 	if len(rule.Components) == 0 {
 		return nil
@@ -106,8 +106,8 @@ func taxCharges(rule events.TaxRule, c money.Currency) []events.TaxCharge {
 	return list
 }
 
-// roundHalfUp is the one rounding rule of billing: to whole minor units, halves away from zero, once per line amount
-// and once per tax component of a line. False when out of range.
+// roundHalfUp is the only rounding rule of billing: to whole minor units, halves away from zero, once for each line
+// amount and once for each tax component of a line. It is false above maxInvoiceMinor.
 func roundHalfUp(r *big.Rat) (int64, bool) {
 	n := new(big.Int).Abs(r.Num())
 	n.Mul(n, big.NewInt(2)).Add(n, r.Denom())

@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// drafted is the invoice that lines under a tax rule become.
+// drafted is the draft of an invoice with these lines under a tax rule.
 func drafted(
 	t interface{ Fatalf(string, ...any) }, rule events.TaxRule, lines ...commands.LineInput,
 ) events.InvoiceDrafted {
@@ -33,15 +33,15 @@ func drafted(
 	return e
 }
 
-// line is one charge.
+// line is one charge; the quantity is a decimal, the price in minor units.
 func line(quantity string, price int64) commands.LineInput {
 	return commands.LineInput{Description: "Home", Quantity: quantity, UnitPrice: kes(price)}
 }
 
-// exclusive is a rule of taxes that come on top of the price.
+// exclusive is a rule whose taxes are added to the price.
 func exclusive(taxes ...events.TaxComponent) events.TaxRule { return events.TaxRule{Components: taxes} }
 
-// inclusive is a rule of taxes that the price contains.
+// inclusive is a rule whose taxes are part of the price.
 func inclusive(taxes ...events.TaxComponent) events.TaxRule {
 	return events.TaxRule{Inclusive: true, Components: taxes}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// The people and organizations of these tests.
+// People and organizations of these tests: Ada is a user of Acme, Boss acts for it.
 var (
 	now     = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	acme    = id.Derive[id.Organization]("test", "acme")
@@ -27,7 +27,7 @@ var (
 	text    = personal.Of
 )
 
-// scenario types, for short.
+// Scenarios of the three aggregates, with short names.
 type (
 	orgScenario = decidertest.Scenario[
 		identity.Organization, commands.OrganizationCommand, events.OrganizationEvent,
@@ -36,28 +36,28 @@ type (
 	sessionScenario = decidertest.Scenario[identity.Session, commands.SessionCommand, events.SessionEvent]
 )
 
-// organization begins an example about an organization.
+// organization begins a scenario about an organization.
 func organization(t *testing.T) *orgScenario {
 	return decidertest.For(t, identity.Organizations(), now)
 }
 
-// user begins an example about a user.
+// user begins a scenario about a user.
 func user(t *testing.T) *userScenario {
 	return decidertest.For(t, identity.Users(), now)
 }
 
-// signIn begins an example about a session.
+// signIn begins a scenario about a session.
 func signIn(t *testing.T) *sessionScenario {
 	return decidertest.For(t, identity.Sessions(), now)
 }
 
-// billing is settings with a prefix.
+// billing is a complete set of settings: Kenya, shillings, VAT of 16 % included in prices.
 func billing(prefix string) events.BillingSettings {
 	return events.BillingSettings{Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: prefix,
 		Tax: events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}}
 }
 
-// created is the organization.
+// created is the first event of Acme, a tenant with the prefix "ACME".
 func created() events.OrganizationEvent {
 	return events.OrganizationCreated{OrgID: acme, Slug: "acme", Name: "Acme", Billing: billing("ACME"), CreatedAt: now}
 }
@@ -117,7 +117,7 @@ func TestOrganization_ClaimsEveryPrefixThatItEverHad(t *testing.T) {
 	}
 }
 
-// registered is Ada, of Acme alone.
+// registered is Ada as a user of Acme only.
 func registered() []events.UserEvent {
 	return []events.UserEvent{
 		events.UserRegistered{
@@ -131,7 +131,7 @@ func registered() []events.UserEvent {
 	}
 }
 
-// invited is Ada at Other too, under another name, not accepted yet.
+// invited adds a pending membership of Other, which calls Ada by another name.
 func invited() events.UserEvent {
 	return events.MembershipGranted{
 		UserID: ada, OrgID: other, Role: events.RoleSupport, Pending: true, Email: text("ada@acme.test"),
@@ -182,7 +182,8 @@ func TestUser_DetailsOfASharedPersonAreTheirOwn(t *testing.T) {
 	s.When(rename(acme, boss)).ThenNothing()
 	user(t).Given(registered()...).Given(invited()).When(rename(acme, boss)).ThenFails("details_of_shared_user")
 	user(t).Given(registered()...).Given(invited()).When(rename(acme, ada)).Then(corrected)
-	// Not accepted yet: only what Other calls her changes, and it looks like any correction.
+	// While the membership is pending, only the name that Other uses changes. The answer is the same as for any
+	// correction.
 	s = user(t).Given(registered()...).Given(invited()).When(rename(other, boss)).
 		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: other, FirstName: name})
 	s.When(rename(other, boss)).ThenNothing()

@@ -1,4 +1,4 @@
-// Package identity decides about organizations, users and sessions.
+// Package identity has the rules of organizations, users and sessions.
 package identity
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Organizations is the definition of organizations, the tenants.
+// Organizations defines the tenants. Each is its own owner.
 func Organizations() aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent] {
 	return aggregates.Definition[Organization, commands.OrganizationCommand, events.OrganizationEvent]{
 		Category: commands.OrganizationCategory, Missing: commands.ErrNoOrganization, Evolve: evolveOrganization,
@@ -32,10 +32,10 @@ type Organization struct {
 	Name      string
 	Billing   events.BillingSettings
 	Suspended bool
-	Prefixes  []string // every invoice prefix that it ever had, each once
+	Prefixes  []string // every invoice prefix that it ever had, each once, oldest first
 }
 
-// evolveOrganization applies one recorded fact.
+// evolveOrganization applies one recorded event. Prefixes only grow.
 func evolveOrganization(s Organization, e events.OrganizationEvent) Organization {
 	switch e := e.(type) {
 	case events.OrganizationCreated:
@@ -60,24 +60,26 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 // ownerOrganization is the organization itself.
 func ownerOrganization(s Organization) id.Organization { return s.ID }
 
-// claimsOrganization are the slug and every invoice prefix, for ever and platform-wide
-// (docs/rules/payments.md#shared-paybill, docs/rules/identity.md#unique-values): invoices under an old prefix may still
-// be paid, and that money must not find another organization's invoice of the same number.
+// claimsOrganization claims the slug and every invoice prefix, present and past, for ever and on the whole platform
+// (docs/rules/payments.md#shared-paybill, docs/rules/identity.md#unique-values). Invoices with an old prefix can still
+// be paid, and their money must not reach another organization's invoice of the same number.
 func claimsOrganization(s Organization) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
 	}
-	claims := []commands.Claim{{Kind: "slug", Value: s.Slug, Code: "slug_taken", Message: "this slug is taken"}}
+	claims := []commands.Claim{{
+		Kind: "slug", Value: s.Slug, Code: "slug_taken", Message: "This slug is taken. Choose another one.",
+	}}
 	for _, prefix := range s.Prefixes {
 		claims = append(claims, commands.Claim{
 			Kind: "invoice_prefix", Value: prefix, Code: "invoice_prefix_taken",
-			Message: "this invoice prefix is taken",
+			Message: "This invoice prefix is taken. Choose another one.",
 		})
 	}
 	return claims
 }
 
-// decideOrganization dispatches.
+// decideOrganization dispatches; every command but the first needs an organization that exists.
 func decideOrganization(
 	s Organization, c commands.OrganizationCommand, now time.Time,
 ) ([]events.OrganizationEvent, error) {
@@ -110,22 +112,22 @@ func decideOrganization(
 	return nil, nil
 }
 
-// decideCreateOrganization refuses an id that is in use; the slug is the claims' business.
+// decideCreateOrganization refuses an id that is in use. The bus checks the slug with the claims.
 func decideCreateOrganization(
 	s Organization, c commands.CreateOrganization, now time.Time,
 ) ([]events.OrganizationEvent, error) {
 	if !s.ID.IsZero() {
-		return nil, failure.NewConflict("organization_exists", "this organization exists already")
+		return nil, failure.NewConflict("organization_exists", "This organization exists already.")
 	}
 	return []events.OrganizationEvent{events.OrganizationCreated{
 		OrgID: c.OrgID, Slug: c.Slug, Name: c.Name, Billing: c.Billing, CreatedAt: now,
 	}}, nil
 }
 
-// decideAdoptBilling keeps the currency: accounts are kept in it.
+// decideAdoptBilling refuses another currency, because all accounts of the organization are kept in it.
 func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]events.OrganizationEvent, error) {
 	if c.Billing.Currency != s.Billing.Currency {
-		return nil, failure.NewConflict("currency_fixed", "the currency of an organization cannot be changed")
+		return nil, failure.NewConflict("currency_fixed", "The currency of an organization cannot be changed.")
 	}
 	if sameBilling(s.Billing, c.Billing) {
 		return nil, nil
@@ -133,7 +135,7 @@ func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]even
 	return []events.OrganizationEvent{events.BillingSettingsAdopted{OrgID: s.ID, Billing: c.Billing}}, nil
 }
 
-// sameBilling compares settings; no list and an empty one are the same.
+// sameBilling compares settings; nil lists and empty lists are equal.
 func sameBilling(a, b events.BillingSettings) bool {
 	sameTaxes := a.Tax.Inclusive == b.Tax.Inclusive && slices.Equal(a.Tax.Components, b.Tax.Components)
 	sameDays := slices.Equal(a.Holidays, b.Holidays)

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Sessions is the definition of sessions.
+// Sessions defines sign-ins. A stream has two events at most and is never closed.
 func Sessions() aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent] {
 	return aggregates.Definition[Session, commands.SessionCommand, events.SessionEvent]{
 		Category: commands.SessionCategory, Missing: commands.ErrNoSession, Evolve: evolveSession,
@@ -27,7 +27,7 @@ type Session struct {
 	Ended bool
 }
 
-// evolveSession applies one recorded fact.
+// evolveSession applies one recorded event; an ended session never starts again.
 func evolveSession(s Session, e events.SessionEvent) Session {
 	switch e := e.(type) {
 	case events.SessionStarted:
@@ -38,15 +38,15 @@ func evolveSession(s Session, e events.SessionEvent) Session {
 	return s
 }
 
-// ownerSession is the organization signed in to.
+// ownerSession is the organization that the user signed in to; zero on the root host.
 func ownerSession(s Session) id.Organization { return s.OrgID }
 
-// decideSession dispatches.
+// decideSession starts a session once. Only the user of the session can end it; others get session_not_found.
 func decideSession(s Session, c commands.SessionCommand, now time.Time) ([]events.SessionEvent, error) {
 	switch c := c.(type) {
 	case commands.StartSession:
 		if !s.ID.IsZero() {
-			return nil, failure.NewConflict("session_exists", "this session exists already")
+			return nil, failure.NewConflict("session_exists", "This session exists already.")
 		}
 		return []events.SessionEvent{events.SessionStarted{
 			SessionID: c.SessionID, UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, Method: c.Method, At: now,

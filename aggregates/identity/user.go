@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// Users is the definition of users.
+// Users defines the people who can sign in. A user can belong to several organizations, so no organization owns one.
 func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent] {
 	return aggregates.Definition[User, commands.UserCommand, events.UserEvent]{
 		Category: commands.UserCategory, Missing: commands.ErrNoUser, Evolve: evolveUser, Decide: decideUser,
@@ -37,7 +37,8 @@ type User struct {
 	Memberships map[id.Organization]Membership
 }
 
-// Membership is what a user may do in one organization. The names are those that a pending member was added under.
+// Membership is the role of a user in one organization. Phone and names are those under which the organization added a
+// pending member.
 type Membership struct {
 	Role      events.Role
 	Pending   bool
@@ -47,7 +48,7 @@ type Membership struct {
 	LastName  personal.Text
 }
 
-// evolveUser applies one recorded fact.
+// evolveUser applies one recorded event.
 func evolveUser(s User, e events.UserEvent) User {
 	switch e := e.(type) {
 	case events.UserRegistered:
@@ -88,12 +89,12 @@ func evolveUser(s User, e events.UserEvent) User {
 	return s
 }
 
-// forgotten is the user without a name and without access: a claim of the address is given back, the memberships end.
+// forgotten removes names, address and memberships. The empty e-mail address releases the claim on it.
 func forgotten(s User) User {
 	return User{ID: s.ID, Forgotten: true}
 }
 
-// with is the user with one membership replaced; the map is copied, states are values.
+// with sets one membership in a copy of the map, because states share their maps.
 func (s User) with(org id.Organization, m Membership) User {
 	copied := make(map[id.Organization]Membership, len(s.Memberships)+1)
 	maps.Copy(copied, s.Memberships)
@@ -102,20 +103,20 @@ func (s User) with(org id.Organization, m Membership) User {
 	return s
 }
 
-// ownerUser is nobody: users are global, and each decision checks the membership itself.
+// ownerUser is always zero: a user belongs to no single organization, so each decision checks the membership itself.
 func ownerUser(User) id.Organization { return id.Organization{} }
 
-// claimsUser is the login e-mail.
+// claimsUser claims the login e-mail address on the whole platform; a forgotten user has none.
 func claimsUser(s User) []commands.Claim {
 	if s.Email.Reveal() == "" {
 		return nil
 	}
 	return []commands.Claim{
-		{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "this e-mail address is in use"},
+		{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "This e-mail address is in use."},
 	}
 }
 
-// decideUser dispatches.
+// decideUser dispatches; every command but the first needs a user that is not forgotten.
 func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEvent, error) {
 	if register, ok := c.(commands.RegisterUser); ok {
 		return decideRegisterUser(s, register, now)
@@ -155,10 +156,11 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	return nil, nil
 }
 
-// decideRegisterUser makes the user with the first membership, which needs no acceptance: the account is made for it.
+// decideRegisterUser also grants the first membership when the command names an organization. It is not pending,
+// because the organization created the login.
 func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]events.UserEvent, error) {
 	if !s.ID.IsZero() {
-		return nil, failure.NewConflict("user_exists", "this user exists already")
+		return nil, failure.NewConflict("user_exists", "This user exists already.")
 	}
 	made := []events.UserEvent{events.UserRegistered{
 		UserID: c.UserID, Email: c.Email, Phone: c.Phone, FirstName: c.FirstName, LastName: c.LastName,
@@ -173,10 +175,10 @@ func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]event
 	return made, nil
 }
 
-// decideGrantMembership leaves an existing membership as it is.
+// decideGrantMembership refuses a user who is a member already, also a pending or disabled one.
 func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([]events.UserEvent, error) {
 	if _, member := s.Memberships[c.OrgID]; member {
-		return nil, failure.NewConflict("already_member", "this user belongs to the organization already")
+		return nil, failure.NewConflict("already_member", "This user belongs to the organization already.")
 	}
 	return []events.UserEvent{events.MembershipGranted{
 		UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, Email: s.Email, Phone: c.Phone,
@@ -184,12 +186,12 @@ func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([
 	}}, nil
 }
 
-// details are what can be corrected about a user.
+// details has the personal fields that can be corrected.
 type details struct{ phone, first, last personal.Text }
 
-// decideCorrectUser refuses to change personal details of somebody who belongs to other organizations too
-// (docs/rules/identity.md#own-details). Of somebody who has not accepted yet only what this organization calls them is
-// changed, which looks like any correction.
+// decideCorrectUser refuses to change the personal details of a person who belongs to other organizations too
+// (docs/rules/identity.md#own-details). For a pending member only the details of this membership change; the answer
+// looks the same, so that it does not reveal other memberships.
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
@@ -209,7 +211,7 @@ func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, erro
 		})
 	case (len(s.Memberships) > 1 || s.SuperAdmin) && c.By != s.ID:
 		return nil, failure.NewConflict("details_of_shared_user",
-			"this person belongs to another organization too and changes these details alone")
+			"This person also belongs to another organization. Only the person can change these details.")
 	default:
 		made = append(made, events.UserDetailsCorrected{
 			UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last,
@@ -217,14 +219,14 @@ func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, erro
 	}
 	if c.Role != nil && *c.Role != m.Role {
 		if c.By == s.ID {
-			return nil, failure.NewConflict("own_role", "nobody changes their own role")
+			return nil, failure.NewConflict("own_role", "You cannot change your own role. Ask another administrator.")
 		}
 		made = append(made, events.MembershipRoleAssigned{UserID: s.ID, OrgID: c.OrgID, Role: *c.Role})
 	}
 	return made, nil
 }
 
-// corrected is the details with what the command gives.
+// corrected replaces the fields that the command sets; nil fields stay.
 func (d details) corrected(c commands.CorrectUser) details {
 	for _, field := range []struct{ to, from *personal.Text }{
 		{&d.phone, c.Phone}, {&d.first, c.FirstName}, {&d.last, c.LastName},
@@ -236,12 +238,12 @@ func (d details) corrected(c commands.CorrectUser) details {
 	return d
 }
 
-// equal compares what is revealed.
+// equal compares the plain texts, not their sealed forms.
 func (d details) equal(other details) bool {
 	return d.phone.Equal(other.phone) && d.first.Equal(other.first) && d.last.Equal(other.last)
 }
 
-// decideDisableMember refuses one's own account, so that an organization cannot lock itself out by a slip.
+// decideDisableMember refuses the caller's own account, so that an organization cannot lock itself out by mistake.
 func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	switch {
@@ -250,7 +252,8 @@ func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, 
 	case m.Disabled:
 		return nil, nil
 	case c.By == s.ID:
-		return nil, failure.NewConflict("own_account", "nobody disables their own account")
+		return nil, failure.NewConflict("own_account",
+			"You cannot disable your own account. Ask another administrator.")
 	}
 	return []events.UserEvent{events.MembershipDisabled{UserID: s.ID, OrgID: c.OrgID, Reason: c.Reason}}, nil
 }

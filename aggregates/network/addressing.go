@@ -13,7 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// AddressPlans is the definition of the address plans of organizations.
+// AddressPlans defines the address plans: one for each organization. All services ask the same stream, so that no two
+// get the same subnet.
 func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent] {
 	return aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent]{
 		Category: commands.AddressingCategory, Missing: commands.ErrNotFound, Evolve: evolveAddressing,
@@ -25,18 +26,19 @@ func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand
 	}
 }
 
-// subnetBits is the size of a subnet that nobody chose: a gateway and 253 customers.
+// subnetBits is the prefix length of a subnet that the platform chooses: one gateway and 253 customers.
 const subnetBits = 24
 
-// Addressing is who holds which addresses on the routers of one organization. The zero value is a plan that is all
-// free.
+// Addressing records which service holds which addresses on the routers of one organization. The zero value is a plan
+// where everything is free.
 type Addressing struct {
 	Org    id.Organization
-	Held   []Allocation // oldest first
-	Closed []id.Device  // routers that take no more services
+	Held   []Allocation // in the order of allocation
+	Closed []id.Device  // routers that accept no more services
 }
 
-// Allocation is what one service holds. During a change it holds two: the later is the one to come.
+// Allocation is a subnet and a place on a router that one service holds. A service holds two during a change: the old
+// one and, later in the list, the new one.
 type Allocation struct {
 	Service    id.Service
 	Device     id.Device
@@ -45,15 +47,15 @@ type Allocation struct {
 	At         time.Time
 }
 
-// held is the allocation as an event names it.
+// held is the allocation as events store it, without service, router and time.
 func (a Allocation) held() events.AddressesHeld {
 	return events.AddressesHeld{Binding: a.Binding, Addressing: a.Addressing}
 }
 
-// ownerAddressing is the organization.
+// ownerAddressing is zero until the first allocation of the organization.
 func ownerAddressing(s Addressing) id.Organization { return s.Org }
 
-// Of is the latest allocation of a service.
+// Of is the latest allocation of a service; false when it holds none.
 func (s Addressing) Of(service id.Service) (Allocation, bool) {
 	for _, a := range slices.Backward(s.Held) {
 		if a.Service == service {
@@ -63,7 +65,7 @@ func (s Addressing) Of(service id.Service) (Allocation, bool) {
 	return Allocation{}, false
 }
 
-// evolveAddressing applies one recorded fact.
+// evolveAddressing applies one recorded event. An allocation that is recorded again moves to the end of Held.
 func evolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	switch e := e.(type) {
 	case events.AddressesAllocated:
@@ -88,12 +90,12 @@ func evolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	return s
 }
 
-// closeAddressing makes the last event of a full period.
+// closeAddressing passes the whole state on: allocations never expire by age.
 func closeAddressing(s Addressing) events.AddressingEvent {
 	return events.AddressingPeriodClosed{OrgID: s.Org, Opening: opening(s)}
 }
 
-// decideAddressing dispatches.
+// decideAddressing dispatches; releasing what is not held gives no event.
 func decideAddressing(s Addressing, c commands.AddressingCommand, now time.Time) ([]events.AddressingEvent, error) {
 	switch c := c.(type) {
 	case commands.AllocateAddresses:
@@ -118,8 +120,8 @@ func decideAddressing(s Addressing, c commands.AddressingCommand, now time.Time)
 	return nil, nil
 }
 
-// decideAllocate takes a subnet and a place on the router. What the service holds already, asked for again, is already
-// so.
+// decideAllocate takes a subnet and a place on the router. It gives no event when the service's latest allocation is
+// the one asked for.
 func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) ([]events.AddressingEvent, error) {
 	same := func(h Allocation) bool { return h.Device == c.DeviceID && h.Binding == c.Binding }
 	last, holds := s.Of(c.ServiceID)
@@ -128,7 +130,7 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 	case holds && same(last) && (c.Wanted == events.ServiceAddressing{} || wanted == last.Addressing):
 		return nil, nil
 	case slices.Contains(s.Closed, c.DeviceID):
-		return nil, failure.NewConflict("device_closed", "This device is being decommissioned.")
+		return nil, failure.NewConflict("device_closed", "This device is being decommissioned. Choose another one.")
 	}
 	taken := takenBy(c.Occupied)
 	for _, h := range s.Held {
@@ -137,18 +139,19 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 		}
 		if h.Device == c.DeviceID && routerplan.Slug(h.Service) == routerplan.Slug(c.ServiceID) {
 			return nil, failure.NewConflict("service_slug_taken",
-				"Another service has the same short name on this device.")
+				"Another service has the same short name on this device. Please try again.")
 		}
 		if h.Device == c.DeviceID && h.Binding.ParentInterface == c.Binding.ParentInterface &&
 			h.Binding.VlanID == c.Binding.VlanID {
-			return nil, failure.NewConflict("interface_in_use", "Another service is on this interface.")
+			return nil, failure.NewConflict("interface_in_use",
+				"Another service is on this interface. Choose another interface or VLAN.")
 		}
 		taken = append(taken, netip.MustParsePrefix(h.Addressing.Subnet))
 	}
 	if wanted.Subnet == "" {
 		subnet, ok := firstFree(planOf(c.Binding.Type), taken)
 		if !ok {
-			return nil, failure.NewConflict("addresses_exhausted", "No subnet is free. Give one.")
+			return nil, failure.NewConflict("addresses_exhausted", "No subnet of the plan is free. Give a subnet.")
 		}
 		wanted = commands.CompleteAddressing(events.ServiceAddressing{Subnet: subnet.String()})
 	} else if subnet := netip.MustParsePrefix(wanted.Subnet); slices.ContainsFunc(taken, subnet.Overlaps) {
@@ -160,7 +163,7 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 	})
 }
 
-// takenBy reads the subnets that the router uses itself; they were checked for form.
+// takenBy parses the subnets that the router uses itself. It skips what is no prefix, and the default route.
 func takenBy(occupied []string) []netip.Prefix {
 	var taken []netip.Prefix
 	for _, o := range occupied {
@@ -171,7 +174,7 @@ func takenBy(occupied []string) []netip.Prefix {
 	return taken
 }
 
-// planOf is where a type's subnets come from.
+// planOf is the range from which the platform chooses the subnets of a type of service.
 func planOf(t events.ServiceType) netip.Prefix {
 	if t == events.ServiceCPEManagement {
 		return commands.ManagementPlan
@@ -179,7 +182,7 @@ func planOf(t events.ServiceType) netip.Prefix {
 	return commands.CustomerPlan
 }
 
-// firstFree is the lowest subnet of a plan that overlaps nothing taken.
+// firstFree is the lowest subnet of the plan that overlaps no taken one; false when the plan is full.
 func firstFree(plan netip.Prefix, taken []netip.Prefix) (netip.Prefix, bool) {
 	for at := plan.Addr(); plan.Contains(at); {
 		subnet := netip.PrefixFrom(at, subnetBits)
@@ -191,7 +194,8 @@ func firstFree(plan netip.Prefix, taken []netip.Prefix) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// decideSettle gives back what a service held before one allocation, and what it took after it and never used.
+// decideSettle keeps the allocation of the command. It gives back the older ones of the service, and the newer ones
+// that were abandoned before they were used.
 func decideSettle(s Addressing, c commands.SettleAddresses, now time.Time) ([]events.AddressingEvent, error) {
 	var kept []events.AddressesHeld
 	held := 0

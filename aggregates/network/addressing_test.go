@@ -18,10 +18,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// allocate asks for addresses on ether5.
+// allocate asks for a subnet for the service on ether5.
 var allocate = commands.AllocateAddresses{OrgID: org, ServiceID: service, DeviceID: device, Binding: pppoe}
 
-// allocated is what a service gets.
+// allocated is the event by which a service gets a subnet.
 func allocated(
 	s id.Service, d id.Device, b events.ServiceBinding, a events.ServiceAddressing,
 ) events.AddressesAllocated {
@@ -83,7 +83,7 @@ func TestAddresses_OverridesAreChecked(t *testing.T) {
 	}
 }
 
-// hasFault tells whether an error is Invalid with a fault that begins so.
+// hasFault reports whether an error is Invalid and has a fault with this beginning.
 func hasFault(err error, begin string) bool {
 	var f *failure.Error
 	if !errors.As(err, &f) || f.Kind != failure.Invalid {
@@ -110,7 +110,7 @@ func TestService_FormIsCheckedByField(t *testing.T) {
 		"walledGarden.addresses": func(c *commands.RequestService) {
 			c.Binding.Type, c.WalledGarden.Addresses = events.ServiceHotspot, []string{"!1.2.3.4"}
 		},
-		"walledGarden has entries": func(c *commands.RequestService) {
+		"walledGarden must have each entry once": func(c *commands.RequestService) {
 			c.Binding.Type, c.WalledGarden.Domains = events.ServiceHotspot, []string{"b.com", "a.com"}
 		},
 	} {
@@ -158,7 +158,7 @@ func TestAddresses_AChangeHoldsBothUntilSettled(t *testing.T) {
 	}
 	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan),
 		allocated(service, device, vlan, plan2)).
-		When(former).ThenNothing(). // the other one is for a change to come
+		When(former).ThenNothing(). // the other allocation belongs to a coming change
 		When(abandoned).Then(settled(pppoe, plan))
 	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
 		When(settle).ThenFails("addresses_not_held").

@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Devices is the definition of routers.
+// Devices defines the routers. A decommissioned router answers device_not_found.
 func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent] {
 	return aggregates.Definition[Device, commands.DeviceCommand, events.DeviceEvent]{
 		Category: commands.DeviceCategory, Missing: commands.ErrNoDevice, Evolve: evolveDevice, Decide: decideDevice,
@@ -29,7 +29,7 @@ func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.Devi
 	}
 }
 
-// rebootLimit is when a reboot that nobody brought to an end stops being in the way of the next.
+// rebootLimit is the age at which a reboot without an end no longer blocks the next one.
 const rebootLimit = 30 * time.Minute
 
 // Device is one router. The zero value is "does not exist".
@@ -45,24 +45,25 @@ type Device struct {
 	ReportRef      id.Secret
 	Transport      events.DeviceTransport // Protocol "" = not known yet
 	Unreachable    bool
-	Bootstrap      int // version of the script that the router is on; 0 = not known
+	Bootstrap      int // version of the bootstrap script on the router; 0 = not known
 	Reboot         Reboot
 	Decommissioned bool
 }
 
-// Reboot is the last attempt to reboot.
+// Reboot is the latest attempt to reboot a router.
 type Reboot struct {
 	RunID       id.Run
 	RequestedAt time.Time
-	Started     bool // the command was or is being sent
-	Accepted    bool
-	Over        bool
+	Started     bool // the platform sent the command or is sending it
+	Accepted    bool // the router took the command
+	Over        bool // confirmed or failed
 }
 
-// ownerDevice is the organization.
+// ownerDevice: a router belongs to one organization for ever.
 func ownerDevice(s Device) id.Organization { return s.Org }
 
-// claimsDevice is its place in the management tunnel, platform-wide: two routers with one address would be each other.
+// claimsDevice claims the router's address and user in the management tunnel, on the whole platform: with the same
+// address, the platform would write to the wrong router.
 func claimsDevice(s Device) []commands.Claim {
 	if s.ID.IsZero() || s.Decommissioned {
 		return nil
@@ -70,17 +71,17 @@ func claimsDevice(s Device) []commands.Claim {
 	return []commands.Claim{
 		{
 			Kind: "tunnel_address", Value: s.TunnelAddress, Code: "tunnel_address_taken",
-			Message: "this tunnel address belongs to another router",
+			Message: "This tunnel address belongs to another router.",
 		},
 		{
 			Kind: "tunnel_user", Value: s.TunnelUser, Code: "tunnel_user_taken",
-			Message: "this tunnel user belongs to another router",
+			Message: "This tunnel user belongs to another router.",
 		},
 	}
 }
 
-// TunnelCandidate is the address that a router tries at its n-th try, from 0. Routers begin at different places, so
-// that the first try succeeds almost always; every address of the plan comes once.
+// TunnelCandidate is the address that a router asks for at its n-th try, from 0. A hash of the id chooses the first, so
+// that it is almost always free; the tries go through every address of the plan once.
 func TunnelCandidate(device id.Device, try int) string {
 	h := fnv.New64a()
 	u := device.UUID()
@@ -92,13 +93,14 @@ func TunnelCandidate(device id.Device, try int) string {
 	return netip.AddrFrom4(b).String()
 }
 
-// TunnelUser is the name of a router's SSTP client: the end of its id, which is random where the beginning is a time.
+// TunnelUser is the name of a router's SSTP client. It uses the last part of the id, which is random; the first part is
+// a time.
 func TunnelUser(device id.Device) string {
 	text := device.String()
 	return "nas-" + text[strings.LastIndexByte(text, '-')+1:]
 }
 
-// evolveDevice applies one recorded fact.
+// evolveDevice applies one recorded event. A changed port or address makes the transport unknown again.
 func evolveDevice(s Device, e events.DeviceEvent) Device {
 	switch e := e.(type) {
 	case events.DeviceRegistered:
@@ -108,7 +110,7 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 		}
 	case events.DeviceDetailsCorrected:
 		if e.Details.APIPort != s.Details.APIPort || e.Details.ManagementAddress != s.Details.ManagementAddress {
-			s.Transport = events.DeviceTransport{} // to be found out again
+			s.Transport = events.DeviceTransport{} // must be found out again
 		}
 		s.Details = e.Details
 	case events.DeviceCredentialsReplaced:
@@ -139,12 +141,13 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 	return s
 }
 
-// closeDevice makes the last event of a full period.
+// closeDevice passes the whole state on.
 func closeDevice(s Device) events.DeviceEvent {
 	return events.DevicePeriodClosed{DeviceID: s.ID, Opening: opening(s)}
 }
 
-// ref is where the reference of a kind stands. s is a copy of its caller's.
+// ref points to the field with the reference of a kind; an unused field for an unknown kind. s is a copy, so only
+// the caller's state changes.
 func (s *Device) ref(kind events.CredentialKind) *id.Secret {
 	switch kind {
 	case events.CredentialAPI:
@@ -159,7 +162,7 @@ func (s *Device) ref(kind events.CredentialKind) *id.Secret {
 	return new(id.Secret)
 }
 
-// decideDevice dispatches.
+// decideDevice dispatches. A decommissioned router exists only for a repeated DecommissionDevice, which gives no event.
 func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.DeviceEvent, error) {
 	if register, ok := c.(commands.RegisterDevice); ok {
 		return decideRegisterDevice(s, register, now)
@@ -211,10 +214,10 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 	return nil, nil
 }
 
-// only is a decision of one event.
+// only returns one event as a decision.
 func only[E events.Event](e E) ([]E, error) { return []E{e}, nil }
 
-// decideRegisterDevice makes the router known.
+// decideRegisterDevice refuses an id that is in use. The bus checks the tunnel address with the claims.
 func decideRegisterDevice(s Device, c commands.RegisterDevice, now time.Time) ([]events.DeviceEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("device_exists", "This device exists already.")
@@ -226,7 +229,8 @@ func decideRegisterDevice(s Device, c commands.RegisterDevice, now time.Time) ([
 	})
 }
 
-// decideReboot leads one attempt through its steps; what belongs to another attempt, or comes late, changes nothing.
+// decideReboot moves one attempt through its steps. A command of another attempt, or one that comes late, gives no
+// event.
 func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.DeviceEvent, error) {
 	open := func(run id.Run) bool { return s.Reboot.RunID == run && !s.Reboot.Over }
 	switch c := c.(type) {
@@ -235,7 +239,8 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		case s.Reboot.RunID == c.RunID:
 			return nil, nil
 		case open(s.Reboot.RunID) && !s.Reboot.RunID.IsZero() && now.Sub(s.Reboot.RequestedAt) < rebootLimit:
-			return nil, failure.NewConflict("reboot_in_progress", "This device is being rebooted.")
+			return nil, failure.NewConflict("reboot_in_progress",
+				"This device is being rebooted. Wait until it is done.")
 		}
 		return only[events.DeviceEvent](events.DeviceRebootRequested{DeviceID: s.ID, RunID: c.RunID, At: now})
 	case commands.BeginReboot:

@@ -12,10 +12,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// details is what the operator said.
+// details are an operator's input with the default ports.
 var details = events.DeviceDetails{Name: "Tower 1", IPAddress: "203.0.113.7", CoAPort: 3799, APIPort: 80}
 
-// register and registered are the beginning of a router.
+// register is the command and registered the event that creates the router.
 var (
 	register = commands.RegisterDevice{
 		DeviceID: device, OrgID: org, Details: details, TunnelAddress: "10.99.3.4", TunnelUser: "nas-1", APIRef: secret,

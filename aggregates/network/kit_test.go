@@ -16,7 +16,7 @@ import (
 // now is the instant of all decisions in these tests.
 var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// The network of these tests.
+// The network of these tests: ids are the same in every run.
 var (
 	org      = id.Derive[id.Organization]("test", "org")
 	device   = id.Derive[id.Device]("test", "device")
@@ -29,7 +29,7 @@ var (
 	secret2  = id.Derive[id.Secret]("test", "secret 2")
 )
 
-// The aggregates as the command bus knows them.
+// The definitions that the bus executes.
 var (
 	devices  = network.Devices()
 	services = network.Services()
@@ -37,7 +37,7 @@ var (
 	runs     = network.Runs()
 )
 
-// survives checks that a state is carried into the next period; an empty list may come back as none.
+// survives checks that closing a period passes the whole state on; an empty list may come back as nil.
 func survives[S any, C commands.Command, E events.Event](t *testing.T, s *decidertest.Scenario[S, C, E]) {
 	t.Helper()
 	s.SurvivesClosing(cmpopts.EquateEmpty())

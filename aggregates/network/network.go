@@ -1,6 +1,6 @@
-// Package network has the rules of routers (device), of the services on them (service), of who has which addresses
-// (addressing) and of runs of writes to a router (run). What should stand on a router, and how it gets there, is in
-// routerplan.
+// Package network has the rules of routers (device), of their services (service), of the addresses that services hold
+// (addressing) and of runs of writes to a router (run). Package routerplan decides what a router should have and which
+// writes lead there.
 package network
 
 import (
@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// opening writes a state for the last event of a period: durable JSON, whose field names are the states' own.
+// opening encodes a state for the last event of a period. The JSON is durable and uses the names of the state's fields.
 func opening[S any](s S) []byte {
 	body, err := json.Marshal(s)
 	if err != nil {
@@ -17,7 +17,7 @@ func opening[S any](s S) []byte {
 	return body
 }
 
-// opened reads what opening wrote. It panics on anything else: a state that is forgotten would be decided anew.
+// opened decodes the JSON of opening. It panics on anything else, because a wrong state would lead to wrong decisions.
 func opened[S any](body []byte) S {
 	var s S
 	if err := json.Unmarshal(body, &s); err != nil {

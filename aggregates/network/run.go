@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Runs is the definition of runs of writes to a router.
+// Runs defines the runs of writes to a router: one stream for each run.
 func Runs() aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent] {
 	return aggregates.Definition[Run, commands.ReconcileCommand, events.ReconcileEvent]{
 		Category: commands.ReconcileCategory, Missing: commands.ErrNoRun, Evolve: evolveRun, Decide: decideRun,
@@ -30,19 +30,19 @@ type Run struct {
 	ID       id.Run
 	Org      id.Organization
 	Device   id.Device
-	Service  id.Service // zero for a whole device
+	Service  id.Service // who asked for it; each write is recorded under this actor
 	Kind     events.ReconcileKind
 	By       events.Actor
 	Started  bool
-	Writes   int
+	Writes   int                 // number of writes recorded so far
 	Planned  []events.RouterStep // announced and not recorded yet
 	Finished bool
 }
 
-// ownerRun is the organization.
+// ownerRun is zero until the run is requested or started.
 func ownerRun(s Run) id.Organization { return s.Org }
 
-// evolveRun applies one recorded fact.
+// evolveRun applies one recorded event.
 func evolveRun(s Run, e events.ReconcileEvent) Run {
 	switch e := e.(type) {
 	case events.ReconcileRequested:
@@ -64,13 +64,13 @@ func evolveRun(s Run, e events.ReconcileEvent) Run {
 	return s
 }
 
-// sameStep compares two writes.
+// sameStep compares two writes by place, name and values.
 func sameStep(a, b events.RouterStep) bool {
 	return a.Path == b.Path && a.Operation == b.Operation && a.Name == b.Name && maps.Equal(a.Before, b.Before) &&
 		maps.Equal(a.After, b.After)
 }
 
-// without is a list less one write.
+// without removes the first equal write from a copy of the list.
 func without(list []events.RouterStep, step events.RouterStep) []events.RouterStep {
 	at := slices.IndexFunc(list, func(s events.RouterStep) bool { return sameStep(s, step) })
 	if at < 0 {
@@ -79,12 +79,12 @@ func without(list []events.RouterStep, step events.RouterStep) []events.RouterSt
 	return slices.Concat(list[:at], list[at+1:])
 }
 
-// closeRun makes the last event of a full period.
+// closeRun passes the whole state on.
 func closeRun(s Run) events.ReconcileEvent {
 	return events.ReconcilePeriodClosed{RunID: s.ID, Opening: opening(s)}
 }
 
-// decideRun dispatches: a run is requested (over a device) or started, then does its steps.
+// decideRun dispatches. A run over a device is requested first; every run is started before its steps.
 func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch c := c.(type) {
 	case commands.RequestReconcile:
@@ -99,7 +99,7 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 			return nil, nil
 		}
 		if s.Finished {
-			return nil, failure.NewConflict("run_finished", "This run has ended.")
+			return nil, errRunFinished()
 		}
 		return only[events.ReconcileEvent](events.ReconcileStarted{
 			RunID: c.RunID, OrgID: c.OrgID, DeviceID: c.DeviceID, ServiceID: c.ServiceID, Kind: c.Kind, By: c.By,
@@ -116,13 +116,13 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 	return nil, nil
 }
 
-// decideStep notes what a started run does.
+// decideStep records a plan, a write or the end of a started run.
 func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch {
 	case !s.Started:
 		return nil, commands.ErrNoRun()
 	case s.Finished:
-		return nil, failure.NewConflict("run_finished", "This run has ended.")
+		return nil, errRunFinished()
 	}
 	switch c := c.(type) {
 	case commands.RequestReconcile, commands.StartReconcile:
@@ -146,4 +146,9 @@ func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Rec
 		})
 	}
 	return nil, nil
+}
+
+// errRunFinished refuses steps of a run that has ended: it never starts again.
+func errRunFinished() error {
+	return failure.NewConflict("run_finished", "This run has ended. Start another one.")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Services is the definition of services on routers.
+// Services defines the services on routers: one stream for each. A removed service answers service_not_found.
 func Services() aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent] {
 	return aggregates.Definition[Service, commands.ServiceCommand, events.ServiceEvent]{
 		Category: commands.ServiceCategory, Missing: commands.ErrNoService, Evolve: evolveService,
@@ -25,10 +25,10 @@ func Services() aggregates.Definition[Service, commands.ServiceCommand, events.S
 	}
 }
 
-// Standing is what the outside sees of a service. Source: docs/rules/network.md#service-states.
+// Standing is the state of a service as clients see it. Source: docs/rules/network.md#service-states.
 type Standing string
 
-// The standings. Removal is no state: the service keeps its own until it is gone
+// The standings. A removal in progress is no standing: the service keeps its standing until it is removed
 // (docs/rules/network.md#service-states).
 const (
 	StandingPending  Standing = "pending"
@@ -46,21 +46,21 @@ type Service struct {
 	Addressing   events.ServiceAddressing
 	WalledGarden events.WalledGarden
 	Standing     Standing
-	Generation   int    // counts desired states
-	Open         string // phase of the work that is asked for and not done: PhaseApply, ..., "" = none
-	Asked        bool   // that work waits for a report; false after a refusal
-	DriftHash    string
-	DriftSince   time.Time
+	Generation   int       // 1 for the first desired state, one more for each change
+	Open         string    // phase of the unfinished work: events.PhaseApply, PhaseTeardown or PhaseRemoval; "" = none
+	Asked        bool      // the work waits for a report of the worker; false after the router refused
+	DriftHash    string    // of the latest difference found; "" = in sync
+	DriftSince   time.Time // first time of the present difference, UTC
 	Removed      bool
 }
 
-// ownerService is the organization.
+// ownerService: a service belongs to the organization of its router for ever.
 func ownerService(s Service) id.Organization { return s.Org }
 
-// Removing tells that the service is on its way out.
+// Removing reports whether a removal was requested and is not finished.
 func (s Service) Removing() bool { return s.Open == events.PhaseRemoval && !s.Removed }
 
-// evolveService applies one recorded fact.
+// evolveService applies one recorded event.
 func evolveService(s Service, e events.ServiceEvent) Service {
 	switch e := e.(type) {
 	case events.ServiceRequested:
@@ -91,7 +91,7 @@ func evolveService(s Service, e events.ServiceEvent) Service {
 		}
 	case events.ServiceDriftDetected:
 		s.Standing, s.DriftHash, s.DriftSince = StandingDegraded, e.Hash, e.FirstSeenAt
-	case events.ServiceDriftCleared: // still degraded: only a reconcile makes it active again
+	case events.ServiceDriftCleared: // stays degraded: only a reconcile makes it active again
 		s.DriftHash, s.DriftSince = "", time.Time{}
 	case events.ServiceRemovalRequested:
 		s.Generation, s.Open, s.Asked = e.Generation, events.PhaseRemoval, true
@@ -103,7 +103,8 @@ func evolveService(s Service, e events.ServiceEvent) Service {
 	return s
 }
 
-// asking is the service with a new desired state to apply; a tear-down that has not ended comes first.
+// asking returns the service with a new desired state to apply. An unfinished tear-down stays the open phase, because
+// it must end first.
 func (s Service) asking(generation int) Service {
 	s.Generation, s.Asked = generation, true
 	if s.Open == "" {
@@ -112,12 +113,12 @@ func (s Service) asking(generation int) Service {
 	return s
 }
 
-// closeService makes the last event of a full period.
+// closeService passes the whole state on.
 func closeService(s Service) events.ServiceEvent {
 	return events.ServicePeriodClosed{ServiceID: s.ID, Opening: opening(s)}
 }
 
-// decideService dispatches.
+// decideService dispatches. A removed service exists only for a repeated ReportRemoved, which gives no event.
 func decideService(s Service, c commands.ServiceCommand, now time.Time) ([]events.ServiceEvent, error) {
 	if request, ok := c.(commands.RequestService); ok {
 		return decideRequestService(s, request, now)
@@ -150,7 +151,7 @@ func decideService(s Service, c commands.ServiceCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideRequestService makes the service, to be applied.
+// decideRequestService creates a service whose first desired state must be applied to the router.
 func decideRequestService(s Service, c commands.RequestService, now time.Time) ([]events.ServiceEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("service_exists", "This service exists already.")
@@ -161,17 +162,18 @@ func decideRequestService(s Service, c commands.RequestService, now time.Time) (
 	})
 }
 
-// Disruptive reports whether a change of binding disconnects customers.
+// Disruptive reports whether a change of binding disconnects customers. Every change of type, interface or VLAN does.
 func Disruptive(from, to events.ServiceBinding) bool { return from != to }
 
-// decideChangeService adopts a desired state. What disconnects customers must be confirmed, however few they are.
+// decideChangeService adopts a new desired state. A change that disconnects customers must be confirmed, also when no
+// session is up now.
 func decideChangeService(
 	s Service, c commands.ChangeNasService, confirmed bool, now time.Time,
 ) ([]events.ServiceEvent, error) {
 	garden := sameGarden(s.WalledGarden, c.WalledGarden)
 	switch {
 	case s.Removing():
-		return nil, failure.NewConflict("service_removing", "This service is being removed.")
+		return nil, failure.NewConflict("service_removing", "This service is being removed and cannot be changed.")
 	case Disruptive(s.Binding, c.Binding) && !confirmed:
 		return nil, commands.ErrConfirmationRequired(c.AffectedSessions)
 	case Disruptive(s.Binding, c.Binding):
@@ -197,12 +199,12 @@ func decideChangeService(
 	return made, nil
 }
 
-// sameGarden compares walled gardens.
+// sameGarden compares entry by entry; commands have them sorted.
 func sameGarden(a, b events.WalledGarden) bool {
 	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Addresses, b.Addresses)
 }
 
-// decideReconcileService goes on with what is unfinished, else applies again.
+// decideReconcileService asks for the unfinished phase again, or for another apply when nothing is open.
 func decideReconcileService(s Service, c commands.ReconcileService, now time.Time) ([]events.ServiceEvent, error) {
 	phase := s.Open
 	if phase == "" {
@@ -213,7 +215,8 @@ func decideReconcileService(s Service, c commands.ReconcileService, now time.Tim
 	})
 }
 
-// decideRequestRemoval starts the removal. While sessions are up it must be confirmed.
+// decideRequestRemoval starts the removal. It must be confirmed while sessions are up. A request after a refusal by the
+// router asks again.
 func decideRequestRemoval(s Service, c commands.RequestRemoval, now time.Time) ([]events.ServiceEvent, error) {
 	switch {
 	case s.Removing() && s.Asked:
@@ -227,7 +230,8 @@ func decideRequestRemoval(s Service, c commands.RequestRemoval, now time.Time) (
 	})
 }
 
-// decideReportApplied makes the service active, unless another desired state has come meanwhile or nothing has changed.
+// decideReportApplied makes the service active. A report for an older desired state gives no event, and neither does
+// one for a service that is active already.
 func decideReportApplied(s Service, c commands.ReportApplied, now time.Time) ([]events.ServiceEvent, error) {
 	switch {
 	case c.Generation != s.Generation, s.Open != "" && s.Open != events.PhaseApply:
@@ -241,8 +245,8 @@ func decideReportApplied(s Service, c commands.ReportApplied, now time.Time) ([]
 	})
 }
 
-// decideReportTornDown lets the new resources come. A report from before the latest change says nothing: what was
-// applied in between may stand on the router.
+// decideReportTornDown lets the new resources be created. A report for an older desired state gives no event, because
+// later writes may have put resources on the router again.
 func decideReportTornDown(s Service, c commands.ReportTornDown, now time.Time) ([]events.ServiceEvent, error) {
 	if s.Open != events.PhaseTeardown || c.Generation != s.Generation {
 		return nil, nil
@@ -252,7 +256,8 @@ func decideReportTornDown(s Service, c commands.ReportTornDown, now time.Time) (
 	})
 }
 
-// decideReportFailure records the router's words, unless the work is done or another desired state has come meanwhile.
+// decideReportFailure records the router's error text. A report for finished work or for an older desired state gives
+// no event.
 func decideReportFailure(s Service, c commands.ReportServiceFailure, now time.Time) ([]events.ServiceEvent, error) {
 	if c.Phase != s.Open || c.Generation != s.Generation {
 		return nil, nil
@@ -263,9 +268,9 @@ func decideReportFailure(s Service, c commands.ReportServiceFailure, now time.Ti
 	})
 }
 
-// decideReportDrift records a difference once for each hash, and its end. A service stays degraded until an operator's
-// reconcile, also when the difference went away by itself (docs/rules/network.md#service-states). A service that is
-// being worked on does not drift.
+// decideReportDrift records a difference once for each hash, and its end. The service stays degraded until an
+// operator's reconcile, also when the difference disappears by itself (docs/rules/network.md#service-states). A report
+// is ignored while the service has unfinished work or is not active or degraded.
 func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]events.ServiceEvent, error) {
 	watched := s.Open == "" && (s.Standing == StandingActive || s.Standing == StandingDegraded)
 	switch {
@@ -286,13 +291,13 @@ func decideReportDrift(s Service, c commands.ReportDrift, now time.Time) ([]even
 	})
 }
 
-// decideReportRemoved ends the service.
+// decideReportRemoved ends the service; only a requested removal can end.
 func decideReportRemoved(s Service, c commands.ReportRemoved, now time.Time) ([]events.ServiceEvent, error) {
 	switch {
 	case s.Removed:
 		return nil, nil
 	case !s.Removing():
-		return nil, failure.NewConflict("removal_not_requested", "Nobody asked for the removal of this service.")
+		return nil, failure.NewConflict("removal_not_requested", "The removal of this service was not requested.")
 	}
 	return only[events.ServiceEvent](events.ServiceRemoved{
 		ServiceID: s.ID, OrgID: s.Org, DeviceID: s.Device, RunID: c.RunID, Abandoned: c.Abandoned, At: now,

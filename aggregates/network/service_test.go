@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 )
 
-// What the services of these tests are.
+// Bindings, events and commands that the tests below share.
 var (
 	pppoe   = events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether5"}
 	vlan    = events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether5", VlanID: 100}
@@ -33,17 +33,17 @@ var (
 	}
 )
 
-// report says that a generation was applied.
+// report says that the desired state of a generation was applied.
 func report(generation int) commands.ReportApplied {
 	return commands.ReportApplied{ServiceID: service, RunID: run, Generation: generation}
 }
 
-// active begins a story about an applied service.
+// active begins a scenario about an applied service.
 func active(t *testing.T) *decidertest.Scenario[network.Service, commands.ServiceCommand, events.ServiceEvent] {
 	return decidertest.For(t, services, now).Given(asked, applied)
 }
 
-// stands compares the standing.
+// stands compares the standing of the service.
 func stands(
 	t *testing.T, s *decidertest.Scenario[network.Service, commands.ServiceCommand, events.ServiceEvent],
 	want network.Standing,
@@ -184,7 +184,7 @@ func TestDrift_IsOneEventForEachHash(t *testing.T) {
 	stands(t, s, network.StandingDegraded)
 	later := now.Add(15 * 60e9)
 	second := detected("b")
-	second.At = later // FirstSeenAt stays: it never was in line between
+	second.At = later // FirstSeenAt stays, because the service was never in sync in between
 	s.At(later).When(see("b")).Then(second)
 	s.When(none).Then(events.ServiceDriftCleared{ServiceID: service, DeviceID: device, At: later})
 	stands(t, s, network.StandingDegraded)

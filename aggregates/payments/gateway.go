@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Gateways is the definition of payment gateway settings.
+// Gateways defines how organizations take mobile money: one stream for each organization.
 func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return aggregates.Definition[Gateway, commands.GatewayCommand, events.GatewayEvent]{
 		Category: commands.GatewayCategory, Missing: commands.ErrNoGateway, Evolve: evolveGateway,
@@ -25,33 +25,33 @@ func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.G
 type Gateway struct {
 	Org         id.Organization
 	Direct      bool
-	Environment string
-	Shortcode   string
+	Environment string // commands.EnvironmentSandbox or EnvironmentProduction
+	Shortcode   string // "" while centralized
 	Credentials id.Secret
-	RejectUnkn  bool // reject validation of unknown accounts
-	Registered  bool // the direct shortcode is active
-	Failed      string
+	RejectUnkn  bool   // refuse a paybill payment to an unknown account before the money moves
+	Registered  bool   // the provider accepted the direct shortcode
+	Failed      string // error of the latest registration; "" = none failed
 }
 
-// Active reports whether money is taken on the organization's own shortcode; else it is on the platform's.
+// Active reports whether the organization takes money on its own shortcode; otherwise it uses the platform's paybill.
 func (s Gateway) Active() bool { return s.Direct && s.Registered }
 
-// ownerGateway is the organization.
+// ownerGateway is zero until the first settings.
 func ownerGateway(s Gateway) id.Organization { return s.Org }
 
-// claimsGateway is the direct shortcode, platform-wide (docs/rules/payments.md#direct-shortcode): two organizations
-// with one would read each other's money.
+// claimsGateway claims the direct shortcode on the whole platform (docs/rules/payments.md#direct-shortcode). With the
+// same shortcode, two organizations would see each other's money.
 func claimsGateway(s Gateway) []commands.Claim {
 	if s.Shortcode == "" {
 		return nil
 	}
 	return []commands.Claim{{
 		Kind: "shortcode", Value: s.Shortcode, Code: "shortcode_taken",
-		Message: "this shortcode belongs to another organization",
+		Message: "This shortcode belongs to another organization.",
 	}}
 }
 
-// evolveGateway applies one recorded fact.
+// evolveGateway applies one recorded event. New settings keep the registration only when the access stays the same.
 func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 	switch e := e.(type) {
 	case events.GatewayConfigured:
@@ -68,13 +68,14 @@ func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 	return s
 }
 
-// sameAccess tells whether settings use the same shortcode in the same way: then they stay active.
+// sameAccess reports whether the settings use the same shortcode with the same credentials. Such a change keeps the
+// registration.
 func (s Gateway) sameAccess(direct bool, environment, shortcode string, credentials id.Secret) bool {
 	return s.Direct == direct && s.Environment == environment && s.Shortcode == shortcode &&
 		s.Credentials == credentials
 }
 
-// decideGateway dispatches.
+// decideGateway only dispatches.
 func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]events.GatewayEvent, error) {
 	switch c := c.(type) {
 	case commands.ConfigureGateway:
@@ -87,7 +88,8 @@ func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideConfigureGateway adopts the settings. The same ones again try a failed registration once more.
+// decideConfigureGateway adopts settings. Equal settings give no event, except after a failed registration: then they
+// start another try.
 func decideConfigureGateway(s Gateway, c commands.ConfigureGateway, now time.Time) ([]events.GatewayEvent, error) {
 	same := s.sameAccess(c.Direct, c.Environment, c.Shortcode, c.CredentialsRef) &&
 		s.RejectUnkn == c.RejectUnknownAccounts
@@ -100,11 +102,11 @@ func decideConfigureGateway(s Gateway, c commands.ConfigureGateway, now time.Tim
 	}}, nil
 }
 
-// decideRegisterGateway activates the shortcode, unless the settings were changed meanwhile.
+// decideRegisterGateway activates the shortcode. Settings that changed since the registration began give no event.
 func decideRegisterGateway(s Gateway, c commands.RegisterGateway, now time.Time) ([]events.GatewayEvent, error) {
 	switch {
 	case s.Org.IsZero():
-		return nil, gatewayNotFound()
+		return nil, commands.ErrNoGateway()
 	case s.Registered || !s.sameAccess(true, c.Environment, c.Shortcode, c.CredentialsRef):
 		return nil, nil
 	}
@@ -113,18 +115,14 @@ func decideRegisterGateway(s Gateway, c commands.RegisterGateway, now time.Time)
 	}}, nil
 }
 
-// gatewayNotFound says that nothing was ever configured.
-func gatewayNotFound() error {
-	return commands.ErrNoGateway()
-}
-
-// decideFailRegistration notes why the shortcode is not active, unless the settings were changed meanwhile.
+// decideFailRegistration records why the shortcode is not active. Settings that changed since the registration began
+// give no event.
 func decideFailRegistration(
 	s Gateway, c commands.FailGatewayRegistration, now time.Time,
 ) ([]events.GatewayEvent, error) {
 	switch {
 	case s.Org.IsZero():
-		return nil, gatewayNotFound()
+		return nil, commands.ErrNoGateway()
 	case s.Registered || !s.sameAccess(true, c.Environment, c.Shortcode, c.CredentialsRef):
 		return nil, nil
 	}

@@ -11,33 +11,33 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Credentials in the vault.
+// References to credentials in the vault.
 var (
 	keys    = id.Must[id.Secret]("0195a000-0000-7000-8000-000000000041")
 	newKeys = id.Must[id.Secret]("0195a000-0000-7000-8000-000000000042")
 )
 
-// configure is the direct setting.
+// configure asks for direct mode with the first credentials.
 var configure = commands.ConfigureGateway{
 	OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys,
 }
 
-// configured is what it makes.
+// configured is the event of configure; the shortcode is not registered yet.
 var configured = events.GatewayConfigured{
 	OrgID: org, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: now,
 }
 
-// registered is the success with a set of credentials.
+// registered is the event of a successful registration with these credentials.
 func registered(c id.Secret) events.GatewayRegistered {
 	return events.GatewayRegistered{OrgID: org, Shortcode: "600777", CredentialsRef: c, At: now}
 }
 
-// works reports that a shortcode was registered with a set of credentials.
+// works reports a successful registration of a shortcode with these credentials.
 func works(shortcode string, c id.Secret) commands.RegisterGateway {
 	return commands.RegisterGateway{OrgID: org, Environment: "sandbox", Shortcode: shortcode, CredentialsRef: c}
 }
 
-// gateway begins a story about an organization's settings.
+// gateway begins a story about the settings of an organization.
 func gateway(t *testing.T) *story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent] {
 	return &story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent]{
 		t: t, evolve: payments.Gateways().Evolve, decide: payments.Gateways().Decide, now: now,
@@ -57,7 +57,7 @@ func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *t
 	}
 	s.when(configure).then(configured).
 		when(works("600777", newKeys)).thenNothing().
-		when(works("600888", keys)).thenNothing(). // the same credentials were tried with the shortcode before
+		when(works("600888", keys)).thenNothing(). // the same credentials, registered with the previous shortcode
 		when(works("600777", keys)).then(registered(keys)).
 		when(works("600777", keys)).thenNothing()
 	if !s.state.Registered {
@@ -80,7 +80,7 @@ func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
 	t.Parallel()
 	want := []commands.Claim{{
 		Kind: "shortcode", Value: "600777", Code: "shortcode_taken",
-		Message: "this shortcode belongs to another organization",
+		Message: "This shortcode belongs to another organization.",
 	}}
 	if diff := cmp.Diff(want, payments.Gateways().Claims(gateway(t).given(configured).state)); diff != "" {
 		t.Error(diff)

@@ -15,7 +15,7 @@ import (
 // now is the instant of every decision in these tests.
 var now = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// Ids of the tests' world.
+// Ids of these tests; other is a second organization.
 var (
 	org     = id.Must[id.Organization]("0195a000-0000-7000-8000-000000000001")
 	other   = id.Must[id.Organization]("0195a000-0000-7000-8000-000000000002")
@@ -25,10 +25,10 @@ var (
 	attempt = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000031")
 )
 
-// kes is an amount of shillings.
+// kes is an amount in whole shillings.
 func kes(units int64) money.Amount { return money.Major(units, money.KES) }
 
-// story is the state after some events, and what a command makes of it.
+// story folds events into a state, decides a command and compares the result.
 type story[S any, C any, E events.Event] struct {
 	t      *testing.T
 	evolve func(S, E) S
@@ -39,7 +39,7 @@ type story[S any, C any, E events.Event] struct {
 	err    error
 }
 
-// given folds events.
+// given folds events into the state.
 func (s *story[S, C, E]) given(es ...E) *story[S, C, E] {
 	for _, e := range es {
 		s.state = s.evolve(s.state, e)
@@ -47,16 +47,16 @@ func (s *story[S, C, E]) given(es ...E) *story[S, C, E] {
 	return s
 }
 
-// at moves the clock.
+// at sets the clock of the following decisions.
 func (s *story[S, C, E]) at(now time.Time) *story[S, C, E] { s.now = now; return s }
 
-// when decides, and folds what was made so that stories go on.
+// when decides, and folds the events, so that a story can continue.
 func (s *story[S, C, E]) when(c C) *story[S, C, E] {
 	s.made, s.err = s.decide(s.state, c, s.now)
 	return s.given(s.made...)
 }
 
-// then compares what was made.
+// then compares the events of the last decision.
 func (s *story[S, C, E]) then(want ...E) *story[S, C, E] {
 	s.t.Helper()
 	if s.err != nil {
@@ -68,10 +68,10 @@ func (s *story[S, C, E]) then(want ...E) *story[S, C, E] {
 	return s
 }
 
-// thenNothing expects that it was so already.
+// thenNothing expects no events: the state was already as asked.
 func (s *story[S, C, E]) thenNothing() *story[S, C, E] { s.t.Helper(); return s.then() }
 
-// thenFails expects a refusal.
+// thenFails expects a refusal with this code.
 func (s *story[S, C, E]) thenFails(code string) *story[S, C, E] {
 	s.t.Helper()
 	if s.err == nil || failure.CodeOf(s.err) != code {

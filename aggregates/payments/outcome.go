@@ -1,9 +1,9 @@
 package payments
 
-// Outcome is what a result code means for the payment.
+// Outcome is the meaning of a provider's result code for a payment.
 type Outcome uint8
 
-// The outcomes.
+// The outcomes. Pending means that the customer may still pay.
 const (
 	OutcomePending Outcome = iota
 	OutcomeSuccess
@@ -11,7 +11,7 @@ const (
 	OutcomeFailed
 )
 
-// outcomes of the codes that are not plain failures. Source: docs/rules/payments.md#result-codes.
+// outcomes lists the codes that are not plain failures. Source: docs/rules/payments.md#result-codes.
 var outcomes = map[string]Outcome{
 	"0":            OutcomeSuccess,
 	"1032":         OutcomeCancelled,
@@ -22,7 +22,7 @@ var outcomes = map[string]Outcome{
 	"500.001.1001": OutcomePending,
 }
 
-// OutcomeOf maps a result code of a callback or a status query; every code not listed is a failure.
+// OutcomeOf maps a result code of a callback or a status query. An unknown code is a failure.
 func OutcomeOf(code string) Outcome {
 	if o, ok := outcomes[code]; ok {
 		return o

@@ -1,4 +1,4 @@
-// Package payments decides about prompt attempts, receipts and how an organization takes mobile money.
+// Package payments has the rules of prompt attempts, of receipts, and of how an organization takes mobile money.
 package payments
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Payments is the definition of payment attempts.
+// Payments defines the prompt attempts: one stream for each attempt.
 func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent] {
 	return aggregates.Definition[Payment, commands.PaymentCommand, events.PaymentEvent]{
 		Category: commands.PaymentCategory, Missing: commands.ErrNoPayment, Evolve: evolvePayment,
@@ -26,14 +26,14 @@ func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.P
 	}
 }
 
-// Stage is how far a prompt attempt has come. Source: docs/rules/payments.md#attempt-life.
+// Stage is the progress of a prompt attempt. Source: docs/rules/payments.md#attempt-life.
 type Stage uint8
 
-// The stages. Succeeded is absorbing and may follow every other one.
+// The stages. Every stage may become StageSucceeded, which never changes again.
 const (
 	StageNone Stage = iota
 	StageCreated
-	StageSent // submitting: the call may be on its way
+	StageSent // submitting: the provider may have got the call
 	StageAwaiting
 	StageInDoubt
 	StageCancelled
@@ -47,25 +47,25 @@ type Payment struct {
 	ID                id.Payment
 	Org               id.Organization
 	Subscriber        id.Subscriber
-	Invoice           id.Invoice
+	Invoice           id.Invoice // zero when no invoice was named
 	Amount            money.Amount
 	Environment       string // of the provider: commands.EnvironmentSandbox or EnvironmentProduction
 	Stage             Stage
-	CheckoutRequestID string // "" until the provider's answer or callback told it
-	ExpiresAt         time.Time
-	Unanswered        bool // the last status query failed
-	Receipt           id.Receipt
-	Provisional       bool       // Receipt is the provisional one, unclaimed yet
-	Credited          id.Receipt // the receipt that carries the credit: stays the provisional one after it was claimed
+	CheckoutRequestID string     // "" until the provider's answer or a callback gives it
+	ExpiresAt         time.Time  // UTC
+	Unanswered        bool       // the latest status query got no answer
+	Receipt           id.Receipt // zero until the attempt succeeds
+	Provisional       bool       // Receipt is a provisional one that no real receipt has claimed yet
+	Credited          id.Receipt // the receipt that carries the credit: the provisional one, also after it was claimed
 }
 
-// open tells whether a verdict is still wanted.
+// open reports whether the attempt has no verdict yet.
 func (s Payment) open() bool { return s.Stage >= StageCreated && s.Stage <= StageInDoubt }
 
-// ownerPayment is the organization that asked for the money.
+// ownerPayment is the organization that asked the customer for the money.
 func ownerPayment(s Payment) id.Organization { return s.Org }
 
-// evolvePayment applies one recorded fact.
+// evolvePayment applies one recorded event.
 func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	switch e := e.(type) {
 	case events.PaymentInitiated:
@@ -100,7 +100,7 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	return s
 }
 
-// decidePayment dispatches.
+// decidePayment dispatches; every command but the first needs an attempt that exists.
 func decidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]events.PaymentEvent, error) {
 	if initiate, ok := c.(commands.InitiatePayment); ok {
 		return decideInitiatePayment(s, initiate, now)
@@ -132,10 +132,10 @@ func decidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideInitiatePayment begins the attempt; the account has reserved it already.
+// decideInitiatePayment begins the attempt. The account reserved the amount before (ReservePrompt).
 func decideInitiatePayment(s Payment, c commands.InitiatePayment, now time.Time) ([]events.PaymentEvent, error) {
 	if s.Stage != StageNone {
-		return nil, failure.NewConflict("payment_exists", "this payment exists already")
+		return nil, failure.NewConflict("payment_exists", "This payment exists already.")
 	}
 	return []events.PaymentEvent{events.PaymentInitiated{
 		PaymentID: c.PaymentID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, Amount: c.Amount,
@@ -145,7 +145,7 @@ func decideInitiatePayment(s Payment, c commands.InitiatePayment, now time.Time)
 	}}, nil
 }
 
-// decideBeginSubmission gives the right to call to one caller only: whoever finds it taken must not call.
+// decideBeginSubmission gives one caller the right to call the provider. A caller that gets no event must not call.
 func decideBeginSubmission(s Payment, now time.Time) ([]events.PaymentEvent, error) {
 	if s.Stage != StageCreated {
 		return nil, nil
@@ -153,7 +153,8 @@ func decideBeginSubmission(s Payment, now time.Time) ([]events.PaymentEvent, err
 	return []events.PaymentEvent{events.PromptSubmitting{PaymentID: s.ID, At: now}}, nil
 }
 
-// decideAcceptPrompt notes the provider's ids, also after a verdict: the callback may overtake the answer.
+// decideAcceptPrompt records the provider's ids, also after a verdict: the callback can arrive before the answer to the
+// call.
 func decideAcceptPrompt(s Payment, c commands.AcceptPrompt, now time.Time) ([]events.PaymentEvent, error) {
 	if s.CheckoutRequestID != "" {
 		return nil, nil
@@ -164,7 +165,7 @@ func decideAcceptPrompt(s Payment, c commands.AcceptPrompt, now time.Time) ([]ev
 	}}, nil
 }
 
-// decideRefusePrompt fails the attempt unless something better is known.
+// decideRefusePrompt fails an attempt that is open and that the provider has not accepted.
 func decideRefusePrompt(s Payment, c commands.RefusePrompt, now time.Time) ([]events.PaymentEvent, error) {
 	if !s.open() || s.CheckoutRequestID != "" {
 		return nil, nil
@@ -174,7 +175,7 @@ func decideRefusePrompt(s Payment, c commands.RefusePrompt, now time.Time) ([]ev
 	}}, nil
 }
 
-// decideDoubtPrompt doubts only a call that is on its way.
+// decideDoubtPrompt applies only while the call is being made.
 func decideDoubtPrompt(s Payment, c commands.DoubtPrompt, now time.Time) ([]events.PaymentEvent, error) {
 	if s.Stage != StageSent {
 		return nil, nil
@@ -182,11 +183,11 @@ func decideDoubtPrompt(s Payment, c commands.DoubtPrompt, now time.Time) ([]even
 	return []events.PaymentEvent{events.PromptInDoubt{PaymentID: s.ID, Cause: c.Cause, At: now}}, nil
 }
 
-// Askable reports whether there is a question left for the provider, and a name to ask by. An attempt that failed may
-// have succeeded since.
+// Askable reports whether the provider can still be asked about the attempt. A failed attempt can be asked about,
+// because it may have succeeded later; without a CheckoutRequestID no question is possible.
 func (s Payment) Askable() bool { return s.Stage != StageSucceeded && s.CheckoutRequestID != "" }
 
-// decideRequestCheck wants the provider asked, if there is anything to ask.
+// decideRequestCheck asks for a status query when the attempt is Askable.
 func decideRequestCheck(s Payment, now time.Time) ([]events.PaymentEvent, error) {
 	if !s.Askable() {
 		return nil, nil
@@ -194,7 +195,7 @@ func decideRequestCheck(s Payment, now time.Time) ([]events.PaymentEvent, error)
 	return []events.PaymentEvent{events.PromptCheckRequested{PaymentID: s.ID, At: now}}, nil
 }
 
-// decideRecordCheck notes a query without a verdict.
+// decideRecordCheck records a status query that gave no verdict.
 func decideRecordCheck(s Payment, c commands.RecordCheck, now time.Time) ([]events.PaymentEvent, error) {
 	if !s.open() {
 		return nil, nil
@@ -203,7 +204,7 @@ func decideRecordCheck(s Payment, c commands.RecordCheck, now time.Time) ([]even
 		nil
 }
 
-// decideRecordVerdict maps a result code. A verdict never overwrites a success, nor an earlier verdict
+// decideRecordVerdict maps a result code. A verdict never replaces a success or an earlier verdict
 // (docs/rules/payments.md#verdicts).
 func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]events.PaymentEvent, error) {
 	if !s.open() {
@@ -229,8 +230,8 @@ func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]
 	}
 }
 
-// decideSettlePayment makes the attempt a success, once; what the query told is completed by the real receipt
-// (docs/rules/money.md#provisional-receipts).
+// decideSettlePayment makes the attempt a success, once. A success by a provisional receipt is completed by the real
+// receipt (docs/rules/money.md#provisional-receipts).
 func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]events.PaymentEvent, error) {
 	switch {
 	case s.Stage == StageSucceeded && (c.ReceiptID == s.Receipt || c.ReceiptID == s.Credited):
@@ -241,9 +242,10 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 			ProvisionalReceiptID: c.ReceiptID, At: now,
 		}}, nil
 	case s.Stage == StageSucceeded && !s.Provisional:
-		return nil, failure.NewConflict("payment_settled", "this payment has another receipt already")
+		return nil, failure.NewConflict("payment_settled", "This payment has another receipt already.")
 	case c.Amount.Cmp(s.Amount) != 0:
-		return nil, failure.NewConflict("amount_mismatch", "the receipt is not of the amount that was asked for")
+		return nil, failure.NewConflict("amount_mismatch",
+			"The amount of the receipt is not the amount of this payment.")
 	case s.Stage == StageSucceeded:
 		return []events.PaymentEvent{events.ProvisionalClaimed{
 			PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, InvoiceID: s.Invoice,
@@ -256,17 +258,19 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 	}}, nil
 }
 
-// decideExpirePayment gives up after a day, and never by time alone while the query itself fails
-// (docs/rules/payments.md#verdicts). An attempt without a CheckoutRequestID cannot be asked about: for it time is all
-// there is.
+// decideExpirePayment ends an attempt without a verdict after commands.PromptLifetime. It refuses while the status
+// query itself fails (docs/rules/payments.md#verdicts), except for an attempt without a CheckoutRequestID, which cannot
+// be asked about.
 func decideExpirePayment(s Payment, now time.Time) ([]events.PaymentEvent, error) {
 	switch {
 	case !s.open():
 		return nil, nil
 	case now.Before(s.ExpiresAt):
-		return nil, failure.NewConflict("payment_not_due", "this payment may still be answered")
+		return nil, failure.NewConflict("payment_not_due",
+			"This payment may still be answered. Try again after it expires.")
 	case s.CheckoutRequestID != "" && s.Unanswered:
-		return nil, failure.NewConflict("payment_unanswered", "the provider could not be asked about this payment")
+		return nil, failure.NewConflict("payment_unanswered",
+			"The provider could not be asked about this payment. Try again later.")
 	}
 	return []events.PaymentEvent{events.PaymentExpired{PaymentID: s.ID, SubscriberID: s.Subscriber, At: now}}, nil
 }

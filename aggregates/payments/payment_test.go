@@ -11,21 +11,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// The receipts of these tests.
+// Receipts of these tests: two real ones and a provisional one.
 var (
 	realReceipt  = commands.ReceiptID("SJK4X7Q2P1")
 	otherReceipt = commands.ReceiptID("SJK4X7Q2P2")
 	provisional  = commands.ProvisionalReceiptID("ws_CO_1")
 )
 
-// initiated is the beginning of the attempt.
+// initiated is the first event of the attempt.
 var initiated = events.PaymentInitiated{
 	PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500),
 	Phone: personal.Of("254712345678"), Environment: "sandbox", Shortcode: "600100", AccountReference: "P7K2M9QX4RTW",
 	InitiatedAt: now, ExpiresAt: now.Add(24 * time.Hour),
 }
 
-// What may have happened since.
+// Events that can follow.
 var (
 	submitting = events.PromptSubmitting{PaymentID: attempt, At: now}
 	accepted   = events.PromptAccepted{
@@ -39,7 +39,7 @@ var (
 	unreached = events.PromptChecked{PaymentID: attempt, Code: "unreachable", At: now}
 )
 
-// succeeded is the success by a receipt.
+// succeeded is the success of the attempt by a receipt of the provider or a provisional one.
 func succeeded(r id.Receipt, number, by string, provisional bool) events.PaymentSucceeded {
 	return events.PaymentSucceeded{
 		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500), ReceiptID: r,
@@ -47,7 +47,7 @@ func succeeded(r id.Receipt, number, by string, provisional bool) events.Payment
 	}
 }
 
-// settle is the command of a receipt.
+// settle reports a receipt of 1,500 shillings for the attempt; one without a number is provisional.
 func settle(r id.Receipt, number, by string) commands.SettlePayment {
 	return commands.SettlePayment{
 		PaymentID: attempt, ReceiptID: r, ReceiptNumber: number, Amount: kes(1500), By: by, Provisional: number == "",

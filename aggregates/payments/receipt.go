@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Receipts is the definition of receipts.
+// Receipts defines the receipts: one stream for each receipt number of the provider.
 func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
 	return aggregates.Definition[Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
 		Category: commands.ReceiptCategory, Missing: commands.ErrNoReceipt, Evolve: evolveReceipt,
@@ -26,7 +26,7 @@ func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.R
 	}
 }
 
-// Standing is where a receipt's money is.
+// Standing says where the money of a receipt is.
 type Standing uint8
 
 // The standings. Source: docs/rules/money.md#receipt-life.
@@ -35,31 +35,31 @@ const (
 	StandingRecorded
 	StandingHeld // in the suspense inbox
 	StandingMatched
-	StandingAbsorbed // credited by another receipt
+	StandingAbsorbed // another receipt carries the credit
 	StandingReversed
 )
 
 // Receipt is the state of one receipt. The zero value is "does not exist".
 type Receipt struct {
 	ID          id.Receipt
-	Org         id.Organization // zero while it is nobody's
+	Org         id.Organization // zero while no organization is known
 	Number      string
 	Channel     string
 	Shortcode   string
 	Amount      money.Amount
 	PaidAt      time.Time
-	Payment     id.Payment // the attempt it belongs to, as far as known
+	Payment     id.Payment // the attempt that it belongs to; zero = unknown
 	Provisional bool
-	ClaimedBy   id.Receipt // real receipt of a provisional one
+	ClaimedBy   id.Receipt // the real receipt of a provisional one
 	Standing    Standing
-	Disputed    bool // a sighting contradicts it
-	Unclaimed   bool
-	Subscriber  id.Subscriber // whose account carries it
-	Moves       int           // how often it changed hands
+	Disputed    bool          // two sightings contradict each other
+	Unclaimed   bool          // the alarm about a provisional receipt without a real one was raised
+	Subscriber  id.Subscriber // whose account has the credit; zero = none
+	Moves       int           // number of reattributions
 	Seen        map[sighting]bool
 }
 
-// sighting tells repeated sightings from new ones: a callback may be delivered any number of times.
+// sighting identifies a repeated sighting: a provider may deliver a callback any number of times.
 type sighting struct {
 	Kind, CheckoutRequestID string
 	Payment                 id.Payment
@@ -67,7 +67,7 @@ type sighting struct {
 	Minor                   int64
 }
 
-// seen gives the sightings with one more.
+// seen returns a copy of the sightings with one more.
 func (s Receipt) seen(
 	kind, checkoutRequestID string, payment id.Payment, shortcode string, amount money.Amount,
 ) map[sighting]bool {
@@ -79,11 +79,11 @@ func (s Receipt) seen(
 	return all
 }
 
-// ownerReceipt is the organization whose money it is; assigning and matching set it
+// ownerReceipt is the organization that the money belongs to; assigning and matching set it
 // (docs/rules/money.md#receipt-owner).
 func ownerReceipt(s Receipt) id.Organization { return s.Org }
 
-// evolveReceipt applies one recorded fact.
+// evolveReceipt applies one recorded event.
 func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	switch e := e.(type) {
 	case events.ReceiptRecorded:
@@ -123,14 +123,14 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	return s
 }
 
-// decideReceipt dispatches.
+// decideReceipt dispatches; every command but the recording ones needs a receipt that exists.
 func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]events.ReceiptEvent, error) {
 	switch c := c.(type) {
 	case commands.RecordReceipt:
 		return decideRecordReceipt(s, c, now)
 	case commands.RecordCash:
 		return decideRecordCash(s, c, now)
-	default: // needs a receipt: below, where every command is listed
+	default: // the other commands need a receipt; the switch below lists them
 	}
 	if s.Standing == StandingNone {
 		return nil, commands.ErrNoReceipt()
@@ -159,8 +159,8 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideRecordReceipt makes the receipt, notes that its money was seen again, or that two sightings contradict each
-// other.
+// decideRecordReceipt creates the receipt at the first sighting, and afterwards records a new sighting, or a dispute
+// when two sightings contradict each other.
 func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingNone {
 		return []events.ReceiptEvent{events.ReceiptRecorded{
@@ -193,10 +193,11 @@ func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]
 	return disputed, nil
 }
 
-// decideRecordCash makes a receipt that is matched from the start: the staff member says whose money it is.
+// decideRecordCash creates a receipt that is matched at once, because the member of staff names the subscriber.
 func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing != StandingNone {
-		return nil, failure.NewConflict("reference_used", "a payment with this reference is recorded already")
+		return nil, failure.NewConflict("reference_used",
+			"A payment with this reference is recorded already. Use another reference.")
 	}
 	return []events.ReceiptEvent{
 		events.ReceiptRecorded{
@@ -212,13 +213,14 @@ func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events
 	}, nil
 }
 
-// decideMatchReceipt takes what the rules found, unless a person has to look first.
+// decideMatchReceipt accepts the match of the rules, except for a disputed receipt, which a person must look at first.
 func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID, s.Standing == StandingAbsorbed:
 		return nil, nil
 	case s.Disputed:
-		return nil, failure.NewConflict("receipt_disputed", "two reports contradict each other about this receipt")
+		return nil, failure.NewConflict("receipt_disputed",
+			"Two reports about this receipt contradict each other. Attribute it by hand.")
 	case s.Standing == StandingMatched:
 		return nil, receiptMatched()
 	case s.Standing == StandingReversed:
@@ -227,7 +229,8 @@ func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]ev
 	return []events.ReceiptEvent{s.matched(c, now)}, nil
 }
 
-// matched is the fact that the money is a subscriber's. Money of a prompt came by prompt, whoever told about it first.
+// matched makes the event that gives the money to a subscriber. Money of a prompt has the channel prompt, also when a
+// paybill confirmation was the first sighting.
 func (s Receipt) matched(c commands.MatchReceipt, now time.Time) events.ReceiptMatched {
 	channel := s.Channel
 	if c.By == commands.MatchedByPrompt && channel == commands.ChannelPaybill {
@@ -239,17 +242,18 @@ func (s Receipt) matched(c commands.MatchReceipt, now time.Time) events.ReceiptM
 	}
 }
 
-// receiptMatched refuses what needs money without an owner.
+// receiptMatched refuses commands for money that is not on an account.
 func receiptMatched() error {
-	return failure.NewConflict("receipt_matched", "this money is on a subscriber's account already; reattribute it")
+	return failure.NewConflict("receipt_matched",
+		"This money is on a subscriber's account already. Reattribute it instead.")
 }
 
-// receiptReversed refuses what needs money that is still there.
+// receiptReversed refuses commands for money that was not reversed.
 func receiptReversed() error {
-	return failure.NewConflict("receipt_reversed", "this receipt was reversed")
+	return failure.NewConflict("receipt_reversed", "This receipt was reversed.")
 }
 
-// decideHoldReceipt holds only money that has no place yet.
+// decideHoldReceipt puts a recorded receipt into suspense; in any other standing it gives no event.
 func decideHoldReceipt(s Receipt, c commands.HoldReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing != StandingRecorded {
 		return nil, nil

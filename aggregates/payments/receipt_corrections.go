@@ -8,18 +8,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// decideClaimProvisional ties the real receipt to the provisional one. A reversed one cannot carry the credit any more:
-// the real receipt is then money of its own.
+// decideClaimProvisional ties the real receipt to the provisional one. A reversed provisional receipt no longer carries
+// a credit, so the real receipt is then credited by itself.
 func decideClaimProvisional(s Receipt, c commands.ClaimProvisional, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case !s.Provisional:
-		return nil, failure.NewConflict("receipt_not_provisional", "this receipt has a number of its own")
+		return nil, failure.NewConflict("receipt_not_provisional", "This receipt is not a provisional one.")
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
 	case s.ClaimedBy == c.ClaimedBy:
 		return nil, nil
 	case !s.ClaimedBy.IsZero():
-		return nil, failure.NewConflict("receipt_claimed", "another receipt completes this one")
+		return nil, failure.NewConflict("receipt_claimed", "Another receipt completes this provisional one already.")
 	}
 	return []events.ReceiptEvent{events.ReceiptClaimed{
 		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, PaymentID: s.Payment,
@@ -27,8 +27,8 @@ func decideClaimProvisional(s Receipt, c commands.ClaimProvisional, now time.Tim
 	}}, nil
 }
 
-// decideAbsorbReceipt notes that another receipt carries this money. If this one was credited too, CreditedTo says
-// where it has to be given back.
+// decideAbsorbReceipt records that another receipt carries this money. CreditedTo names the account that must give the
+// money back, when this receipt was credited too.
 func decideAbsorbReceipt(s Receipt, c commands.AbsorbReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingAbsorbed || s.Standing == StandingReversed {
 		return nil, nil
@@ -39,7 +39,7 @@ func decideAbsorbReceipt(s Receipt, c commands.AbsorbReceipt, now time.Time) ([]
 	}}, nil
 }
 
-// decideMarkUnclaimed raises the alarm once, and only about credit that still stands.
+// decideMarkUnclaimed raises the alarm once, and only while the provisional credit stands.
 func decideMarkUnclaimed(s Receipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if !s.Provisional || s.Standing != StandingMatched || !s.ClaimedBy.IsZero() || s.Unclaimed {
 		return nil, nil
@@ -47,7 +47,7 @@ func decideMarkUnclaimed(s Receipt, now time.Time) ([]events.ReceiptEvent, error
 	return []events.ReceiptEvent{events.ReceiptUnclaimed{ReceiptID: s.ID, At: now}}, nil
 }
 
-// decideAssignReceipt gives nobody's money to an organization (docs/rules/money.md#money-without-an-owner).
+// decideAssignReceipt gives money without an owner to an organization (docs/rules/money.md#money-without-an-owner).
 func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org == c.OrgID && s.Standing == StandingHeld:
@@ -57,15 +57,15 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
 	case !s.Org.IsZero():
-		return nil, failure.NewConflict("receipt_assigned", "this money belongs to an organization already")
+		return nil, failure.NewConflict("receipt_assigned", "This money belongs to an organization already.")
 	case s.Standing != StandingHeld:
-		return nil, failure.NewConflict("receipt_being_matched", "this money is not in suspense")
+		return nil, failure.NewConflict("receipt_being_matched", "This money is not in suspense yet. Try again later.")
 	}
 	return []events.ReceiptEvent{events.ReceiptAssigned{ReceiptID: s.ID, OrgID: c.OrgID, At: now}}, nil
 }
 
-// decideAttributeReceipt puts money in suspense on an account. Attributing disputed money to the account that carries
-// it confirms it. Money of no organization, or of another, does not exist for this one.
+// decideAttributeReceipt puts money in suspense on an account. For disputed money, the account that already carries it
+// confirms it. Money without an organization, or of another one, is not found.
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
@@ -85,12 +85,12 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	}, now)}, nil
 }
 
-// receiptAbsorbed refuses to correct money that another receipt carries.
+// receiptAbsorbed refuses to correct a receipt whose money another receipt carries.
 func receiptAbsorbed() error {
-	return failure.NewConflict("receipt_absorbed", "another receipt carries this money; correct that one")
+	return failure.NewConflict("receipt_absorbed", "Another receipt carries this money. Correct the other receipt.")
 }
 
-// decideReverseReceipt takes the money back from wherever it is (docs/rules/money.md#mistakes).
+// decideReverseReceipt takes the money back from suspense or from the account (docs/rules/money.md#mistakes).
 func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch s.Standing {
 	case StandingReversed:
@@ -107,7 +107,7 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 	}}, nil
 }
 
-// decideReattributeReceipt moves the money to the account where it belongs (docs/rules/money.md#mistakes).
+// decideReattributeReceipt moves the money to the right account (docs/rules/money.md#mistakes).
 func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
@@ -115,7 +115,8 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	case s.Standing != StandingMatched:
-		return nil, failure.NewConflict("receipt_not_matched", "this money is on nobody's account")
+		return nil, failure.NewConflict("receipt_not_matched",
+			"This money is not on an account yet. Attribute it instead.")
 	case s.Subscriber == c.SubscriberID:
 		return nil, nil
 	}

@@ -20,14 +20,14 @@ func confirmation() commands.RecordReceipt {
 	}
 }
 
-// recorded is what it makes first.
+// recorded is the event of the first confirmation.
 var recorded = events.ReceiptRecorded{
 	ReceiptID: realReceipt, Provider: "mobile_money", ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b", Shortcode: "600100",
 	Amount: kes(1500), PaidAt: now, PayerPhone: personal.Of("254712345678"), BillRef: personal.Of("12345674"),
 	Sighting: "c2b_confirmation", RecordedAt: now,
 }
 
-// matchedTo is the fact that it is a subscriber's.
+// matchedTo is the event that gives the money to a subscriber.
 func matchedTo(s id.Subscriber, by string, move int) events.ReceiptMatched {
 	return events.ReceiptMatched{
 		ReceiptID: realReceipt, OrgID: org, SubscriberID: s, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
@@ -35,17 +35,17 @@ func matchedTo(s id.Subscriber, by string, move int) events.ReceiptMatched {
 	}
 }
 
-// held is the fact that it waits.
+// held is the event that puts the money into suspense.
 func held(reason string) events.ReceiptHeld {
 	return events.ReceiptHeld{ReceiptID: realReceipt, Reason: reason, At: now}
 }
 
-// match is the command of the rules.
+// match reports that the rules found a subscriber.
 func match(s id.Subscriber) commands.MatchReceipt {
 	return commands.MatchReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: s, By: "account_number"}
 }
 
-// receipt begins a story about the money.
+// receipt begins a story about one receipt.
 func receipt(t *testing.T) *story[payments.Receipt, commands.ReceiptCommand, events.ReceiptEvent] {
 	return &story[payments.Receipt, commands.ReceiptCommand, events.ReceiptEvent]{
 		t: t, evolve: payments.Receipts().Evolve, decide: payments.Receipts().Decide, now: now,

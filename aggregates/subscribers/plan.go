@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Plans is the definition of plans.
+// Plans defines what organizations sell: one stream for each plan.
 func Plans() aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent] {
 	return aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent]{
 		Category: commands.PlanCategory, Missing: commands.ErrNoPlan, Evolve: evolvePlan, Decide: decidePlan,
@@ -19,17 +19,17 @@ func Plans() aggregates.Definition[Plan, commands.PlanCommand, events.PlanEvent]
 	}
 }
 
-// Plan is what an organization sells. The zero value is "does not exist".
+// Plan is a product of an organization. The zero value is "does not exist".
 type Plan struct {
 	ID       id.Plan
 	Owner    id.Organization
 	Code     string
-	Version  int
+	Version  int // 1 for the first; subscriptions keep the version they were made with
 	Terms    events.PlanTerms
 	Archived bool
 }
 
-// evolvePlan applies one recorded fact.
+// evolvePlan applies one recorded event.
 func evolvePlan(s Plan, e events.PlanEvent) Plan {
 	switch e := e.(type) {
 	case events.PlanCreated:
@@ -42,10 +42,10 @@ func evolvePlan(s Plan, e events.PlanEvent) Plan {
 	return s
 }
 
-// ownerPlan is the organization that sells it.
+// ownerPlan is the organization that sells the plan.
 func ownerPlan(s Plan) id.Organization { return s.Owner }
 
-// claimsPlan is the code, unique in the organization.
+// claimsPlan claims the code; it is unique within the organization, also after the plan is archived.
 func claimsPlan(s Plan) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
@@ -53,16 +53,16 @@ func claimsPlan(s Plan) []commands.Claim {
 	return []commands.Claim{
 		{
 			Kind: "plan_code", Value: s.Owner.String() + "/" + s.Code, Code: "plan_code_taken",
-			Message: "a plan with this code exists",
+			Message: "A plan with this code exists already. Choose another code.",
 		},
 	}
 }
 
-// decidePlan dispatches.
+// decidePlan dispatches; equal terms and a repeated archiving give no event.
 func decidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent, error) {
 	if create, ok := c.(commands.CreatePlan); ok {
 		if !s.ID.IsZero() {
-			return nil, failure.NewConflict("plan_exists", "this plan exists already")
+			return nil, failure.NewConflict("plan_exists", "This plan exists already.")
 		}
 		return []events.PlanEvent{events.PlanCreated{PlanID: create.PlanID, OrgID: create.OrgID, Code: create.Code,
 			Terms: create.Terms}}, nil
@@ -75,7 +75,7 @@ func decidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent
 	case commands.RevisePlan:
 		switch {
 		case s.Archived:
-			return nil, failure.NewConflict("plan_archived", "this plan is archived")
+			return nil, failure.NewConflict("plan_archived", "This plan is archived.")
 		case c.Terms == s.Terms:
 			return nil, nil
 		}

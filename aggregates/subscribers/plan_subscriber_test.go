@@ -12,12 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// plans is the registration of plans.
+// plans is the definition under test.
 func plans() aggregates.Definition[subscribers.Plan, commands.PlanCommand, events.PlanEvent] {
 	return subscribers.Plans()
 }
 
-// people is the registration of subscribers.
+// people is the definition under test.
 func people() aggregates.Definition[subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
 	return subscribers.Subscribers()
 }
@@ -66,7 +66,7 @@ func TestSubscriber_AbsentIsNotFound(t *testing.T) {
 
 func TestAccountNumber_CheckDigitFindsSlips(t *testing.T) {
 	t.Parallel()
-	number := commands.AccountNumber(7992739) // Luhn's own example without its last digits
+	number := commands.AccountNumber(7992739) // the example of Luhn's formula without its last digits
 	if !commands.ValidAccountNumber(number) {
 		t.Fatalf("%s is not valid", number)
 	}

@@ -1,4 +1,4 @@
-// Package subscribers decides about subscribers, plans and subscriptions.
+// Package subscribers has the rules of subscribers, plans and subscriptions.
 package subscribers
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Subscribers is the definition of subscribers.
+// Subscribers defines the customers: one stream for each. A forgotten one answers subscriber_not_found.
 func Subscribers() aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent] {
 	return aggregates.Definition[Subscriber, commands.SubscriberCommand, events.SubscriberEvent]{
 		Category: commands.SubscriberCategory, Missing: commands.ErrNoSubscriber, Evolve: evolveSubscriber,
@@ -37,7 +37,7 @@ type Subscriber struct {
 	Forgotten     bool
 }
 
-// evolveSubscriber applies one recorded fact.
+// evolveSubscriber applies one recorded event. Forgetting removes all personal details.
 func evolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 	switch e := e.(type) {
 	case events.SubscriberRegistered:
@@ -58,11 +58,11 @@ func evolveSubscriber(s Subscriber, e events.SubscriberEvent) Subscriber {
 	return s
 }
 
-// ownerSubscriber is the organization of the customer.
+// ownerSubscriber: a subscriber belongs to one organization for ever.
 func ownerSubscriber(s Subscriber) id.Organization { return s.Owner }
 
-// claimsSubscriber is the account number: a shared paybill needs it to be unique on the platform
-// (docs/rules/subscribers.md#account-number).
+// claimsSubscriber claims the account number on the whole platform, because customers of all organizations type it at
+// the shared paybill (docs/rules/subscribers.md#account-number).
 func claimsSubscriber(s Subscriber) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
@@ -70,12 +70,12 @@ func claimsSubscriber(s Subscriber) []commands.Claim {
 	return []commands.Claim{
 		{
 			Kind: "account_number", Value: s.AccountNumber, Code: "account_number_taken",
-			Message: "this account number is taken",
+			Message: "This account number is taken.",
 		},
 	}
 }
 
-// decideSubscriber dispatches.
+// decideSubscriber dispatches; every command but the first needs a subscriber that is not forgotten.
 func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time) ([]events.SubscriberEvent, error) {
 	if register, ok := c.(commands.RegisterSubscriber); ok {
 		return decideRegister(s, register, now)
@@ -104,10 +104,10 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 	return nil, nil
 }
 
-// decideRegister refuses an id in use; the account number is the claims' business.
+// decideRegister refuses an id that is in use. The bus checks the account number with the claims.
 func decideRegister(s Subscriber, c commands.RegisterSubscriber, now time.Time) ([]events.SubscriberEvent, error) {
 	if !s.ID.IsZero() {
-		return nil, failure.NewConflict("subscriber_exists", "this subscriber exists already")
+		return nil, failure.NewConflict("subscriber_exists", "This subscriber exists already.")
 	}
 	return []events.SubscriberEvent{events.SubscriberRegistered{
 		SubscriberID: c.SubscriberID, OrgID: c.OrgID, AccountNumber: c.AccountNumber, Currency: c.Currency,
@@ -115,7 +115,7 @@ func decideRegister(s Subscriber, c commands.RegisterSubscriber, now time.Time) 
 	}}, nil
 }
 
-// sameDetails compares what is revealed: a sealed text and a fresh one with the same content are the same.
+// sameDetails compares the plain texts, so that a sealed and a new text with the same content are equal.
 func sameDetails(a, b events.SubscriberDetails) bool {
 	for _, pair := range [][2]interface{ Reveal() string }{
 		{a.FirstName, b.FirstName}, {a.LastName, b.LastName}, {a.Phone, b.Phone},

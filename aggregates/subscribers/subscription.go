@@ -12,7 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// Subscriptions is the definition of subscriptions.
+// Subscriptions defines the subscriptions: one stream for each, closed into periods because it grows with every paid
+// period.
 func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
 	return aggregates.Definition[Subscription, commands.SubscriptionCommand, events.SubscriptionEvent]{
 		Category: commands.SubscriptionCategory, Missing: commands.ErrNoSubscription, Evolve: evolveSubscription,
@@ -25,10 +26,10 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 	}
 }
 
-// SubscriptionState is where a subscription stands. Source: docs/rules/subscribers.md#subscription-life.
+// SubscriptionState is the state of a subscription. Source: docs/rules/subscribers.md#subscription-life.
 type SubscriptionState string
 
-// The states.
+// The states. Ended never changes again.
 const (
 	Pending SubscriptionState = "pending"
 	Active  SubscriptionState = "active"
@@ -36,10 +37,10 @@ const (
 	Ended   SubscriptionState = "ended"
 )
 
-// keptPeriods is how many paid periods the state remembers, so that a payment can be withdrawn.
+// keptPeriods is the number of paid periods that the state keeps, so that their payment can be withdrawn.
 const keptPeriods = 24
 
-// Span is the half-open time [From, To) that an invoice paid for.
+// Span is the half-open time [From, To) that an invoice paid for, in UTC.
 type Span struct {
 	From, To time.Time
 }
@@ -51,19 +52,20 @@ type Subscription struct {
 	SubscriberID id.Subscriber
 	PlanVersion  int
 	Terms        events.PlanTerms
-	Timezone     string
+	Timezone     string // IANA name; days and months of periods are in this zone
 	StartsAt     time.Time
-	Username     personal.Text `json:"-"`
+	Username     personal.Text `json:"-"` // personal: the closing event carries it sealed, outside its JSON
 	State        SubscriptionState
-	PausedAt     time.Time
-	PaidUntil    time.Time    // exclusive; zero before the first paid period
-	AnchorDay    int          // day of the month that monthly periods return to
-	LastTo       time.Time    // postpaid: end of the last period that was due
-	Open         []id.Invoice // of periods that are due and not paid, each once
-	Paid         map[id.Invoice]Span
+	PausedAt     time.Time // start of the present pause; zero = not paused
+	PaidUntil    time.Time // exclusive; zero before the first paid period
+	// day of the month, 1 to 31, on which monthly periods begin; 0 before the first period
+	AnchorDay int
+	LastTo    time.Time           // postpaid: end of the latest period that became due
+	Open      []id.Invoice        // invoices of due and unpaid periods, each once
+	Paid      map[id.Invoice]Span // the newest paid periods
 }
 
-// evolveSubscription applies one recorded fact.
+// evolveSubscription applies one recorded event.
 func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription {
 	switch e := e.(type) {
 	case events.SubscriptionCreated:
@@ -100,28 +102,30 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 	return s
 }
 
-// reopened is the state that a closed period of the stream hands on.
+// reopened decodes the state that a closed stream period passes on. It panics on JSON that closeSubscription did not
+// write.
 func reopened(e events.SubscriptionPeriodClosed) Subscription {
 	var s Subscription
 	if err := json.Unmarshal(e.Opening, &s); err != nil {
-		panic("subscription opening: " + err.Error()) // written by closeSubscription: a broken one is a broken log
+		panic("subscription opening: " + err.Error()) // the log is damaged
 	}
 	s.Username = e.Username
 	return s
 }
 
-// closeSubscription is the last event of a full stream period.
+// closeSubscription makes the last event of a full stream period. The username travels outside the JSON, so that the
+// codec seals it.
 func closeSubscription(s Subscription) events.SubscriptionEvent {
 	opening, err := json.Marshal(s)
 	if err != nil {
-		panic("subscription opening: " + err.Error()) // no field of it can fail
+		panic("subscription opening: " + err.Error()) // no field can fail to marshal
 	}
 	return events.SubscriptionPeriodClosed{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
 	}
 }
 
-// resumed ends a pause: what the pause moved sets a new anniversary.
+// resumed ends a pause. The shifted period sets a new anniversary.
 func (s Subscription) resumed(e events.SubscriptionResumed) Subscription {
 	s.State, s.PausedAt, s.PaidUntil = Active, time.Time{}, e.PaidUntil
 	next := e.PaidUntil
@@ -132,13 +136,13 @@ func (s Subscription) resumed(e events.SubscriptionResumed) Subscription {
 	return s
 }
 
-// opened is the open invoices with one more; the oldest are forgotten when there are very many.
+// opened adds an invoice to the open ones; above keptPeriods the oldest are dropped.
 func opened(open []id.Invoice, invoice id.Invoice) []id.Invoice {
 	open = append(closed(open, invoice), invoice)
 	return open[max(0, len(open)-keptPeriods):]
 }
 
-// closed is the open invoices without one, nil when none is left.
+// closed returns a copy of the open invoices without one; nil when none is left.
 func closed(open []id.Invoice, invoice id.Invoice) []id.Invoice {
 	var left []id.Invoice
 	for _, o := range open {
@@ -149,7 +153,7 @@ func closed(open []id.Invoice, invoice id.Invoice) []id.Invoice {
 	return left
 }
 
-// extended notes a paid period; a period that does not continue the one before it sets a new anniversary.
+// extended records a paid period. A prepaid period that does not continue the previous one sets a new anniversary.
 func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 	if !e.From.Equal(s.PaidUntil) && s.Terms.Mode == events.Prepaid {
 		s.AnchorDay = e.From.In(s.zone()).Day()
@@ -166,7 +170,7 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 	return s
 }
 
-// oldestEnd is the earliest end among the remembered periods.
+// oldestEnd is the earliest end among the kept periods; zero without any.
 func (s Subscription) oldestEnd() time.Time {
 	var oldest time.Time
 	for _, span := range s.Paid {
@@ -177,7 +181,7 @@ func (s Subscription) oldestEnd() time.Time {
 	return oldest
 }
 
-// anchorFor keeps the anniversary, or takes it from the first period's start.
+// anchorFor keeps the anniversary, or takes it from the start of the first period.
 func (s Subscription) anchorFor(from time.Time) int {
 	if s.AnchorDay != 0 {
 		return s.AnchorDay
@@ -185,8 +189,8 @@ func (s Subscription) anchorFor(from time.Time) int {
 	return from.In(s.zone()).Day()
 }
 
-// anchorOf keeps the anniversary when a period that begins at an instant lies on it, else takes a new one: a shifted
-// period is as long as any other.
+// anchorOf keeps the anniversary when a period that begins at the instant begins on it, with the last day of shorter
+// months. Otherwise the day of the instant becomes the anniversary, so that a shifted period has its full length.
 func (s Subscription) anchorOf(from time.Time) int {
 	if from.IsZero() || s.AnchorDay == 0 {
 		return s.AnchorDay
@@ -199,7 +203,8 @@ func (s Subscription) anchorOf(from time.Time) int {
 	return local.Day()
 }
 
-// zone is the zone that periods follow; the name was checked when the organization chose it.
+// zone is the time zone of the periods; UTC for a name that is unknown here. The name was checked when the organization
+// chose it.
 func (s Subscription) zone() *time.Location {
 	zone, err := time.LoadLocation(s.Timezone)
 	if err != nil {
@@ -208,16 +213,16 @@ func (s Subscription) zone() *time.Location {
 	return zone
 }
 
-// ownerSubscription is the organization of the customer.
+// ownerSubscription: a subscription belongs to one organization for ever.
 func ownerSubscription(s Subscription) id.Organization { return s.Owner }
 
-// claimsSubscription is the login on the network, unique in the organization until the subscription ends.
+// claimsSubscription claims the network username within the organization, until the subscription ends.
 func claimsSubscription(s Subscription) []commands.Claim {
 	if s.ID.IsZero() || s.State == Ended || s.Username.Reveal() == "" {
 		return nil
 	}
 	return []commands.Claim{{
 		Kind: "username", Value: s.Owner.String() + "/" + s.Username.Reveal(),
-		Code: "username_taken", Message: "this username is in use",
+		Code: "username_taken", Message: "This username is in use. Choose another one.",
 	}}
 }

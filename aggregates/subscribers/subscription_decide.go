@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// decideSubscription dispatches.
+// decideSubscription dispatches; every command but the first needs a subscription that exists.
 func decideSubscription(
 	s Subscription, c commands.SubscriptionCommand, now time.Time,
 ) ([]events.SubscriptionEvent, error) {
@@ -48,11 +48,11 @@ func decideSubscription(
 	return nil, nil
 }
 
-// decideCreate makes the subscription and what is due for it: a prepaid period waits for its money, a postpaid one
-// starts at once (or on its day) and is to be paid by its end.
+// decideCreate creates the subscription and its first due period. A prepaid period starts when it is paid. A postpaid
+// period starts at once, or on StartsAt, and is payable at its end; one that starts later becomes due on its day.
 func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	if !s.ID.IsZero() {
-		return nil, failure.NewConflict("subscription_exists", "this subscription exists already")
+		return nil, failure.NewConflict("subscription_exists", "This subscription exists already.")
 	}
 	starts := c.StartsAt
 	if starts.IsZero() {
@@ -71,7 +71,8 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	return append(made, due(s, c.InvoiceID, now)...), nil
 }
 
-// decidePeriodDue makes the next period due, if one is wanted now.
+// decidePeriodDue makes the next period due. It gives no event while the subscription is ended or paused, while a
+// prepaid invoice is unpaid, or before the present postpaid period ends.
 func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
 	prepaidWaits := s.Terms.Mode == events.Prepaid && len(s.Open) > 0
 	postpaidEarly := s.Terms.Mode == events.Postpaid && (s.LastTo.After(now) || s.StartsAt.After(now))
@@ -83,7 +84,7 @@ func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []
 	return due(s, c.InvoiceID, now)
 }
 
-// due is the period that comes next, and the activation when it is a postpaid subscription's first.
+// due makes the events of the next period; the first postpaid period also activates the subscription.
 func due(s Subscription, invoice id.Invoice, now time.Time) []events.SubscriptionEvent {
 	period := events.PeriodDue{
 		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: invoice,
@@ -104,8 +105,9 @@ func due(s Subscription, invoice id.Invoice, now time.Time) []events.Subscriptio
 	}
 }
 
-// decideExtend moves PaidUntil (docs/rules/subscribers.md#prepaid): a prepaid period paid before expiry continues the
-// last one, paid after it starts with the payment; a postpaid period is the one that the invoice names.
+// decideExtend moves PaidUntil (docs/rules/subscribers.md#prepaid). A prepaid period that is paid before expiry
+// continues the previous one; one that is paid later starts with the payment. A postpaid period is the one of the
+// invoice.
 func decideExtend(s Subscription, c commands.ExtendSubscription) []events.SubscriptionEvent {
 	if _, already := s.Paid[c.InvoiceID]; already || s.State == Ended {
 		return nil
@@ -131,7 +133,7 @@ func decideExtend(s Subscription, c commands.ExtendSubscription) []events.Subscr
 	}
 }
 
-// running is an instant as the subscription's time has it, which stands still while it is paused.
+// running is the instant on the subscription's own clock, which stops during a pause.
 func (s Subscription) running(at time.Time) time.Time {
 	if s.State == Paused && at.After(s.PausedAt) {
 		return s.PausedAt
@@ -139,7 +141,7 @@ func (s Subscription) running(at time.Time) time.Time {
 	return at
 }
 
-// decideWithdraw takes a paid period's length back from PaidUntil; later periods move up.
+// decideWithdraw takes the length of a paid period from PaidUntil, so that later periods begin earlier.
 func decideWithdraw(s Subscription, c commands.WithdrawPeriod) []events.SubscriptionEvent {
 	span, paid := s.Paid[c.InvoiceID]
 	if !paid {
@@ -154,7 +156,7 @@ func decideWithdraw(s Subscription, c commands.WithdrawPeriod) []events.Subscrip
 	}}
 }
 
-// decidePause rests an active subscription.
+// decidePause pauses an active subscription; a paused one gives no event.
 func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch s.State {
 	case Paused:
@@ -163,11 +165,11 @@ func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([
 		return []events.SubscriptionEvent{events.SubscriptionPaused{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
 			Reason: c.Reason, At: now}}, nil
 	}
-	return nil, failure.NewConflict("subscription_not_active", "only an active subscription can be paused")
+	return nil, failure.NewConflict("subscription_not_active", "Only an active subscription can be paused.")
 }
 
-// decideResume gives the time of the pause back: of what is paid for, and of the postpaid period that is running, so
-// that the time between is not billed.
+// decideResume adds the length of the pause to the paid time, and to the running postpaid period, so that the pause is
+// not billed.
 func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch s.State {
 	case Active:
@@ -185,10 +187,10 @@ func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) 
 		}
 		return []events.SubscriptionEvent{resumed}, nil
 	}
-	return nil, failure.NewConflict("subscription_not_paused", "only a paused subscription can be resumed")
+	return nil, failure.NewConflict("subscription_not_paused", "Only a paused subscription can be resumed.")
 }
 
-// latest is the last of some instants; zero ones do not count.
+// latest is the last of the instants; zero instants do not count.
 func latest(instants ...time.Time) time.Time {
 	var last time.Time
 	for _, t := range instants {

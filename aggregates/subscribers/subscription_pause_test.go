@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// pauseFor pauses at an instant and gives what the resume after some days decides.
+// pauseFor pauses at an instant and returns the event of the resume, some days later.
 func pauseFor(
 	s *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent],
 	at time.Time, days int,
@@ -31,13 +31,13 @@ func TestPausePostpaid_ThePauseIsNotBilled(t *testing.T) {
 	end := time.Date(2026, time.February, 28, 9, 0, 0, 0, time.UTC)
 	s := decidertest.For(t, aggregate(), now).When(create(events.Postpaid))
 	s.ThenEvents()
-	resumed := pauseFor(s, now.AddDate(0, 0, 10), 90) // over three ends of periods
+	resumed := pauseFor(s, now.AddDate(0, 0, 10), 90) // longer than three periods
 	next := end.AddDate(0, 0, 90)
 	if !resumed.NextFrom.Equal(next) {
 		t.Fatalf("next period begins %s, want %s", resumed.NextFrom, next)
 	}
 	due := commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}
-	s.When(due).ThenNothing() // the rest of the billed period is still to come
+	s.When(due).ThenNothing() // a part of the billed period is left
 	made := s.At(next).When(due).ThenEvents()
 	if p, _ := made[0].(events.PeriodDue); !p.From.Equal(next) || p.To.Sub(p.From) < 28*24*time.Hour {
 		t.Errorf("period %s to %s", p.From, p.To)
@@ -48,7 +48,7 @@ func TestPausePrepaid_TheNextMonthIsWholeAfterTheShift(t *testing.T) {
 	t.Parallel()
 	s := prepaid(t).When(paid(first, now))
 	s.ThenEvents()
-	until := pauseFor(s, now.AddDate(0, 0, 5), 10).PaidUntil // 28 February to 10 March
+	until := pauseFor(s, now.AddDate(0, 0, 5), 10).PaidUntil // 28 February becomes 10 March
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	s.When(paid(second, until.Add(-time.Hour))).Then(extended(second, until, until.AddDate(0, 1, 0)))
 }
@@ -76,7 +76,7 @@ func TestReopened_BothOpenInvoicesKeepAThirdAway(t *testing.T) {
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	s.When(commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: first, Reason: "reversed"}).ThenEvents()
 	s.When(paid(first, now.Add(time.Hour))).ThenEvents()
-	// the second is still open
+	// the second invoice is still open
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription, InvoiceID: third}).ThenNothing()
 	s.When(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: second}).ThenEvents()
 	if made := s.When(commands.MakePeriodDue{SubscriptionID: subscription,
@@ -85,9 +85,9 @@ func TestReopened_BothOpenInvoicesKeepAThirdAway(t *testing.T) {
 	}
 }
 
-// TestExtend_EveryPaymentBuysAWholeMonth plays random lives of a monthly prepaid subscription: whatever was paused,
-// withdrawn or paid late, a paid month is 28 to 31 days, give or take an hour where clocks change, and PaidUntil never
-// falls by paying.
+// TestExtend_EveryPaymentBuysAWholeMonth plays random lives of a monthly prepaid subscription. After any pauses,
+// withdrawals and late payments, a paid month has 28 to 31 days, plus or minus an hour where clocks change, and a
+// payment never reduces PaidUntil.
 func TestExtend_EveryPaymentBuysAWholeMonth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

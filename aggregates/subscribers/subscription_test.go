@@ -30,14 +30,14 @@ var (
 	third        = id.Derive[id.Invoice]("test", "third")
 )
 
-// aggregate is the registration.
+// aggregate is the definition under test.
 func aggregate() aggregates.Definition[
 	subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent,
 ] {
 	return subscribers.Subscriptions()
 }
 
-// terms of a monthly plan.
+// terms are those of a monthly plan of 1,500 shillings.
 func terms(mode events.BillingMode) events.PlanTerms {
 	return events.PlanTerms{
 		Name: "Home 10", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: mode, Period: calendar.Month,
@@ -45,7 +45,7 @@ func terms(mode events.BillingMode) events.PlanTerms {
 	}
 }
 
-// create asks for the subscription.
+// create asks for the subscription with the login "jane".
 func create(mode events.BillingMode) commands.CreateSubscription {
 	return commands.CreateSubscription{
 		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, PlanID: plan, PlanVersion: 1,
@@ -53,7 +53,7 @@ func create(mode events.BillingMode) commands.CreateSubscription {
 	}
 }
 
-// paid says that an invoice was paid at an instant.
+// paid reports that an invoice was paid at an instant.
 func paid(invoice id.Invoice, at time.Time) commands.ExtendSubscription {
 	return commands.ExtendSubscription{SubscriptionID: subscription, InvoiceID: invoice, PaidAt: at}
 }
@@ -65,7 +65,7 @@ func extended(invoice id.Invoice, from, until time.Time) events.SubscriptionEven
 	}
 }
 
-// activated is the event of the first period's start.
+// activated is the event of the start of the first period.
 func activated(at time.Time) events.SubscriptionEvent {
 	return events.SubscriptionActivated{SubscriptionID: subscription, SubscriberID: subscriber, At: at}
 }
@@ -85,7 +85,7 @@ func TestCreatePrepaid_WaitsForItsMoney(t *testing.T) {
 	)
 }
 
-// prepaid is a created prepaid subscription.
+// prepaid begins a scenario with a prepaid subscription that has not been paid.
 func prepaid(
 	t *testing.T,
 ) *decidertest.Scenario[subscribers.Subscription, commands.SubscriptionCommand, events.SubscriptionEvent] {
@@ -199,7 +199,7 @@ func TestEnd_NothingIsDueAfterwards(t *testing.T) {
 }
 
 // TestClose_NextStreamPeriodDecidesAlike plays random lives and compares the state with the one that a closed stream
-// period hands on.
+// period passes on.
 func TestClose_NextStreamPeriodDecidesAlike(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

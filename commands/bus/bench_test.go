@@ -15,10 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// benchCallers is how many execute at once, each on a stream of its own.
+// benchCallers is the number of callers that execute at the same time, each on its own stream.
 const benchCallers = 64
 
-// BenchmarkExecute: commands a second, against appends a second by as many writers to the same log.
+// BenchmarkExecute measures commands per second, and compares them with appends per second by as many writers to the
+// same log.
 func BenchmarkExecute(b *testing.B) {
 	kit := storetest.New(b)
 	engine := bus.New(bus.Config{

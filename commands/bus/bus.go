@@ -19,18 +19,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Config says what a bus works with. Zero values of the optional fields take the defaults named at each.
+// Config has the parts that a bus works with. Fields that name a default may be zero.
 type Config struct {
 	Store *eventstore.Store
-	// Claims keys a unique value by an HMAC: docs/rules/engine.md#claims. The vault's ClaimKey.
+	// Claims returns the key of a unique value, an HMAC: docs/rules/engine.md#claims. It is the vault's ClaimKey.
 	Claims func(kind, value string) uuid.UUID
 	Clock  clock.Clock
 	Logger *slog.Logger // default: slog.Default
 
-	PeriodLength   int           // events in a stream before it is closed into the next period; default 1,000
-	CachedStreams  int           // folded states kept in memory, for each category; default 2,048
-	ClaimPatience  time.Duration // age from which an unused claim may be taken over; default 60 s
-	AppendPatience time.Duration // how long an append of unknown outcome is repeated; default 10 s
+	PeriodLength   int           // number of events at which a stream is closed into its next period; default 1,000
+	CachedStreams  int           // number of folded states in memory, for each category; default 2,048
+	ClaimPatience  time.Duration // age at which a claim that no state uses may be taken over; default 60 s
+	AppendPatience time.Duration // time for which an append of unknown outcome is repeated; default 10 s
 }
 
 // Defaults of Config.
@@ -41,7 +41,7 @@ const (
 	defaultAppendPatience = 10 * time.Second
 )
 
-// withDefaults fills what the caller left open.
+// withDefaults sets the fields that are zero.
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -61,16 +61,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Bus executes commands. Safe for concurrent use once everything is registered.
+// Bus executes commands. It is safe for concurrent use after all aggregates are registered.
 type Bus struct {
 	cfg        Config
 	categories map[string]category
 	states     map[reflect.Type]any    // a reader[S] for each registered state S
-	stored     map[string]reflect.Type // of every command, by its name
+	stored     map[string]reflect.Type // type of every registered command, by its name
 	locks      locks
 }
 
-// New makes a bus without aggregates; they are registered before its first use.
+// New makes a bus without aggregates; register all of them before its first use.
 func New(cfg Config) *Bus {
 	return &Bus{
 		cfg:        cfg.withDefaults(),
@@ -81,33 +81,33 @@ func New(cfg Config) *Bus {
 	}
 }
 
-// category is a registered aggregate whose types are not known here.
+// category is a registered aggregate, without its types.
 type category interface {
 	// attempt executes a command once, against the stream as it is now.
 	attempt(ctx context.Context, x *execution) (Result, error)
-	// abandon releases the claims of a command that lost its races.
+	// abandon releases the claims of a command that lost too many races.
 	abandon(ctx context.Context, x *execution)
-	// holds tells whether an aggregate's state has a claim of this key.
+	// holds reports whether the state of an aggregate has a claim with this key.
 	holds(ctx context.Context, owner id.Any, key uuid.UUID) (bool, error)
 }
 
-// execution is one command on its way, over all its attempts.
+// execution is one command during all its attempts.
 type execution struct {
 	cmd   commands.Command
 	meta  commands.Meta
-	taken []heldClaim // claims that this execution took
+	taken []heldClaim // claims that this execution took and has not released
 }
 
-// Retries after a lost race.
+// Retries after a lost race. The pause doubles each time and is up to twice as long by chance.
 const (
 	conflictRetries = 3
 	conflictPause   = 5 * time.Millisecond
 )
 
-// Execute lets the command's aggregate decide and appends what it decides. A command id acts once: repeating gives the
-// first outcome. Failures are those of Validate and Decide, and: not_found (another organization's),
-// organization_required, stale_revision, concurrent_change, a claim's own code, eventstore_unavailable (the outcome is
-// unknown: repeat with the same command id).
+// Execute lets the command's aggregate decide, and appends the events of the decision. A command id acts once: a
+// repeated call returns the first outcome. It fails as Validate and Decide do, and with not_found (another
+// organization's aggregate), organization_required, stale_revision, concurrent_change, a claim's own code, and
+// eventstore_unavailable (the outcome is unknown: repeat with the same command id).
 func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (Result, error) {
 	target := cmd.Target()
 	c, ok := b.categories[target.Category]
@@ -135,8 +135,8 @@ func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.M
 	return result, err
 }
 
-// execute attempts until the command is accepted or refused, or too many races were lost. A command with an If-Match
-// that lost its race is refused by the next attempt, which sees the other's event.
+// execute repeats attempts until the command is accepted or refused, or too many races are lost. After a lost race, the
+// next attempt of a command with an If-Match sees the other event and fails with stale_revision.
 func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, error) {
 	for lost := 0; ; lost++ {
 		result, err := c.attempt(ctx, x)
@@ -157,18 +157,19 @@ func (b *Bus) execute(ctx context.Context, c category, x *execution) (Result, er
 	}
 }
 
-// ErrConcurrentChange is the answer to a command that lost too many races.
+// ErrConcurrentChange is the failure of a command that lost too many races.
 func ErrConcurrentChange() error {
 	return failure.NewConflict("concurrent_change",
-		"This was changed by somebody else at the same time. Please try again.")
+		"Somebody else changed this at the same time. Please try again.")
 }
 
-// stale is a failed If-Match.
+// stale is the failure of an If-Match that names another revision.
 func stale() error {
-	return failure.New(failure.Stale, "stale_revision", "This was changed since it was read. Please reload it.")
+	return failure.New(failure.Stale, "stale_revision", "This was changed after it was read. Please reload it.")
 }
 
-// append appends, repeating while the outcome is unknown: the store does the same event ids once only.
+// append repeats an append of unknown outcome for AppendPatience. A repeated append is safe, because the store appends
+// the same event ids only once.
 func (b *Bus) append(
 	ctx context.Context, stream string, expected eventstore.Expected, list []eventstore.New,
 ) (eventstore.Appended, error) {
@@ -180,14 +181,14 @@ func (b *Bus) append(
 		if err == nil || !errors.Is(err, eventstore.ErrUnavailable) {
 			return done, err
 		}
-		b.cfg.Logger.Warn("append of unknown outcome is repeated", "stream", stream, "error", err)
+		b.cfg.Logger.Warn("append repeated after unknown outcome", "stream", stream, "error", err)
 		if !pause.Wait(ctx) {
 			return done, err
 		}
 	}
 }
 
-// outcomeUnknown tells whether the append behind an error may have happened.
+// outcomeUnknown reports whether the append may have happened in spite of the error.
 func outcomeUnknown(err error) bool {
 	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded)

@@ -114,7 +114,8 @@ func TestExecute_AnotherOrganizationSeesWhatDoesNotExist(t *testing.T) {
 		t.Errorf("hidden: %v; absent: %v", hidden, absent)
 	}
 	w.fails(w.one, open{ID: c, Org: foreign.OrgID}, foreign, "not_found")
-	w.fails(w.one, open{ID: id.New[id.Subscriber](), Org: w.org}, foreign, "not_found") // for somebody else
+	// on behalf of another organization
+	w.fails(w.one, open{ID: id.New[id.Subscriber](), Org: w.org}, foreign, "not_found")
 	if got := w.state(c).Sum; got != 0 {
 		t.Errorf("counted %d", got)
 	}

@@ -17,23 +17,23 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// claimRaces is how often a claim's stream may move on under us before we give up.
+// claimRaces is the number of lost races after which a claim is given up.
 const claimRaces = 5
 
-// renewAfter is the age from which a claim that an earlier, unfinished attempt took is taken again: nobody may take it
-// over between our look at it and our append.
+// renewAfter is the age at which the execution takes its own claim from an earlier attempt again. A fresh claim cannot
+// be taken over between the check and the append.
 const renewAfter = time.Second
 
-// heldClaim is a claim with its key.
+// heldClaim is a claim with its key, the HMAC of its value.
 type heldClaim struct {
 	commands.Claim
 	key uuid.UUID
 }
 
-// claimStream is where the history of one unique value stands.
+// stream is the stream with the history of one unique value.
 func (c heldClaim) stream() string { return "claim-" + c.key.String() }
 
-// keyed gives claims their keys, in key order, each once.
+// keyed adds the keys to claims, orders them by key and drops duplicates.
 func (b *Bus) keyed(list []commands.Claim) []heldClaim {
 	out := make([]heldClaim, 0, len(list))
 	for _, c := range list {
@@ -43,7 +43,7 @@ func (b *Bus) keyed(list []commands.Claim) []heldClaim {
 	return slices.CompactFunc(out, func(a, b heldClaim) bool { return a.key == b.key })
 }
 
-// without lists the claims of a that b lacks.
+// without keeps the order of a and compares keys only.
 func without(a, b []heldClaim) []heldClaim {
 	var out []heldClaim
 	for _, c := range a {
@@ -54,7 +54,7 @@ func without(a, b []heldClaim) []heldClaim {
 	return out
 }
 
-// holding is who has a value now.
+// holding is the present owner of a unique value; held is false when it is free.
 type holding struct {
 	held     bool
 	category string
@@ -64,7 +64,7 @@ type holding struct {
 	revision eventstore.Expected
 }
 
-// holder folds a claim's stream.
+// holder folds the stream of a claim.
 func (b *Bus) holder(ctx context.Context, c heldClaim) (holding, error) {
 	h := holding{revision: eventstore.NoStream}
 	list, err := b.cfg.Store.Read(ctx, c.stream(), 0)
@@ -84,12 +84,13 @@ func (b *Bus) holder(ctx context.Context, c heldClaim) (holding, error) {
 	return h, nil
 }
 
-// by tells whether a target has the value.
+// by reports whether the target owns the value.
 func (h holding) by(t commands.Target) bool {
 	return h.held && h.category == t.Category && h.owner == t.ID
 }
 
-// take takes claims in key order, so that two commands never wait for each other's. What it took is noted in x.
+// take takes claims in the order of their keys, so that two commands never wait for each other. x.taken lists the
+// claims that were taken, also after a failure.
 func (b *Bus) take(ctx context.Context, x *execution, wanted []heldClaim, meta events.Metadata) error {
 	for _, c := range wanted {
 		if err := b.takeOne(ctx, x, c, meta); err != nil {
@@ -99,7 +100,7 @@ func (b *Bus) take(ctx context.Context, x *execution, wanted []heldClaim, meta e
 	return nil
 }
 
-// takeOne takes one claim, unless the target has it.
+// takeOne takes one claim. It takes over a claim that another owner does not use, and renews an old one of the target.
 func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, meta events.Metadata) error {
 	me := x.cmd.Target()
 	for range claimRaces {
@@ -130,15 +131,15 @@ func (b *Bus) takeOne(ctx context.Context, x *execution, c heldClaim, meta event
 	return ErrConcurrentChange()
 }
 
-// note remembers a claim as taken by the execution.
+// note adds a claim to x.taken, once.
 func (b *Bus) note(x *execution, c heldClaim) {
 	if len(without([]heldClaim{c}, x.taken)) > 0 {
 		x.taken = append(x.taken, c)
 	}
 }
 
-// mayTakeOver is nil when the holder of a value let the time pass without using it: it was killed between claim and
-// append, or could not release it.
+// mayTakeOver is nil when the owner of a value has not used it for ClaimPatience: its command died between claim and
+// append, or could not release it. Otherwise it is the claim's own failure.
 func (b *Bus) mayTakeOver(ctx context.Context, h holding, c heldClaim, now time.Time) error {
 	taken := failure.NewConflict(c.Code, c.Message)
 	if now.Sub(h.since) < b.cfg.ClaimPatience {
@@ -158,14 +159,14 @@ func (b *Bus) mayTakeOver(ctx context.Context, h holding, c heldClaim, now time.
 	return nil
 }
 
-// ending is a claim to release, with the revision of its stream at which that is right.
+// ending is a claim to release. The release is appended at this revision and fails if the claim was taken again since.
 type ending struct {
 	claim    heldClaim
 	revision eventstore.Expected
 }
 
-// look notes, before the target drops claims, where their streams stand. Whoever takes one of them for the target again
-// does so after the target's append, so that the release at this revision fails then, as it should.
+// look reads the revisions of claims before the target drops them. Another command that takes one of them again for the
+// target does so after the target's append, so that the release at the older revision fails, as it should.
 func (b *Bus) look(ctx context.Context, x *execution, over []heldClaim) ([]ending, error) {
 	var out []ending
 	for _, c := range over {
@@ -180,13 +181,13 @@ func (b *Bus) look(ctx context.Context, x *execution, over []heldClaim) ([]endin
 	return out, nil
 }
 
-// own finds, of claims that the execution took and has no use for, those that nobody took for the target since.
+// own selects the claims that this execution took, does not need, and still holds.
 func (b *Bus) own(ctx context.Context, x *execution, over []heldClaim) []ending {
 	var out []ending
 	for _, c := range over {
 		h, err := b.holder(ctx, c)
 		if err != nil {
-			b.cfg.Logger.Warn("claim is not released", "kind", c.Kind, "stream", c.stream(), "error", err)
+			b.cfg.Logger.Warn("claim not released", "kind", c.Kind, "stream", c.stream(), "error", err)
 		} else if h.by(x.cmd.Target()) && h.command == x.meta.CommandID {
 			out = append(out, ending{c, h.revision})
 		}
@@ -194,20 +195,20 @@ func (b *Bus) own(ctx context.Context, x *execution, over []heldClaim) []ending 
 	return out
 }
 
-// release gives claims back. One that cannot be released now may be taken over later.
+// release gives claims back. A claim that cannot be released now can be taken over later.
 func (b *Bus) release(ctx context.Context, over []ending, x *execution, meta events.Metadata) {
 	for _, o := range over {
 		facts := []events.Event{events.ClaimReleased{Kind: o.claim.Kind, Owner: x.cmd.Target().ID}}
 		_, err := b.append(ctx, o.claim.stream(), o.revision, claimDrafts(facts, meta, o.claim, o.revision))
 		if err != nil && !errors.Is(err, eventstore.ErrWrongRevision) {
-			b.cfg.Logger.Warn("claim is not released", "kind", o.claim.Kind, "stream", o.claim.stream(), "error", err)
+			b.cfg.Logger.Warn("claim not released", "kind", o.claim.Kind, "stream", o.claim.stream(), "error", err)
 		}
 	}
 }
 
-// claimDrafts gives the events of a claim's stream ids of the command and the place they go to. Their aggregate is the
-// claim itself, whose id is its key: a value may go from owner to owner, and its history is one. Owners are in the
-// payloads.
+// claimDrafts makes the events of a claim's stream. Their ids follow from the command and the revision, so that a
+// repeated append is recognized. Their aggregate is the claim, with its key as id, because a value can change its
+// owner; the owner is in the payload.
 func claimDrafts(facts []events.Event, meta events.Metadata, c heldClaim, after eventstore.Expected) []eventstore.New {
 	out := make([]eventstore.New, len(facts))
 	meta.AggregateID = id.Any(c.key)

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// claimedButKilled leaves the log as a program does that is killed between claim and append.
+// claimedButKilled leaves the log as it is when a program dies between claim and append.
 func (w *world) claimedButKilled(name string, owner id.Subscriber) {
 	w.t.Helper()
 	stream := "claim-" + storetest.ClaimKey("name", name).String()
@@ -127,7 +127,7 @@ func TestClaims_ARenewedClaimIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Config{})
 	c := w.opened("n")
-	for range 3 { // away and back again, each time with a history
+	for range 3 { // changed away and back, so that the claim's stream has a history
 		w.clock.Advance(time.Hour)
 		w.must(w.one, rename{ID: c, Names: []string{"m"}}, w.meta())
 		w.must(w.two, rename{ID: c, Names: []string{"n"}}, w.meta())

@@ -15,14 +15,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// session is what the rules below need to know about a sign-in. The zero value is "does not exist".
+// session is the state that the rules below need. The zero value is "does not exist".
 type session struct {
 	Owner id.Organization
 	User  id.User
 	Ended bool
 }
 
-// sessions defines the aggregate: a person is signed in once at a time. The functions are pure.
+// sessions defines the aggregate: a person has one sign-in at a time. The functions are pure.
 func sessions() aggregates.Definition[session, commands.SessionCommand, events.SessionEvent] {
 	return aggregates.Definition[session, commands.SessionCommand, events.SessionEvent]{
 		Category: commands.SessionCategory,
@@ -53,7 +53,7 @@ func sessions() aggregates.Definition[session, commands.SessionCommand, events.S
 					}, nil
 				}
 			}
-			return nil, nil // it is so already
+			return nil, nil // the session has started already
 		},
 		Owner: func(s session) id.Organization { return s.Owner },
 		Claims: func(s session) []commands.Claim {
@@ -73,7 +73,7 @@ func Example() {
 	b := bus.New(bus.Config{Store: kit.Store, Claims: storetest.ClaimKey, Clock: clock.System()})
 	bus.Register(b, sessions())
 
-	// The caller makes the ids, that of the command too. A repeat carries the same id and acts once.
+	// The caller chooses all ids, also that of the command. A repeated call has the same id and acts once.
 	org, jane := id.New[id.Organization](), id.New[id.User]()
 	start := commands.StartSession{SessionID: id.New[id.Session](), UserID: jane, OrgID: org}
 	meta := commands.Meta{
@@ -84,19 +84,19 @@ func Example() {
 		fmt.Println("start: revision", done.Revision, "changed", done.Changed, err)
 	}
 
-	// What one state claims, no other can have. Which aggregate comes first is decided in the log.
+	// A claim belongs to one aggregate only. The log decides which one was first.
 	second := start
 	second.SessionID, meta.CommandID = id.New[id.Session](), id.New[id.Command]()
 	_, err := b.Execute(ctx, second, meta)
 	fmt.Println("second session:", failure.CodeOf(err))
 
-	// Reading folds the log. To another organization it looks as if there were nothing.
+	// Reading folds the log. For another organization the aggregate does not exist.
 	s, revision, err := bus.LoadOwned[session](ctx, b, org, start.SessionID)
 	fmt.Println("read: ended", s.Ended, "revision", revision, err)
 	_, _, err = bus.LoadOwned[session](ctx, b, id.New[id.Organization](), start.SessionID)
 	fmt.Println("read by another:", failure.CodeOf(err))
 
-	// A command may insist on the revision that its caller has seen.
+	// A command may require the revision that its caller has seen.
 	end := commands.EndSession{SessionID: start.SessionID, UserID: jane, Reason: "logout"}
 	for _, seen := range []uint64{7, revision} {
 		meta.CommandID, meta.ExpectedRevision = id.New[id.Command](), &seen

@@ -18,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Register adds a kind of aggregate. One category, one type of state and one name of a command is registered once;
-// twice is a panic. Close is called with the zero state here, to learn its event's type.
+// Register adds a kind of aggregate. It panics when the category, the type of the state or the name of a command is
+// registered already. It calls Close with the zero state, to learn the type of the closing event.
 func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.Definition[S, C, E]) {
 	if _, twice := b.categories[def.Category]; twice {
 		panic("aggregate " + def.Category + " is registered twice")
@@ -27,7 +27,7 @@ func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.
 	cache, err := lru.New[id.Any, entry[S]](b.cfg.CachedStreams)
 	if err != nil {
 		panic(err) // only for a size that is not positive
-	}
+	} // fails only for a size below 1
 	h := &handler[S, C, E]{bus: b, def: def, cache: cache}
 	if def.Close != nil {
 		var none S
@@ -44,11 +44,11 @@ func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.
 type handler[S any, C commands.Command, E events.Event] struct {
 	bus     *Bus
 	def     aggregates.Definition[S, C, E]
-	closing string // type of the event that ends a period, "" when periods do not end
+	closing string // type of the event that ends a period; "" when periods never end
 	cache   *lru.Cache[id.Any, entry[S]]
 }
 
-// attempt implements category.
+// attempt implements category. It checks the owner, then the command id, then If-Match, and decides last.
 func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, error) {
 	cmd, ok := x.cmd.(C)
 	if !ok {
@@ -85,7 +85,8 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 	return h.record(ctx, x, at, decided, now)
 }
 
-// record takes the claims of what was decided, appends it, and releases claims that are over.
+// record takes the new claims, appends the decided events, and releases the dropped claims. The order matters: a claim
+// is taken before the append and released after it.
 func (h *handler[S, C, E]) record(
 	ctx context.Context, x *execution, at entry[S], decided []E, now time.Time,
 ) (Result, error) {
@@ -112,9 +113,9 @@ func (h *handler[S, C, E]) record(
 	done, err := h.bus.append(ctx, at.stream, at.revision, list)
 	switch {
 	case errors.Is(err, eventstore.ErrWrongRevision):
-		return Result{}, err // the next attempt, or its failure, deals with the claims
+		return Result{}, err // the next attempt or abandon releases the claims
 	case err != nil && outcomeUnknown(err):
-		return Result{}, err // the claims stay: 60 seconds settle them
+		return Result{}, err // the claims stay, and can be taken over when nothing uses them
 	case err != nil:
 		h.giveBack(ctx, x, at.state)
 		return Result{}, err
@@ -127,28 +128,28 @@ func (h *handler[S, C, E]) record(
 	return at.result(true), nil
 }
 
-// giveBack releases the claims that this execution took and that the state does not hold.
+// giveBack releases the claims that this execution took and that the state does not have.
 func (h *handler[S, C, E]) giveBack(ctx context.Context, x *execution, state S) {
 	over := h.bus.own(ctx, x, without(x.taken, h.claims(state)))
 	h.bus.release(ctx, over, x, x.metadata(h.owner(state), h.bus.cfg.Clock.Now()))
 	x.taken = nil
 }
 
-// abandon implements category.
+// abandon implements category. A failure is only logged, because unused claims can be taken over later.
 func (h *handler[S, C, E]) abandon(ctx context.Context, x *execution) {
 	if len(x.taken) == 0 {
 		return
 	}
 	at, err := h.load(ctx, x.cmd.Target().ID)
 	if err != nil {
-		h.bus.cfg.Logger.Warn("claims of a refused command are not released", "command_id", x.meta.CommandID.String(),
+		h.bus.cfg.Logger.Warn("claims of refused command not released", "command_id", x.meta.CommandID.String(),
 			"error", err)
 		return
 	}
 	h.giveBack(ctx, x, at.state)
 }
 
-// owner is the organization that owns a state.
+// owner is the organization that owns a state; zero for aggregates of the platform.
 func (h *handler[S, C, E]) owner(state S) id.Organization {
 	if h.def.Owner == nil {
 		return id.Organization{}
@@ -156,7 +157,7 @@ func (h *handler[S, C, E]) owner(state S) id.Organization {
 	return h.def.Owner(state)
 }
 
-// checkOwner hides what another organization owns: the answer is the one for what does not exist.
+// checkOwner answers a command to another organization's aggregate as if the aggregate did not exist.
 func (h *handler[S, C, E]) checkOwner(state S, cmd C, meta commands.Meta, now time.Time) error {
 	owner := h.owner(state)
 	if owner.IsZero() || meta.OrgID.IsZero() || owner == meta.OrgID {
@@ -169,16 +170,16 @@ func (h *handler[S, C, E]) checkOwner(state S, cmd C, meta commands.Meta, now ti
 	return commands.ErrNotFound()
 }
 
-// checkFounder refuses that an organization makes something for another one.
+// checkFounder refuses a command by which one organization would create an aggregate for another.
 func (h *handler[S, C, E]) checkFounder(before, after S, meta commands.Meta) error {
 	owner := h.owner(after)
 	if !h.owner(before).IsZero() || owner.IsZero() || meta.OrgID.IsZero() || owner == meta.OrgID {
 		return nil
 	}
-	return failure.NewNotFound("not_found", "There is no such organization here.")
+	return commands.ErrNotFound()
 }
 
-// claims lists the keyed claims of a state.
+// claims lists the claims of a state, with their keys.
 func (h *handler[S, C, E]) claims(state S) []heldClaim {
 	if h.def.Claims == nil {
 		return nil
@@ -186,7 +187,7 @@ func (h *handler[S, C, E]) claims(state S) []heldClaim {
 	return h.bus.keyed(h.def.Claims(state))
 }
 
-// holds implements category.
+// holds implements category. It reads the state from the log.
 func (h *handler[S, C, E]) holds(ctx context.Context, owner id.Any, key uuid.UUID) (bool, error) {
 	at, err := h.load(ctx, owner)
 	if err != nil {

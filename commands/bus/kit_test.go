@@ -19,28 +19,28 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
-// counter is the aggregate of these tests, told in events of the account: it is opened, counts, and may have names that
-// are its own on the platform.
+// counter is the aggregate of these tests. It uses the events of the account: it is opened, counts, and may claim names
+// that are unique on the platform.
 type counter struct {
 	Owner id.Organization
 	Sum   int64
 	Names []string
 }
 
-// counterCommand is the sealed interface of its commands.
+// counterCommand is the sealed interface of the counter's commands.
 type counterCommand interface {
 	commands.Command
 	counterCommand()
 }
 
-// open makes a counter.
+// open creates a counter with names.
 type open struct {
 	ID    id.Subscriber
 	Org   id.Organization
 	Names []string
 }
 
-// add counts on, with one event for each step.
+// add increases the sum, with one event for each step.
 type add struct {
 	ID    id.Subscriber
 	Step  int64
@@ -53,7 +53,7 @@ type rename struct {
 	Names []string
 }
 
-// nickname holds what must never be in a row.
+// nickname has personal text, which a stored command must not have.
 type nickname struct {
 	ID   id.Subscriber
 	Name personal.Text
@@ -75,14 +75,14 @@ func (add) counterCommand()                {}
 func (rename) counterCommand()             {}
 func (nickname) counterCommand()           {}
 
-// Validate wants a step that is not negative.
+// Validate refuses a negative step.
 func (c add) Validate() error {
 	var f failure.Faults
 	f.Check(c.Step >= 0, "step", "must not be negative")
 	return f.Err()
 }
 
-// counters is its registration.
+// counters is the definition that the bus executes.
 func counters() aggregates.Definition[counter, counterCommand, events.AccountEvent] {
 	return aggregates.Definition[counter, counterCommand, events.AccountEvent]{
 		Category: "account", Commands: []counterCommand{open{}, add{}, rename{}, nickname{}},
@@ -129,7 +129,7 @@ func evolve(s counter, e events.AccountEvent) counter {
 	return s
 }
 
-// decide is the rules.
+// decide has the rules of the counter.
 func decide(s counter, c counterCommand, now time.Time) ([]events.AccountEvent, error) {
 	if c, ok := c.(open); ok {
 		if !s.Owner.IsZero() {
@@ -154,7 +154,7 @@ func decide(s counter, c counterCommand, now time.Time) ([]events.AccountEvent, 
 	return list, nil
 }
 
-// named is the event that gives names.
+// named is the event that replaces the names; they travel in a text field of the account's event.
 func named(subscriber id.Subscriber, names []string) events.AccountEvent {
 	text, err := json.Marshal(names)
 	if err != nil {
@@ -163,7 +163,7 @@ func named(subscriber id.Subscriber, names []string) events.AccountEvent {
 	return events.InvoiceVoided{SubscriberID: subscriber, Reason: string(text)}
 }
 
-// start is the manual clock's first time.
+// start is the first time of the manual clock.
 var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
 // world is a store with two replicas of the bus.
@@ -176,7 +176,7 @@ type world struct {
 	org   id.Organization
 }
 
-// newWorld starts one. cfg gives the limits.
+// newWorld starts a store with two replicas; cfg sets their limits.
 func newWorld(t *testing.T, cfg bus.Config) *world {
 	t.Helper()
 	w := &world{Kit: storetest.New(t), t: t, clock: clock.NewManual(start), org: id.New[id.Organization]()}
@@ -184,10 +184,10 @@ func newWorld(t *testing.T, cfg bus.Config) *world {
 	return w
 }
 
-// replica is a bus with memory and connection of its own.
+// replica is a bus with its own memory and its own connection.
 func (w *world) replica(cfg bus.Config) *bus.Bus { return w.busOn(w.Open(), cfg) }
 
-// busOn is a bus with memory of its own.
+// busOn is a bus with its own memory on the given connection.
 func (w *world) busOn(store *eventstore.Store, cfg bus.Config) *bus.Bus {
 	cfg.Store, cfg.Claims, cfg.Clock, cfg.Logger = store, storetest.ClaimKey, w.clock, storetest.Quiet()
 	b := bus.New(cfg)
@@ -195,7 +195,7 @@ func (w *world) busOn(store *eventstore.Store, cfg bus.Config) *bus.Bus {
 	return b
 }
 
-// meta is a new command's, of the world's organization.
+// meta is for a new command of the world's organization.
 func (w *world) meta() commands.Meta {
 	return commands.Meta{
 		CommandID: id.New[id.Command](), OrgID: w.org,
@@ -203,7 +203,7 @@ func (w *world) meta() commands.Meta {
 	}
 }
 
-// opened makes a counter and gives its id.
+// opened creates a counter and returns its id.
 func (w *world) opened(names ...string) id.Subscriber {
 	w.t.Helper()
 	c := open{ID: id.New[id.Subscriber](), Org: w.org, Names: names}
@@ -211,7 +211,7 @@ func (w *world) opened(names ...string) id.Subscriber {
 	return c.ID
 }
 
-// must executes a command that is to be accepted.
+// must executes a command that must be accepted.
 func (w *world) must(b *bus.Bus, c commands.Command, m commands.Meta) bus.Result {
 	w.t.Helper()
 	r, err := b.Execute(w.t.Context(), c, m)
@@ -221,7 +221,7 @@ func (w *world) must(b *bus.Bus, c commands.Command, m commands.Meta) bus.Result
 	return r
 }
 
-// untilAvailable is must that repeats the same command while the store is away.
+// untilAvailable is like must, and repeats the same command while the store is unavailable.
 func (w *world) untilAvailable(b *bus.Bus, c commands.Command, m commands.Meta) bus.Result {
 	w.t.Helper()
 	for began := time.Now(); ; {
@@ -235,7 +235,7 @@ func (w *world) untilAvailable(b *bus.Bus, c commands.Command, m commands.Meta) 
 	}
 }
 
-// fails executes a command that is to be refused with a code.
+// fails executes a command that must be refused with this code.
 func (w *world) fails(b *bus.Bus, c commands.Command, m commands.Meta, code string) {
 	w.t.Helper()
 	if r, err := b.Execute(w.t.Context(), c, m); failure.CodeOf(err) != code {
@@ -243,7 +243,7 @@ func (w *world) fails(b *bus.Bus, c commands.Command, m commands.Meta, code stri
 	}
 }
 
-// state is what a bus that has seen nothing yet folds from the log.
+// state is the state that a bus with an empty cache folds from the log.
 func (w *world) state(target id.Subscriber) counter {
 	w.t.Helper()
 	s, _, err := bus.LoadUnchecked[counter](w.t.Context(), w.busOn(w.Store, bus.Config{}), target)

@@ -16,31 +16,31 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// carriedCommands is how many command ids a closed period hands on.
+// carriedCommands is the number of command ids that a closed period passes to the next.
 const carriedCommands = 256
 
-// entry is an aggregate as far as the log was read. Immutable: what it refers to is never changed, only appended to.
+// entry is an aggregate as it was read from the log. It is immutable: the slices that it shares are only appended to.
 type entry[S any] struct {
 	state    S
 	target   id.Any
 	category string
-	period   int
+	period   int                 // 0 for the first
 	stream   string              // of the period
-	revision eventstore.Expected // of its last event
-	position uint64              // of the last event read
+	revision eventstore.Expected // of the last event in the period; eventstore.NoStream before the first
+	position uint64              // of the last event that was read
 	seen     []trace             // one for each event of the period
-	carried  []id.Command        // that acted before the period
-	previous eventstore.Expected // revision of the event that closed the period before
+	carried  []id.Command        // command ids from earlier periods, newest first
+	previous eventstore.Expected // revision of the event that closed the previous period
 }
 
-// trace is where a command's event stands.
+// trace is the place of one event and the command that it came from.
 type trace struct {
 	command  id.Command
 	revision uint64
 	position uint64
 }
 
-// newEntry is an aggregate of which nothing was read.
+// newEntry is an aggregate before any event was read.
 func newEntry[S any](category string, target id.Any) entry[S] {
 	return entry[S]{
 		target: target, category: category, stream: periodStream(category, target, 0),
@@ -48,7 +48,8 @@ func newEntry[S any](category string, target id.Any) entry[S] {
 	}
 }
 
-// periodStream is the stream of period k: docs/rules/engine.md#closing-a-period.
+// periodStream is the stream of period k: docs/rules/engine.md#closing-a-period. Only the first period has the
+// aggregate's id in its name.
 func periodStream(category string, target id.Any, k int) string {
 	if k > 0 {
 		target = id.Any(uuid.NewSHA1(target.UUID(), []byte(strconv.Itoa(k))))
@@ -56,14 +57,14 @@ func periodStream(category string, target id.Any, k int) string {
 	return category + "-" + target.String()
 }
 
-// with is the entry after one more event.
+// with returns the entry after one more event.
 func (e entry[S]) with(state S, command id.Command, revision eventstore.Expected, position uint64) entry[S] {
 	e.state, e.revision, e.position = state, revision, position
 	e.seen = append(e.seen, trace{command, uint64(revision), position})
 	return e
 }
 
-// next is the entry at the beginning of the next period.
+// next returns the entry at the beginning of the next period.
 func (e entry[S]) next(state S, carried []id.Command, revision eventstore.Expected, position uint64) entry[S] {
 	n := newEntry[S](e.category, e.target)
 	n.state, n.period, n.position = state, e.period+1, position
@@ -72,7 +73,7 @@ func (e entry[S]) next(state S, carried []id.Command, revision eventstore.Expect
 	return n
 }
 
-// result is where the stream stands; a period without events yet stands where the one before was closed.
+// result is the present end of the stream. For a new period without events it is the end of the previous period.
 func (e entry[S]) result(changed bool) Result {
 	r := Result{Stream: e.stream, Position: e.position, Changed: changed}
 	switch {
@@ -84,7 +85,8 @@ func (e entry[S]) result(changed bool) Result {
 	return r
 }
 
-// acted gives the outcome of a command that acted before.
+// acted returns the outcome of a command that acted before. For a command of an earlier period it is the end of the
+// previous period.
 func (e entry[S]) acted(command id.Command) (Result, bool) {
 	for _, t := range slices.Backward(e.seen) {
 		if t.command == command {
@@ -98,7 +100,8 @@ func (e entry[S]) acted(command id.Command) (Result, bool) {
 	return Result{}, false
 }
 
-// matches compares with an If-Match. Closing a period changes nothing that a caller can have seen.
+// matches compares the entry with an If-Match. The closing event changes nothing that a client can have seen, so the
+// revision before it matches too.
 func (e entry[S]) matches(want uint64) bool {
 	if e.revision < 0 && e.period > 0 {
 		return want == uint64(e.previous) || want+1 == uint64(e.previous)
@@ -106,7 +109,7 @@ func (e entry[S]) matches(want uint64) bool {
 	return e.revision >= 0 && uint64(e.revision) == want
 }
 
-// recent lists the last command ids, newest first.
+// recent lists the latest command ids for the next period, newest first.
 func (e entry[S]) recent() []id.Command {
 	out := make([]id.Command, 0, carriedCommands)
 	add := func(c id.Command) {
@@ -123,13 +126,14 @@ func (e entry[S]) recent() []id.Command {
 	return out
 }
 
-// load reads an aggregate from the log, forward from what the cache has: another replica may have written.
+// load returns the present state from the log. It starts from the cached entry and always reads on, because another
+// replica may have appended.
 func (h *handler[S, C, E]) load(ctx context.Context, target id.Any) (entry[S], error) {
 	at, cached := h.cache.Get(target)
 	if !cached {
 		at = newEntry[S](h.def.Category, target)
 	}
-	at.seen = slices.Clip(at.seen) // appending makes a copy: others may read the same entry
+	at.seen = slices.Clip(at.seen) // forces append to copy: other goroutines may read the same entry
 	read, err := h.catchUp(ctx, at)
 	if err != nil {
 		return read, err
@@ -140,7 +144,7 @@ func (h *handler[S, C, E]) load(ctx context.Context, target id.Any) (entry[S], e
 	return read, nil
 }
 
-// catchUp folds what the log has beyond an entry, over as many periods as there are.
+// catchUp folds the events after an entry, through all later periods.
 func (h *handler[S, C, E]) catchUp(ctx context.Context, at entry[S]) (entry[S], error) {
 	store := h.bus.cfg.Store
 	for {
@@ -158,7 +162,8 @@ func (h *handler[S, C, E]) catchUp(ctx context.Context, at entry[S]) (entry[S], 
 		if !more {
 			return at, nil
 		}
-		// A long rest: if the period is closed, its last event says all.
+		// Many events are left. If the period is closed, its last event has the whole state, and the others need not be
+		// read.
 		last, err := store.ReadLast(ctx, at.stream)
 		if err != nil {
 			return at, err
@@ -171,7 +176,7 @@ func (h *handler[S, C, E]) catchUp(ctx context.Context, at entry[S]) (entry[S], 
 	}
 }
 
-// fold applies events in order.
+// fold applies events in order. It stops at a closing event, whose entry belongs to the next period.
 func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], error) {
 	for _, e := range page {
 		fact, ok := e.Event.(E)
@@ -188,11 +193,13 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 	return at, nil
 }
 
-// maxClosing bounds the event that closes a period, in bytes of JSON: the log takes 1 MiB in one append, with metadata.
+// maxClosing is the largest closing event, in bytes of JSON. The log takes 1 MiB in one append, and 64 KiB of it are
+// kept for metadata.
 const maxClosing = 1<<20 - 64<<10
 
-// closeIfFull ends a full period; one whose state is too large for an event goes on, longer than wanted, for what it
-// decides about matters more. Its event's id is the stream's: replicas that close at the same moment close once.
+// closeIfFull closes a full period. A state that is too large for one event leaves the period open, because deciding is
+// more important than short streams. The closing event's id follows from the stream, so that two replicas that close at
+// the same time close once.
 func (h *handler[S, C, E]) closeIfFull(
 	ctx context.Context, at entry[S], x *execution, now time.Time,
 ) (entry[S], error) {
@@ -207,7 +214,7 @@ func (h *handler[S, C, E]) closeIfFull(
 	meta.IP, meta.RequestID, meta.Reason = personal.Text{}, "", ""
 	closing := h.def.Close(at.state)
 	if text, err := json.Marshal(closing); err == nil && len(text) > maxClosing {
-		h.bus.cfg.Logger.WarnContext(ctx, "stream is full, and its state is too large to close it", "stream", at.stream,
+		h.bus.cfg.Logger.WarnContext(ctx, "full stream not closed because its state is too large", "stream", at.stream,
 			"bytes", len(text))
 		return at, nil
 	}

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// locks serialises by stream within this process: races that retrying would lose time on do not happen. It holds only
-// the streams in use.
+// locks lets commands to one stream run one after the other within this process, which avoids lost races and their
+// retries. It has entries only for streams in use.
 type locks struct {
 	mu   sync.Mutex
 	held map[string]*lock
@@ -14,11 +14,11 @@ type locks struct {
 
 // lock is one stream in use.
 type lock struct {
-	free  chan struct{} // holds one token when nobody has the lock
-	users int           // holder and waiters
+	free  chan struct{} // holds one token while the lock is free
+	users int           // the holder and all waiters
 }
 
-// acquire waits for a stream. The function it gives must be called once.
+// acquire waits for a stream. The caller must call unlock exactly once.
 func (l *locks) acquire(ctx context.Context, stream string) (unlock func(), err error) {
 	l.mu.Lock()
 	k := l.held[stream]
@@ -38,7 +38,7 @@ func (l *locks) acquire(ctx context.Context, stream string) (unlock func(), err 
 	}
 }
 
-// leave forgets the stream after its last user.
+// leave removes the stream when its last user has left.
 func (l *locks) leave(stream string, k *lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

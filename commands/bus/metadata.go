@@ -12,18 +12,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// checkMeta refuses a command without an id, and one without an organization from somebody who has only theirs.
+// checkMeta refuses a command without an id, and a command without an organization from an actor who does not act for
+// the platform.
 func checkMeta(m commands.Meta) error {
 	if m.CommandID.IsZero() {
-		return failure.NewMalformed("command_id_required", "The command has no id.")
+		return failure.NewMalformed("command_id_required", "The command has no id. Send one.")
 	}
 	if m.OrgID.IsZero() && !actsForPlatform(m.Actor) {
-		return failure.NewDenied("organization_required", "This needs an organization.")
+		return failure.NewDenied("organization_required",
+			"This needs an organization. Use the address of the organization.")
 	}
 	return nil
 }
 
-// actsForPlatform tells who may act on behalf of no organization, and so on every one's.
+// actsForPlatform reports whether the actor may send commands without an organization, which reach the aggregates of
+// all organizations.
 func actsForPlatform(a events.Actor) bool {
 	switch a.Kind {
 	case events.ActorProcess, events.ActorProvider, events.ActorOperator:
@@ -33,8 +36,8 @@ func actsForPlatform(a events.Actor) bool {
 	return events.Role(a.Role) == events.RoleSuperAdmin
 }
 
-// metadata is what all events of an execution have in common. What the platform does to an organization's aggregate
-// belongs to that organization.
+// metadata is the part that all events of an execution share. A command of the platform is recorded under the
+// organization that owns the aggregate.
 func (x *execution) metadata(owner id.Organization, now time.Time) events.Metadata {
 	m := events.Metadata{
 		CommandID: x.meta.CommandID, AggregateID: x.cmd.Target().ID, Action: x.cmd.CommandName(),
@@ -50,7 +53,7 @@ func (x *execution) metadata(owner id.Organization, now time.Time) events.Metada
 	return m
 }
 
-// drafts gives events their ids, derived from the command's so that a repeated append is known as one.
+// drafts gives each event an id derived from the command's id and its index, so that a repeated append is recognized.
 func drafts[E events.Event](list []E, meta events.Metadata) []eventstore.New {
 	out := make([]eventstore.New, len(list))
 	for i, e := range list {

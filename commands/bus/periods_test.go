@@ -27,7 +27,7 @@ func TestPeriods_AFullStreamIsClosedIntoTheNext(t *testing.T) {
 		w.must([]*bus.Bus{w.one, w.two}[i%2], add{ID: c, Step: 1}, m)
 	}
 	for _, b := range []*bus.Bus{w.one, w.two, w.replica(bus.Config{})} {
-		for _, m := range metas { // all of them again, over every boundary
+		for _, m := range metas { // repeats every command, also over the boundary of each period
 			if r := w.must(b, add{ID: c, Step: 1}, m); r.Changed {
 				t.Fatalf("a repeated command acted: %+v", r)
 			}
@@ -74,7 +74,7 @@ func TestPeriods_IfMatchHoldsOverTheBoundary(t *testing.T) {
 	seen := w.must(w.one, add{ID: c, Step: 1, Times: 2}, w.meta()).Revision // 3: the next command closes first
 	m := w.meta()
 	m.ExpectedRevision = &seen
-	w.must(w.one, add{ID: c, Step: 0}, w.meta()) // closes, and changes nothing
+	w.must(w.one, add{ID: c, Step: 0}, w.meta()) // closes the period and changes nothing
 	r := w.must(w.two, add{ID: c, Step: 1}, m)
 	if r.Revision != 0 || !r.Changed {
 		t.Errorf("first of the next period: %+v", r)
@@ -99,8 +99,8 @@ func TestPeriods_LongClosedPeriodsAreNotReadWhole(t *testing.T) {
 	}
 }
 
-// TestBus_AgreesWithAModel lets random commands, some of them repeated, go to random replicas with tiny periods and
-// caches, and compares with what plain variables say.
+// TestBus_AgreesWithAModel sends random commands, some of them twice, to random replicas with very short periods and
+// small caches. It compares the results with a model of plain variables.
 func TestBus_AgreesWithAModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Config{PeriodLength: 4, CachedStreams: 1})
@@ -113,7 +113,7 @@ func TestBus_AgreesWithAModel(t *testing.T) {
 		counters := []id.Subscriber{id.New[id.Subscriber](), id.New[id.Subscriber]()}
 		model := map[id.Subscriber]counter{}
 		holder := map[string]id.Subscriber{}
-		salt := id.New[id.Any]().String() // names are unique on the whole log
+		salt := id.New[id.Any]().String() // names must be unique in the whole log
 		for range rapid.IntRange(1, 12).Draw(rt, "commands") {
 			b := rapid.SampledFrom([]*bus.Bus{w.one, w.two}).Draw(rt, "bus")
 			if len(accepted) > 0 && rapid.IntRange(0, 3).Draw(rt, "repeat") == 0 {
@@ -145,7 +145,7 @@ func TestBus_AgreesWithAModel(t *testing.T) {
 	})
 }
 
-// applyModel does to the model what the bus should do, and gives the failure code.
+// applyModel changes the model as the bus should change the aggregate, and returns the expected failure code.
 func applyModel(
 	model map[id.Subscriber]counter, holder map[string]id.Subscriber, c id.Subscriber, cmd commands.Command,
 	org id.Organization,

@@ -87,7 +87,7 @@ func TestExecute_ShortRestartsOfTheStoreAreNotSeen(t *testing.T) {
 					counted.Add(1)
 					m = w.meta()
 				case failure.KindOf(err) == failure.Unavailable:
-					told.Add(1) // the same command again
+					told.Add(1) // sends the same command again
 				default:
 					t.Errorf("add: %v", err)
 					return
@@ -115,7 +115,8 @@ func TestExecute_ShortRestartsOfTheStoreAreNotSeen(t *testing.T) {
 	for _, c := range counters {
 		sum += w.state(c).Sum
 	}
-	if sum < counted.Load() || sum > counted.Load()+int64(len(counters)) { // the last of each may be unanswered
+	// the last one of each caller may be unanswered
+	if sum < counted.Load() || sum > counted.Load()+int64(len(counters)) {
 		t.Errorf("counted %d in the log, %d accepted", sum, counted.Load())
 	}
 }
@@ -131,7 +132,7 @@ func TestClaims_OfAnUnfinishedAttemptAreTakenAgain(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("claim's stream has %d events, %v", len(list), err)
 	}
-	// Until the owner's append the old claim could have been taken over at any moment.
+	// Until the owner's append, another command could have taken over the old claim.
 	if _, again := list[1].Event.(events.ClaimTaken); !again || !list[1].Meta.At.Equal(w.clock.Now()) {
 		t.Errorf("last event of the claim: %+v", list[1])
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// reader reads the aggregates whose state is an S.
+// reader reads aggregates whose state is an S.
 type reader[S any] struct {
 	read    func(ctx context.Context, target id.Any) (state S, revision uint64, err error)
 	owner   func(state S) id.Organization
@@ -16,9 +16,9 @@ type reader[S any] struct {
 	missing func() error
 }
 
-// LoadOwned folds the present state of an organization's aggregate from the log, with the revision of its stream's last
-// event. S is the state of its definition. One that does not exist, that is gone, or that another organization owns is
-// the definition's Missing failure: the three cannot be told apart.
+// LoadOwned folds the present state of an organization's aggregate from the log, and returns the revision of its last
+// event. S is the state of a registered definition. An aggregate that does not exist, that is gone, or that another
+// organization owns gives the definition's Missing failure, so that a caller cannot distinguish the three.
 func LoadOwned[S any, I ~[16]byte](ctx context.Context, b *Bus, org id.Organization, target I) (S, uint64, error) {
 	var none S
 	r, state, revision, err := load[S](ctx, b, id.Any(target))
@@ -31,15 +31,15 @@ func LoadOwned[S any, I ~[16]byte](ctx context.Context, b *Bus, org id.Organizat
 	return state, revision, nil
 }
 
-// LoadUnchecked folds the present state of an aggregate from the log, whoever owns it: the zero state when there is
-// none. It is for the platform's own work, whose caller has no organization, or compares it by a rule of its own;
-// anything that a tenant asked for takes LoadOwned.
+// LoadUnchecked folds the present state of an aggregate from the log, for any owner; it is the zero state when there is
+// none. It is for work of the platform, whose caller has no organization or checks the owner itself. Use LoadOwned for
+// everything that a tenant asks for.
 func LoadUnchecked[S any, I ~[16]byte](ctx context.Context, b *Bus, target I) (S, uint64, error) {
 	_, state, revision, err := load[S](ctx, b, id.Any(target))
 	return state, revision, err
 }
 
-// load finds the reader of a kind of state and reads.
+// load reads with the reader that is registered for the state; its error names the state's type.
 func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint64, error) {
 	var none S
 	r, ok := b.states[reflect.TypeFor[S]()].(reader[S])
@@ -53,11 +53,11 @@ func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint
 	return r, state, revision, nil
 }
 
-// read gives the state of an aggregate with the revision of its stream's last event.
+// read returns the state of an aggregate and the revision of its last event.
 func (h *handler[S, C, E]) read(ctx context.Context, target id.Any) (S, uint64, error) {
 	at, err := h.load(ctx, target)
 	return at.state, at.result(false).Revision, err
 }
 
-// hidden reports whether the aggregate is over.
+// hidden reports whether the aggregate has ended.
 func (h *handler[S, C, E]) hidden(state S) bool { return h.def.Gone != nil && h.def.Gone(state) }

@@ -1,9 +1,9 @@
 package bus
 
-// Result is what an accepted command led to.
+// Result describes the outcome of an accepted command.
 type Result struct {
 	Stream   string
 	Revision uint64 // of the stream's last event
-	Position uint64 // commit position that a read must have reached to show it
-	Changed  bool   // false: it was so already, or the command had acted before
+	Position uint64 // commit position that a read model must reach to show the events
+	Changed  bool   // false: the state was already as asked, or the command acted before
 }

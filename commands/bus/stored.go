@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// store lets a command of a registered aggregate be kept as a row. A name that two commands have is a panic.
+// store registers a command for EncodeStored and DecodeStored. It panics when two commands have the same name.
 func (b *Bus) store(cmd commands.Command) {
 	name := cmd.CommandName()
 	if _, twice := b.stored[name]; twice {
@@ -18,8 +18,8 @@ func (b *Bus) store(cmd commands.Command) {
 	b.stored[name] = reflect.TypeOf(cmd)
 }
 
-// EncodeStored writes a command for a row; its name finds it again. Commands that can hold personal text are refused:
-// rows are not sealed, and forgetting a person does not reach them.
+// EncodeStored writes a command for a row of a table; DecodeStored finds it by its name. It refuses commands that can
+// hold personal text, because rows are not sealed and forgetting a person does not reach them.
 func (b *Bus) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
 	name = cmd.CommandName()
 	switch kind, ok := b.stored[name]; {
@@ -34,7 +34,7 @@ func (b *Bus) EncodeStored(cmd commands.Command) (name string, body []byte, err 
 	return name, body, nil
 }
 
-// DecodeStored reads a command from a row.
+// DecodeStored reads a command that EncodeStored wrote. Fields that the command no longer has are ignored.
 func (b *Bus) DecodeStored(name string, body []byte) (commands.Command, error) {
 	kind, ok := b.stored[name]
 	if !ok {

@@ -8,12 +8,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// anyID is what the ids in payloads are turned into.
+// anyID is the type to which ids in payloads are converted.
 var anyID = reflect.TypeFor[id.Any]()
 
-// aggregateOf finds the aggregate of an event that was recorded before metadata named it. Events of aggregates whose
-// streams are closed into periods carry its id in the payload: the name of a later period does not tell it. Every other
-// stream is named by its aggregate. It gives zero when neither tells: a period is never taken for an aggregate.
+// aggregateOf finds the aggregate of an event that was recorded before metadata had its id. For aggregates with several
+// periods the payload has the id, because the name of a later period does not show it. Every other stream is named
+// after its aggregate. The result is zero when neither has the id, never the id of a period.
 func aggregateOf(e events.Event, stream string) id.Any {
 	if name := aggregateField(e); name != "" {
 		field := reflect.ValueOf(e).FieldByName(name)
@@ -28,9 +28,9 @@ func aggregateOf(e events.Event, stream string) id.Any {
 	return own
 }
 
-// aggregateField names the field with the aggregate's id in events whose stream may be a later period, "" for others.
-// An aggregate that is given periods from now on needs no line here: its new events say in their metadata what they are
-// of, and its old ones are all in first periods.
+// aggregateField is the name of the field with the aggregate's id, in events whose stream can be a later period; "" for
+// others. An aggregate that gets periods in the future needs no line here: its new events have the id in their
+// metadata, and its old ones are all in first periods.
 func aggregateField(e events.Event) string {
 	switch e.(type) {
 	case events.AccountEvent:
@@ -45,7 +45,7 @@ func aggregateField(e events.Event) string {
 		return "ServiceID"
 	case events.ReconcileEvent:
 		return "RunID"
-	case events.AddressingEvent: // one address plan for each organization, under its id
+	case events.AddressingEvent: // one address plan for each organization, under the organization's id
 		return "OrgID"
 	}
 	return ""

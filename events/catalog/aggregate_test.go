@@ -14,8 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// ownIDs names, as JSON does, the field with the aggregate's id, for each kind of aggregate that was closed into
-// periods before metadata named it.
+// ownIDs is the JSON name of the field with the aggregate's id, for each kind of aggregate that had periods before
+// metadata had the id.
 var ownIDs = map[reflect.Type]string{
 	reflect.TypeFor[events.AccountEvent]():      "subscriberId",
 	reflect.TypeFor[events.NumberingEvent]():    "seriesId",
@@ -26,7 +26,7 @@ var ownIDs = map[reflect.Type]string{
 	reflect.TypeFor[events.AddressingEvent]():   "orgId",
 }
 
-// ownID is the field of ownIDs for a type, "" for the events of streams without periods.
+// ownID is the field in ownIDs for an event type; "" for events of streams without periods.
 func ownID(t reflect.Type) string {
 	for family, name := range ownIDs {
 		if t.Implements(family) {
@@ -36,7 +36,7 @@ func ownID(t reflect.Type) string {
 	return ""
 }
 
-// old is the recorded event of a type as it was before metadata named the aggregate, in a stream of the given id.
+// old is a recorded event as it was before metadata had the aggregate's id, in a stream with the given id.
 func old(t *testing.T, name string, stream uuid.UUID) Recorded {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(goldenDir, name+".json"))
@@ -59,7 +59,7 @@ func old(t *testing.T, name string, stream uuid.UUID) Recorded {
 	}
 }
 
-// aggregateRead is the aggregate's id that an event is read with.
+// aggregateRead is the aggregate's id in the metadata of a decoded event.
 func aggregateRead(t *testing.T, r Recorded) id.Any {
 	t.Helper()
 	list, err := New(goldenKeys{}).Decode(t.Context(), []Recorded{r})
@@ -69,7 +69,8 @@ func aggregateRead(t *testing.T, r Recorded) id.Any {
 	return list[0].Meta.AggregateID
 }
 
-// TestDecode_AnOldEventIsGivenItsAggregate reads every type without the field, in its stream's first and third period.
+// TestDecode_AnOldEventIsGivenItsAggregate reads every type without the field, in the first and in the third period of
+// its stream.
 func TestDecode_AnOldEventIsGivenItsAggregate(t *testing.T) {
 	t.Parallel()
 	periods := 0

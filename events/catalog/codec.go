@@ -16,28 +16,29 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// forgottenCode is what Keys fail with for a destroyed subject.
+// forgottenCode is the failure code of Keys for a subject whose key was destroyed.
 const forgottenCode = "subject_forgotten"
 
-// ipPath is what a sealed address is bound to, beside the event's id. No payload field has this name: it holds a space.
+// ipPath binds a sealed address to its place, together with the event's id. It has a space, so that no payload field
+// has the same name.
 const ipPath = "metadata ip"
 
-// Codec writes events as JSON with sealed personal fields, and reads them back. Safe for concurrent use.
+// Codec writes events as JSON with sealed personal fields, and reads them again. It is safe for concurrent use.
 type Codec struct {
 	keys Keys
 	reg  *registry
 }
 
-// New makes the codec of the product's event types.
+// New makes the codec for all event types of the product.
 func New(keys Keys) *Codec { return &Codec{keys: keys, reg: standard} }
 
-// Draft is an event to be written. Meta.EventID must be set.
+// Draft is an event to write. Meta.EventID must be set.
 type Draft struct {
 	Event events.Event
 	Meta  events.Metadata
 }
 
-// Encoded is an event as the log takes it.
+// Encoded is an event in the form that the log stores.
 type Encoded struct {
 	ID       id.Event
 	Type     string
@@ -45,7 +46,7 @@ type Encoded struct {
 	Metadata []byte // JSON
 }
 
-// Recorded is an event as the log gives it.
+// Recorded is an event in the form that the log returns, with its place.
 type Recorded struct {
 	Encoded
 	Stream   string
@@ -53,7 +54,7 @@ type Recorded struct {
 	Position uint64
 }
 
-// UndecodableError is a poison event: it stands in the log and cannot be read. Whoever meets it stops.
+// UndecodableError reports an event in the log that cannot be read. A reader that meets one must stop.
 type UndecodableError struct {
 	Stream   string
 	Revision uint64
@@ -62,17 +63,17 @@ type UndecodableError struct {
 	Cause    error
 }
 
-// Error names the place of the event.
+// Error names the event's place and the cause.
 func (e *UndecodableError) Error() string {
 	return fmt.Sprintf("undecodable event %s at %s revision %d position %d: %v", e.Type, e.Stream, e.Revision,
 		e.Position, e.Cause)
 }
 
-// Unwrap gives the cause.
+// Unwrap is the reason why the event cannot be read.
 func (e *UndecodableError) Unwrap() error { return e.Cause }
 
-// StoredTypes lists the names under which events of the given types may stand in the log, old versions included. nil
-// stays nil.
+// StoredTypes lists the names under which the log may have events of the given types, old versions included. nil stays
+// nil, which means all types.
 func (c *Codec) StoredTypes(types []string) []string {
 	if types == nil {
 		return nil
@@ -80,7 +81,7 @@ func (c *Codec) StoredTypes(types []string) []string {
 	return c.reg.stored(types)
 }
 
-// Encode seals and writes events. It asks for the keys of all subjects at once.
+// Encode seals and writes events. It makes one look-up for the keys of all subjects.
 func (c *Codec) Encode(ctx context.Context, drafts []Draft) ([]Encoded, error) {
 	keys, err := c.keysToSeal(ctx, drafts)
 	if err != nil {
@@ -95,8 +96,8 @@ func (c *Codec) Encode(ctx context.Context, drafts []Draft) ([]Encoded, error) {
 	return out, nil
 }
 
-// keysToSeal gets or makes the keys of all subjects. Of a forgotten actor no address is kept; a forgotten subject of an
-// event is an error.
+// keysToSeal returns the keys of all subjects and makes missing ones. The address of a forgotten actor is dropped; a
+// forgotten subject of an event is an error.
 func (c *Codec) keysToSeal(ctx context.Context, drafts []Draft) (map[uuid.UUID]Key, error) {
 	subjects, actors := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for _, d := range drafts {
@@ -128,7 +129,7 @@ func (c *Codec) keysToSeal(ctx context.Context, drafts []Draft) (map[uuid.UUID]K
 	return merged, nil
 }
 
-// encode writes one event.
+// encode writes one event. It seals a copy, so that the caller's event stays as it is.
 func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 	name := d.Event.EventType()
 	if c.reg.types[name] != reflect.TypeOf(d.Event) {
@@ -165,7 +166,7 @@ func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 	return Encoded{ID: meta.EventID, Type: name, Data: data, Metadata: metadata}, nil
 }
 
-// seal seals one text for its event and place. An erased text is written as an empty one.
+// seal seals one text for its event and its place. An erased text is written as an empty one.
 func seal(key Key, event id.Event, path string, t personal.Text) (personal.Text, error) {
 	if key == nil && t.Reveal() != "" {
 		return personal.Text{}, fmt.Errorf("no key of the subject")
@@ -173,11 +174,11 @@ func seal(key Key, event id.Event, path string, t personal.Text) (personal.Text,
 	return t.Seal(func(plain []byte) ([]byte, error) { return key.Seal(plain, associated(event, path)), nil })
 }
 
-// associated is what a sealed text is bound to.
+// associated is the additional data of a seal: a sealed text opens only in its event and at its place.
 func associated(event id.Event, path string) []byte { return append(event[:], path...) }
 
-// Decode reads events of one page, with one look-up of keys. On an event that cannot be read it gives those before it
-// and an UndecodableError; any other error is about the keys, and nothing is given.
+// Decode reads the events of one page with one look-up of keys. When an event cannot be read, it returns the events
+// before it and an UndecodableError. Any other error is about the keys and comes without events.
 func (c *Codec) Decode(ctx context.Context, page []Recorded) ([]events.Envelope, error) {
 	parsed := make([]draft, 0, len(page))
 	var poison error
@@ -204,21 +205,22 @@ func (c *Codec) Decode(ctx context.Context, page []Recorded) ([]events.Envelope,
 	return out, poison
 }
 
-// undecodable names the place of a poison event.
+// undecodable adds the place of the event to the reason.
 func undecodable(r Recorded, cause error) error {
 	return &UndecodableError{Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: r.Type, Cause: cause}
 }
 
-// draft is an event whose personal fields are not opened yet.
+// draft is an event whose personal fields are still sealed.
 type draft struct {
 	envelope events.Envelope
-	payload  reflect.Value     // settable
-	subject  uuid.UUID         // of the payload's personal fields
-	person   bool              // it has some
-	written  map[string]string // sealed form to the place it was written at; nil = where it stands
+	payload  reflect.Value // settable
+	subject  uuid.UUID     // of the payload's personal fields
+	person   bool          // true: it has personal fields
+	// place at which each sealed form was written; nil when the version is present and places have not moved
+	written map[string]string
 }
 
-// parse reads the JSON of an event in its present version.
+// parse reads the JSON of an event and converts it to the present version. It opens no seals.
 func (c *Codec) parse(r Recorded) (draft, error) {
 	name, data, err := c.reg.upcast(r.Type, r.Data)
 	if err != nil {
@@ -247,7 +249,7 @@ func (c *Codec) parse(r Recorded) (draft, error) {
 	return d, nil
 }
 
-// keysToOpen looks up the keys of all subjects of a page.
+// keysToOpen looks up the keys of all subjects of a page. Destroyed keys are missing from the result.
 func (c *Codec) keysToOpen(ctx context.Context, page []draft) (map[uuid.UUID]Key, error) {
 	wanted := map[uuid.UUID]bool{}
 	for _, d := range page {
@@ -264,7 +266,7 @@ func (c *Codec) keysToOpen(ctx context.Context, page []draft) (map[uuid.UUID]Key
 	return c.keys.Keys(ctx, slices.Collect(maps.Keys(wanted)))
 }
 
-// open opens the personal fields; those whose key is gone read as erased.
+// open opens the personal fields. Fields whose key was destroyed read as erased.
 func (d draft) open(keys map[uuid.UUID]Key) (events.Envelope, error) {
 	e := d.envelope
 	if d.person {
@@ -287,7 +289,7 @@ func (d draft) open(keys map[uuid.UUID]Key) (events.Envelope, error) {
 	return e, nil
 }
 
-// sealedKey is the sealed form of a text as sealedPaths notes it.
+// sealedKey is the sealed form of a text, as sealedPaths lists it; "" for a text that is not sealed.
 func sealedKey(t personal.Text) string {
 	body, err := json.Marshal(t)
 	if err != nil {
@@ -300,7 +302,7 @@ func sealedKey(t personal.Text) string {
 	return form[sealedField]
 }
 
-// unseal opens one text.
+// unseal opens one text; without a key it becomes an erased text.
 func unseal(key Key, event id.Event, path string, t personal.Text) (personal.Text, error) {
 	if key == nil {
 		return t.Open(nil)

@@ -17,18 +17,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// contact is a nested part of the made-up event below.
+// contact is a nested part of the test's event.
 type contact struct {
 	Phone personal.Text `json:"phone"`
 	Label string        `json:"label"`
 }
 
-// described is raised into the event that embeds it.
+// described is embedded without an exported name, which the codec refuses.
 type described struct {
 	Note personal.Text `json:"note"`
 }
 
-// moved is a made-up event with personal text in every place that the codec knows.
+// moved is an event for tests, with personal text in every kind of place.
 type moved struct {
 	described
 	Described
@@ -39,7 +39,7 @@ type moved struct {
 	Absent   *contact         `json:"absent"`
 }
 
-// Described is embedded with its exported name.
+// Described is embedded with an exported name; JSON lifts its field into the event.
 type Described struct {
 	Remark personal.Text `json:"remark"`
 }
@@ -47,7 +47,7 @@ type Described struct {
 func (moved) EventType() string            { return "test.Moved.v2" }
 func (e moved) PersonalSubject() uuid.UUID { return e.Who }
 
-// tidy is moved without the unexported part, which the codec refuses.
+// tidy is moved without the unexported part.
 type tidy struct {
 	Described
 	Who      uuid.UUID        `json:"who"`
@@ -60,7 +60,7 @@ type tidy struct {
 func (tidy) EventType() string            { return "test.Moved.v2" }
 func (e tidy) PersonalSubject() uuid.UUID { return e.Who }
 
-// testCodec knows one made-up event and how it was before.
+// testCodec has one event type and the upcaster of its version 1.
 func testCodec(t *testing.T, keys Keys) *Codec {
 	t.Helper()
 	reg, err := newRegistry([]events.Event{tidy{}}, []Upcaster{
@@ -72,7 +72,7 @@ func testCodec(t *testing.T, keys Keys) *Codec {
 	return &Codec{keys: keys, reg: reg}
 }
 
-// moveNumber puts the number of version 1 into the contacts of version 2.
+// moveNumber moves the number of version 1 into the contacts of version 2.
 func moveNumber(old json.RawMessage) (json.RawMessage, error) {
 	var v1 struct {
 		Who    uuid.UUID       `json:"who"`
@@ -86,7 +86,7 @@ func moveNumber(old json.RawMessage) (json.RawMessage, error) {
 	})
 }
 
-// sample is a made-up event about a subject.
+// sample is an event with two contacts about a subject.
 func sample(who uuid.UUID) Draft {
 	e := tidy{
 		Who: who, Contacts: []contact{{personal.Of("+254700000001"), "a"}, {personal.Of("+254700000002"), "b"}},
@@ -100,12 +100,12 @@ func sample(who uuid.UUID) Draft {
 	}
 }
 
-// recorded is an encoded event at a place.
+// recorded adds a place in the log to an encoded event.
 func recorded(e Encoded) Recorded {
 	return Recorded{Encoded: e, Stream: "test-1", Revision: 4, Position: 99}
 }
 
-// mustEncode encodes one event.
+// mustEncode encodes one event and ends the test at a failure.
 func mustEncode(t *testing.T, c *Codec, d Draft) Encoded {
 	t.Helper()
 	out, err := c.Encode(t.Context(), []Draft{d})
@@ -271,17 +271,17 @@ func TestCodec_OutOfReachKeysAreNoPoison(t *testing.T) {
 // noKeys is a vault that cannot be reached.
 type noKeys struct{}
 
-// Keys implements Keys.
+// Keys always fails.
 func (noKeys) Keys(context.Context, []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return nil, errors.New("no connection")
 }
 
-// EnsureKeys implements Keys.
+// EnsureKeys always fails.
 func (noKeys) EnsureKeys(context.Context, []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return nil, errors.New("no connection")
 }
 
-// wrong are event types that a registry must refuse.
+// Event types that a registry must refuse.
 type (
 	wrongName  struct{}
 	wrongPlace struct {

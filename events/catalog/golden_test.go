@@ -30,18 +30,19 @@ import (
 // goldenDir has one file for each event type and version.
 const goldenDir = "../testdata"
 
-// writeMissing makes files for types without one. A file that exists is never changed: facts of that form are recorded.
+// writeMissing creates files for types without one. An existing file never changes, because recorded events have this
+// form.
 var writeMissing = flag.Bool("update", false, "write testdata for event types that have none")
 
-// golden is one file: an event as the log has it.
+// golden is one file: an event in the form that the log stores.
 type golden struct {
 	Type     string          `json:"type"`
 	Data     json.RawMessage `json:"data"`
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// TestGolden_EveryTypeReadsWhatWasRecorded decodes the file of each type, strictly: a field that is recorded and no
-// longer read would be a fact lost.
+// TestGolden_EveryTypeReadsWhatWasRecorded decodes the file of each type strictly: a recorded field that is no longer
+// read would lose a fact.
 func TestGolden_EveryTypeReadsWhatWasRecorded(t *testing.T) {
 	t.Parallel()
 	for _, name := range goldenNames(t) {
@@ -59,7 +60,7 @@ func TestGolden_EveryTypeReadsWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// goldenNames lists the present types and the old versions that have a file.
+// goldenNames lists the present types, and the old versions that have a file.
 func goldenNames(t *testing.T) []string {
 	t.Helper()
 	files, err := os.ReadDir(goldenDir)
@@ -74,7 +75,7 @@ func goldenNames(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-// checkGolden decodes one file and compares the event written again with the file.
+// checkGolden decodes one file, writes the event again and compares it with the file.
 func checkGolden(t *testing.T, body []byte) {
 	t.Helper()
 	var g golden
@@ -91,7 +92,7 @@ func checkGolden(t *testing.T, body []byte) {
 	}
 	checkOpened(t, list[0])
 	if standard.types[g.Type] == nil {
-		return // an old version: its upcaster decides what becomes of the fields
+		return // an old version, whose upcaster may drop fields
 	}
 	strict := json.NewDecoder(bytes.NewReader(g.Data))
 	strict.DisallowUnknownFields()
@@ -106,7 +107,7 @@ func checkGolden(t *testing.T, body []byte) {
 	checkContains(t, "", decodeTree(t, g.Metadata), decodeTree(t, again[0].Metadata))
 }
 
-// checkOpened wants every personal field revealed.
+// checkOpened wants every personal field to be readable.
 func checkOpened(t *testing.T, e events.Envelope) {
 	t.Helper()
 	v := reflect.New(reflect.TypeOf(e.Event)).Elem()
@@ -125,7 +126,7 @@ func checkOpened(t *testing.T, e events.Envelope) {
 	}
 }
 
-// checkContains wants everything of the recorded tree in the tree written today, which may have more.
+// checkContains wants every recorded field in the tree that is written today; today's tree may have more.
 func checkContains(t *testing.T, path string, recorded, today any) {
 	t.Helper()
 	was, ok := recorded.(map[string]any)
@@ -145,7 +146,7 @@ func checkContains(t *testing.T, path string, recorded, today any) {
 	}
 }
 
-// decodeTree reads any JSON.
+// decodeTree parses any JSON.
 func decodeTree(t *testing.T, body []byte) any {
 	t.Helper()
 	var tree any
@@ -155,7 +156,7 @@ func decodeTree(t *testing.T, body []byte) any {
 	return tree
 }
 
-// recordSample writes the file of a type: an event with every field filled.
+// recordSample writes the file of a type, from an event with every field filled.
 func recordSample(t *testing.T, path, name string) []byte {
 	t.Helper()
 	v := reflect.New(standard.types[name]).Elem()
@@ -178,10 +179,10 @@ func recordSample(t *testing.T, path, name string) []byte {
 	return body
 }
 
-// sampleID is the event id in the file of a type.
+// sampleID is the id of the event in a type's file; it follows from the name.
 func sampleID(name string) id.Event { return id.Derive[id.Event]("sample", name) }
 
-// fillSample gives every field a value that its path tells.
+// fillSample gives every field a value that follows from its path.
 func fillSample(v reflect.Value, path string) {
 	switch p := v.Addr().Interface().(type) {
 	case *personal.Text:
@@ -235,10 +236,10 @@ func fillSample(v reflect.Value, path string) {
 	}
 }
 
-// goldenKeys has a key for everybody, always the same, that seals the same text the same way.
+// goldenKeys has the same key for every subject. It seals the same text in the same way.
 type goldenKeys struct{}
 
-// Keys implements Keys.
+// Keys returns a key for every subject.
 func (goldenKeys) Keys(_ context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	out := make(map[uuid.UUID]Key)
 	for _, s := range subjects {
@@ -247,21 +248,21 @@ func (goldenKeys) Keys(_ context.Context, subjects []uuid.UUID) (map[uuid.UUID]K
 	return out, nil
 }
 
-// EnsureKeys implements Keys.
+// EnsureKeys returns the same keys as Keys.
 func (k goldenKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return k.Keys(ctx, subjects)
 }
 
-// goldenKey writes subject, place and text in the open: files are to be read by people. It is no encryption.
+// goldenKey writes subject, place and text openly, so that people can read the files. It does not encrypt.
 type goldenKey string
 
-// Seal implements Key.
+// Seal puts the key and the place before the text.
 func (k goldenKey) Seal(plain, associated []byte) []byte {
 	head := []byte(string(k) + string(associated))
 	return append(append(binary.BigEndian.AppendUint16(nil, uint16(len(head))), head...), plain...)
 }
 
-// Open implements Key.
+// Open removes key and place, and refuses a text with others.
 func (k goldenKey) Open(sealed, associated []byte) ([]byte, error) {
 	if want := k.Seal(nil, associated); !strings.HasPrefix(string(sealed), string(want)) {
 		return nil, errTampered

@@ -13,44 +13,45 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Key seals and opens the personal fields of one subject. associated says where the text belongs.
+// Key seals and opens the personal fields of one subject. associated is data that binds a text to its event and place:
+// a text that is moved does not open.
 type Key interface {
 	Seal(plain, associated []byte) []byte
 	Open(sealed, associated []byte) ([]byte, error)
 }
 
-// Keys holds the subjects' keys. Safe for concurrent use.
+// Keys has the keys of all subjects. It is safe for concurrent use.
 type Keys interface {
-	// Keys gives the keys of those subjects that have one: the others were forgotten.
+	// Keys returns the keys of those subjects that have one; the others were never made or were destroyed.
 	Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error)
-	// EnsureKeys gives a key for every subject, making missing ones. It fails with code subject_forgotten when one of
-	// them was destroyed.
+	// EnsureKeys returns a key for every subject and makes missing ones. It fails with code subject_forgotten when the
+	// key of one of them was destroyed.
 	EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error)
 }
 
-// KeySource is a store of keys with a key type of its own.
+// KeySource is a store of keys whose keys have their own type.
 type KeySource[K Key] interface {
 	Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]K, error)
 	EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]K, error)
 }
 
-// From makes Keys of a store with a key type of its own, such as the vault's.
+// From makes Keys of a store whose keys have their own type, such as the vault.
 func From[K Key](source KeySource[K]) Keys { return adapter[K]{source} }
 
-// adapter gives a store's keys as Keys.
+// adapter is the result of From; it only converts types.
 type adapter[K Key] struct{ source KeySource[K] }
 
-// Keys implements Keys.
+// Keys implements Keys with the store's keys.
 func (a adapter[K]) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return widen(a.source.Keys(ctx, subjects))
 }
 
-// EnsureKeys implements Keys.
+// EnsureKeys implements Keys with the store's keys.
 func (a adapter[K]) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	return widen(a.source.EnsureKeys(ctx, subjects))
 }
 
-// widen turns a map of one kind of key into one of any.
+// widen converts a map of one type of key to a map of Key; an error passes through.
 func widen[K Key](own map[uuid.UUID]K, err error) (map[uuid.UUID]Key, error) {
 	if err != nil {
 		return nil, err
@@ -62,14 +63,15 @@ func widen[K Key](own map[uuid.UUID]K, err error) (map[uuid.UUID]Key, error) {
 	return out, nil
 }
 
-// MemoryKeys keeps keys in memory, for tests: they are gone with it, and so is what they sealed.
+// MemoryKeys keeps keys in memory, for tests. When it is gone, everything that it sealed is erased. It is safe for
+// concurrent use.
 type MemoryKeys struct {
 	mu        sync.Mutex
 	keys      map[uuid.UUID]Key
 	destroyed map[uuid.UUID]bool
 }
 
-// NewMemoryKeys makes an empty store.
+// NewMemoryKeys makes a store without keys; EnsureKeys adds them.
 func NewMemoryKeys() *MemoryKeys {
 	return &MemoryKeys{keys: make(map[uuid.UUID]Key), destroyed: make(map[uuid.UUID]bool)}
 }
@@ -94,7 +96,7 @@ func (m *MemoryKeys) EnsureKeys(_ context.Context, subjects []uuid.UUID) (map[uu
 	out := make(map[uuid.UUID]Key, len(subjects))
 	for _, s := range subjects {
 		if m.destroyed[s] {
-			return nil, failure.NewConflict(forgottenCode, "this person was erased")
+			return nil, failure.NewConflict(forgottenCode, "This person was erased.")
 		}
 		if m.keys[s] == nil {
 			raw := make([]byte, 32)
@@ -110,7 +112,7 @@ func (m *MemoryKeys) EnsureKeys(_ context.Context, subjects []uuid.UUID) (map[uu
 	return out, nil
 }
 
-// Destroy forgets a subject: no key of it is ever made again.
+// Destroy destroys the key of a subject; EnsureKeys then refuses the subject for ever.
 func (m *MemoryKeys) Destroy(subject uuid.UUID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,10 +120,10 @@ func (m *MemoryKeys) Destroy(subject uuid.UUID) {
 	delete(m.keys, subject)
 }
 
-// memoryKey is AES-256-GCM with a random nonce in front of each sealed text.
+// memoryKey is AES-256-GCM; each sealed text begins with its random nonce.
 type memoryKey struct{ aead cipher.AEAD }
 
-// newMemoryKey makes a key of 32 bytes.
+// newMemoryKey makes a key of 32 bytes; it fails for any other length.
 func newMemoryKey(raw []byte) (Key, error) {
 	block, err := aes.NewCipher(raw)
 	if err != nil {
@@ -134,7 +136,7 @@ func newMemoryKey(raw []byte) (Key, error) {
 	return memoryKey{aead}, nil
 }
 
-// errTampered is a sealed text that was changed, or stands where it was not written.
+// errTampered reports a sealed text that was changed, or that was moved to another event or place.
 var errTampered = errors.New("sealed text is damaged or belongs elsewhere")
 
 // Seal implements Key.

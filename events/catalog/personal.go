@@ -13,17 +13,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// Types that holdsText looks for: the one that marks a field as personal, and those that write themselves.
+// Types that holdsText distinguishes: the type of personal text, and interfaces of types that write their own JSON.
 var (
 	textType = reflect.TypeFor[personal.Text]()
 	jsonForm = reflect.TypeFor[json.Marshaler]()
 	textForm = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// sealedField is the one member of a sealed text in JSON.
+// sealedField is the only member of a sealed text in JSON.
 const sealedField = "$sealed"
 
-// checkPersonal refuses an event type whose personal fields the codec could not seal.
+// checkPersonal refuses an event type with personal fields that the codec could not seal.
 func checkPersonal(t reflect.Type, e events.Event) error {
 	has, err := holdsText(t, nil)
 	if err != nil || !has {
@@ -35,7 +35,8 @@ func checkPersonal(t reflect.Type, e events.Event) error {
 	return nil
 }
 
-// holdsText tells whether values of a type may hold personal text where the codec finds it. seen stops at recursion.
+// holdsText reports whether values of a type can have personal text at a place that the codec reaches; it fails for a
+// place that the codec cannot reach. seen ends the recursion.
 func holdsText(t reflect.Type, seen []reflect.Type) (bool, error) {
 	for _, s := range seen {
 		if s == t {
@@ -44,7 +45,7 @@ func holdsText(t reflect.Type, seen []reflect.Type) (bool, error) {
 	}
 	seen = append(seen, t)
 	if t != textType && (t.Implements(jsonForm) || t.Implements(textForm)) {
-		return false, nil // writes itself, as one value
+		return false, nil // writes its own JSON, which the codec does not look into
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -77,11 +78,11 @@ func holdsText(t reflect.Type, seen []reflect.Type) (bool, error) {
 	return false, nil
 }
 
-// visitor changes one personal text; path names the field as JSON does: "details.phones[0]".
+// visitor replaces one personal text. path is the field's path in JSON, such as "details.phones[0]".
 type visitor func(path string, text personal.Text) (personal.Text, error)
 
-// visit applies f to every personal text below v, which must be settable. What lies behind slices and pointers is
-// copied before it is changed.
+// visit applies f to every personal text below v, which must be settable. It copies slices and pointers before it
+// changes them, so that the caller's event stays as it is.
 func visit(v reflect.Value, path string, f visitor) error {
 	if has, _ := holdsText(v.Type(), nil); !has {
 		return nil
@@ -116,7 +117,7 @@ func visit(v reflect.Value, path string, f visitor) error {
 	return nil
 }
 
-// visitAll visits the elements of a slice or array.
+// visitAll visits the elements of a slice or array; their index is part of the path.
 func visitAll(v reflect.Value, path string, f visitor) error {
 	for i := range v.Len() {
 		if err := visit(v.Index(i), path+"["+strconv.Itoa(i)+"]", f); err != nil {
@@ -126,7 +127,7 @@ func visitAll(v reflect.Value, path string, f visitor) error {
 	return nil
 }
 
-// visitFields visits the fields of a struct.
+// visitFields visits the exported fields of a struct.
 func visitFields(v reflect.Value, path string, f visitor) error {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
@@ -144,7 +145,7 @@ func visitFields(v reflect.Value, path string, f visitor) error {
 	return nil
 }
 
-// jsonName is the field's name in JSON, "" for an embedded struct whose fields are raised.
+// jsonName is the field's name in JSON; "" for an embedded struct, whose fields JSON lifts into the outer object.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" && !f.Anonymous {
@@ -153,7 +154,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// join adds a name to a path.
+// join adds a name to a path; the first name has no dot before it.
 func join(path, name string) string {
 	if path == "" {
 		return name
@@ -161,8 +162,8 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// sealedPaths finds where the sealed texts of a stored payload stand. An upcaster may move them; what they are bound to
-// is the place they were written at.
+// sealedPaths maps each sealed text of a stored payload to its place. An upcaster may move a text, but the seal is
+// bound to the place where it was written.
 func sealedPaths(data json.RawMessage) (map[string]string, error) {
 	var tree any
 	if err := json.Unmarshal(data, &tree); err != nil {
@@ -173,7 +174,7 @@ func sealedPaths(data json.RawMessage) (map[string]string, error) {
 	return found, nil
 }
 
-// collectSealed notes path by sealed form.
+// collectSealed walks the JSON tree and adds each sealed form with its path to found.
 func collectSealed(node any, path string, found map[string]string) {
 	switch node := node.(type) {
 	case []any:

@@ -1,5 +1,6 @@
-// Package catalog is how events are written to the log and read back: the registry of all event types with their stable
-// names and versions, the upcasters of old versions, and the codec that seals personal fields with their subject's key.
+// Package catalog writes events to the log and reads them again: it has the registry of all event types with their
+// stable names and versions, the upcasters of old versions, and the codec that seals personal fields with the key of
+// their subject.
 package catalog
 
 import (
@@ -16,28 +17,29 @@ import (
 // nameForm is the stable name of an event type: area, business word, version.
 var nameForm = regexp.MustCompile(`^[a-z]+\.[A-Z][A-Za-z0-9]*\.v[1-9][0-9]*$`)
 
-// Upcaster turns the stored form of one old version into that of the next. Sealed personal fields may be moved, never
-// changed: they are tokens of the form {"$sealed": "..."}.
+// Upcaster converts the stored form of one old version to the next version. It may move sealed personal fields but must
+// not change them: they are tokens of the form {"$sealed": "..."}.
 type Upcaster struct {
 	From string // "billing.InvoiceIssued.v1"
 	To   string // "billing.InvoiceIssued.v2"
 	Up   func(json.RawMessage) (json.RawMessage, error)
 }
 
-// registry knows the present types by name and the way to them from old names. Immutable.
+// registry has the present types by name, and the upcasters from old names. It is immutable.
 type registry struct {
 	types   map[string]reflect.Type
-	names   []string // sorted
+	names   []string // sorted, present names only
 	upcasts map[string]Upcaster
 }
 
-// standard is the registry of the product.
+// standard is the registry of the product; its list is checked when the program starts.
 var standard = mustRegistry(all(), upcasters)
 
 // Types lists the names of all present event types, sorted.
 func Types() []string { return slices.Clone(standard.names) }
 
-// newRegistry checks names, personal fields and that every upcaster leads to a present type.
+// newRegistry checks the names, the personal fields, and that every upcaster leads to a present type. It reports all
+// faults together.
 func newRegistry(list []events.Event, ups []Upcaster) (*registry, error) {
 	r := &registry{types: make(map[string]reflect.Type), upcasts: make(map[string]Upcaster)}
 	var faults []error
@@ -72,7 +74,7 @@ func newRegistry(list []events.Event, ups []Upcaster) (*registry, error) {
 	return r, errors.Join(faults...)
 }
 
-// mustRegistry is newRegistry for the product's own list, which a test covers.
+// mustRegistry panics when a list is wrong. It is used for the product's own list only, which a test checks.
 func mustRegistry(list []events.Event, ups []Upcaster) *registry {
 	r, err := newRegistry(list, ups)
 	if err != nil {
@@ -81,10 +83,10 @@ func mustRegistry(list []events.Event, ups []Upcaster) *registry {
 	return r
 }
 
-// ErrUnknownType is an event whose type neither the registry nor an upcaster knows.
+// ErrUnknownType reports an event whose type is neither registered nor upcast.
 var ErrUnknownType = errors.New("unknown event type")
 
-// present is the name that a stored name leads to.
+// present is the present name of a stored name, after all upcasters.
 func (r *registry) present(stored string) (string, error) {
 	name := stored
 	for range len(r.upcasts) + 1 {
@@ -100,7 +102,7 @@ func (r *registry) present(stored string) (string, error) {
 	return "", fmt.Errorf("upcasters of %q go in a circle", stored)
 }
 
-// upcast brings a stored payload to its present version.
+// upcast converts a stored payload to its present version; a present payload is returned unchanged.
 func (r *registry) upcast(stored string, data json.RawMessage) (string, json.RawMessage, error) {
 	name, err := r.present(stored)
 	if err != nil {
@@ -116,8 +118,8 @@ func (r *registry) upcast(stored string, data json.RawMessage) (string, json.Raw
 	return name, data, nil
 }
 
-// stored lists the names under which events of the given present types may stand in the log: themselves and their old
-// versions.
+// stored lists the names under which the log may have events of the given present types: the names themselves and those
+// of old versions.
 func (r *registry) stored(names []string) []string {
 	wanted := make(map[string]bool, len(names))
 	for _, n := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sourceTypes lists the types of package events that have an EventType method.
+// sourceTypes lists the types of package events that have a method EventType.
 func sourceTypes(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "*.go"))

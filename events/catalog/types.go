@@ -2,10 +2,10 @@ package catalog
 
 import "github.com/lastmile-isp/lastmile/events"
 
-// upcasters lead from old versions to the present ones; none yet.
+// upcasters convert old versions to present ones. There is none yet.
 var upcasters []Upcaster
 
-// all lists one value of every event type. A test compares it with the source of package events.
+// all lists one zero value of every event type. A test compares it with the source of package events.
 func all() []events.Event {
 	var list []events.Event
 	for _, area := range [][]events.Event{
@@ -40,7 +40,7 @@ func subscribers() []events.Event {
 	}
 }
 
-// billing lists the events of accounts and numbering series.
+// billing lists the events of accounts and number series.
 func billing() []events.Event {
 	return []events.Event{
 		events.AccountOpened{}, events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{},
@@ -51,7 +51,7 @@ func billing() []events.Event {
 	}
 }
 
-// payments lists the events of gateways, payments and receipts.
+// payments lists the events of gateway settings, prompt attempts and receipts.
 func payments() []events.Event {
 	return []events.Event{
 		events.GatewayConfigured{}, events.GatewayRegistered{}, events.GatewayRegistrationFailed{},
@@ -83,12 +83,12 @@ func network() []events.Event {
 	}
 }
 
-// claims lists the events of claim streams.
+// claims lists the events of unique values, which no aggregate decides: the bus writes them.
 func claims() []events.Event {
 	return []events.Event{events.ClaimTaken{}, events.ClaimReleased{}}
 }
 
-// audit lists the events that serve the audit log alone.
+// audit lists the events that only the audit log uses.
 func audit() []events.Event {
 	return []events.Event{events.RequestRefused{}}
 }

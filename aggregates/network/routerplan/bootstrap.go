@@ -18,48 +18,50 @@ import (
 // BootstrapVersion is the version of the script that Bootstrap writes. Source: docs/rules/network.md#bootstrap-script.
 const BootstrapVersion = 2
 
-// bootstrapComment tags what the script makes outside the firewall. bootstrapGroup is the router's user group.
+// Names that the script gives to what it makes outside the firewall. bootstrapComment is the comment, bootstrapGroup
+// the user group; versionMark stands before the script's version in a comment.
 const (
 	bootstrapComment = "Platform"
 	bootstrapGroup   = "platform-api"
 	versionMark      = "BOOTSTRAP_VERSION="
 )
 
-// BootstrapConfig is what the script of one router says. Secrets and the API user may have any characters but control
-// characters.
+// BootstrapConfig has the values of one router's script. Secrets and the API user may have all characters except
+// control characters.
 type BootstrapConfig struct {
-	Concentrator string // host or address of the SSTP server, as the router reaches it from outside
+	Concentrator string // host name or address of the SSTP server, as routers reach it over the internet
 	SSTPPort     int
 	TunnelUser   string
 	TunnelSecret string
-	RadiusHost   string // the platform's address in the tunnel
+	RadiusHost   string // the platform's address inside the tunnel
 	RadiusSecret string
 	CoAPort      int
 	APIUser      string
 	APIPassword  string
-	APIPort      int    // of the service that the platform dials: www, www-ssl, api or api-ssl
-	AllowReboot  bool   // gives the group the policy reboot, without which a router refuses to be rebooted
-	ReportURL    string // address with the device's token, to which the version is reported; "" = none
+	APIPort      int    // port of the service that the platform calls: www, www-ssl, api or api-ssl
+	AllowReboot  bool   // gives the user group the policy reboot, without which a router refuses the command
+	ReportURL    string // address with the device's token, for the report of the script's version; "" = no report
 }
 
-// Shapes of what is written into the script.
+// Patterns that keep a value safe inside a script or a configuration file without quotes.
 var (
-	plainSecret = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`) // of the platform's own making
+	plainSecret = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`) // secrets that the platform generates
 	plainWord   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 	plainURL    = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_/-]+$`)
 )
 
-// maxQuoted bounds what is quoted in the script, in bytes.
+// maxQuoted is the largest quoted text in the script, in bytes.
 const maxQuoted = 256
 
-// quotable tells whether a text can stand quoted in a script.
+// quotable reports whether a text can be written with quotes into a script: not empty, valid UTF-8, no control
+// characters.
 func quotable(text string) bool {
 	return text != "" && len(text) <= maxQuoted && utf8.ValidString(text) &&
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// quoted writes a text so that a router's script and its terminal take it as it is: whatever is not plain becomes its
-// hex digits, as 6.49 and 7.x read them. A question mark, which asks a terminal for help, is then none.
+// quoted writes a text so that a script and a terminal take it unchanged: every character that is not plain becomes its
+// hex digits, which 6.49 and 7.x both read. So a question mark does not open the terminal's help.
 func quoted(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -75,7 +77,7 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// Validate reports what cannot stand in a script.
+// Validate reports every value that a script cannot hold, one fault for each.
 func (c BootstrapConfig) Validate() error {
 	var f failure.Faults
 	f.Check(plainWord.MatchString(c.Concentrator), "concentrator", "must be a host name or IPv4 address")
@@ -93,12 +95,14 @@ func (c BootstrapConfig) Validate() error {
 	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
 	if c.ReportURL != "" {
 		_, err := url.Parse(c.ReportURL)
-		f.Check(err == nil && plainURL.MatchString(c.ReportURL), "reportUrl", "must be an http address without query")
+		f.Check(err == nil && plainURL.MatchString(c.ReportURL), "reportUrl",
+			"must be an http or https address without a query")
 	}
 	return f.Err()
 }
 
-// serviceOf is the router's service behind an API port. Source: docs/rules/network.md#api-ports.
+// serviceOf is the router's service behind an API port; an unknown port is taken for www. Source:
+// docs/rules/network.md#api-ports.
 func serviceOf(port int) string {
 	switch port {
 	case 443:
@@ -111,19 +115,19 @@ func serviceOf(port int) string {
 	return "www"
 }
 
-// Bootstrap writes the script that an operator pastes into a router or imports from a file. It runs on 6.49 and 7.x,
-// may be run again, and touches nothing that it did not make, but for /ppp aaa, /radius incoming and the one service it
-// restricts.
+// Bootstrap writes the script that an operator pastes into a router's terminal or imports from a file. It runs on 6.49
+// and 7.x and may run again. It changes only what it made itself, and also /ppp aaa, /radius incoming and the one
+// service that it restricts to the tunnel.
 //
-// It is one block, since a local variable lives for one line of a paste otherwise, and has no tabs and no question
-// marks, which a terminal acts upon. What one of the versions does not know is given to :parse at run time, so that it
-// fails alone.
+// The script is one block, because a local variable in a pasted text lives for one line only. It has no tabs and no
+// question marks, because a terminal reacts to them. A command that only one version knows is given to :parse at run
+// time, so that its failure stops nothing else.
 //
-// At the end it reports its version in two ways. The comment of the tunnel interface becomes "Platform
-// BOOTSTRAP_VERSION=2": the platform reads it with the interfaces as soon as the tunnel is up, which needs no policy
-// beyond read (BootstrapOf). And it posts to ReportURL with the version as last part of the path, so that the platform
-// knows at once: /tool fetch runs with the rights of who pastes the script, not of the API user; where device-mode
-// forbids it the comment remains.
+// At the end it reports its version in two ways. It sets the comment of the tunnel interface to "Platform
+// BOOTSTRAP_VERSION=2", which the platform reads with the interfaces as soon as the tunnel is up; that needs only the
+// policy read (BootstrapOf). And it posts to ReportURL, with the version as the last part of the path, so that the
+// platform knows at once: /tool fetch runs with the rights of the person who pastes the script, not of the API user.
+// Where device-mode forbids the fetch, the comment remains.
 func Bootstrap(c BootstrapConfig) (string, error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -144,10 +148,10 @@ func Bootstrap(c BootstrapConfig) (string, error) {
 	return strings.Join(b.lines, "\n") + "\n", nil
 }
 
-// script is lines in the making.
+// script collects the lines of a script.
 type script struct{ lines []string }
 
-// put writes a line.
+// put adds one line. Without args the format is written unchanged, also its percent signs.
 func (s *script) put(format string, args ...any) {
 	line := format
 	if len(args) > 0 {
@@ -156,19 +160,20 @@ func (s *script) put(format string, args ...any) {
 	s.lines = append(s.lines, line)
 }
 
-// ensure writes "add when there is none, else set" for one menu; find selects the script's own row.
+// ensure writes "add the row when there is none, else set it" for one menu; find selects the row that the script made.
+// onlyNew are properties for the add alone.
 func (s *script) ensure(menu, find, values, onlyNew string) {
 	s.put(":if ([:len [%s find where %s]] = 0) do={ %s add %s %s } else={ %s set [find where %s] %s }",
 		menu, find, menu, onlyNew, values, menu, find, values)
 }
 
-// late writes a command that only some versions know, at a place where failing is no harm.
+// late writes a command that only some versions know. A router that does not know it prints a line and continues.
 func (s *script) late(command string) {
 	s.put(`:do { :local cmd [:parse "%s"]; $cmd } on-error={ :put "skipped on this router" }`,
 		strings.ReplaceAll(command, `"`, `\"`))
 }
 
-// tunnel makes the SSTP client with a profile of its own, and waits for it a while.
+// tunnel makes the SSTP client with its own profile, and waits at most 30 seconds until it runs.
 func (s *script) tunnel(c BootstrapConfig) {
 	s.put("# 1. Management tunnel: everything else goes through it.")
 	s.ensure("/ppp profile", `name="`+TunnelInterface+`"`,
@@ -192,7 +197,8 @@ func (s *script) tunnel(c BootstrapConfig) {
 	s.put(`:if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }`)
 }
 
-// radius makes the RADIUS client and turns accounting and incoming requests on.
+// radius makes the RADIUS client, and turns on accounting and incoming requests (disconnect and change of
+// authorization).
 func (s *script) radius(c BootstrapConfig) {
 	s.put("# 2. RADIUS.")
 	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
@@ -203,10 +209,10 @@ func (s *script) radius(c BootstrapConfig) {
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
 }
 
-// deniedPolicies are written out: a group keeps what is not mentioned.
+// deniedPolicies are denied by name, because a group keeps every policy that a set does not mention.
 var deniedPolicies = []string{"ftp", "reboot", "policy", "test", "password", "sniff", "sensitive", "romon"}
 
-// access makes the API user and its group, and restricts the service to the tunnel.
+// access makes the API user and its group, and lets the service answer in the tunnel only.
 func (s *script) access(c BootstrapConfig) {
 	policies := []string{"read", "write", "api"}
 	for _, p := range deniedPolicies {
@@ -234,8 +240,8 @@ func (s *script) access(c BootstrapConfig) {
 	}
 }
 
-// user makes the API user. One of that name that is not in the platform's group is somebody's login, perhaps the only
-// one: it keeps its group and password, which are what the platform was told.
+// user makes the API user. A user of that name outside the platform's group is a login of the operator, perhaps the
+// only one: its group and its password stay, because the operator gave this user to the platform.
 func (s *script) user(c BootstrapConfig) {
 	name, password := "name="+quoted(c.APIUser), "password="+quoted(c.APIPassword)
 	s.put(`:if ([:len [/user find where %s]] = 0) do={ /user add %s group=%s %s disabled=no } else={`, name, name,
@@ -246,13 +252,13 @@ func (s *script) user(c BootstrapConfig) {
 	s.put(`} }`)
 }
 
-// isDefaultPort tells whether a service has a port already.
+// isDefaultPort reports whether the port is the default of its service, which the script need not set.
 func isDefaultPort(port int) bool {
 	return port == 80 || port == 443 || port == 8728 || port == 8729
 }
 
-// firewall makes the platform's rules anew at the head of the table, the last one first; those of a former run go when
-// the new ones stand, so that the tunnel is never shut.
+// firewall makes the platform's rules at the head of the table, from the last to the first. The rules of an earlier run
+// are removed after the new ones stand, so that the tunnel is never blocked.
 func (s *script) firewall(c BootstrapConfig) {
 	s.put("# 4. Firewall: the tunnel rule first. Rules of others are not touched.")
 	s.put(`:local old [/ip firewall filter find where comment~"^%s"]`, FirewallTag)
@@ -265,7 +271,7 @@ func (s *script) firewall(c BootstrapConfig) {
 	s.put(`:foreach rule in=$old do={ /ip firewall filter remove $rule }`)
 }
 
-// words writes a rule's properties in a fixed order.
+// words writes a rule's properties in a fixed order, so that equal rules give equal scripts.
 func words(rule Resource) string {
 	var list []string
 	for _, property := range []string{
@@ -280,7 +286,7 @@ func words(rule Resource) string {
 	return strings.Join(list, " ")
 }
 
-// report leaves the version on the router and tells the platform.
+// report writes the version into the comment of the tunnel interface, and posts it to the platform.
 func (s *script) report(c BootstrapConfig) {
 	s.put("# 5. Report the version.")
 	s.put(`/interface sstp-client set [find where name="%s"] comment="%s %s%d"`, TunnelInterface, bootstrapComment,
@@ -292,7 +298,7 @@ func (s *script) report(c BootstrapConfig) {
 	s.put(`:put "%s%d done"`, versionMark, BootstrapVersion)
 }
 
-// BootstrapOf reads from the menu interface which version of the script a router is on, 0 when it is on none.
+// BootstrapOf reads the version of the script on a router from the menu interface; 0 without the script.
 func BootstrapOf(s Snapshot) int {
 	for _, r := range s[MenuInterface] {
 		_, after, found := strings.Cut(r[propertyComment], versionMark)

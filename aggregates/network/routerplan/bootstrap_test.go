@@ -11,10 +11,10 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 )
 
-// update writes the golden files.
+// update rewrites the golden files: go test -update.
 var update = flag.Bool("update", false, "write golden files")
 
-// bootstrapConfig is the script's input.
+// bootstrapConfig is a complete input; tests change one field of it.
 func bootstrapConfig() routerplan.BootstrapConfig {
 	return routerplan.BootstrapConfig{
 		Concentrator: "vpn.example.net", SSTPPort: 4443, TunnelUser: "nas-1a2b3c4d", TunnelSecret: "tunnelSecret1",
@@ -23,7 +23,7 @@ func bootstrapConfig() routerplan.BootstrapConfig {
 	}
 }
 
-// golden compares a text with its file.
+// golden compares a text with its file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := "testdata/" + name
@@ -51,8 +51,8 @@ func TestBootstrap_IsTheScriptThatWasReviewed(t *testing.T) {
 	checkScript(t, got)
 }
 
-// checkScript wants a text that a terminal of 6.49 and of 7.x takes: one block, brackets and quotes in balance, nothing
-// that the terminal acts upon, no path with slashes.
+// checkScript wants a text that terminals of 6.49 and 7.x accept: one block, balanced brackets and quotes, no character
+// that the terminal reacts to, and no path with slashes.
 func checkScript(t *testing.T, script string) {
 	t.Helper()
 	if strings.ContainsAny(script, "\t?\r") {

@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Service is what a service should be.
+// Service is the desired state of one service.
 type Service struct {
 	ID           id.Service
 	Binding      events.ServiceBinding
@@ -17,8 +17,8 @@ type Service struct {
 	WalledGarden events.WalledGarden
 }
 
-// Resource is one thing that should stand on a router. Values are the properties that the platform decides; all others
-// are the operator's.
+// Resource is one row that a router should have. Values are the properties that the platform decides; the operator
+// decides all others.
 type Resource struct {
 	Path    string
 	Name    string
@@ -29,7 +29,7 @@ type Resource struct {
 // Version is the version of a router's operating system; the zero value is an unknown one.
 type Version struct{ Major, Minor int }
 
-// ParseVersion reads "7.16 (stable)", "6.49.10 (stable)" or "7.23rc1"; what it cannot read is unknown.
+// ParseVersion reads "7.16 (stable)", "6.49.10 (stable)" or "7.23rc1". Any other text gives the zero value.
 func ParseVersion(text string) Version {
 	major, rest, ok := strings.Cut(text, ".")
 	if !ok {
@@ -47,25 +47,26 @@ func ParseVersion(text string) Version {
 	return Version{a, b}
 }
 
-// AtLeast compares versions; an unknown one is older than all.
+// AtLeast compares versions; an unknown version is older than every other.
 func (v Version) AtLeast(major, minor int) bool {
 	return v.Major > major || v.Major == major && v.Minor >= minor
 }
 
-// commentedProfiles is since when a PPP profile is known to have a comment. Source: docs/facts/routeros.md#releases.
+// commentedProfiles reports whether a PPP profile can have a comment, from 7.9 on. Source:
+// docs/facts/routeros.md#releases.
 func (v Version) commentedProfiles() bool { return v.AtLeast(7, 9) }
 
-// hotspotLease is how long a device at a hotspot or a CPE keeps its address.
+// Lease times of DHCP: for devices at a hotspot, and for customer routers in a management network.
 const (
 	hotspotLease    = "1h"
 	managementLease = "1d"
 )
 
-// vlanText is a VLAN id as routers write it.
+// vlanText is a VLAN id as routers write it: decimal.
 func vlanText(vlan int) string { return strconv.Itoa(vlan) }
 
-// Desired is everything that should stand on a router for a service, in the order of creation. It depends on nothing
-// but the service and what the router's version can hold.
+// Desired lists the rows that a router should have for a service, in the order of creation. It depends only on the
+// service and on the version of the router.
 func Desired(s Service, v Version) []Resource {
 	d := desire{service: s, names: names(s.ID), on: s.Binding.ParentInterface}
 	if s.Binding.VlanID != 0 {
@@ -87,15 +88,15 @@ func Desired(s Service, v Version) []Resource {
 	return d.resources
 }
 
-// desire collects the resources of one service.
+// desire collects the resources of one service, in the order of creation.
 type desire struct {
 	service   Service
 	names     resourceNames
-	on        string // the interface that carries it
+	on        string // the interface that carries the service: the parent, or the VLAN on it
 	resources []Resource
 }
 
-// add puts one resource, with the service's comment where the menu has comments.
+// add puts one resource. comment is false for menus whose rows have no comment.
 func (d *desire) add(path string, values map[string]string, comment bool) {
 	if comment {
 		values[propertyComment] = ServiceComment(d.service.ID)
@@ -105,13 +106,14 @@ func (d *desire) add(path string, values map[string]string, comment bool) {
 	})
 }
 
-// pool is the range that customers get addresses from.
+// pool is the range of addresses for customers.
 func (d *desire) pool() {
 	a := d.service.Addressing
 	d.add(MenuPool, map[string]string{propertyName: d.names.pool, "ranges": a.PoolStart + "-" + a.PoolEnd}, true)
 }
 
-// pppoe is a server with a profile of its own. The gateway is the near end of each session: the port needs no address.
+// pppoe makes a server with its own profile. The port needs no address, because the gateway is the router's end of each
+// session.
 func (d *desire) pppoe(v Version) {
 	d.pool()
 	d.add(MenuPPPProfile, map[string]string{
@@ -119,11 +121,11 @@ func (d *desire) pppoe(v Version) {
 	}, v.commentedProfiles())
 	d.add(MenuPPPoEServer, map[string]string{
 		propertyServiceName: d.names.pppoe, propertyInterface: d.on, "default-profile": d.names.pppProfile,
-		"one-session-per-host": "yes", propertyDisabled: "no", // the router's own default is disabled
+		"one-session-per-host": "yes", propertyDisabled: "no", // a router creates servers disabled
 	}, true)
 }
 
-// addresses are gateway, pool and DHCP on the port.
+// addresses makes the gateway, the pool and the DHCP server on the port. lease is a RouterOS duration.
 func (d *desire) addresses(lease string) {
 	a := d.service.Addressing
 	d.add(MenuAddress, map[string]string{propertyAddress: a.Gateway + "/" + bitsOf(a.Subnet), propertyInterface: d.on,
@@ -137,8 +139,8 @@ func (d *desire) addresses(lease string) {
 		true)
 }
 
-// hotspot is a server with a profile of its own, and its walled garden: by domain for plain web pages (http) and for
-// everything else (ip), and by address.
+// hotspot makes a server with its own profile and its walled garden. A domain needs two rows: one for plain web pages
+// (http) and one for all other traffic (ip). Addresses need the ip row only.
 func (d *desire) hotspot() {
 	d.add(MenuHotspotProfile, map[string]string{
 		propertyName: d.names.hotspotProfile, "hotspot-address": d.service.Addressing.Gateway, "use-radius": "yes",
@@ -164,7 +166,7 @@ func (d *desire) hotspot() {
 	}
 }
 
-// bitsOf is the length of a subnet's prefix.
+// bitsOf is the length of a subnet's prefix in decimal, "32" for a text that is no subnet.
 func bitsOf(subnet string) string {
 	p, err := netip.ParsePrefix(subnet)
 	if err != nil {

@@ -13,41 +13,42 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Kinds of difference.
+// Kinds of difference. Events and the API use these texts.
 const (
 	KindMissing = "missing"
-	KindExtra   = "extra"   // of a service, and more than it should have
+	KindExtra   = "extra"   // tagged with a service that should not have it
 	KindChanged = "changed" // there, with other values
-	KindOrphan  = "orphan"  // of a service that does not exist
+	KindOrphan  = "orphan"  // tagged with a service that the device does not have
 )
 
-// Difference is one thing on a router that is not as it should be.
+// Difference is one row of a router that is not as it should be.
 type Difference struct {
-	Path     string
-	Kind     string
-	Name     string
-	Service  id.Service        // zero for an orphan known by its name only, and in the firewall
-	Expected map[string]string // the properties that differ; all of them when missing, none when it should not be there
+	Path    string
+	Kind    string
+	Name    string
+	Service id.Service // zero for an orphan without a readable tag, and in the firewall
+	// the properties that differ; all of them when missing, nil when the row should not exist
+	Expected map[string]string
 	Actual   map[string]string
 
-	row     Row       // as read; nil when missing
-	want    *Resource // nil when it should not be there
-	replace bool      // a set could not take away what is too much
+	row     Row       // as it was read; nil when missing
+	want    *Resource // nil when the row should not exist
+	replace bool      // the row must be removed and added again, because a set cannot remove a property
 }
 
-// Diff is all that differs, in the order of the menus, and the writes that end it.
+// Diff is the list of differences in the order of the menus, and the writes that remove them.
 type Diff struct {
 	Differences []Difference
 	steps       []Step
 }
 
-// InSync tells that nothing differs.
+// InSync reports that there is no difference.
 func (d Diff) InSync() bool { return len(d.Differences) == 0 }
 
-// Plan is the writes that end the difference, in the order in which they must be sent.
+// Plan lists the writes that remove the difference, in the order in which they must be sent.
 func (d Diff) Plan() []Step { return d.steps }
 
-// Of is the part of the difference that one service has. Its Plan is for that part alone.
+// Of is the part of the difference that belongs to one service. Its Plan has the writes of that part only.
 func (d Diff) Of(service id.Service) Diff {
 	var part Diff
 	for _, x := range d.Differences {
@@ -59,7 +60,7 @@ func (d Diff) Of(service id.Service) Diff {
 	return part
 }
 
-// Resources is the difference as events and the API give it. Secret values are masked.
+// Resources is the difference as events and the API show it, with secret values masked.
 func (d Diff) Resources() []events.DriftedResource {
 	out := make([]events.DriftedResource, 0, len(d.Differences))
 	for _, x := range d.Differences {
@@ -70,8 +71,8 @@ func (d Diff) Resources() []events.DriftedResource {
 	return out
 }
 
-// Hash identifies the difference: the same whatever the order of rows, their identifiers, or how a value is written. It
-// is "" when nothing differs.
+// Hash identifies the difference. It does not depend on the order of rows, on their identifiers, or on how a router
+// writes a value. It is "" without a difference.
 func (d Diff) Hash() string {
 	if d.InSync() {
 		return ""
@@ -94,23 +95,23 @@ func (d Diff) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CompareService compares a router with one of its services.
+// CompareService compares a router with one of its services. Rows of other services are ignored.
 func CompareService(s Snapshot, service Service, v Version) Diff {
 	return compare(s, []Service{service}, v, false)
 }
 
-// CompareDevice compares a router with all its services and finds orphans: what is tagged with a service that is not
-// among them.
+// CompareDevice compares a router with all its services. A row that is tagged with any other service is an orphan.
 func CompareDevice(s Snapshot, services []Service, v Version) Diff {
 	return compare(s, services, v, true)
 }
 
-// CompareRemoval finds everything that a service has on a router: all of it is extra.
+// CompareRemoval reports everything that a service has on a router as extra.
 func CompareRemoval(s Snapshot, service id.Service) Diff {
 	return compare(s, []Service{{ID: service}}, Version{}, false)
 }
 
-// compare goes menu by menu. Rows of nobody, and without orphans also those of other services, are not looked at.
+// compare goes through the menus. It ignores rows without a tag of the platform and, when orphans is false, rows of
+// other services.
 func compare(s Snapshot, services []Service, v Version, orphans bool) Diff {
 	known := map[id.Service]resourceNames{}
 	wanted := map[string][]Resource{} // by menu
@@ -142,7 +143,7 @@ func compare(s Snapshot, services []Service, v Version, orphans bool) Diff {
 	return d
 }
 
-// compare pairs what one service should have in a menu with what it has.
+// compare pairs the rows that one service should have in a menu with the rows that it has.
 func (m menu) compare(service id.Service, wanted []Resource, live []Row) []Difference {
 	var found []Difference
 	pairs, rest := m.pair(wanted, live)
@@ -166,11 +167,11 @@ func (m menu) compare(service id.Service, wanted []Resource, live []Row) []Diffe
 	return found
 }
 
-// pair finds the row of each resource: the same name or key and, of several, the one that differs least; where a
-// service has only one, whatever row is left of it.
+// pair finds the row of each resource: a row with the same name or key, and among several the one with the fewest
+// differences. Where a service has only one resource in the menu, any row of the service fits.
 func (m menu) pair(wanted []Resource, live []Row) (pairs []Row, rest []Row) {
 	rest = slices.Clone(live)
-	// whatever order the router gives
+	// The result must not depend on the order in which the router lists its rows.
 	slices.SortStableFunc(rest, func(a, b Row) int { return cmp.Compare(content(a), content(b)) })
 	pairs = make([]Row, len(wanted))
 	take := func(i int, fits func(Row) bool) {
@@ -211,7 +212,7 @@ func (m menu) pair(wanted []Resource, live []Row) (pairs []Row, rest []Row) {
 	return pairs, rest
 }
 
-// changed compares one row with what it should be.
+// changed compares one row with its resource; false when they agree.
 func (m menu) changed(want Resource, row Row) (Difference, bool) {
 	x := Difference{
 		Path: m.path, Kind: KindChanged, Name: want.Name, Service: want.Service, Expected: map[string]string{},
@@ -230,19 +231,19 @@ func (m menu) changed(want Resource, row Row) (Difference, bool) {
 	return x, len(x.Expected) > 0
 }
 
-// surplus is a row that should not be there.
+// surplus is the difference of a row that should not exist.
 func surplus(m menu, kind string, service id.Service, row Row) Difference {
 	return Difference{Path: m.path, Kind: kind, Name: m.nameOf(row), Service: service, Actual: plain(row), row: row}
 }
 
-// volatile are properties that say how a resource is doing, not what it is.
+// volatile lists properties that show the state of a resource; they are no part of its configuration.
 var volatile = []string{
 	propertyID, ".nextid", ".about", propertyDynamic, "invalid", "inactive", "running", "slave", "hits", "bytes",
 	"packets", "total", "used", "available", "actual-interface", "network", "l2mtu", "mac-address", "proxy-status",
 	"HTTPS", "debug-info", "status", "role", "hw-offload",
 }
 
-// plain is a row as it was configured.
+// plain is the configuration of a row: no volatile and no empty properties.
 func plain(row Row) map[string]string {
 	values := map[string]string{}
 	for property, value := range row {
@@ -253,7 +254,7 @@ func plain(row Row) map[string]string {
 	return values
 }
 
-// content is a row as text that is the same for rows that mean the same.
+// content is a row as text. Rows with the same meaning give the same text.
 func content(row Row) string {
 	values, text := plain(row), ""
 	for _, property := range slices.Sorted(maps.Keys(values)) {
@@ -262,17 +263,18 @@ func content(row Row) string {
 	return text
 }
 
-// secretProperties are never shown.
+// secretProperties are masked in everything that is stored or shown.
 var secretProperties = []string{"password", "secret", "passphrase", "private-key"}
 
-// Bounds of what is told of one resource, in bytes: it stands in events, which have a largest size, and a router may
-// hold anything.
+// Limits of what is shown of one resource, in bytes. It is stored in events, which have a maximum size, while a router
+// can hold values of any size.
 const (
 	maxToldValue    = 500
 	maxToldResource = 4000
 )
 
-// masked is what is told of a resource: without secret values, and no more than an event can hold.
+// masked replaces secret values and cuts long ones. Properties after the limit, in the order of their names, are left
+// out.
 func masked(values map[string]string) map[string]string {
 	if values == nil {
 		return nil
@@ -294,5 +296,5 @@ func masked(values map[string]string) map[string]string {
 	return out
 }
 
-// byRank sorts differences by the order of creation; equal ones stay in their order.
+// byRank orders differences as their menus are created; it is used with a stable sort.
 func byRank(a, b Difference) int { return cmp.Compare(rankOf(a.Path), rankOf(b.Path)) }

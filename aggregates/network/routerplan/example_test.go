@@ -17,8 +17,8 @@ var uplink = routerplan.Service{
 	},
 }
 
-// found is what stands on the router: the VLAN is right, the pool is too small, profile and server are missing. A
-// hotspot's profile is left from a time when the service was another one. The last pool is the operator's own.
+// found is the router as it was read: the VLAN is right, the pool is too small, profile and server are missing. The
+// hotspot profile remains from a time when the service had another type. The last pool belongs to the operator.
 func found() routerplan.Snapshot {
 	tag := routerplan.ServiceComment(uplink.ID)
 	return routerplan.Snapshot{
@@ -48,7 +48,7 @@ func Example() {
 		fmt.Println(" ", d.Kind, d.Path, d.Name)
 	}
 
-	// The plan takes away first, then changes and creates.
+	// The plan first removes, then changes and creates.
 	fmt.Println("steps:")
 	for _, s := range diff.Plan() {
 		fmt.Println(" ", s.Operation, s.Path, s.Name)
@@ -56,7 +56,7 @@ func Example() {
 	pool := diff.Plan()[1]
 	fmt.Println("write to row", pool.ID, pool.Before, "->", pool.After)
 
-	// A row is read again right before it is changed. One that somebody has edited meanwhile is not written over.
+	// The worker reads a row again right before it changes it. A row that an operator has edited is not overwritten.
 	row := found()[routerplan.MenuPool][0]
 	fmt.Println("still the same row:", pool.Still(row))
 	row["ranges"] = "10.50.1.2-10.50.1.50"

@@ -8,10 +8,10 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 )
 
-// FirewallTag begins the comment of every firewall rule of the platform. All other rules are the operator's.
+// FirewallTag begins the comment of every firewall rule of the platform. All other rules belong to the operator.
 const FirewallTag = "Platform-fw:"
 
-// Comments of the platform's rules, in their order: the tunnel rule is first of the whole table. Source:
+// Comments of the platform's rules in the order of the rules. The tunnel rule is the first of the whole table. Source:
 // docs/rules/network.md#firewall-rules.
 const (
 	fwTunnel  = FirewallTag + "tunnel"
@@ -19,13 +19,13 @@ const (
 	fwForward = FirewallTag + "tunnel-forward"
 )
 
-// Firewall is what the platform's rules depend on.
+// Firewall has the values that the platform's rules depend on.
 type Firewall struct {
-	RadiusHost string // the platform's address in the tunnel
+	RadiusHost string // the platform's address inside the tunnel
 	CoAPort    int
 }
 
-// FirewallRules are the platform's rules in their order.
+// FirewallRules lists the platform's rules in the order in which a router must have them.
 func FirewallRules(f Firewall) []Resource {
 	rule := func(comment, chain string, more map[string]string) Resource {
 		values := map[string]string{
@@ -45,21 +45,21 @@ func FirewallRules(f Firewall) []Resource {
 	}
 }
 
-// harmless are properties of a rule that do not say what it matches.
+// harmless lists properties that do not change which packets a rule matches.
 var harmless = append([]string{"log", "log-prefix", propertyComment, propertyDisabled, "creation-time", "chain",
 	propertyAction}, volatile...)
 
-// placed is one rule of ours and what became of it.
+// placed is one rule of the platform with the row found for it.
 type placed struct {
 	want Resource
 	row  Row // nil = to be added
 	diff Difference
-	bad  bool // values differ
-	kept bool // stands where it should
+	bad  bool // the values of the row differ
+	kept bool // the row stays where it is
 }
 
-// CompareFirewall compares the platform's rules, order included, with those of a router. Rules of the operator are
-// neither compared nor written; that ours stand before them is all that is asked.
+// CompareFirewall compares the platform's rules, and their order, with those of a router. The operator's rules are
+// neither compared nor written; the platform's rules must only stand before them.
 func CompareFirewall(s Snapshot, f Firewall) Diff {
 	table := s.static(MenuFirewallFilter)
 	left := slices.DeleteFunc(slices.Clone(table),
@@ -91,7 +91,7 @@ func CompareFirewall(s Snapshot, f Firewall) Diff {
 	return d
 }
 
-// compareRule compares one rule strictly: a matcher too much makes it another rule, which is replaced.
+// compareRule compares one rule strictly: an additional matcher makes it a different rule, which is replaced.
 func compareRule(m menu, want Resource, row Row) (Difference, bool) {
 	for property := range row {
 		if _, wanted := want.Values[property]; !wanted && !slices.Contains(harmless, property) {
@@ -106,10 +106,10 @@ func compareRule(m menu, want Resource, row Row) (Difference, bool) {
 	return x, differs
 }
 
-// keepInPlace finds the most rules that stand right: at the head of the table, before any rule of others, in their
-// order.
+// keepInPlace marks the largest number of rules that can stay: those at the head of the table, before any rule of the
+// operator, that are already in order.
 func keepInPlace(table []Row, rules []placed) {
-	var head []int // of rules, as the table has them
+	var head []int // indexes of rules, in the order of the table
 	for _, row := range table {
 		if !strings.HasPrefix(row[propertyComment], FirewallTag) {
 			break
@@ -118,7 +118,7 @@ func keepInPlace(table []Row, rules []placed) {
 			return p.row != nil &&
 				p.row[propertyID] == row[propertyID]
 		})
-		if at >= 0 && !rules[at].diff.replace { // others of ours go
+		if at >= 0 && !rules[at].diff.replace { // duplicates and replaced rules are removed
 			head = append(head, at)
 		}
 	}
@@ -127,7 +127,7 @@ func keepInPlace(table []Row, rules []placed) {
 	}
 }
 
-// longestIncreasing is the longest increasing part of a list; there are three rules, so the plain way will do.
+// longestIncreasing is the longest increasing part of the list. It tries every subset, which is fast for three rules.
 func longestIncreasing(list []int) []int {
 	var best []int
 	for mask := range 1 << len(list) {
@@ -144,7 +144,7 @@ func longestIncreasing(list []int) []int {
 	return best
 }
 
-// difference is what is wrong with one rule: missing, other values, or another place.
+// difference describes one rule that is missing, has other values, or stands at another place; false for a right one.
 func (p placed) difference(rules []placed, at int) (Difference, bool) {
 	if p.row == nil {
 		want := p.want
@@ -162,8 +162,8 @@ func (p placed) difference(rules []placed, at int) (Difference, bool) {
 	return x, p.bad || !p.kept
 }
 
-// firewallSteps brings the rules into their order before all others. New rules come before old ones go, so that the
-// tunnel is never shut in between.
+// firewallSteps puts the rules into their order before all others. New rules are added before old ones are removed, so
+// that the tunnel is never blocked in between.
 func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 	var steps, last []Step
 	for i, p := range rules {
@@ -198,7 +198,7 @@ func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 	return append(steps, last...)
 }
 
-// withoutPlace are the properties that a set can write.
+// withoutPlace drops "place", which is no property of a router: a move writes it.
 func withoutPlace(values map[string]string) map[string]string {
 	out := map[string]string{}
 	for property, value := range values {
@@ -209,7 +209,7 @@ func withoutPlace(values map[string]string) map[string]string {
 	return out
 }
 
-// anchorOf is the row before which rule i belongs: the next rule that stays where it is, else the first rule of others;
+// anchorOf is the id of the row before which rule i belongs: the next rule that stays, else the operator's first rule;
 // "" = the end of the table.
 func anchorOf(table []Row, rules []placed, i int) string {
 	for _, p := range rules[i+1:] {

@@ -8,10 +8,10 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 )
 
-// fw is the firewall of these tests.
+// fw is the input of the platform's firewall rules in these tests.
 var fw = routerplan.Firewall{RadiusHost: "10.99.0.1", CoAPort: 3799}
 
-// walled is a router with the platform's rules and some of the operator's.
+// walled is a router with the platform's rules and some rules of the operator.
 func walled(t *testing.T) *model {
 	r := newModel(t, routerplan.Snapshot{routerplan.MenuFirewallFilter: {
 		{"chain": "forward", "action": "passthrough", "dynamic": "true", "comment": "special dummy rule"},

@@ -6,7 +6,8 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 )
 
-// FuzzCanonical reads values that a router may give: it never panics, and the one writing of a value is its own.
+// FuzzCanonical reads values as a router could send them. It must never panic, and the canonical form of a canonical
+// form must be itself.
 func FuzzCanonical(f *testing.F) {
 	for _, value := range []string{
 		"1w2d3h4m5s", "01:02:03", "10M/512k", "10.0.0.1-10.0.0.9,10.0.0.0/8", "2001:db8::/32", "yes", "0x64", "a,b",
@@ -23,7 +24,7 @@ func FuzzCanonical(f *testing.F) {
 			}
 		}
 		routerplan.ParseVersion(value)
-		//nolint:errcheck // must not panic
+		//nolint:errcheck // only a panic is a failure
 		routerplan.CheckBinding(routerplan.Snapshot{
 			routerplan.MenuRoute: {{"gateway": value, "immediate-gw": value, "gateway-status": value}},
 		},

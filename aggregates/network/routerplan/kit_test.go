@@ -13,10 +13,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// modern is the version that most tests run.
+// modern is a version that has everything the platform uses.
 var modern = routerplan.Version{Major: 7, Minor: 16}
 
-// testService is the n-th service of a type.
+// testService is the n-th service; its subnet and id follow from n.
 func testService(n int, t events.ServiceType, parent string, vlan int) routerplan.Service {
 	s := routerplan.Service{
 		ID:      id.Derive[id.Service]("test", fmt.Sprint("service", n)),
@@ -34,17 +34,17 @@ func testService(n int, t events.ServiceType, parent string, vlan int) routerpla
 	return s
 }
 
-// model is a model of a router's menus: it takes steps as a router does and writes values in its own way.
+// model imitates the menus of a router: it accepts steps as a router does, and writes values in its own form.
 type model struct {
 	t    testing.TB
 	menu routerplan.Snapshot
 	next int
 }
 
-// fatalf ends the test; rapid's T is no testing.TB in everything.
+// fatalf ends the test. It exists because rapid's T is not a testing.TB.
 type fatalf func(format string, args ...any)
 
-// newModel is a router with these rows.
+// newModel is a router with these rows in its menus.
 func newModel(t testing.TB, rows routerplan.Snapshot) *model {
 	r := &model{t: t, menu: routerplan.Snapshot{}}
 	for path, list := range rows {
@@ -55,7 +55,7 @@ func newModel(t testing.TB, rows routerplan.Snapshot) *model {
 	return r
 }
 
-// add puts a row as the router stores it, before another or at the end.
+// add stores a row as a router does, before another row or at the end.
 func (r *model) add(path string, values map[string]string, before string) {
 	row := routerplan.Row{}
 	for property, value := range values {
@@ -70,7 +70,7 @@ func (r *model) add(path string, values map[string]string, before string) {
 	r.menu[path] = slices.Insert(slices.Clone(r.menu[path]), at, row)
 }
 
-// stored is how a router writes a value back.
+// stored is the form in which a router returns a value.
 func stored(property, value string) string {
 	switch {
 	case value == "yes" && property != "name":
@@ -83,7 +83,7 @@ func stored(property, value string) string {
 	return value
 }
 
-// apply takes one step; a wrong id or a wrong operation ends the test.
+// apply executes one step. A wrong id or a wrong operation ends the test.
 func (r *model) apply(fail fatalf, s routerplan.Step) {
 	if s.Operation == commands.OperationAdd {
 		r.add(s.Path, s.Values, s.Destination)
@@ -115,14 +115,15 @@ func (r *model) apply(fail fatalf, s routerplan.Step) {
 	}
 }
 
-// run takes steps; it stops after the first n.
+// run executes at most the first n steps, as if the program died after them.
 func (r *model) run(fail fatalf, steps []routerplan.Step, n int) {
 	for _, s := range steps[:min(n, len(steps))] {
 		r.apply(fail, s)
 	}
 }
 
-// foreign are the rows with a mark that the platform never writes, with their ids, in order.
+// foreign lists the rows that the platform must not touch, with their ids and in order; a property "mark" identifies
+// them.
 func (r *model) foreign() []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(r.menu)) {
@@ -135,7 +136,7 @@ func (r *model) foreign() []string {
 	return out
 }
 
-// line writes a row with its properties sorted.
+// line writes a row as text, with sorted properties.
 func line(row routerplan.Row) string {
 	var parts []string
 	for _, property := range slices.Sorted(maps.Keys(row)) {
@@ -144,7 +145,7 @@ func line(row routerplan.Row) string {
 	return strings.Join(parts, " ")
 }
 
-// shown lists steps shortly.
+// shown writes each step as one short line.
 func shown(steps []routerplan.Step) []string {
 	var out []string
 	for _, s := range steps {

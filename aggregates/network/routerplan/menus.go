@@ -7,18 +7,19 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// menu is what the platform knows about one menu that services have resources in.
+// menu describes one menu of a router that can have resources of services.
 type menu struct {
-	path    string
-	name    string   // property with the resource's name or, without one, what people know it by
-	key     []string // properties that tell several resources of one service apart; none = a service has one
-	byName  bool     // resources may have no comment: the deterministic name is the tag
-	named   func(resourceNames) string
-	foreign []string // matchers that narrow a resource: present and not desired means another resource
+	path   string
+	name   string   // property with the resource's name, or the property by which people know the resource
+	key    []string // properties that distinguish several resources of one service; nil = a service has one
+	byName bool     // resources may lack a comment: their deterministic name is the tag
+	named  func(resourceNames) string
+	// matchers that narrow a resource: one that is present and not desired makes it a different resource
+	foreign []string
 }
 
-// menus are in the order of creation: what is referred to comes first. Removal goes the other way round. Services make
-// no bridges; tagged ones are leftovers.
+// menus are in the order of creation, so that a resource comes after those that it refers to; removal goes the other
+// way. Services make no bridges, so a tagged bridge is left over from an earlier time.
 var menus = []menu{
 	{path: MenuBridge, name: propertyName},
 	{path: MenuBridgePort, name: propertyInterface},
@@ -47,12 +48,13 @@ var menus = []menu{
 	},
 }
 
-// resourceNames are the deterministic names of one service's resources. Source: docs/rules/network.md#service-record.
+// resourceNames has the names of one service's resources; they follow from its id. Source:
+// docs/rules/network.md#service-record.
 type resourceNames struct {
 	vlan, pool, pppProfile, pppoe, dhcp, hotspotProfile, hotspot string
 }
 
-// names makes the names of a service.
+// names derives all names from the slug.
 func names(service id.Service) resourceNames {
 	slug := Slug(service)
 	return resourceNames{
@@ -62,15 +64,16 @@ func names(service id.Service) resourceNames {
 	}
 }
 
-// ourName is the shape of the names of menus without comments: nobody else's resource has one by chance.
+// ourName matches the names that the platform gives in menus without comments. An operator's resource does not get such
+// a name by chance.
 var ourName = regexp.MustCompile(`^(ppp-prof|hs-prof|hs)-svc-[0-9a-f]{8}$`)
 
-// rankOf is the place of a menu in the order of creation.
+// rankOf is the place of a menu in the order of creation, -1 for a menu without resources of services.
 func rankOf(path string) int {
 	return slices.IndexFunc(menus, func(m menu) bool { return m.path == path })
 }
 
-// nameOf is how people know a row.
+// nameOf is the name by which people know a row; its comment when the row has none.
 func (m menu) nameOf(values map[string]string) string {
 	for _, property := range append([]string{m.name}, m.key...) {
 		if values[property] != "" {
@@ -80,8 +83,8 @@ func (m menu) nameOf(values map[string]string) string {
 	return values[propertyComment]
 }
 
-// ownerOf tells whose a row is. A row of ours is tagged by its comment or, where that may be missing, by its exact
-// name. orphan: it is of the platform, and of none of the services of the device.
+// ownerOf finds the service of a row, by its comment or, in menus where the comment may be missing, by its exact name.
+// ours: the row belongs to the platform. orphan: it belongs to none of the given services.
 func (m menu) ownerOf(r Row, services map[id.Service]resourceNames) (owner id.Service, ours, orphan bool) {
 	if tag, tagged := taggedService(r[propertyComment]); tagged {
 		_, known := services[tag]

@@ -9,20 +9,20 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Group is one heading of the parent-interface picker.
+// Group is one heading of the list in which an operator picks the parent interface.
 type Group struct {
 	Name    string // "Bridges", "Ethernet", "SFP" or "VLAN"
 	Options []Option
 }
 
-// Option is one interface that could carry a service.
+// Option is one interface in the list.
 type Option struct {
 	Name     string
 	Reserved bool
-	Reason   string // why it is reserved
+	Reason   string // why it is reserved; "" when it is not
 }
 
-// Names of the groups.
+// Names of the groups, shown to operators.
 const (
 	groupBridges  = "Bridges"
 	groupEthernet = "Ethernet"
@@ -31,8 +31,8 @@ const (
 )
 
 // Picker offers the interfaces of a router in four groups, in the router's order
-// (docs/rules/network.md#reserved-interfaces). Reserved bridges are left out, other reserved interfaces are shown with
-// the reason. The platform's own VLANs are nobody's choice.
+// (docs/rules/network.md#reserved-interfaces). Reserved bridges are left out; other reserved interfaces are shown with
+// the reason. VLANs that the platform made are left out.
 func Picker(s Snapshot) []Group {
 	groups := []Group{{Name: groupBridges}, {Name: groupEthernet}, {Name: groupSFP}, {Name: groupVLAN}}
 	reserved, ours := Reserved(s), platformVlans(s)
@@ -51,7 +51,8 @@ func Picker(s Snapshot) []Group {
 	return groups
 }
 
-// groupOf is the heading of an interface, "" for one that carries no service. SFP ports are of type ether.
+// groupOf is the heading of an interface; "" for one that cannot carry a service. RouterOS gives SFP ports the type
+// ether, so only their name shows them.
 func groupOf(r Row) string {
 	if isTrue(r[propertyDynamic]) {
 		return ""
@@ -74,7 +75,7 @@ func groupOf(r Row) string {
 	return ""
 }
 
-// platformVlans are the VLAN interfaces that services made, with their service.
+// platformVlans maps the VLAN interfaces that services made to their services.
 func platformVlans(s Snapshot) map[string]id.Service {
 	vlans := map[string]id.Service{}
 	for _, r := range s[MenuVlan] {
@@ -85,8 +86,9 @@ func platformVlans(s Snapshot) map[string]id.Service {
 	return vlans
 }
 
-// CheckBinding tells whether a service may be where it wants, on the router as it is: a reserved interface is Malformed
-// (400) reserved_interface, anything else wrong is Invalid (422) and names the field. Needs InterfaceMenus.
+// CheckBinding checks whether a service can be placed where it wants, on the router as it is now. A reserved interface
+// is Malformed (400) reserved_interface; any other fault is Invalid (422) and names the field. The snapshot must have
+// InterfaceMenus.
 func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error {
 	if reason, is := Reserved(s)[b.ParentInterface]; is {
 		return failure.NewMalformed("reserved_interface", "Interface %s is reserved: %s.", b.ParentInterface, reason)
@@ -103,7 +105,7 @@ func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error
 	case !found:
 		f.Add("parentInterface", "%s does not exist on this router", b.ParentInterface)
 	case group == "":
-		f.Add("parentInterface", "%s is no ethernet port, SFP port, VLAN or bridge", b.ParentInterface)
+		f.Add("parentInterface", "%s is not an ethernet port, SFP port, VLAN or bridge", b.ParentInterface)
 	case ours && owner != service:
 		f.Add("parentInterface", "%s belongs to another service", b.ParentInterface)
 	case ours:
@@ -120,14 +122,15 @@ func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error
 	return f.Err()
 }
 
-// Occupied are the subnets that a router uses for what is not a service: none may be given to one. Needs CheckMenus.
+// Occupied lists the subnets that a router uses for anything but services, so that no service gets one of them. The
+// snapshot must have CheckMenus.
 func Occupied(s Snapshot) []string {
 	var subnets []string
 	for _, path := range []string{MenuAddress, MenuDHCPNetwork} {
 		for _, r := range s[path] {
 			p, err := netip.ParsePrefix(r[propertyAddress])
 			if isTrue(r[propertyDynamic]) && p.Bits() == 32 {
-				continue // the near end of a session; a DHCP client's own subnet is dynamic, too, and counts
+				continue // the router's end of a session; the subnet of a DHCP client is dynamic too, but counts
 			}
 			if _, ours := taggedService(r[propertyComment]); err == nil && p.Addr().Is4() && p.Bits() > 0 && !ours {
 				subnets = append(subnets, p.Masked().String())
@@ -147,7 +150,7 @@ func Occupied(s Snapshot) []string {
 	return subnets
 }
 
-// subnetsOf are the fewest subnets that make an IPv4 range, none for what is no range.
+// subnetsOf splits an IPv4 range into the fewest subnets; nil for a text that is no range.
 func subnetsOf(from, to string) []string {
 	first, err := netip.ParseAddr(from)
 	last, err2 := netip.ParseAddr(to)

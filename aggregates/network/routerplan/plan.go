@@ -9,29 +9,30 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Step is one write to a router.
+// Step is one write to a router. A zero ID means that the row does not exist yet.
 type Step struct {
 	Path      string
 	Operation string            // commands.OperationAdd, OperationSet, OperationRemove or OperationMove
-	ID        string            // of the row that is set, removed or moved
-	Name      string            // of the resource, as people know it
-	Service   id.Service        // zero for what belongs to no service
-	Values    map[string]string // sent with add and set
-	// id of the row to stand before, with move and with add in an ordered menu; "" = at the end
+	ID        string            // id of the row that is set, removed or moved; "" for an add
+	Name      string            // name of the resource, as people know it
+	Service   id.Service        // zero for the firewall and for orphans without a readable tag
+	Values    map[string]string // properties sent with add and set
+	// Destination is the id of the row that this one goes before, for a move, and for an add to an ordered menu; "" =
+	// the end.
 	Destination string
-	Before      map[string]string // the properties that change; all of what is removed
+	Before      map[string]string // the properties that change; all properties of a removed row
 	After       map[string]string
 }
 
-// Audit is the step as the audit log shows it, without secrets and identifiers.
+// Audit is the step as the audit log shows it, without secrets and without row ids.
 func (s Step) Audit() events.RouterStep {
 	return events.RouterStep{
 		Path: s.Path, Operation: s.Operation, Name: s.Name, Before: masked(s.Before), After: masked(s.After),
 	}
 }
 
-// Lost finds the writes whose answer was lost: announced before an interruption, not recorded, and no longer needed now
-// that the router was read again. They are recorded as found, so that the audit log has every write.
+// Lost finds writes whose answer was lost: announced before an interruption, not recorded, and no longer needed after
+// the router was read again. They are recorded as found, so that the audit log has every write.
 func Lost(announced []events.RouterStep, plan []Step) []events.RouterStep {
 	var needed []events.RouterStep
 	for _, s := range plan {
@@ -44,8 +45,8 @@ func Lost(announced []events.RouterStep, plan []Step) []events.RouterStep {
 	})
 }
 
-// order makes the writes that end differences: first what must go, what refers to others before what is referred to;
-// then what is changed or new, the other way round. No row is written twice, none that is right is written.
+// order makes the writes that remove differences. First come removals, each row before the rows that it refers to; then
+// changes and additions, in the order of creation. No row is written twice, and a right row is never written.
 func order(differences []Difference) []Step {
 	sorted := slices.Clone(differences)
 	slices.SortStableFunc(sorted, byRank)
@@ -67,7 +68,7 @@ func order(differences []Difference) []Step {
 	return steps
 }
 
-// removal takes a row away.
+// removal removes a row; Before keeps its whole configuration for the audit log.
 func removal(x Difference) Step {
 	return Step{
 		Path: x.Path, Operation: commands.OperationRemove, ID: x.row[propertyID], Name: x.Name, Service: x.Service,
@@ -75,7 +76,7 @@ func removal(x Difference) Step {
 	}
 }
 
-// addition puts a new row.
+// addition adds a row with the desired values.
 func addition(x Difference) Step {
 	return Step{
 		Path: x.Path, Operation: commands.OperationAdd, Name: x.Name, Service: x.Service, Values: x.want.Values,
@@ -83,7 +84,7 @@ func addition(x Difference) Step {
 	}
 }
 
-// change writes the properties that differ, and no others.
+// change sets the properties that differ, and no others.
 func change(x Difference) Step {
 	return Step{
 		Path: x.Path, Operation: commands.OperationSet, ID: x.row[propertyID], Name: x.Name, Service: x.Service,

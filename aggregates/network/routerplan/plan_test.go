@@ -49,7 +49,7 @@ func TestDesired_OfEachTypeIsCreatedInTheOrderOfReference(t *testing.T) {
 	}
 }
 
-// paths are the menus of steps.
+// paths lists the menu of each step.
 func paths(steps []routerplan.Step) []string {
 	var out []string
 	for _, s := range steps {
@@ -240,7 +240,7 @@ func TestLost_AreTheWritesWhoseAnswerNobodySaw(t *testing.T) {
 	for _, step := range plan {
 		announced = append(announced, step.Audit())
 	}
-	r.run(t.Fatalf, plan, 2) // the first was recorded, the second was written when the program was killed
+	r.run(t.Fatalf, plan, 2) // the first write was recorded; the program died after the second, before recording it
 	lost := routerplan.Lost(announced[1:], routerplan.CompareService(r.menu, s, modern).Plan())
 	if diff := cmp.Diff(announced[1:2], lost); diff != "" {
 		t.Error(diff)

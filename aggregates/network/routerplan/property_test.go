@@ -15,14 +15,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// foreignTexts are comments and names that only look like the platform's, and plain ones.
+// foreignTexts are comments and names of an operator; some look similar to the platform's.
 var foreignTexts = []string{
 	"", "uplink", "Platform", "Platform-svc", "Platform-svc:", "Platform-svc:not-an-id",
 	"my Platform-svc:0195a000-0000-7000-8000-000000000001", "pool-svc-zz", "hs-svc-1234567", "Platform-fw",
 	"x Platform-fw:tunnel",
 }
 
-// drawForeign fills a router with rows of somebody else.
+// drawForeign adds rows of an operator to all menus of the router.
 func drawForeign(t *rapid.T, r *model) {
 	for _, path := range append(routerplan.ServiceMenus(), routerplan.MenuFirewallFilter) {
 		for range rapid.IntRange(0, 3).Draw(t, path) {
@@ -38,7 +38,7 @@ func drawForeign(t *rapid.T, r *model) {
 	}
 }
 
-// drawService draws one of a few services in any shape.
+// drawService draws one of three services in any valid form.
 func drawService(t *rapid.T) routerplan.Service {
 	n := rapid.IntRange(1, 3).Draw(t, "n")
 	s := testService(n, rapid.SampledFrom([]events.ServiceType{
@@ -53,7 +53,7 @@ func drawService(t *rapid.T) routerplan.Service {
 	return s
 }
 
-// tamper does to one row of the platform what a colleague might.
+// tamper changes, removes or doubles one row of the platform, as an operator could.
 func tamper(t *rapid.T, r *model) {
 	path := rapid.SampledFrom(append(routerplan.ServiceMenus(), routerplan.MenuFirewallFilter)).Draw(t, "menu")
 	at := slices.IndexFunc(r.menu[path], func(row routerplan.Row) bool { return row["mark"] == "" })
@@ -68,7 +68,7 @@ func tamper(t *rapid.T, r *model) {
 	case 1:
 		row["disabled"] = "true"
 		r.menu[path] = slices.Insert(rest, at, row)
-	case 2: // the answer to an add was lost, and somebody added it again
+	case 2: // the answer to an add was lost, and the row was added again
 		r.add(path, row, "")
 	case 3:
 		row["src-address"], row["ranges"], row["interface"] = "198.51.100.9", "10.9.9.9-10.9.9.10", "ether9"
@@ -86,7 +86,7 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 		services := map[id.Service]routerplan.Service{}
 		for range rapid.IntRange(1, 6).Draw(t, "steps") {
 			if s := drawService(t); rapid.IntRange(0, 4).Draw(t, "delete") == 0 {
-				delete(services, s.ID) // its resources become orphans, unless the removal was run
+				delete(services, s.ID) // its resources become orphans, unless its removal ran
 			} else {
 				services[s.ID] = s
 			}
@@ -123,8 +123,8 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 	})
 }
 
-// checkMinimal wants no more than one write for a difference, two for a replacement, none twice, and no value in a set
-// that was right.
+// checkMinimal wants at most one write for a difference and two for a replacement, no row written twice, and no set of
+// a value that was right.
 func checkMinimal(t *rapid.T, d routerplan.Diff) {
 	if len(d.Plan()) < len(d.Differences) || len(d.Plan()) > 2*len(d.Differences) {
 		t.Fatalf("%d steps for %d differences", len(d.Plan()), len(d.Differences))
@@ -143,7 +143,7 @@ func checkMinimal(t *rapid.T, d routerplan.Diff) {
 	}
 }
 
-// checkFirewallOrder wants the platform's rules at the head of what is not dynamic, in their order.
+// checkFirewallOrder wants the platform's rules in order, before all rules of the operator that are not dynamic.
 func checkFirewallOrder(t *rapid.T, r *model, f routerplan.Firewall) {
 	var comments []string
 	for _, row := range r.menu[routerplan.MenuFirewallFilter] {

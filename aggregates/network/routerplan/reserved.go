@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Names with a meaning on every router. Source: docs/rules/network.md#reserved-interfaces.
+// Names with a fixed meaning on every router. Source: docs/rules/network.md#reserved-interfaces.
 const (
 	TunnelInterface = "platform-tunnel"
 	lanBridge       = "bridge-lan"
 	wanList         = "WAN"
 )
 
-// clientTypes are the interface types of what dials out.
+// clientTypes maps the interface types of outgoing connections to their protocols.
 var clientTypes = map[string]string{"pppoe-out": "PPPoE", "l2tp-out": "L2TP", "sstp-out": "SSTP"}
 
-// Reserved tells which interfaces no service may be on, with the reason, from all seven sources of
-// docs/rules/network.md#reserved-interfaces. When there are several reasons the first in their order is given.
+// Reserved maps each interface that no service may use to the reason, from all seven sources of
+// docs/rules/network.md#reserved-interfaces. With several reasons the first source wins.
 func Reserved(s Snapshot) map[string]string {
 	reserved := map[string]string{}
 	reserve := func(name, reason string) {
@@ -55,7 +55,7 @@ func Reserved(s Snapshot) map[string]string {
 	return reserved
 }
 
-// defaultExits are the interfaces of all default routes that are not disabled, active or not.
+// defaultExits lists the interfaces of all default routes that are not disabled, active or not.
 func defaultExits(s Snapshot) []string {
 	names := interfaceNames(s)
 	var exits []string
@@ -69,7 +69,7 @@ func defaultExits(s Snapshot) []string {
 			for hop := range strings.SplitSeq(r[property], ",") {
 				found = append(found, exitOf(strings.TrimSpace(hop), names)...)
 			}
-			for name := range names { // a name with a comma was cut
+			for name := range names { // splitting cut a name that has a comma
 				if strings.Contains(name, ",") && strings.Contains(r[property], name) {
 					found = append(found, name)
 				}
@@ -85,7 +85,7 @@ func defaultExits(s Snapshot) []string {
 	return exits
 }
 
-// interfaceNames are all interfaces that exist.
+// interfaceNames is the set of all interfaces of the router.
 func interfaceNames(s Snapshot) map[string]bool {
 	names := map[string]bool{}
 	for _, r := range s[MenuInterface] {
@@ -111,7 +111,7 @@ func exitOf(hop string, names map[string]bool) []string {
 	return nil
 }
 
-// connected are the interfaces whose own subnet holds a gateway.
+// connected lists the interfaces whose subnet contains the gateway; nil for a text that is no address.
 func connected(s Snapshot, gateway string) []string {
 	address, err := netip.ParseAddr(gateway)
 	if err != nil {
@@ -127,13 +127,14 @@ func connected(s Snapshot, gateway string) []string {
 	return found
 }
 
-// listMembers are the members of an interface list, with those of the lists it includes and without those it excludes.
+// listMembers lists the members of an interface list, with its included and without its excluded lists.
 func listMembers(s Snapshot, list string) []string {
 	return resolveList(s, list, nil)
 }
 
-// resolveList follows include and exclude; path stops at lists that include each other. A router takes what is
-// included, less what is excluded, and then the list's own members: those no exclusion takes away.
+// resolveList follows include and exclude. path has the lists on the way here, so that lists that include each other
+// end. Like a router, it takes the included lists, removes the excluded ones, and then adds the list's own members,
+// which no exclusion removes.
 func resolveList(s Snapshot, list string, path []string) []string {
 	if slices.Contains(path, list) {
 		return nil
@@ -160,7 +161,7 @@ func resolveList(s Snapshot, list string, path []string) []string {
 	return append(members, builtinMembers(s, list)...)
 }
 
-// builtinMembers are the members of the lists that a router fills itself.
+// builtinMembers lists the members of the lists that a router fills itself: all, dynamic and static.
 func builtinMembers(s Snapshot, list string) []string {
 	var members []string
 	for _, r := range s[MenuInterface] {
@@ -172,7 +173,7 @@ func builtinMembers(s Snapshot, list string) []string {
 	return members
 }
 
-// splitList reads a comma list; "" has no members.
+// splitList splits a list at its commas; "" has no members.
 func splitList(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, ","), func(p string) bool { return p == "" })
 }

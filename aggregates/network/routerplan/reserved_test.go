@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// house is a router with all sources of reservation.
+// house is a router where every source of reserved interfaces occurs.
 func house() routerplan.Snapshot {
 	s := houseLinks()
 	for menu, rows := range houseAddresses() {
@@ -20,7 +20,7 @@ func house() routerplan.Snapshot {
 	return s
 }
 
-// houseInterfaces are the interfaces of the house, by type.
+// houseInterfaces are the interfaces of that router, by type.
 func houseInterfaces(service id.Service) []routerplan.Row {
 	return []routerplan.Row{
 		{"name": "ether1", "type": "ether"}, {"name": "ether2", "type": "ether"}, {"name": "ether3", "type": "ether"},
@@ -36,7 +36,7 @@ func houseInterfaces(service id.Service) []routerplan.Row {
 	}
 }
 
-// houseLinks has the menus about interfaces, and which of them belong together.
+// houseLinks has the menus about bridges, lists, VLANs and DHCP clients of that router.
 func houseLinks() routerplan.Snapshot {
 	service := testService(1, events.ServicePPPoE, "ether5", 0)
 	mark := routerplan.ServiceComment(service.ID)
@@ -68,7 +68,7 @@ func houseLinks() routerplan.Snapshot {
 	}
 }
 
-// houseAddresses has the menus about addresses and routes.
+// houseAddresses has the menus about addresses and routes of that router.
 func houseAddresses() routerplan.Snapshot {
 	service := testService(1, events.ServicePPPoE, "ether5", 0)
 	return routerplan.Snapshot{
@@ -104,7 +104,7 @@ func TestReserved_HasAllSevenSources(t *testing.T) {
 		"ether2": "member of bridge-lan", "ether1": "has a DHCP client",
 		"wan-fibre": "a default route exits through it", "vlan20": "a default route exits through it",
 		"ether3":     "member of interface list WAN",
-		"ether9":     "member of interface list WAN", // its own member: an exclusion takes away only what is included
+		"ether9":     "member of interface list WAN", // its own member, which an exclusion does not remove
 		"pppoe-out1": "PPPoE client", "l2tp1": "L2TP client",
 		"br-svc-1": "bridge of a service",
 	}

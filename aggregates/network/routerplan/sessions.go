@@ -7,9 +7,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Sessions counts the customers that are connected through a service and would be dropped with it. A PPPoE session does
-// not say which server it came through: it counts when its address is in the service's subnet, and when there is no
-// other server that it could have come through. Devices with a DHCP lease have no session. Needs SessionMenus.
+// Sessions counts the connected customers that a change of the service would disconnect. A PPPoE session does not show
+// its server: it counts when its address is in the service's subnet, or when the router has no other server. Devices
+// with only a DHCP lease have no session. The snapshot must have SessionMenus.
 func Sessions(s Snapshot, service Service) int {
 	switch service.Binding.Type {
 	case events.ServiceHotspot:
@@ -28,13 +28,13 @@ func Sessions(s Snapshot, service Service) int {
 	return 0
 }
 
-// isServerOf tells whether a PPPoE server is a service's.
+// isServerOf reports whether a PPPoE server belongs to the service, by its comment or its name.
 func isServerOf(r Row, service id.Service) bool {
 	tag, _ := taggedService(r[propertyComment])
 	return tag == service || r[propertyServiceName] == names(service).pppoe
 }
 
-// count counts rows.
+// count is the number of rows that fulfil the condition.
 func count(rows []Row, is func(Row) bool) int {
 	n := 0
 	for _, r := range rows {

@@ -17,10 +17,10 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// releases are the versions that docs/facts/routeros.md#releases tells apart.
+// releases has one version of each group in docs/facts/routeros.md#releases.
 var releases = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 
-// simulated starts a router of a version.
+// simulated starts a simulated router of a version; it ends with the test.
 func simulated(t *testing.T, version string) *router.Router {
 	t.Helper()
 	sim, err := router.New(router.Config{
@@ -43,7 +43,7 @@ func simulated(t *testing.T, version string) *router.Router {
 	return sim.Router("r1")
 }
 
-// read prints menus.
+// read returns the rows of the menus, as print shows them.
 func read(t *testing.T, r *router.Router, paths []string) routerplan.Snapshot {
 	t.Helper()
 	s := routerplan.Snapshot{}
@@ -59,7 +59,7 @@ func read(t *testing.T, r *router.Router, paths []string) routerplan.Snapshot {
 	return s
 }
 
-// write sends steps.
+// write executes steps on the router.
 func write(t *testing.T, r *router.Router, steps []routerplan.Step) {
 	t.Helper()
 	for _, s := range steps {
@@ -118,7 +118,7 @@ func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
 	}
 }
 
-// foreignRules are the firewall rules of others, whole.
+// foreignRules are the firewall rules of the operator, with all properties.
 func foreignRules(t *testing.T, r *router.Router) []routerplan.Row {
 	t.Helper()
 	return slices.DeleteFunc(read(t, r, routerplan.FirewallMenus())[routerplan.MenuFirewallFilter],
@@ -154,7 +154,7 @@ func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
 		if d := routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), services[1:], v); !d.InSync() {
 			t.Errorf("%s: %+v", version, d.Resources())
 		}
-		// all that is left is orphaned
+		// all rows of the platform are orphans now
 		write(t, r, routerplan.CompareDevice(read(t, r, routerplan.ServiceMenus()), nil, v).Plan())
 		if diff := cmp.Diff(before, r.Snapshot(false)); diff != "" {
 			t.Errorf("%s: something is left or was touched\n%s", version, diff)
@@ -162,8 +162,8 @@ func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone: what operators type is a text to the router and no command,
-// and a login that exists, such as admin, keeps its group and password.
+// TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone checks that a router takes an operator's input as text and
+// never as a command, and that an existing login, such as admin, keeps its group and password.
 func TestBootstrap_TakesAnySecretAndLeavesSomebodysUserAlone(t *testing.T) {
 	t.Parallel()
 	for _, version := range releases {

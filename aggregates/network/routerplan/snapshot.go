@@ -6,13 +6,15 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Row is one resource as a router shows it: property to value. Identifiers (".id") mean nothing after the next read.
+// Row is one resource as a router shows it: property to value. Its identifier (".id") is valid only until the next
+// read.
 type Row map[string]string
 
-// Snapshot is what was read: rows by menu path without a leading slash ("ip/pool"), in the router's order.
+// Snapshot has the rows of each menu that was read, in the router's order. A key is the menu's path without a leading
+// slash ("ip/pool").
 type Snapshot map[string][]Row
 
-// Menus of resources and of live state.
+// Paths of the menus that the platform reads, and names of their properties.
 const (
 	MenuInterface       = "interface"
 	MenuBridge          = "interface/bridge"
@@ -49,7 +51,7 @@ const (
 	propertyServiceName = "service-name"
 )
 
-// ServiceMenus are read to compare services: always these, however many services there are.
+// ServiceMenus lists the menus to read before services are compared. The list does not depend on the services.
 func ServiceMenus() []string {
 	var all []string
 	for _, m := range menus {
@@ -58,10 +60,10 @@ func ServiceMenus() []string {
 	return all
 }
 
-// FirewallMenus are read to compare the firewall.
+// FirewallMenus lists the menus to read before CompareFirewall.
 func FirewallMenus() []string { return []string{MenuFirewallFilter} }
 
-// InterfaceMenus are read to tell which interfaces are reserved and to offer the others.
+// InterfaceMenus lists the menus to read before Reserved, Picker and CheckBinding.
 func InterfaceMenus() []string {
 	return []string{
 		MenuInterface, MenuBridge, MenuBridgePort, MenuInterfaceList, MenuListMember, MenuVlan, MenuDHCPClient,
@@ -69,25 +71,26 @@ func InterfaceMenus() []string {
 	}
 }
 
-// CheckMenus are read before a service is made or changed: InterfaceMenus and what Occupied needs.
+// CheckMenus lists the menus to read before a service is created or changed: InterfaceMenus and those that Occupied
+// needs.
 func CheckMenus() []string { return append(InterfaceMenus(), MenuDHCPNetwork, MenuPool) }
 
-// SessionMenus are read to count the sessions that a disruptive change would drop.
+// SessionMenus lists the menus to read before the sessions of a service are counted.
 func SessionMenus() []string { return []string{MenuPPPActive, MenuHotspotActive, MenuPPPoEServer} }
 
 // ServiceTag begins the comment of every resource of a service.
 const ServiceTag = "Platform-svc:"
 
-// ServiceComment is the comment of a service's resources.
+// ServiceComment tags a resource with its service: ServiceTag and the id.
 func ServiceComment(service id.Service) string { return ServiceTag + service.String() }
 
-// Slug is the part of every name of a service's resources: the first 8 hex digits of its id.
+// Slug is the short name of a service in the names of its resources: the first 8 hex digits of its id.
 func Slug(service id.Service) string {
 	text := service.String()
 	return text[:min(8, len(text))]
 }
 
-// taggedService reads the service of a comment. A note behind the tag, after a space, does not hide it.
+// taggedService reads the service from a comment. Text after the tag and a space is a note and is ignored.
 func taggedService(comment string) (id.Service, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(comment), ServiceTag)
 	if !ok {
@@ -98,10 +101,10 @@ func taggedService(comment string) (id.Service, bool) {
 	return service, err == nil
 }
 
-// isTrue reads a flag; an absent one is false.
+// isTrue reads a flag of a router ("true" or "yes"); an absent flag is false.
 func isTrue(value string) bool { return value == "true" || value == "yes" }
 
-// static are the rows that somebody configured, without those that the router makes itself.
+// static lists the rows of a menu that were configured, without the rows that the router makes itself.
 func (s Snapshot) static(path string) []Row {
 	var rows []Row
 	for _, r := range s[path] {

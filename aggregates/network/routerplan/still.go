@@ -8,13 +8,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Touches tells whether a step writes to a row that is there already. Identifiers are not stable over a restart or a
-// restored backup: such a row is read again right before the write, and Still tells whether it is the one that was
-// meant.
+// Touches reports whether a step writes to an existing row. Row ids change at a restart or a restored backup, so such a
+// row is read again right before the write, and Still checks that it is the intended one.
 func (s Step) Touches() bool { return s.Operation != commands.OperationAdd }
 
-// Still tells whether a row is the one that a step was made for: the platform's by tag or name, of the same service,
-// with the same name, and with the values that the step changes.
+// Still reports whether a row is the one that the step was made for: it belongs to the platform by tag or name, has the
+// same service and name, and still has the values that the step changes.
 func (s Step) Still(row Row) bool {
 	if s.ID == "" || row[propertyID] != s.ID || isTrue(row[propertyDynamic]) || !s.owns(row) {
 		return false
@@ -29,7 +28,7 @@ func (s Step) Still(row Row) bool {
 	return true
 }
 
-// owns tells whether a row belongs to what the step is about.
+// owns reports whether a row belongs to the service, or is the firewall rule, of the step.
 func (s Step) owns(row Row) bool {
 	if s.Path == MenuFirewallFilter {
 		return strings.HasPrefix(row[propertyComment], FirewallTag) && row[propertyComment] == s.Name

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// TestStill_KnowsTheRowThatAStepWasMadeFor, and no other one that has its identifier meanwhile.
+// TestStill_KnowsTheRowThatAStepWasMadeFor also checks that Still refuses a different row that has got the same id.
 func TestStill_KnowsTheRowThatAStepWasMadeFor(t *testing.T) {
 	t.Parallel()
 	service := testService(1, events.ServiceHotspot, "ether5", 0)
@@ -21,7 +21,7 @@ func TestStill_KnowsTheRowThatAStepWasMadeFor(t *testing.T) {
 	s := r.menu
 	for path := range s {
 		for i := range s[path] {
-			s[path][i]["disabled"] = "true" // something to set in every menu that has it
+			s[path][i]["disabled"] = "true" // a property to set, in every menu that has it
 		}
 	}
 	plans := map[string][]routerplan.Step{
@@ -52,7 +52,7 @@ func TestStill_KnowsTheRowThatAStepWasMadeFor(t *testing.T) {
 	}
 }
 
-// find is the row with an id.
+// find returns the row with this id; nil without one.
 func find(rows []routerplan.Row, id string) routerplan.Row {
 	for _, r := range rows {
 		if r[".id"] == id {

@@ -10,27 +10,27 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// TunnelConfig is what the SSTP concentrator of the management tunnel needs to know. It is a program or router of its
-// own: the platform only writes its configuration.
+// TunnelConfig configures the SSTP concentrator of the management tunnel. The concentrator is a separate program or
+// router; the platform only writes its configuration.
 type TunnelConfig struct {
-	Port        int
+	Port        int    // TCP
 	Certificate string // path of the certificate chain (accel-ppp), or name of the certificate (router)
 	Key         string // path of its key (accel-ppp)
 	Clients     []TunnelClient
 }
 
-// TunnelClient is one router in the tunnel.
+// TunnelClient is one router that connects to the concentrator.
 type TunnelClient struct {
 	User    string
 	Secret  string
 	Address string // in 10.99.0.0/16
-	Name    string // for people; in a comment
+	Name    string // for people only
 }
 
-// tunnelServer names the profile and tags the secrets on a concentrator that is a router.
+// tunnelServer names the profile and tags the secrets, when the concentrator is a router.
 const tunnelServer = "lastmile-tunnel"
 
-// Validate reports clients that would not stand in a file as they are, and addresses or users that are there twice.
+// Validate reports clients that a file cannot hold unchanged, and addresses or users that occur twice.
 func (c TunnelConfig) Validate() error {
 	var f failure.Faults
 	f.Check(c.Port > 0 && c.Port < 65536, "port", "must be a port")
@@ -47,7 +47,7 @@ func (c TunnelConfig) Validate() error {
 	return f.Err()
 }
 
-// sorted are the clients by user, so that the same clients give the same file.
+// sorted orders the clients by user, so that the same clients always give the same file.
 func (c TunnelConfig) sorted() []TunnelClient {
 	return slices.SortedFunc(slices.Values(c.Clients),
 		func(a, b TunnelClient) int { return cmp.Compare(a.User, b.User) })
@@ -111,8 +111,8 @@ tcp=127.0.0.1:2001
 	return config, b.String(), nil
 }
 
-// RouterConcentrator writes the script for a router that is the concentrator. It may be run again: secrets of routers
-// that are gone go, and nothing else on it is touched but the one SSTP server that it has.
+// RouterConcentrator writes the script for a router that serves as concentrator. It may run again: it removes the
+// secrets of routers that no longer exist, and otherwise changes only the router's one SSTP server.
 func RouterConcentrator(c TunnelConfig) (string, error) {
 	if err := c.Validate(); err != nil {
 		return "", err

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// form is how the values of a property are compared.
+// form is the way in which the values of a property are compared.
 type form uint8
 
-// The forms. What is in no list is text.
+// The forms. A property that forms does not list is compared as text.
 const (
 	formText form = iota
 	formFlag
@@ -24,7 +24,8 @@ const (
 	formNumber
 )
 
-// forms of properties that a router writes otherwise than it was told. Source: docs/facts/routeros.md#formats.
+// forms lists the properties whose values a router writes in another way than it was given. Source:
+// docs/facts/routeros.md#formats.
 var forms = map[string]form{
 	"disabled": formFlag, "one-session-per-host": formFlag, "use-radius": formFlag, "radius-accounting": formFlag,
 	"accept-empty-service": formFlag, "accept": formFlag, "accounting": formFlag, "use-service-tag": formFlag,
@@ -35,13 +36,13 @@ var forms = map[string]form{
 	"vlan-id": formNumber, "dst-port": formSet,
 }
 
-// SameValue tells whether two values of a property mean the same to a router: 1h and 01:00:00, yes and true, 10M/10M
+// SameValue reports whether two values of a property mean the same to a router: 1h and 01:00:00, yes and true, 10M/10M
 // and 10000000/10000000.
 func SameValue(property, a, b string) bool {
 	return a == b || Canonical(property, a) == Canonical(property, b)
 }
 
-// Canonical is the one writing of all values that mean the same. What cannot be read stays as it is.
+// Canonical writes all values with the same meaning in one way. A value that it cannot read stays as it is.
 func Canonical(property, value string) string {
 	value = strings.TrimSpace(value)
 	switch forms[property] {
@@ -76,7 +77,7 @@ func Canonical(property, value string) string {
 	return value
 }
 
-// canonicalFlag writes yes and true alike; absent is no.
+// canonicalFlag writes yes as true, and no as false. An absent flag is false.
 func canonicalFlag(value string) string {
 	switch value {
 	case "yes", "true":
@@ -87,7 +88,7 @@ func canonicalFlag(value string) string {
 	return value
 }
 
-// durationUnits are the units of a router's times.
+// durationUnits are the units of a router's durations; "ms" is tried before "m".
 var durationUnits = []struct {
 	suffix string
 	unit   time.Duration
@@ -96,7 +97,8 @@ var durationUnits = []struct {
 	{"s", time.Second},
 }
 
-// ParseDuration reads a router's times: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, and a bare number of seconds.
+// ParseDuration reads a router's durations: 1w2d3h4m5s, 500ms, 00:05:00, 1d02:03:04, and a bare number of seconds.
+// False for any other text, and above the range of time.Duration.
 func ParseDuration(text string) (time.Duration, bool) {
 	var total time.Duration
 	if text == "" {
@@ -135,7 +137,7 @@ func ParseDuration(text string) (time.Duration, bool) {
 	return total, true
 }
 
-// parseClock reads 02:03:04.
+// parseClock reads a duration of the form 02:03:04, hours first.
 func parseClock(text string) (time.Duration, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -152,7 +154,8 @@ func parseClock(text string) (time.Duration, bool) {
 	return total, true
 }
 
-// canonicalRanges writes address ranges sorted; a single address is a range of one.
+// canonicalRanges sorts address ranges; a single address is a range of one, and a prefix is its first to its last
+// address.
 func canonicalRanges(value string) string {
 	var out []string
 	for part := range strings.SplitSeq(value, ",") {
@@ -178,7 +181,8 @@ func broadcast(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// canonicalPrefix writes an address as one of 32 bits; a prefix keeps its host bits, which say who the router is.
+// canonicalPrefix writes a single address as a prefix of full length. A prefix keeps its host bits, because they are
+// the router's own address.
 func canonicalPrefix(value string) string {
 	if a, err := netip.ParseAddr(value); err == nil {
 		return netip.PrefixFrom(a, a.BitLen()).String()
@@ -189,7 +193,7 @@ func canonicalPrefix(value string) string {
 	return value
 }
 
-// canonicalRate writes bits per second; k is 1000.
+// canonicalRate writes a rate in bits per second; k is 1000, and a text that is no rate stays.
 func canonicalRate(value string) string {
 	digits := strings.TrimRight(value, "kKMmGg")
 	n, err := strconv.ParseFloat(digits, 64)
