@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 )
 
-// BenchmarkServer measures what the conventions cost: sign-in, tenant, limit, headers, metrics, log and envelope,
+// BenchmarkServer measures the cost of the conventions: sign-in, tenant, limit, headers, metrics, log and envelope,
 // against a bare handler that writes the same page.
 func BenchmarkServer(b *testing.B) {
 	k := apitest.New(b, func(cfg *httpapi.Config) { cfg.Limits = httpapi.Limits{User: 1 << 30} },

@@ -23,7 +23,7 @@ import (
 // contentJSON is the type of every answer with a body, unless a handler sets another.
 const contentJSON = "application/json; charset=utf-8"
 
-// Call is one request on its way through the server. It is used by one goroutine.
+// Call is one request on its way through the server. Only the goroutine of the request uses it.
 type Call struct {
 	Request   *http.Request
 	Writer    http.ResponseWriter // a *recorder
@@ -45,13 +45,13 @@ type Call struct {
 	expected *uint64    // If-Match
 }
 
-// rec is the writer as what it always is.
+// rec gives the recorder behind Writer.
 func (c *Call) rec() *recorder {
 	return c.Writer.(*recorder) //nolint:forcetypeassert // ServeHTTP sets it, nothing else does
 }
 
-// pattern is the route's path as in the table: what logs and metrics show, never the path itself
-// (docs/rules/http.md#health).
+// pattern is the route's path as the table has it, "none" without a route. Logs and metrics show it instead of the path
+// of the request (docs/rules/http.md#health).
 func (c *Call) pattern() string {
 	if c.route == nil {
 		return "none"
@@ -71,10 +71,10 @@ func (c *Call) OnRootHost() bool { return c.hostKind == OnRoot }
 // Param is a segment of the path by its name in the pattern.
 func (c *Call) Param(name string) string { return c.params.ByName(name) }
 
-// Body is the whole body as it came, already bounded.
+// Body is the whole body as it was sent, at most Route.BodyLimit bytes.
 func (c *Call) Body() []byte { return c.body }
 
-// PathID reads an id from the path; one that is none is as absent as one that nobody has.
+// PathID reads an id from the path. A text that is not an id gives the same failure as an id that does not exist.
 func PathID[I ~[16]byte](c *Call, name string, missing func() error) (I, error) {
 	v, err := id.Parse[I](c.Param(name))
 	if err != nil {
@@ -83,7 +83,7 @@ func PathID[I ~[16]byte](c *Call, name string, missing func() error) (I, error) 
 	return v, nil
 }
 
-// Actor is the caller as events name it.
+// Actor is the caller as the metadata of events names it; without a sign-in it is public.
 func (c *Call) Actor() events.Actor {
 	if c.Caller.UserID.IsZero() {
 		return events.Actor{Kind: events.ActorPublic}
@@ -91,7 +91,8 @@ func (c *Call) Actor() events.Actor {
 	return events.Actor{Kind: c.Caller.Kind, ID: c.Caller.UserID.String(), Role: string(c.Caller.Role)}
 }
 
-// Meta is what the request says about the one command it executes, with If-Match as its expected revision.
+// Meta is the metadata of the request's main command, with If-Match as its expected revision. The command id is the
+// same at each call; without an Idempotency-Key the first call makes it.
 func (c *Call) Meta() commands.Meta {
 	if c.command.IsZero() {
 		c.command = id.New[id.Command]()
@@ -100,10 +101,10 @@ func (c *Call) Meta() commands.Meta {
 		ExpectedRevision: c.expected}
 }
 
-// Asked is what the request asks of a use case.
+// Asked is Meta for a use case, with the fact whether the command id comes from an Idempotency-Key.
 func (c *Call) Asked() usecases.Asked { return usecases.Asked{Meta: c.Meta(), Keyed: c.keyed} }
 
-// Send answers with a JSON body.
+// Send answers with a status and a value as JSON. Only a value that cannot be JSON is an error.
 func (c *Call) Send(status int, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -113,11 +114,11 @@ func (c *Call) Send(status int, body any) error {
 	return nil
 }
 
-// SendBytes answers with a body of any type.
+// SendBytes answers with a body of any content type.
 func (c *Call) SendBytes(status int, contentType string, body []byte) {
 	c.Writer.Header().Set("Content-Type", contentType)
 	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(body) // a reader that went away is no failure of ours
+	_, _ = c.Writer.Write(body) // it fails only when the client has gone
 }
 
 // NoContent answers 204.
@@ -131,7 +132,8 @@ func (c *Call) SetRevision(revision uint64) {
 	c.Writer.Header().Set("ETag", `"`+strconv.FormatUint(revision, 10)+`"`)
 }
 
-// readConditions reads If-Match; "*" asks nothing that a command would not check by itself.
+// readConditions reads If-Match. "*" is ignored: a command fails by itself when its resource does not exist. Fails:
+// bad_if_match.
 func (c *Call) readConditions() error {
 	text := strings.TrimSpace(c.Request.Header.Get("If-Match"))
 	if text == "" || text == "*" || !c.route.mutates() {
@@ -147,12 +149,13 @@ func (c *Call) readConditions() error {
 	return nil
 }
 
-// readBody reads the whole body, bounded, and checks its type.
+// readBody reads the body, at most Route.BodyLimit bytes, and checks its type. Fails: body_too_large, body_unreadable,
+// unsupported_media_type.
 func (c *Call) readBody() error {
 	if !c.route.mutates() || c.Request.Body == nil || c.Request.Body == http.NoBody {
 		return nil
 	}
-	tooLarge := failure.New(failure.TooLarge, "body_too_large", "The body is over %d bytes.", c.route.BodyLimit)
+	tooLarge := failure.New(failure.TooLarge, "body_too_large", "The body is larger than %d bytes.", c.route.BodyLimit)
 	if c.Request.ContentLength > c.route.BodyLimit {
 		return tooLarge
 	}
@@ -162,7 +165,7 @@ func (c *Call) readBody() error {
 	case errors.As(err, &over):
 		return tooLarge
 	case err != nil:
-		return failure.NewMalformed("body_unreadable", "The body could not be read.")
+		return failure.NewMalformed("body_unreadable", "The body could not be read. Please send it again.")
 	}
 	c.body = body
 	if len(body) > 0 && c.route.takesBody && !c.hasType(c.route.Accepts) {
@@ -171,7 +174,7 @@ func (c *Call) readBody() error {
 	return nil
 }
 
-// hasType tells whether the body's declared type is the given one.
+// hasType reports whether the body's declared type, without its parameters, is the given one.
 func (c *Call) hasType(want string) bool {
 	got, _, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	return err == nil && got == want

@@ -11,30 +11,31 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Cookies set on login. Source: docs/rules/identity.md#cookies.
+// Names of the cookies that a sign-in sets. Source: docs/rules/identity.md#cookies.
 const (
 	CookieAccess  = "access_token"
 	CookieRefresh = "refresh_token"
 )
 
-// Caller is who is signed in.
+// Caller is the user or API key that is signed in. The zero value is nobody.
 type Caller struct {
-	Kind               events.ActorKind // user, or api_key
-	UserID             id.User          // of the key when it is one
+	Kind               events.ActorKind // events.ActorUser or ActorAPIKey
+	UserID             id.User          // id of the key for an API key
 	OrgID              id.Organization  // of the session; zero for a super_admin
 	Role               events.Role      // in that organization, now
 	SessionID          id.Session
 	MustChangePassword bool
 }
 
-// Authenticator proves who a token belongs to. It checks signature and age, and that session, user, membership and role
-// hold at this moment (docs/rules/identity.md#access-ends-at-once), from memory: it is asked at every request. A token
-// that proves nothing is failure.Unauthenticated.
+// Authenticator finds out to whom a token belongs. It checks signature and age, and that session, user, membership and
+// role hold at this moment (docs/rules/identity.md#access-ends-at-once). It is asked at every request, so it answers
+// from memory. An invalid token is failure.Unauthenticated. Implementations are safe for concurrent use.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, error)
 }
 
-// bearer is the token of the Authorization header; present tells whether the header is there at all.
+// bearer is the token of the Authorization header; present reports whether the request has that header, with any
+// scheme.
 func bearer(r *http.Request) (token string, present bool) {
 	header := r.Header.Get("Authorization")
 	scheme, token, _ := strings.Cut(header, " ")
@@ -44,7 +45,7 @@ func bearer(r *http.Request) (token string, present bool) {
 	return strings.TrimSpace(token), header != ""
 }
 
-// accessToken is the bearer token, else the cookie.
+// accessToken is the bearer token, else the cookie. A header without a bearer token hides the cookie.
 func accessToken(r *http.Request) string {
 	if token, present := bearer(r); present {
 		return token
@@ -55,7 +56,8 @@ func accessToken(r *http.Request) string {
 	return ""
 }
 
-// signIn sets the caller, who must belong to the host and have the route's role.
+// signIn sets the caller, who must belong to the host and have the route's role. Fails: unauthenticated, rate_limited,
+// password_change_required, role_required.
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	token := accessToken(c.Request)
 	if token == "" {
@@ -80,7 +82,12 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 		return failure.NewDenied("password_change_required", "Please choose a password of your own first.")
 	}
 	if !caller.Role.AtLeast(c.route.Access.role()) {
-		return failure.NewDenied("role_required", "This needs the role %s.", c.route.Access)
+		return ErrRoleRequired(c.route.Access.role())
 	}
 	return nil
+}
+
+// ErrRoleRequired refuses a caller whose role is below the named one, or is not allowed for another reason.
+func ErrRoleRequired(role events.Role) error {
+	return failure.NewDenied("role_required", "This needs the role %s.", role)
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// behind is a read side that never shows anything in time.
+// behind is an httpapi.Visibility whose read models are always late.
 type behind struct{}
 
-// WaitFor is httpapi.Visibility's.
+// WaitFor fails at once.
 func (behind) WaitFor(context.Context, string, uint64) error { return runner.ErrBehind }
 
-// requestCase is a request with the answer that it gets.
+// requestCase is a request with the answer that it must get.
 type requestCase struct {
 	r apitest.Request
 	w apitest.Want
 }
 
-// hostCases are requests to hosts, with their answers.
+// hostCases has requests to good and bad hosts, with their answers.
 var hostCases = map[string]requestCase{
 	"own host": {apitest.Request{Path: "/parcels", As: apitest.Admin}, apitest.Is(200, "")},
 	"case and port do not matter": {
@@ -114,7 +114,7 @@ func TestHosts_OnlyTheHostHeaderChoosesTheTenant(t *testing.T) {
 	}
 }
 
-// signInCases are requests with and without a token, with their answers.
+// signInCases has requests with and without a token, with their answers.
 var signInCases = map[string]requestCase{
 	"nobody": {apitest.Request{Path: "/parcels"}, apitest.Is(401, "unauthenticated")},
 	"wrong token": {

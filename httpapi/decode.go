@@ -18,14 +18,16 @@ import (
 )
 
 // Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a
-// required field is missing, with Invalid when a field is unknown, given twice or of a wrong value; all faults at once.
+// required field is missing, with Invalid when a field is unknown, given twice or has a wrong value. All faults of one
+// kind are reported together.
 func Decode[T any](c *Call) (T, error) {
 	var into T
 	err := decode(c.body, &into)
 	return into, err
 }
 
-// decode is Decode of bytes.
+// decode reads one JSON object into the struct that into points to. An empty body counts as {}, so that its required
+// fields are named.
 func decode(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}") // so that the required fields are named
@@ -33,13 +35,13 @@ func decode(body []byte, into any) error {
 	var whole json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if !utf8.Valid(body) || dec.Decode(&whole) != nil {
-		return failure.NewMalformed("malformed_body", "The body is not valid JSON.")
+		return errMalformedBody()
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return failure.NewMalformed("malformed_body", "The body has something after its JSON value.")
+		return errMalformedBody()
 	}
 	if whole[0] != '{' {
-		return failure.NewMalformed("malformed_body", "The body must be a JSON object.")
+		return errMalformedBody()
 	}
 	r := reading{}
 	r.object(whole, reflect.ValueOf(into).Elem(), "")
@@ -49,12 +51,17 @@ func decode(body []byte, into any) error {
 	return r.invalid.Err()
 }
 
-// reading collects the faults of one body, up to maxFaults of each kind: a body of nothing but faults must not make an
+// errMalformedBody refuses a body that is not JSON, not an object, or has something behind the object.
+func errMalformedBody() error {
+	return failure.NewMalformed("malformed_body", "The body must be one valid JSON object.")
+}
+
+// reading collects the faults of one body, up to maxFaults of each kind: otherwise a body full of faults would make an
 // answer larger than itself.
 type reading struct{ missing, invalid failure.Faults }
 
-// maxFaults is how many faults one answer tells, maxItems how long a list may be: an empty item is two bytes in the
-// body and many in memory.
+// maxFaults bounds the faults in one answer, maxItems the length of a list: an empty item takes two bytes in the body
+// and many in memory.
 const (
 	maxFaults = 50
 	maxItems  = 10_000
@@ -74,7 +81,7 @@ func (r *reading) lacks(path string) {
 	}
 }
 
-// field is what the tags of a struct's field say.
+// field describes a field of a request or answer struct, as its tags json, enum and doc say.
 type field struct {
 	name     string
 	index    []int
@@ -83,10 +90,11 @@ type field struct {
 	doc      string
 }
 
-// fieldCache keeps the fields of each struct type: reflect.Type -> []field.
+// fieldCache keeps the fields of each struct type, reflect.Type -> []field, since reading tags is slow. Safe for
+// concurrent use.
 var fieldCache sync.Map
 
-// fieldsOf lists the JSON fields of a struct, those of embedded structs included.
+// fieldsOf gives the JSON fields of a struct, those of embedded structs included. Callers must not change the list.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fieldCache.Load(t); ok {
 		return known.([]field)
@@ -111,7 +119,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// object reads a JSON object into a struct, field by field.
+// object reads a JSON object into a struct, field by field. null counts as absent.
 func (r *reading) object(raw json.RawMessage, into reflect.Value, path string) {
 	values, order, twice := members(raw)
 	for _, name := range twice {
@@ -168,7 +176,7 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 	}
 }
 
-// list reads a JSON array.
+// list reads a JSON array of at most maxItems items, none of which may be null.
 func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f field) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
@@ -191,7 +199,8 @@ func (r *reading) list(raw json.RawMessage, into reflect.Value, path string, f f
 	}
 }
 
-// members splits a valid JSON object. Names that come twice are told; the last value stands.
+// members splits a valid JSON object into its values. order has each name once, twice those that come again; of these
+// the last value counts.
 func members(raw json.RawMessage) (values map[string]json.RawMessage, order, twice []string) {
 	values = map[string]json.RawMessage{}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -213,7 +222,7 @@ func members(raw json.RawMessage) (values map[string]json.RawMessage, order, twi
 	return values, order, twice
 }
 
-// shown bounds a name that came from outside before it is repeated in a message.
+// shown quotes a name that came from outside, and cuts it to 64 bytes, before a message repeats it.
 func shown(name string) string {
 	if len(name) > 64 {
 		name = strings.ToValidUTF8(name[:64], "") + "…"
@@ -221,19 +230,19 @@ func shown(name string) string {
 	return strconv.Quote(name)
 }
 
-// The interfaces of types that read themselves.
+// The interfaces of types that read their own JSON value.
 var (
 	jsonReader = reflect.TypeFor[json.Unmarshaler]()
 	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// custom tells whether the type reads itself.
+// custom reports whether the type reads its own JSON value.
 func custom(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(jsonReader) || p.Implements(textReader)
 }
 
-// wrongValue says what a field's value should have been.
+// wrongValue says what the value of a field of the type should have been.
 func wrongValue(err error, t reflect.Type) string {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
@@ -255,12 +264,12 @@ func wrongValue(err error, t reflect.Type) string {
 	return "has a value of the wrong kind"
 }
 
-// hasNUL tells whether a JSON value has a text with the character U+0000, which no database text can hold.
+// hasNUL reports whether a JSON value has a text with the character U+0000, which PostgreSQL cannot store.
 func hasNUL(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte(`\u0000`)) && strings.ContainsRune(unescaped(raw), 0)
 }
 
-// unescaped is the texts of a value without JSON's escapes.
+// unescaped joins all texts of a JSON value, without JSON's escapes.
 func unescaped(raw json.RawMessage) string {
 	var b strings.Builder
 	dec := json.NewDecoder(bytes.NewReader(raw))

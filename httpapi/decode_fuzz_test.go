@@ -34,13 +34,13 @@ type fuzzed struct {
 	Enabled bool              `json:"enabled,omitempty"`
 }
 
-// fuzzedPart is embedded, listed and pointed to.
+// fuzzedPart is used embedded, in a list and behind a pointer.
 type fuzzedPart struct {
 	Count int64 `json:"count"`
 }
 
-// FuzzDecode checks that no body breaks the decoder, that what it takes is what encoding/json reads, and that what it
-// refuses is told as the client's fault.
+// FuzzDecode checks three things: no body breaks the decoder, encoding/json reads an accepted body as the same value,
+// and a refused body is the client's fault.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"a","amount":1.5,"count":2}`, `{}`, `[]`, ``,
@@ -71,7 +71,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzAmount checks that an amount taken is exactly the number that was sent.
+// FuzzAmount checks that an accepted amount is exactly the number that was sent.
 func FuzzAmount(f *testing.F) {
 	for _, seed := range []string{
 		"1", "1.50", "-3.5", "0", "1e3", "1.001", "92233720368547758.07", "92233720368547758.08", `"1"`, "null", "-0",
@@ -97,7 +97,7 @@ func FuzzAmount(f *testing.F) {
 	})
 }
 
-// FuzzHostsAndAddresses checks the parsers of headers: no panic, and a bounded result.
+// FuzzHostsAndAddresses checks that no header makes its parser panic, and that each result is bounded.
 func FuzzHostsAndAddresses(f *testing.F) {
 	f.Add("acme.lastmile.test:8080", "http://acme.lastmile.test", "1.2.3.4, 10.0.0.1", "[::1]:5", "id")
 	f.Add("[::1", "null", ",,,", "x", strings.Repeat("a", 200))
@@ -128,7 +128,7 @@ func FuzzHostsAndAddresses(f *testing.F) {
 	})
 }
 
-// hostPortName is the name in a Host header.
+// hostPortName is the name in a Host header, "" without a port and for an IPv6 address.
 func hostPortName(host string) string {
 	name, _, found := strings.Cut(host, ":")
 	if !found || strings.HasPrefix(host, "[") {

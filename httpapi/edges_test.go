@@ -139,7 +139,7 @@ func TestIdempotency_RunningIsConflict(t *testing.T) {
 	k := apitest.New(t, nil, p.Routes())
 	first := make(chan apitest.Answer)
 	go func() { first <- k.Do(t, apitest.Keyed("k", apitest.Good)) }()
-	<-p.Made // it runs now
+	<-p.Made // now the first one is running
 	apitest.Sends(t, k, "meanwhile", apitest.Keyed("k", apitest.Good), apitest.Is(409, "idempotency_key_running"))
 	close(p.Gate)
 	if got := <-first; got.Status != 201 {
@@ -207,7 +207,7 @@ func TestLimits_EachScopeHasItsOwn(t *testing.T) {
 	apitest.Sends(t, k, "later", apitest.Request{Path: "/parcels", As: apitest.Admin}, apitest.Is(200, ""))
 }
 
-// page is the list's envelope.
+// page is the envelope of the list of parcels.
 type page = httpapi.Envelope[apitest.RowResponse]
 
 func TestLists_EveryRowOnceToTheEnd(t *testing.T) {
@@ -401,7 +401,7 @@ func TestOpenAPI_IsTheRoutersTable(t *testing.T) {
 	}
 }
 
-// braces writes a pattern as OpenAPI does.
+// braces writes a pattern in the form of OpenAPI, with {id} for :id.
 func braces(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -487,7 +487,7 @@ func TestListener_StopLetsRunningRequestsFinish(t *testing.T) {
 	}
 }
 
-// refuses is a check that fails.
+// refuses is the probe of a dependency that is down.
 func refuses(context.Context) error {
 	return failure.NewUnavailable("x", "one event cannot be applied", 0, nil)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// ErrorBody is the answer to what failed, with a stable code (docs/rules/http.md#error-body).
+// ErrorBody is the body of every answer from status 400 on, with a stable code (docs/rules/http.md#error-body).
 type ErrorBody struct {
 	StatusCode int    `json:"statusCode"`
 	Message    any    `json:"message" doc:"text, or a list of texts when the input is at fault"`
@@ -23,7 +23,7 @@ type ErrorBody struct {
 	Code       string `json:"code" doc:"stable and machine-readable, see docs/errors.md"`
 }
 
-// text is the body as JSON with further fields, which never replace its own.
+// text is the body as JSON, with further fields that never replace its own.
 func (b ErrorBody) text(details map[string]any) []byte {
 	text, _ := json.Marshal(b) // texts and a number always marshal
 	if len(details) == 0 {
@@ -54,13 +54,14 @@ var statuses = map[failure.Kind]int{
 	failure.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// statusOfCode has the statuses that belong to HTTP alone and are no kind of failure.
+// statusOfCode has the codes whose status HTTP defines and no kind of failure has.
 var statusOfCode = map[string]int{
 	"method_not_allowed":     http.StatusMethodNotAllowed,
 	"unsupported_media_type": http.StatusUnsupportedMediaType,
 }
 
-// asFailure gives the failure in the chain; anything else is internal.
+// asFailure finds the failure in an error's chain. A request that ran out of time and a lost database are Unavailable.
+// Anything else is Internal, with a text that shows nothing of the error.
 func asFailure(ctx context.Context, err error) *failure.Error {
 	var f *failure.Error
 	if errors.As(err, &f) && f.Kind != failure.Internal {
@@ -70,14 +71,14 @@ func asFailure(ctx context.Context, err error) *failure.Error {
 		return failure.NewUnavailable("timed_out", "The request took too long. Please try again.", 0, err)
 	}
 	if postgres.Away(err) {
-		return failure.NewUnavailable("database_unavailable", "The service is temporarily unavailable.", time.Second,
-			err)
+		return failure.NewUnavailable("database_unavailable",
+			"The service is temporarily unavailable. Please try again.", time.Second, err)
 	}
 	return &failure.Error{Kind: failure.Internal, Code: "internal", Cause: err,
 		Message: "Something unexpected happened. Please try again, and quote the request id if it happens again."}
 }
 
-// statusOf is the HTTP status of a failure.
+// statusOf is the HTTP status of a failure: by its code where statusOfCode has it, else by its kind.
 func statusOf(f *failure.Error) int {
 	if status, ok := statusOfCode[f.Code]; ok {
 		return status
@@ -85,7 +86,7 @@ func statusOf(f *failure.Error) int {
 	return statuses[f.Kind]
 }
 
-// fail is the one place where an error becomes an answer. Internal causes go to the log only.
+// fail is the only place where an error becomes an answer. Causes of internal errors go to the log only.
 func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	f := asFailure(ctx, err)
 	status := statusOf(f)
@@ -116,5 +117,5 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	text := body.text(f.Details)
 	h.Set("Content-Type", contentJSON)
 	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(text) // a reader that went away is no failure of ours
+	_, _ = c.Writer.Write(text) // it fails only when the client has gone
 }

@@ -1,11 +1,9 @@
 package httpapi
 
-import (
-	"github.com/lastmile-isp/lastmile/internal/failure"
-)
+import "github.com/lastmile-isp/lastmile/internal/failure"
 
-// DecodeLoosely is Decode for handlers that check the values themselves: faults of values come back in invalid, to be
-// told together with those that the command finds; what cannot be read at all is err.
+// DecodeLoosely is Decode for handlers that check the values themselves. Faults of values are returned as invalid, so
+// that they can be reported together with those that the command finds; a body that cannot be read is err.
 func DecodeLoosely[T any](c *Call) (in T, invalid, err error) {
 	in, err = Decode[T](c)
 	if failure.KindOf(err) == failure.Invalid {

@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Organization is what a host name says about the tenant.
+// Organization is the tenant that a host name stands for. The zero value is no tenant, as on the root host.
 type Organization struct {
 	ID        id.Organization
 	Slug      string
@@ -17,12 +17,13 @@ type Organization struct {
 	Suspended bool
 }
 
-// Organizations finds tenants by slug, from memory: it is asked at every request.
+// Organizations finds tenants by slug. It is asked at every request, so it answers from memory. Implementations are
+// safe for concurrent use.
 type Organizations interface {
 	OrganizationBySlug(ctx context.Context, slug string) (org Organization, found bool, err error)
 }
 
-// hostName is the Host header in lower case, without port and final dot.
+// hostName is a Host header in lower case, without port and final dot.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -30,7 +31,7 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// resolveHost tells the kind of host; the Host header alone counts (docs/rules/http.md#hosts).
+// resolveHost sets the kind of host and the slug. Only the Host header counts (docs/rules/http.md#hosts).
 func (s *Server) resolveHost(c *Call) {
 	c.host = hostName(c.Request.Host)
 	slug, below := strings.CutSuffix(c.host, "."+s.cfg.ServiceDomain)
@@ -44,7 +45,8 @@ func (s *Server) resolveHost(c *Call) {
 	}
 }
 
-// enterOrganization looks the tenant up. Routes of every host do not ask: their tenant is never the host's.
+// enterOrganization finds the organization of the host. Routes that exist on every host get none, since their tenant
+// never comes from the host. Fails: not_found, organization_suspended.
 func (s *Server) enterOrganization(ctx context.Context, c *Call) error {
 	if c.hostKind != OnOrganization || c.route.Hosts&onForeign != 0 {
 		c.Org = Organization{}
@@ -55,10 +57,15 @@ func (s *Server) enterOrganization(ctx context.Context, c *Call) error {
 	case err != nil:
 		return err
 	case !found:
-		return failure.NewNotFound("not_found", "There is nothing at this address.")
+		return errNoAddress()
 	case org.Suspended:
 		return failure.NewDenied("organization_suspended", "This organization is suspended.")
 	}
 	c.Org = org
 	return nil
+}
+
+// errNoAddress answers for a path without a route and for a host without an organization.
+func errNoAddress() error {
+	return failure.NewNotFound("not_found", "There is nothing at this address.")
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// settleLimit bounds the storing of an answer, also when the client went away.
+// settleLimit bounds the storing of an answer, which goes on when the client has gone.
 const settleLimit = 5 * time.Second
 
-// replayed are the headers of an answer that are stored with it.
+// replayed has the headers that are stored with an answer.
 var replayed = []string{"Content-Type", "ETag"}
 
-// once runs the handler; with an Idempotency-Key at most once per key (docs/rules/http.md#idempotency). The key's id is
-// the command's too.
+// once runs the handler, with an Idempotency-Key at most once for each key (docs/rules/http.md#idempotency). The id
+// that derives from the key is the command's id, too.
 func (s *Server) once(ctx context.Context, c *Call) error {
 	given := c.Request.Header.Values("Idempotency-Key")
 	if len(given) == 0 || !c.route.mutates() || c.route.IgnoresIdempotency {
@@ -36,9 +36,10 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 	}
 	switch mark.Outcome {
 	case vault.Mismatch:
-		return failure.NewInvalid("idempotency_key_reused", "Idempotency-Key was used with another body")
+		return failure.NewInvalid("idempotency_key_reused", "Idempotency-Key was used with another body or query")
 	case vault.Running:
-		return failure.NewConflict("idempotency_key_running", "A request with this Idempotency-Key is still running.")
+		return failure.NewConflict("idempotency_key_running",
+			"A request with this Idempotency-Key is still running. Please wait.")
 	case vault.Replay:
 		c.replay(mark.Answer)
 		return nil
@@ -47,7 +48,7 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 	return s.runOnce(ctx, c, mark)
 }
 
-// runOnce runs the handler and settles the key before the client sees the answer.
+// runOnce runs the handler, and stores the answer or frees the key before the client sees the answer.
 func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 	rec := c.rec()
 	rec.hold()
@@ -61,8 +62,8 @@ func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 	return err
 }
 
-// settle stores the answer or clears the key. A failure here is logged only: the work itself is done, and the command
-// id keeps a repeat from acting twice.
+// settle stores a successful answer, and frees the key after any other. A failure of settle itself is logged only: the
+// work is done, and the command id keeps a repeat from acting twice.
 func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, success bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
@@ -86,7 +87,7 @@ func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, success b
 	}
 }
 
-// replay answers as the first time, byte for byte.
+// replay sends the stored answer again, byte for byte, with the header Idempotency-Replayed.
 func (c *Call) replay(a vault.Answer) {
 	h := c.Writer.Header()
 	for name, values := range a.Header {
@@ -95,16 +96,16 @@ func (c *Call) replay(a vault.Answer) {
 	h.Set("Idempotency-Replayed", "true")
 	c.Writer.WriteHeader(a.Status)
 	if a.Status != http.StatusNoContent {
-		_, _ = c.Writer.Write(a.Body) // a reader that went away is no failure of ours
+		_, _ = c.Writer.Write(a.Body) // it fails only when the client has gone
 	}
 }
 
-// fingerprint tells one request under a key from another: query and body.
+// fingerprint is query and body: another one under the same key is another request, and is refused.
 func (c *Call) fingerprint() []byte {
 	return append([]byte(c.Request.URL.RawQuery+"\x00"), c.body...)
 }
 
-// validKey tells whether the header's text is 1 to 255 visible ASCII characters.
+// validKey reports whether a key has 1 to 255 visible ASCII characters.
 func validKey(key string) bool {
 	if key == "" || len(key) > 255 {
 		return false

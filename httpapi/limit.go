@@ -7,14 +7,15 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Limits are calls a minute. Source: docs/rules/http.md#limits. Zero = none.
+// Limits are calls a minute; 0 = no limit. Source: docs/rules/http.md#limits.
 type Limits struct {
 	User    int // authenticated requests, per user: 300
 	Login   int // sign-in and code endpoints, per address: 10
 	Webhook int // callbacks, per shortcode and kind: 100
 }
 
-// limit counts a call against a number a minute.
+// limit counts a call under a key. Fails: rate_limited, when the key had more than perMinute calls in a minute; 0 = no
+// limit.
 func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	if perMinute <= 0 {
 		return nil
@@ -29,8 +30,8 @@ func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
-// CountWebhook counts a callback of a gateway. The caller stores an authenticated callback before it answers with the
-// error (docs/rules/payments.md#stored-first).
+// CountWebhook counts a callback of a payment provider. The caller stores an authenticated callback before it answers
+// with the error (docs/rules/payments.md#stored-first). Fails: rate_limited.
 func (c *Call) CountWebhook(ctx context.Context, shortcode, kind string) error {
 	return c.server.limit(ctx, "webhook:"+shortcode+":"+kind, c.server.cfg.Limits.Webhook)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Limits of connections. Uploads and downloads of later endpoints extend their own deadlines.
+// Limits of connections. An endpoint with a long upload or download extends its own deadline by
+// http.ResponseController.
 const (
 	headerLimit   = 5 * time.Second
 	readLimit     = 30 * time.Second
@@ -43,7 +44,7 @@ func Listen(ctx context.Context, address string, handler http.Handler, logger *s
 	}}, nil
 }
 
-// Addr is the address with the port in use.
+// Addr is the address with the port in use, also when port 0 was asked for.
 func (l *Listener) Addr() string { return l.listener.Addr().String() }
 
 // Start serves until Stop (internal/loop has the contract).
@@ -58,21 +59,21 @@ func (l *Listener) Start(ctx context.Context) error {
 	})
 }
 
-// Stop takes no new requests, waits for the running ones up to a limit and cuts the rest. Before a start it frees the
-// address.
+// Stop accepts no new requests, waits for the running ones up to shutdownLimit and cuts the rest. Before a start it
+// frees the address.
 func (l *Listener) Stop() {
 	l.loops.Stop()
 	_ = l.listener.Close() // the server has closed it already, unless it never began
 }
 
-// serve returns when the server was shut down.
+// serve returns when the server is shut down, or when the listener fails.
 func (l *Listener) serve() {
 	if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
 		l.logger.Error("http listener ended", slog.String("address", l.Addr()), slog.String("error", err.Error()))
 	}
 }
 
-// shutDown ends the server.
+// shutDown waits for running requests up to shutdownLimit, then closes their connections.
 func (l *Listener) shutDown(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, shutdownLimit)
 	defer cancel()

@@ -10,13 +10,13 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// httpMetrics counts requests by method, route and status.
+// httpMetrics counts requests by method, route and status, and measures the seconds that they take.
 type httpMetrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 }
 
-// newHTTPMetrics makes the metrics and registers them.
+// newHTTPMetrics registers the metrics at to; nil = they are kept, but not shown.
 func newHTTPMetrics(to prometheus.Registerer) (*httpMetrics, error) {
 	m := &httpMetrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -39,29 +39,29 @@ func newHTTPMetrics(to prometheus.Registerer) (*httpMetrics, error) {
 	return m, nil
 }
 
-// gauges shows values that others keep, read when they are scraped.
+// gauges shows values that other parts of the program hold; they are read at each scrape.
 type gauges struct {
 	desc   *prometheus.Desc
 	values func(emit func(value float64, labels ...string))
 }
 
-// NewGauges makes a collector whose values are read at each scrape; values calls emit once for each series, with its
+// NewGauges makes a collector whose values are read at each scrape. values calls emit once for each series, with its
 // labels in the order of desc.
 func NewGauges(desc *prometheus.Desc, values func(emit func(value float64, labels ...string))) prometheus.Collector {
 	return gauges{desc, values}
 }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (g gauges) Describe(to chan<- *prometheus.Desc) { to <- g.desc }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector; it reads all values now.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
 	g.values(func(value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, value, labels...)
 	})
 }
 
-// ProjectionMetrics shows lag and state of the read models.
+// ProjectionMetrics shows lag and state of the read models, each with the name of the projection.
 func ProjectionMetrics(status func() []runner.Status) []prometheus.Collector {
 	return []prometheus.Collector{
 		gauges{
@@ -98,7 +98,7 @@ func BreakerMetrics(states func() []BreakerState) prometheus.Collector {
 	}
 }
 
-// flag is 1 for true.
+// flag is 1 for true and 0 for false.
 func flag(on bool) float64 {
 	if on {
 		return 1
@@ -106,7 +106,7 @@ func flag(on bool) float64 {
 	return 0
 }
 
-// MetricsHandler serves the metrics of a registry, for a listener of its own.
+// MetricsHandler serves the metrics of a registry at /metrics, for a listener apart from the API's.
 func MetricsHandler(from prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))

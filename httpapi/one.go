@@ -8,11 +8,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// One is a kind of resource: how one of it is read and shown. I is its id, R the row as it is read, T as the API shows
-// it.
+// One describes how a resource of one kind is read and shown. I is the type of its id, R its row, T its form in the
+// API.
 type One[I ~[16]byte, R, T any] struct {
 	Model   string       // the read model that Read reads
-	Missing func() error // absent, or another organization's
+	Missing func() error // the failure for an absent one and for another organization's
 	// Read gives the organization's row, nil when there is none.
 	Read func(ctx context.Context, org id.Organization, i I) (*R, error)
 	Show func(R) T
@@ -20,7 +20,7 @@ type One[I ~[16]byte, R, T any] struct {
 	Revision func(R) int64
 }
 
-// ReadOne answers with the resource that the path's id names.
+// ReadOne answers with the resource that the parameter id of the path names, with its ETag where it has one.
 func ReadOne[I ~[16]byte, R, T any](ctx context.Context, c *Call, o One[I, R, T]) error {
 	i, err := PathID[I](c, "id", o.Missing)
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadOne[I ~[16]byte, R, T any](ctx context.Context, c *Call, o One[I, R, T]
 	return c.Send(200, o.Show(row))
 }
 
-// Find is the row of an id; absent is the Missing failure.
+// Find reads the row of an id for the host's organization, and fails with Missing when there is none.
 func (o One[I, R, T]) Find(ctx context.Context, c *Call, i I) (R, error) {
 	row, err := o.Read(ctx, c.Org.ID, i)
 	if err != nil || row == nil {
@@ -46,7 +46,8 @@ func (o One[I, R, T]) Find(ctx context.Context, c *Call, i I) (R, error) {
 	return *row, nil
 }
 
-// SendOne answers a write with the resource as the read side shows it then.
+// SendOne answers a write with the resource as the read side shows it after the write; with 202 when that takes too
+// long.
 func SendOne[I ~[16]byte, R, T any](
 	ctx context.Context, c *Call, status int, o One[I, R, T], i I, done bus.Result,
 ) error {

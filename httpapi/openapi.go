@@ -17,10 +17,11 @@ import (
 // object is a JSON object under construction.
 type object map[string]any
 
-// pathParam is a parameter in httprouter's form.
+// pathParam matches a parameter of a path in httprouter's form, such as :id.
 var pathParam = regexp.MustCompile(`:([A-Za-z]+)`)
 
-// openAPIDocuments makes the OpenAPI 3.1 document of each kind of host: what a host serves is what its document lists.
+// openAPIDocuments makes one OpenAPI 3.1 document for each kind of host. It lists the routes that exist there and no
+// others.
 func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
 	docs := map[Hosts][]byte{}
 	for _, kind := range []Hosts{OnOrganization, OnRoot, onForeign} {
@@ -98,7 +99,7 @@ func operation(r *Route, s *schemas) object {
 	return op
 }
 
-// operationID is method and path as one word.
+// operationID makes one word of method and path, such as getInvoicesId.
 func operationID(r *Route) string {
 	words := []string{strings.ToLower(r.Method)}
 	for _, part := range strings.FieldsFunc(r.Path,
@@ -108,12 +109,12 @@ func operationID(r *Route) string {
 	return strings.Join(words, "")
 }
 
-// needsBody tells whether a request without a body would miss a field.
+// needsBody reports whether a request without a body would lack a required field.
 func needsBody(t reflect.Type) bool {
 	return t.Kind() != reflect.Struct || slices.ContainsFunc(fieldsOf(t), func(f field) bool { return f.required })
 }
 
-// answer describes the usual success.
+// answer describes the answer to a request that succeeds.
 func answer(r *Route, s *schemas) object {
 	out := object{"description": "Success."}
 	var schema object
@@ -134,7 +135,7 @@ func answer(r *Route, s *schemas) object {
 	return out
 }
 
-// parameters lists path, query and header parameters.
+// parameters lists path, query and header parameters; limit and cursor are added for lists.
 func parameters(r *Route) []object {
 	var out []object
 	for _, m := range pathParam.FindAllStringSubmatch(r.Path, -1) {
@@ -173,14 +174,14 @@ func paramSchema(p Param) object {
 	return object{"type": "string"}
 }
 
-// schemas collects the schemas of named structs.
+// schemas collects the schemas of named structs while a document is made.
 type schemas struct {
 	named  object
-	types  map[string]reflect.Type // which type took a name
-	closed bool                    // of requests: no other fields are taken; answers may get more
+	types  map[string]reflect.Type // the type that has a name
+	closed bool                    // set for requests, which take no other fields; answers may get more
 }
 
-// known has the schemas of types that read and write themselves.
+// known has the schemas of types that define their own JSON form.
 var known = map[reflect.Type]object{
 	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
 	reflect.TypeFor[calendar.Date]():   {"type": "string", "format": "date"},
@@ -221,7 +222,8 @@ func (s *schemas) of(t reflect.Type) object {
 	return object{"type": "integer"}
 }
 
-// structure is the schema of a struct, kept under its name.
+// structure is the schema of a struct, kept under its name. A second struct of the same name gets the name of its
+// package in front.
 func (s *schemas) structure(t reflect.Type) object {
 	name := t.Name()
 	if name == "" || strings.Contains(name, "[") {

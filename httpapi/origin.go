@@ -8,12 +8,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// defaultPorts are those that a browser leaves out.
+// defaultPorts are the ports that a browser leaves out of Origin and Host.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // checkOrigin refuses mutations that a page of another host sends with our cookies (docs/rules/http.md#origin): sibling
-// tenants are same-site, so SameSite=Lax does not keep them apart. Bearer calls, callbacks and internal calls carry no
-// cookies of ours.
+// tenants are same-site, so SameSite=Lax does not keep them apart. Requests with a bearer token, callbacks and internal
+// calls do not sign in by cookie and pass. Fails: bad_origin.
 func (s *Server) checkOrigin(c *Call) error {
 	if !c.route.mutates() || c.route.machine() || !c.hasCookies() {
 		return nil
@@ -21,16 +21,14 @@ func (s *Server) checkOrigin(c *Call) error {
 	if _, present := bearer(c.Request); present {
 		return nil
 	}
-	if !s.originFits(c) {
-		return failure.NewDenied("bad_origin", "This request must come from this host's own pages.")
-	}
-	if c.Request.ContentLength != 0 && !c.hasType(c.route.Accepts) {
-		return failure.NewDenied("bad_origin", "The body must be of type %s.", c.route.Accepts)
+	if !s.originFits(c) || c.Request.ContentLength != 0 && !c.hasType(c.route.Accepts) {
+		return failure.NewDenied("bad_origin",
+			"A request with cookies must come from this host's own pages, with a body of type %s.", c.route.Accepts)
 	}
 	return nil
 }
 
-// hasCookies tells whether the request carries a token as a cookie.
+// hasCookies reports whether the request carries a token as a cookie.
 func (c *Call) hasCookies() bool {
 	for _, name := range []string{CookieAccess, CookieRefresh} {
 		if _, err := c.Request.Cookie(name); err == nil {
@@ -40,8 +38,8 @@ func (c *Call) hasCookies() bool {
 	return false
 }
 
-// originFits tells whether Origin is this host; without Origin, whether a browser says that no other site is involved,
-// or no browser is.
+// originFits reports whether the Origin header names this host. Without it, Sec-Fetch-Site must say that no other site
+// sent the request; a request with neither header comes from a program and passes.
 func (s *Server) originFits(c *Call) bool {
 	origins := c.Request.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -56,7 +54,7 @@ func (s *Server) originFits(c *Call) bool {
 	return hostPort(u.Host, u.Scheme) == hostPort(c.Request.Host, u.Scheme)
 }
 
-// hostPort is name:port in lower case, with the scheme's port when none is given.
+// hostPort is name:port in lower case, with the scheme's port when the host has none.
 func hostPort(host, scheme string) string {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {

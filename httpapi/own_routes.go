@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// indexResponse says what answers here, until web pages do.
+// indexResponse names the service that answers here. Web pages will take its place.
 type indexResponse struct {
 	Service      string `json:"service"`
 	Organization string `json:"organization,omitempty"`
@@ -13,7 +13,7 @@ type indexResponse struct {
 	Health       string `json:"health"`
 }
 
-// ownRoutes are those that need nothing but the server itself.
+// ownRoutes are the routes that need no area.
 func (s *Server) ownRoutes() []Route {
 	return []Route{
 		{
@@ -27,7 +27,7 @@ func (s *Server) ownRoutes() []Route {
 	}
 }
 
-// index names the service and where to read on.
+// index answers with the service, the host's organization and the addresses of document and health.
 func (s *Server) index(_ context.Context, c *Call) error {
 	return c.Send(http.StatusOK, indexResponse{
 		Service: "Lastmile", Organization: c.Org.Name, OpenAPI: "/openapi.json", Health: "/healthz",

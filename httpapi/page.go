@@ -20,7 +20,7 @@ const (
 	maxPage     = 100
 )
 
-// maxCursor bounds what is unsealed, in characters.
+// maxCursor bounds a cursor before it is decrypted, in characters.
 const maxCursor = 2048
 
 // Envelope is the answer of list endpoints (docs/rules/http.md#pages).
@@ -30,16 +30,18 @@ type Envelope[T any] struct {
 	HasMore    bool    `json:"hasMore"`
 }
 
-// Page is what a list request asks for. K is the sort key of the list, unique per row: {createdAt, id} and the like.
+// Page is the part of a list that a request asks for. K is the sort key of the list, unique for each row: {createdAt,
+// id} and the like.
 type Page[K any] struct {
 	Limit int
 	After *K // the last row of the page before; nil = from the start
 }
 
-// Fetch is the number of rows to read: one more than shown tells whether there are more.
+// Fetch is the number of rows to read: one more than is shown, so that HasMore is known.
 func (p Page[K]) Fetch() int { return p.Limit + 1 }
 
-// PageOf reads limit and cursor. A cursor is good for the same route, tenant and filters only.
+// PageOf reads limit and cursor. A cursor is valid for the same route, tenant and filters only. Fails: invalid_input,
+// bad_cursor.
 func PageOf[K any](c *Call) (Page[K], error) {
 	p := Page[K]{Limit: defaultPage}
 	f := c.Filters()
@@ -59,13 +61,15 @@ func PageOf[K any](c *Call) (Page[K], error) {
 	}
 	after := new(K)
 	if len(cursor) > maxCursor || c.openCursor(cursor, after) != nil {
-		return p, failure.NewMalformed("bad_cursor", "This cursor does not belong to this list.")
+		return p, failure.NewMalformed("bad_cursor",
+			"This cursor does not belong to this list. Please read the list from its beginning.")
 	}
 	p.After = after
 	return p, nil
 }
 
-// SendPage answers with the envelope. rows are up to Fetch rows in the list's order.
+// SendPage answers with the envelope. rows has up to Fetch rows in the list's order; the last one is not shown when
+// there is one more than Limit.
 func SendPage[R, K, T any](c *Call, p Page[K], rows []R, key func(R) K, show func(R) T) error {
 	out := Envelope[T]{Data: make([]T, 0, min(len(rows), p.Limit)), HasMore: len(rows) > p.Limit}
 	if out.HasMore {
@@ -82,7 +86,7 @@ func SendPage[R, K, T any](c *Call, p Page[K], rows []R, key func(R) K, show fun
 	return c.Send(200, out)
 }
 
-// newCursors makes the cipher of cursors: they are sealed, for a sort key may be a person's name.
+// newCursors makes the cipher of cursors. They are encrypted, because a sort key may be a person's name.
 func newCursors(key []byte) (cipher.AEAD, error) {
 	if len(key) != 32 {
 		return nil, errors.New("the cursor key must have 32 bytes")
@@ -94,7 +98,7 @@ func newCursors(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// cursorScope is what a cursor is bound to: route, tenant and filters.
+// cursorScope joins route, path, tenant and filters, to which a cursor is bound.
 func (c *Call) cursorScope() []byte {
 	filters := url.Values{}
 	for name, values := range c.Request.URL.Query() {
@@ -106,7 +110,7 @@ func (c *Call) cursorScope() []byte {
 		filters.Encode()}, "\x00"))
 }
 
-// sealCursor makes the opaque form of a sort key.
+// sealCursor encrypts a sort key; the same key gives another cursor each time.
 func (c *Call) sealCursor(key any) (string, error) {
 	plain, err := json.Marshal(key)
 	if err != nil {
@@ -115,7 +119,7 @@ func (c *Call) sealCursor(key any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(c.server.cursors.Seal(nil, nil, plain, c.cursorScope())), nil
 }
 
-// openCursor reads the opaque form.
+// openCursor decrypts a cursor into key; one of another scope or key fails.
 func (c *Call) openCursor(cursor string, key any) error {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil {

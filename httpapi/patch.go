@@ -1,14 +1,12 @@
 package httpapi
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
-// Nulls names the fields that a body gives as null: in a PATCH that takes the value away (RFC 7396), where Decode sees
-// no difference to a field that is not given.
+// Nulls has the names of the top-level fields that the body gives as null. In a PATCH, null removes the value (RFC
+// 7396); Decode treats null like an absent field.
 func (c *Call) Nulls() map[string]bool {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(c.body, &fields) // Decode has told what is wrong with it
+	_ = json.Unmarshal(c.body, &fields) // Decode refuses a body that is not an object
 	out := map[string]bool{}
 	for name, value := range fields {
 		if string(value) == "null" {
@@ -18,7 +16,7 @@ func (c *Call) Nulls() map[string]bool {
 	return out
 }
 
-// Emptied is the text of a patch, an empty one when the field is given as null.
+// Emptied is a text of a patch: nil when the field is absent, empty when it is given as null.
 func Emptied(text *string, null bool) *string {
 	if null {
 		return new(string)

@@ -15,10 +15,10 @@ import (
 // maxFilter bounds a query parameter, in bytes.
 const maxFilter = 200
 
-// Filters reads query parameters and collects their faults; ask Err at the end.
+// Filters reads query parameters and collects their faults; call Err at the end.
 type Filters struct {
 	values url.Values
-	Faults failure.Faults
+	faults failure.Faults
 }
 
 // Filters begins reading the call's query parameters.
@@ -26,49 +26,44 @@ func (c *Call) Filters() *Filters {
 	f := &Filters{}
 	var err error
 	if f.values, err = url.ParseQuery(c.Request.URL.RawQuery); err != nil {
-		f.Faults.Add("query", "is not well formed")
+		f.faults.Add("query", "is not well formed")
 	}
 	return f
 }
 
-// Check notes a fault of a parameter unless ok.
-func (f *Filters) Check(ok bool, name, text string, args ...any) {
-	f.Faults.Check(ok, name, text, args...)
-}
-
 // Add notes a fault of a parameter.
-func (f *Filters) Add(name, text string, args ...any) { f.Faults.Add(name, text, args...) }
+func (f *Filters) Add(name, text string, args ...any) { f.faults.Add(name, text, args...) }
 
 // Err is Invalid with all faults, nil without.
-func (f *Filters) Err() error { return f.Faults.Err() }
+func (f *Filters) Err() error { return f.faults.Err() }
 
-// Text is a parameter, "" when absent.
+// Text is a parameter without the spaces around it, "" when it is absent or has a fault.
 func (f *Filters) Text(name string) string {
 	text := strings.TrimSpace(f.values.Get(name))
 	switch {
 	case len(f.values[name]) > 1:
-		f.Faults.Add(name, "is given twice")
+		f.faults.Add(name, "is given twice")
 	case len(text) > maxFilter:
-		f.Faults.Add(name, "is longer than %d bytes", maxFilter)
+		f.faults.Add(name, "is longer than %d bytes", maxFilter)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		f.Faults.Add(name, "is not a valid text")
+		f.faults.Add(name, "is not a valid text")
 	default:
 		return text
 	}
 	return ""
 }
 
-// OneOf is a parameter that must be one of the words, "" when absent.
+// OneOf is a parameter that must be one of the words, "" when it is absent or has a fault.
 func (f *Filters) OneOf(name string, words ...string) string {
 	text := f.Text(name)
 	if text != "" && !slices.Contains(words, text) {
-		f.Faults.Add(name, "must be one of %s", strings.Join(words, ", "))
+		f.faults.Add(name, "must be one of %s", strings.Join(words, ", "))
 		return ""
 	}
 	return text
 }
 
-// Bool is a parameter that is true or false, nil when absent.
+// Bool is a parameter that must be true or false, nil when absent.
 func (f *Filters) Bool(name string) *bool {
 	text := f.OneOf(name, "true", "false")
 	if text == "" {
@@ -78,7 +73,7 @@ func (f *Filters) Bool(name string) *bool {
 	return &value
 }
 
-// Date is a parameter of the form YYYY-MM-DD, zero when absent.
+// Date is a parameter of the form YYYY-MM-DD, the zero date when absent.
 func (f *Filters) Date(name string) calendar.Date {
 	text := f.Text(name)
 	if text == "" {
@@ -86,12 +81,12 @@ func (f *Filters) Date(name string) calendar.Date {
 	}
 	date, err := calendar.ParseDate(text)
 	if err != nil {
-		f.Faults.Add(name, "must be a date, YYYY-MM-DD")
+		f.faults.Add(name, "must be a date, YYYY-MM-DD")
 	}
 	return date
 }
 
-// Instant is a parameter in RFC 3339, or a date for its first moment in UTC; zero when absent.
+// Instant is a parameter in RFC 3339, or a date, which means its first moment in UTC; the zero time when absent.
 func (f *Filters) Instant(name string) time.Time {
 	text := f.Text(name)
 	if text == "" {
@@ -102,12 +97,12 @@ func (f *Filters) Instant(name string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		f.Faults.Add(name, "must be a time in RFC 3339, or a date")
+		f.faults.Add(name, "must be a time in RFC 3339, or a date")
 	}
 	return at.UTC()
 }
 
-// FilterID is a parameter that is an id, zero when absent.
+// FilterID is a parameter that must be an id, the zero id when absent.
 func FilterID[I ~[16]byte](f *Filters, name string) I {
 	var none I
 	text := f.Text(name)
@@ -116,7 +111,7 @@ func FilterID[I ~[16]byte](f *Filters, name string) I {
 	}
 	v, err := id.Parse[I](text)
 	if err != nil {
-		f.Faults.Add(name, "must be an id")
+		f.faults.Add(name, "must be an id")
 	}
 	return v
 }

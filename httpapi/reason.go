@@ -7,13 +7,13 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 )
 
-// ReasonRequest is the body of actions that somebody will have to explain.
+// ReasonRequest is the body of actions that need a reason, which the audit log keeps.
 type ReasonRequest struct {
 	Reason string `json:"reason"`
 }
 
-// ExecuteWithReason executes the command that a path's id and the body's reason make; the reason is kept with its
-// events.
+// ExecuteWithReason executes the command that the path's id and the body's reason make. The reason is kept in the
+// metadata of its events.
 func ExecuteWithReason[I ~[16]byte](
 	ctx context.Context, c *Call, b *bus.Bus, missing func() error,
 	command func(target I, reason string) commands.Command,
@@ -32,7 +32,7 @@ func ExecuteWithReason[I ~[16]byte](
 	return target, done, err
 }
 
-// OptionalReasonRequest may say why.
+// OptionalReasonRequest is the body of actions that may have a reason.
 type OptionalReasonRequest struct {
 	Reason string `json:"reason,omitempty"`
 }

@@ -8,24 +8,24 @@ import (
 	"strconv"
 )
 
-// recorder knows what was answered. With held set it keeps the answer back until release, so that an idempotent answer
-// is stored before the client sees it.
+// recorder notes what is answered, for log and metrics. After hold it keeps the answer back until release, so that an
+// idempotent answer is stored before the client sees it.
 type recorder struct {
 	to     http.ResponseWriter
 	call   *Call
 	status int
 	bytes  int
 	wrote  bool
-	held   *bytes.Buffer
+	held   *bytes.Buffer // nil = the answer goes out at once
 }
 
 // Header is the answer's header.
 func (r *recorder) Header() http.Header { return r.to.Header() }
 
-// Unwrap serves http.ResponseController.
+// Unwrap lets http.ResponseController reach the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.to }
 
-// WriteHeader notes the status; only the first counts.
+// WriteHeader notes the status; only the first one counts.
 func (r *recorder) WriteHeader(status int) {
 	if r.wrote {
 		return
@@ -36,7 +36,7 @@ func (r *recorder) WriteHeader(status int) {
 	}
 }
 
-// Write counts the bytes.
+// Write counts the bytes; without a status before it the status is 200.
 func (r *recorder) Write(b []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	r.bytes += len(b)
@@ -46,10 +46,10 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.to.Write(b)
 }
 
-// hold begins keeping the answer back.
+// hold keeps the answer back from now on.
 func (r *recorder) hold() { r.held = new(bytes.Buffer) }
 
-// release sends what was held; without keep it is forgotten, so that an error can be answered instead.
+// release sends what was held. Without keep it drops it, so that an error can be answered instead.
 func (r *recorder) release(keep bool) {
 	held := r.held
 	r.held = nil
@@ -58,7 +58,7 @@ func (r *recorder) release(keep bool) {
 		return
 	}
 	r.to.WriteHeader(r.status)
-	_, _ = r.to.Write(held.Bytes()) // a reader that went away is no failure of ours
+	_, _ = r.to.Write(held.Bytes()) // it fails only when the client has gone
 }
 
 // setHeaders sets what every answer carries. Web pages set a policy of their own.
@@ -76,7 +76,7 @@ func (s *Server) setHeaders(c *Call) {
 	}
 }
 
-// finish logs and counts the request: the route's pattern, never path, query, address or body.
+// finish logs and counts the request. It shows the route's pattern, never path, query, address or body.
 func (s *Server) finish(ctx context.Context, c *Call) {
 	rec := c.rec()
 	if !rec.wrote {
@@ -102,7 +102,7 @@ func (s *Server) finish(ctx context.Context, c *Call) {
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
-// knownMethod bounds the values of a label.
+// knownMethod keeps the metrics' label to a few values: an unusual method is "other".
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,

@@ -56,7 +56,7 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 // BusRefusals records refusals through the bus, like every other write.
 type BusRefusals struct{ Bus *bus.Bus }
 
-// Note is Refusals'.
+// Note derives the id of the refusal from the command id in meta, so a repeat records nothing more.
 func (b BusRefusals) Note(ctx context.Context, r Refusal, meta commands.Meta) error {
 	cmd := commands.NoteRefusal{
 		RefusalID: id.Derive[id.Request]("refusal", meta.CommandID.String()), OrgID: meta.OrgID, Method: r.Method,

@@ -12,7 +12,7 @@ import (
 // maxRequestID bounds X-Request-Id, in characters.
 const maxRequestID = 128
 
-// requestID is the client's X-Request-Id when it is of a harmless form, else a new one.
+// requestID is the client's X-Request-Id when it has 1 to 128 letters, digits or -_.: and a new id else.
 func requestID(r *http.Request) string {
 	given := r.Header.Get("X-Request-Id")
 	if given == "" || len(given) > maxRequestID {
@@ -27,9 +27,9 @@ func requestID(r *http.Request) string {
 	return given
 }
 
-// clientIP is the address that the request comes from: the peer's, or, while that is a trusted proxy, the next one of
-// X-Forwarded-For from the right (docs/rules/http.md#trusted-proxies). An entry that is no address ends the walk at the
-// proxy that gave it.
+// clientIP is the address from which the request comes: the peer's, or, while that is a trusted proxy, the next one of
+// X-Forwarded-For from the right (docs/rules/http.md#trusted-proxies). An entry that is not an address ends the walk at
+// the proxy that gave it.
 func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -51,7 +51,7 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	return at.String()
 }
 
-// contains tells whether one of the networks has the address.
+// contains reports whether one of the networks has the address.
 func contains(networks []netip.Prefix, at netip.Addr) bool {
 	for _, n := range networks {
 		if n.Contains(at) {

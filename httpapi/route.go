@@ -12,10 +12,10 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Hosts says on which kinds of host a route exists; on the others it is 404.
+// Hosts says on which kinds of host a route exists; on the others it is 404. The values are bits.
 type Hosts uint8
 
-// The kinds of host.
+// The kinds of host, and their combinations.
 const (
 	// OnOrganization is <slug>.SERVICE_DOMAIN.
 	OnOrganization Hosts = 1 << iota
@@ -31,7 +31,7 @@ const (
 	OnEvery = OnBoth | onForeign
 )
 
-// Access is who may call a route.
+// Access says who may call a route.
 type Access string
 
 // The kinds of access. A role means that role or a higher one.
@@ -54,7 +54,7 @@ func (a Access) role() events.Role {
 	return events.Role(a)
 }
 
-// Param is a query parameter, for the OpenAPI document. limit and cursor of lists are added by themselves.
+// Param is a query parameter, for the OpenAPI document. Lists get limit and cursor without naming them.
 type Param struct {
 	Name string
 	Type string   // "string", "integer", "boolean", "uuid", "date", "date-time"
@@ -99,18 +99,18 @@ type Route struct {
 // defaultBodyLimit is 1 MiB (docs/rules/http.md#bodies).
 const defaultBodyLimit = 1 << 20
 
-// mutates tells whether the route's method may change something.
+// mutates reports whether the route's method may change something.
 func (r *Route) mutates() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// under tells whether the path is in a top folder.
+// under reports whether the first part of the path is the folder, such as "/auth".
 func (r *Route) under(folder string) bool {
 	return r.Path == folder || strings.HasPrefix(r.Path, folder+"/")
 }
 
-// machine tells whether the callers are programs without cookies: callbacks and our own installations.
+// machine reports whether the callers are programs without cookies: callbacks and our own installations.
 func (r *Route) machine() bool { return r.under("/webhooks") || r.under("/internal") }
 
-// withDefaults fills what follows from the rest.
+// withDefaults sets the fields that the author of a route left zero.
 func (r Route) withDefaults() Route {
 	if r.Status == 0 {
 		r.Status = http.StatusOK
@@ -131,12 +131,12 @@ func (r Route) withDefaults() Route {
 	return r
 }
 
-// check finds mistakes of the table's author.
+// check refuses a route that is incomplete or contradicts itself.
 func (r *Route) check() error {
 	switch {
 	case r.Hosts == 0:
 		return errors.New("no host")
-	case r.Access == "", r.Access.role() != "" && !r.Access.role().Known(): // forgotten is not public
+	case r.Access == "", r.Access.role() != "" && !r.Access.role().Known(): // a forgotten one must not be public
 		return fmt.Errorf("access %q", r.Access)
 	case r.Summary == "":
 		return errors.New("no summary")
@@ -152,13 +152,13 @@ func (r *Route) check() error {
 	return nil
 }
 
-// table is the routes with one router for each kind of host.
+// table has the routes, and one router for each kind of host.
 type table struct {
 	routes  []Route
 	routers map[Hosts]*httprouter.Router
 }
 
-// newTable makes the routers; httprouter's panics about conflicting paths become errors.
+// newTable makes the routers. httprouter panics about conflicting paths; here they become errors.
 func newTable(routes []Route) (t *table, err error) {
 	t = &table{routers: map[Hosts]*httprouter.Router{
 		OnOrganization: httprouter.New(), OnRoot: httprouter.New(), onForeign: httprouter.New(),
@@ -185,7 +185,7 @@ func newTable(routes []Route) (t *table, err error) {
 	return t, nil
 }
 
-// handler keeps the route where the router finds it: the writer is always a recorder of ours.
+// handler sets the route and its parameters in the call that find looks up. The writer is always our recorder.
 func handler(r *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
 		c := w.(*recorder).call
@@ -193,11 +193,11 @@ func handler(r *Route) httprouter.Handle {
 	}
 }
 
-// methods are those that a route may have, in the order of Allow.
+// methods are the methods that a route may have, in the order of the Allow header.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// find sets the call's route; else it gives the methods that the path would take. HEAD is GET, whose body the listener
-// leaves out.
+// find sets the call's route. Without one it gives the methods that the path would accept. HEAD is served as GET;
+// net/http leaves out its body.
 func (t *table) find(c *Call) (allowed []string) {
 	router, path, method := t.routers[c.hostKind], c.Request.URL.Path, c.Request.Method
 	if method == http.MethodHead {

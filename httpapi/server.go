@@ -19,11 +19,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Config is what the server needs. All of it is required unless said.
+// Config has the dependencies and limits of the server. Production, TrustedProxies, Limits, Refusals and Metrics may be
+// zero; all other fields are required.
 type Config struct {
 	ServiceDomain  string         // "lastmile.localhost", without port
-	Production     bool           // HSTS; origins must be https
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed (docs/rules/http.md#trusted-proxies)
+	Production     bool           // sends HSTS; origins must be https
+	TrustedProxies []netip.Prefix // may set X-Forwarded-For (docs/rules/http.md#trusted-proxies)
 	CursorKey      []byte         // 32 bytes; the same on every replica
 	Limits         Limits
 
@@ -40,7 +41,7 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// requestLimit bounds the work on one request; the listener's write limit is above it.
+// requestLimit bounds the work on one request. The listener's write limit is longer, so that the answer gets out.
 const requestLimit = 30 * time.Second
 
 // Server answers HTTP by its table of routes. Safe for concurrent use.
@@ -52,7 +53,8 @@ type Server struct {
 	openAPI map[Hosts][]byte
 }
 
-// New makes a server of the routes of all areas. Its own are added: /, /openapi.json.
+// New makes a server of the routes of all areas and adds its own: / and /openapi.json. It fails when a dependency is
+// missing, or when a route is incomplete or conflicts with another one.
 func New(cfg Config, routes ...[]Route) (*Server, error) {
 	if cfg.ServiceDomain == "" || cfg.Organizations == nil || cfg.Authenticator == nil || cfg.Idempotency == nil ||
 		cfg.Limiter == nil || cfg.Visibility == nil || cfg.Clock == nil || cfg.Logger == nil {
@@ -80,10 +82,10 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 	return s, nil
 }
 
-// Routes is the table, for tests and documents.
+// Routes is the whole table with its defaults filled in, for tests and documents. Callers must not change it.
 func (s *Server) Routes() []Route { return s.table.routes }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request, then logs and counts it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestLimit)
 	defer cancel()
@@ -96,7 +98,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.finish(ctx, c)
 }
 
-// guard runs the call and turns its error or panic into an answer.
+// guard runs the call and turns its error or panic into an answer. http.ErrAbortHandler goes on to net/http, which ends
+// the connection.
 func (s *Server) guard(ctx context.Context, c *Call) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -112,16 +115,16 @@ func (s *Server) guard(ctx context.Context, c *Call) {
 	}
 }
 
-// dispatch finds host and route, then lets the call through its checks to the handler.
+// dispatch finds host and route, then lets the call pass its checks to the handler.
 func (s *Server) dispatch(ctx context.Context, c *Call) error {
 	s.resolveHost(c)
 	allowed := s.table.find(c)
 	if c.route == nil {
 		if len(allowed) == 0 || c.hostKind == onForeign {
-			return failure.NewNotFound("not_found", "There is nothing at this address.")
+			return errNoAddress()
 		}
 		c.Writer.Header().Set("Allow", strings.Join(allowed, ", "))
-		return failure.NewMalformed("method_not_allowed", "This address does not take this method.")
+		return failure.NewMalformed("method_not_allowed", "This address does not accept this method.")
 	}
 	if err := s.enterOrganization(ctx, c); err != nil {
 		return err
@@ -135,7 +138,7 @@ func (s *Server) dispatch(ctx context.Context, c *Call) error {
 	return s.once(ctx, c)
 }
 
-// admit proves who calls and that they may: origin, sign-in, limits, role.
+// admit checks, in this order: the limit of sign-ins, the origin, sign-in and role, the form of If-Match.
 func (s *Server) admit(ctx context.Context, c *Call) error {
 	if c.route.LoginLimit {
 		if err := s.limit(ctx, "login:"+c.IP, s.cfg.Limits.Login); err != nil {

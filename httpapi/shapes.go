@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Number is an amount in major units, exact.
+// Number is an exact amount in major units, written as a JSON number.
 type Number = json.Number
 
-// Actor is who acted.
+// Actor is the person, process or outside system that acted.
 type Actor struct {
 	ID   *string `json:"id" doc:"null: nobody signed in"`
 	Kind string  `json:"kind" enum:"user,api_key,process,provider,operator,public"`
@@ -17,7 +17,7 @@ type Actor struct {
 	Role *string `json:"role" doc:"at that moment"`
 }
 
-// Percent is basis points as a JSON number of percent: 16, 7.5.
+// Percent writes basis points as a JSON number of percent: 1600 is 16, 750 is 7.5.
 func Percent(basisPoints int64) Number {
 	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
 	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))

@@ -12,8 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Check is a dependency that must be up for the service to be ready. Its Message is shown when the error is a failure,
-// the rest is logged.
+// Check is a dependency that must be up for the service to be ready. /readyz shows the message of a failure.Error; any
+// other error is only logged.
 type Check struct {
 	Name  string
 	Probe func(ctx context.Context) error
@@ -32,7 +32,7 @@ type BreakerState struct {
 	OrgID string `json:"-"`
 }
 
-// SystemAPI serves health, readiness, projections and breakers.
+// SystemAPI serves health, readiness, projections and breakers. All fields are required.
 type SystemAPI struct {
 	Checks      []Check
 	Projections func() []runner.Status
@@ -43,29 +43,29 @@ type SystemAPI struct {
 // probeLimit bounds one readiness check.
 const probeLimit = 2 * time.Second
 
-// healthResponse says that the process is up.
+// healthResponse is the answer of /healthz while the process runs.
 type healthResponse struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// readyResponse says which dependencies are up.
+// readyResponse has one entry for each dependency, by its name.
 type readyResponse struct {
 	Status string                 `json:"status" enum:"ready,not_ready"`
 	Checks map[string]checkResult `json:"checks"`
 }
 
-// checkResult is one dependency.
+// checkResult is the state of one dependency. Detail is empty when it is up, or when its error must not be shown.
 type checkResult struct {
 	Status string `json:"status" enum:"up,down"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// ListOf is a list that always comes whole.
+// ListOf is the answer of a list without pages: it always has all rows.
 type ListOf[T any] struct {
 	Data []T `json:"data"`
 }
 
-// projectionResponse is one read model's progress.
+// projectionResponse is the progress of one read model. Positions are those of the log.
 type projectionResponse struct {
 	Name       string           `json:"name"`
 	Version    int              `json:"version"`
@@ -78,7 +78,7 @@ type projectionResponse struct {
 	Rebuild    *rebuildProgress `json:"rebuild"`
 }
 
-// rebuildProgress is how far new tables beside the present ones have got.
+// rebuildProgress is the progress of a rebuild into new tables beside the present ones.
 type rebuildProgress struct {
 	Generation int    `json:"generation"`
 	Version    int    `json:"version"`
@@ -110,12 +110,12 @@ func (a SystemAPI) Routes() []Route {
 	}
 }
 
-// health answers while the process runs.
+// health answers without asking any dependency.
 func (a SystemAPI) health(_ context.Context, c *Call) error {
 	return c.Send(http.StatusOK, healthResponse{Status: "ok"})
 }
 
-// ready asks every dependency at the same time.
+// ready asks all dependencies at the same time, for at most probeLimit.
 func (a SystemAPI) ready(ctx context.Context, c *Call) error {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
@@ -135,7 +135,7 @@ func (a SystemAPI) ready(ctx context.Context, c *Call) error {
 	return c.Send(status, out)
 }
 
-// probe runs one check. It does not wait for one that ignores its deadline.
+// probe runs one check. It does not wait for a check that ignores its deadline.
 func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
 	answer := make(chan error, 1)
 	go func() { answer <- check.Probe(ctx) }()
@@ -157,7 +157,7 @@ func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
 	return checkResult{Status: "down"}
 }
 
-// projections shows every read model.
+// projections shows every read model, with error texts on the root host only.
 func (a SystemAPI) projections(_ context.Context, c *Call) error {
 	out := ListOf[projectionResponse]{Data: []projectionResponse{}}
 	for _, s := range a.Projections() {
@@ -170,7 +170,7 @@ func (a SystemAPI) projections(_ context.Context, c *Call) error {
 				Generation: p.Generation, Version: p.Version, Position: p.Position, Head: p.Head, Error: p.Error,
 			}
 		}
-		if c.hostKind != OnRoot { // an event's text may be another tenant's
+		if c.hostKind != OnRoot { // an error may quote another tenant's event
 			row.Error = ""
 			if row.Rebuild != nil {
 				row.Rebuild.Error = ""
@@ -181,7 +181,7 @@ func (a SystemAPI) projections(_ context.Context, c *Call) error {
 	return c.Send(http.StatusOK, out)
 }
 
-// lag is how much of the log a projection does not show yet.
+// lag is the distance from a projection to the end of the log, in the log's units.
 func lag(s runner.Status) uint64 {
 	if s.Position >= s.Head {
 		return 0
@@ -189,7 +189,7 @@ func lag(s runner.Status) uint64 {
 	return s.Head - s.Position
 }
 
-// breakers shows the outside systems that the caller may know of.
+// breakers shows all outside systems on the root host, and an organization's own devices on its host.
 func (a SystemAPI) breakers(_ context.Context, c *Call) error {
 	out := ListOf[BreakerState]{Data: []BreakerState{}}
 	for _, b := range a.Breakers() {

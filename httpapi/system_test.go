@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// system is the system's endpoints over fixed values.
+// system has the system's endpoints over one stopped projection and two breakers, one of them of an organization.
 func system(checks []httpapi.Check) httpapi.SystemAPI {
 	return httpapi.SystemAPI{Checks: checks, Logger: slog.New(slog.DiscardHandler),
 		Projections: func() []runner.Status {

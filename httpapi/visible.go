@@ -15,10 +15,10 @@ type Visibility interface {
 	WaitFor(ctx context.Context, projection string, position uint64) error
 }
 
-// Visible is a write whose result is to be shown.
+// Visible is a write whose result is to be read back.
 type Visible struct {
-	Projection string // that read reads
-	ID         string // of the resource, for the 202
+	Projection string // the read model that read uses
+	ID         string // of the resource, shown with status 202
 	Result     bus.Result
 }
 
@@ -28,8 +28,8 @@ type Accepted struct {
 	Status string `json:"status" enum:"accepted"`
 }
 
-// SendVisible answers a write with the resource as the read side shows it, with the stream's revision as ETag; with 202
-// when the read side is behind for too long.
+// SendVisible waits until the read side has a write, then answers with the resource and, as ETag, with the revision of
+// its stream; with 202 when the wait takes too long.
 func SendVisible[T any](
 	ctx context.Context, c *Call, status int, v Visible, read func(ctx context.Context) (T, error),
 ) error {
@@ -48,8 +48,8 @@ func SendVisible[T any](
 	return c.Send(status, resource)
 }
 
-// WaitVisible is the wait of SendVisible alone: shown is false when the read side is behind for too long. For writes
-// that answer with something else than the resource.
+// WaitVisible only waits, as SendVisible does; shown is false when that takes too long. It is for writes that answer
+// with something else than the resource.
 func (c *Call) WaitVisible(ctx context.Context, projection string, position uint64) (shown bool, err error) {
 	err = c.server.cfg.Visibility.WaitFor(ctx, projection, position)
 	if errors.Is(err, runner.ErrBehind) {

@@ -5,11 +5,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// Figure is an amount in major units as somebody wrote it, such as "1500.50", before its currency is known. "" is 0.
+// Figure is an amount in major units as a person wrote it, such as "1500.50", before its currency is known. "" is 0.
 type Figure string
 
-// In is the figure in a currency. More decimals than the currency has, an exponent or a number out of range are a fault
-// of the named field, and the amount is then of no use.
+// In gives the figure in a currency. More decimals than the currency has, an exponent or a number out of range add a
+// fault of the named field, and the amount is then of no use.
 func (f Figure) In(currency money.Currency, field string, faults *failure.Faults) money.Amount {
 	if f == "" {
 		f = "0"

@@ -2,7 +2,8 @@ package usecases
 
 import "github.com/lastmile-isp/lastmile/internal/failure"
 
-// ErrSignIn is the one answer to a missing, foreign or wrong proof of who asks.
+// ErrSignIn is the same failure for a missing, a wrong and a foreign token, so that the answer does not show which it
+// was.
 func ErrSignIn() error {
 	return failure.NewUnauthenticated("unauthenticated", "Please sign in.")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// BillingSettings reads an organization's present billing settings from the log: they hold at this moment, also when
-// the read models are behind. Fails: organization_not_found.
+// BillingSettings reads an organization's present billing settings from the log, which is right also when the read
+// models are behind. Fails: organization_not_found.
 func BillingSettings(ctx context.Context, b *bus.Bus, org id.Organization) (events.BillingSettings, error) {
 	state, _, err := bus.LoadOwned[identity.Organization](ctx, b, org, org)
 	return state.Billing, err

@@ -11,11 +11,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// MaxDaysAhead bounds dates to come: a period that ends in the year 10000 cannot be written down.
+// MaxDaysAhead bounds future dates to about five years: RFC 3339 cannot write a period that ends in the year 10000.
 const MaxDaysAhead = 5 * 366
 
-// Zone is where an organization's days begin and end. Settings with an unknown zone are not recorded, so a failure
-// means that this machine lacks a zone that another one knew.
+// Zone is the time zone in which an organization's days begin and end. Settings with an unknown zone are never
+// recorded, so a failure means that this machine lacks a zone that another one has.
 func Zone(s events.BillingSettings) (*time.Location, error) {
 	zone, err := time.LoadLocation(s.Timezone)
 	if err != nil {

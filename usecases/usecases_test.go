@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// asked is a new use case of an organization's administrator.
+// asked is a new request of an organization's administrator, without a key.
 func asked(org id.Organization) usecases.Asked {
 	return usecases.Asked{Meta: commands.Meta{
 		CommandID: id.New[id.Command](), OrgID: org,
@@ -78,7 +78,7 @@ func TestAmend_TwoChangesOfDifferentFieldsBothCount(t *testing.T) {
 	}
 	interrupted := false
 	_, err = usecases.Amend(ctx, b, asked(org), plan, func(present subscribers.Plan) (commands.Command, error) {
-		if !interrupted { // somebody else is faster, once
+		if !interrupted { // another change comes first, once
 			interrupted = true
 			if _, err := usecases.Amend(ctx, b, asked(org), plan, rename("Home 10")); err != nil {
 				return nil, err

@@ -18,11 +18,11 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // The hosts of a kit. Acme and Other are organizations, Gone is a suspended one, Unknown is none.
@@ -44,7 +44,7 @@ const (
 	Super      = "token-super"
 )
 
-// Kit is a running server.
+// Kit is a running server on a loopback port with two organizations and a caller of each role. It stops with its test.
 type Kit struct {
 	Clock   *clock.Manual
 	Server  *httpapi.Server
@@ -59,14 +59,15 @@ type Kit struct {
 	client  *http.Client
 }
 
-// Config is what the server was made of, without the metrics registry: a second server may be made of it.
+// Config is the configuration of the kit's server, without the metrics registry, so that a second server can be made of
+// it.
 func (k *Kit) Config() httpapi.Config {
 	cfg := k.config
 	cfg.Metrics = nil
 	return cfg
 }
 
-// New starts a server. adjust may change the configuration first; nil = as it is.
+// New starts a server with the routes and its own. adjust may change the configuration first; nil = no change.
 func New(t testing.TB, adjust func(*httpapi.Config), routes ...[]httpapi.Route) *Kit {
 	t.Helper()
 	k := &Kit{
@@ -131,7 +132,7 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 	k.address = listener.Addr()
 }
 
-// caller makes somebody of an organization, "" for none.
+// caller makes a user whose ids derive from the token; slug "" = a user of no organization.
 func (k *Kit) caller(slug string, role events.Role, token string) httpapi.Caller {
 	return httpapi.Caller{
 		Kind: events.ActorUser, UserID: id.Derive[id.User]("test", token), OrgID: k.Orgs[slug].ID, Role: role,
@@ -139,10 +140,10 @@ func (k *Kit) caller(slug string, role events.Role, token string) httpapi.Caller
 	}
 }
 
-// URL is where the server listens, whatever Host a request names.
+// URL is the address of the server; it is the same for every Host that a request names.
 func (k *Kit) URL() string { return "http://" + k.address }
 
-// Request is one request. Zero values: GET of Acme's host, by nobody, without a body.
+// Request describes one request. Zero values mean: GET, Acme's host, nobody signed in, no body.
 type Request struct {
 	Method string
 	Host   string
@@ -153,7 +154,7 @@ type Request struct {
 	Header map[string]string
 }
 
-// Answer is what came back.
+// Answer is the server's answer, read to its end.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -167,7 +168,7 @@ func (a Answer) Code() string {
 	return body.Code
 }
 
-// Into reads the body as JSON.
+// Into reads the JSON body into a value; another body ends the test.
 func (a Answer) Into(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal(a.Body, into); err != nil {
@@ -175,13 +176,13 @@ func (a Answer) Into(t testing.TB, into any) {
 	}
 }
 
-// Do sends a request to the kit's server.
+// Do sends a request to the kit's server. An error of the connection ends the test; any status is an answer.
 func (k *Kit) Do(t testing.TB, r Request) Answer {
 	t.Helper()
 	return Send(t, k.client, k.address, r)
 }
 
-// Send sends a request to an address with the given Host.
+// Send sends a request to an address, with the Host of the request. An error of the connection ends the test.
 func Send(t testing.TB, client *http.Client, address string, r Request) Answer {
 	t.Helper()
 	var body io.Reader
@@ -224,7 +225,7 @@ func Send(t testing.TB, client *http.Client, address string, r Request) Answer {
 	return send(t, client, req)
 }
 
-// send gives the answer whole.
+// send reads the whole answer; an error of the connection ends the test.
 func send(t testing.TB, client *http.Client, req *http.Request) Answer {
 	t.Helper()
 	res, err := client.Do(req)
@@ -239,50 +240,50 @@ func send(t testing.TB, client *http.Client, req *http.Request) Answer {
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: text}
 }
 
-// noRedirect shows redirects as they are.
+// noRedirect makes a redirect the answer, instead of following it.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// directory finds the kit's organizations.
+// directory is httpapi.Organizations over Kit.Orgs.
 type directory struct{ kit *Kit }
 
-// OrganizationBySlug is httpapi.Organizations'.
+// OrganizationBySlug never fails, since the organizations are in memory.
 func (d directory) OrganizationBySlug(_ context.Context, slug string) (httpapi.Organization, bool, error) {
 	org, found := d.kit.Orgs[slug]
 	return org, found, nil
 }
 
-// tokens proves the kit's callers.
+// tokens is httpapi.Authenticator over Kit.Callers.
 type tokens struct{ kit *Kit }
 
-// Authenticate is httpapi.Authenticator's.
+// Authenticate refuses each token that is not a key of Kit.Callers.
 func (a tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
 	caller, found := a.kit.Callers[token]
 	if !found {
-		return caller, failure.NewUnauthenticated("unauthenticated", "Please sign in.")
+		return caller, usecases.ErrSignIn()
 	}
 	return caller, nil
 }
 
-// Immediately is a read side that is never behind.
+// Immediately is an httpapi.Visibility whose read models are never behind.
 type Immediately struct{}
 
-// WaitFor is httpapi.Visibility's.
+// WaitFor returns at once.
 func (Immediately) WaitFor(context.Context, string, uint64) error { return nil }
 
-// Log keeps what was logged. Safe for concurrent use.
+// Log keeps what was logged, one JSON object for each line. Safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write appends.
+// Write implements io.Writer for the logger; it never fails.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-// String is everything logged so far.
+// String is everything that was logged so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,13 +32,13 @@ type parcelRequest struct {
 	Lines   []parcelLine   `json:"lines,omitempty"`
 }
 
-// parcelLine is a nested object.
+// parcelLine is an object in a list.
 type parcelLine struct {
 	Text     string `json:"text"`
 	Quantity int    `json:"quantity"`
 }
 
-// ParcelResponse tells what the handler saw.
+// ParcelResponse shows what the handler read from the request.
 type ParcelResponse struct {
 	ID        string       `json:"id"`
 	Name      string       `json:"name"`
@@ -51,18 +51,18 @@ type ParcelResponse struct {
 
 // Parcels is a small area whose endpoints show every convention.
 type Parcels struct {
-	Made   chan id.Command // one entry for each run of create
-	Gate   chan struct{}   // create waits here when it is not nil
-	Seen   chan commands.Meta
-	Refuse error // of create, when not nil
+	Made   chan id.Command    // one entry for each run of create
+	Gate   chan struct{}      // create waits here when it is not nil
+	Seen   chan commands.Meta // one entry for each POST /auth/knock
+	Refuse error              // create fails with it when it is not nil
 }
 
-// NewParcels makes an area that refuses nothing.
+// NewParcels makes an area that refuses nothing. Handlers block after 1,000 entries that no test has read.
 func NewParcels() *Parcels {
 	return &Parcels{Made: make(chan id.Command, 1000), Seen: make(chan commands.Meta, 1000)}
 }
 
-// Routes is the area's table.
+// Routes has one route for each convention that the server's tests try.
 func (p *Parcels) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
@@ -113,21 +113,21 @@ func (p *Parcels) Routes() []httpapi.Route {
 	}
 }
 
-// RowResponse is a row of the list.
+// RowResponse has a number from 50 down to 1.
 type RowResponse struct {
 	Number int `json:"number"`
 }
 
-// Ok answers an empty object.
+// Ok answers 200 with an empty object.
 func Ok(_ context.Context, c *httpapi.Call) error { return c.Send(200, struct{}{}) }
 
-// note keeps the metadata that a command would carry.
+// note sends the metadata that a command would carry to Seen.
 func (p *Parcels) note(ctx context.Context, c *httpapi.Call) error {
 	p.Seen <- c.Meta()
 	return Ok(ctx, c)
 }
 
-// create decodes and answers with what it saw.
+// create answers with what it read, after Gate and unless Refuse is set.
 func (p *Parcels) create(_ context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[parcelRequest](c)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *Parcels) create(_ context.Context, c *httpapi.Call) error {
 	})
 }
 
-// list pages through the numbers from 50 down to 1.
+// list pages through the numbers from 50 down to 1, whatever the filter says.
 func (p *Parcels) list(_ context.Context, c *httpapi.Call) error {
 	page, err := httpapi.PageOf[int](c)
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *Parcels) list(_ context.Context, c *httpapi.Call) error {
 		func(n int) RowResponse { return RowResponse{n} })
 }
 
-// read knows no parcel.
+// read finds no parcel, whatever the id.
 func (p *Parcels) read(_ context.Context, c *httpapi.Call) error {
 	if _, err := httpapi.PathID[id.Invoice](c, "id", noParcel); err != nil {
 		return err
@@ -179,11 +179,11 @@ func (p *Parcels) read(_ context.Context, c *httpapi.Call) error {
 	return noParcel()
 }
 
-// change shows the expected revision as the new one's predecessor.
+// change accepts revision 3 only and answers with revision 4, as a changed resource would.
 func (p *Parcels) change(ctx context.Context, c *httpapi.Call) error {
 	meta := c.Meta()
 	if meta.ExpectedRevision != nil && *meta.ExpectedRevision != 3 {
-		return failure.New(failure.Stale, "stale_revision", "It changed meanwhile.")
+		return failure.New(failure.Stale, "stale_revision", "This was changed after it was read. Please reload it.")
 	}
 	return httpapi.SendVisible(ctx, c, 200, httpapi.Visible{
 		Projection: "parcels", ID: c.Param("id"), Result: bus.Result{Revision: 4, Position: 9},
@@ -193,7 +193,7 @@ func (p *Parcels) change(ctx context.Context, c *httpapi.Call) error {
 		})
 }
 
-// callback counts itself.
+// callback counts against the limit of callbacks and answers with the slug of the call's organization.
 func (p *Parcels) callback(ctx context.Context, c *httpapi.Call) error {
 	if err := c.CountWebhook(ctx, "600100", "stk"); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (p *Parcels) callback(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, map[string]string{"org": c.Org.Slug})
 }
 
-// breaks fails in the way asked for.
+// breaks fails in the way that the path names.
 func (p *Parcels) breaks(ctx context.Context, c *httpapi.Call) error {
 	switch c.Param("how") {
 	case "panic":
@@ -209,7 +209,8 @@ func (p *Parcels) breaks(ctx context.Context, c *httpapi.Call) error {
 	case "error":
 		return errors.New("secret of the house")
 	case "unavailable":
-		return failure.NewUnavailable("provider_unavailable", "Later.", 1500*time.Millisecond, nil)
+		return failure.NewUnavailable("provider_unavailable", "The payment provider cannot be reached at the moment.",
+			1500*time.Millisecond, nil)
 	case "refused":
 		return failure.New(failure.Refused, "router_refused", "no such item")
 	case "late":
@@ -225,10 +226,10 @@ type Want struct {
 	Code   string
 }
 
-// Is is the status and failure code of an answer; "" for a success.
+// Is makes a Want of a status and a failure code, "" for a success.
 func Is(status int, code string) Want { return Want{Status: status, Code: code} }
 
-// Sends checks one request's status and code.
+// Sends sends a request and compares status and code. It also checks that an error body has all its fields.
 func Sends(t *testing.T, k *Kit, name string, r Request, w Want) Answer {
 	t.Helper()
 	got := k.Do(t, r)
@@ -246,13 +247,13 @@ func Sends(t *testing.T, k *Kit, name string, r Request, w Want) Answer {
 	return got
 }
 
-// AParcel is an id that nobody has.
+// AParcel is the path of a parcel with a well-formed id; none exists.
 const AParcel = "/parcels/0190aaaa-0000-7000-8000-000000000001"
 
-// Good is a body that create takes.
+// Good is a body that POST /parcels accepts.
 const Good = `{"name":"a","amount":1}`
 
-// Keyed is a create under an Idempotency-Key.
+// Keyed is a POST /parcels under an Idempotency-Key.
 func Keyed(key, body string) Request {
 	return Request{
 		Method: "POST", Path: "/parcels", As: Admin, Body: body, Header: map[string]string{
@@ -261,5 +262,5 @@ func Keyed(key, body string) Request {
 	}
 }
 
-// noParcel is the answer for every parcel: there is none.
+// noParcel is the failure for each id, since no parcel exists.
 func noParcel() error { return failure.NewNotFound("parcel_not_found", "There is no such parcel.") }

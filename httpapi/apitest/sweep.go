@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Swept is a server whose whole table is tried with bad input.
+// Swept is a server whose whole table is tried with bad requests.
 type Swept struct {
 	Do           func(t testing.TB, r Request) Answer
 	Routes       []httpapi.Route
@@ -40,7 +40,7 @@ func (s Swept) Sweep(t testing.TB) {
 	}
 }
 
-// fill puts an unknown id for each parameter of the pattern.
+// fill replaces each parameter of a pattern by a new id, which nothing has.
 func fill(pattern string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
@@ -51,7 +51,7 @@ func fill(pattern string) string {
 	return strings.Join(parts, "/")
 }
 
-// host is one on which the route exists.
+// host is a host on which the route exists, an organization's when there is a choice.
 func (s Swept) host(r httpapi.Route) string {
 	if r.Hosts&httpapi.OnOrganization != 0 {
 		return s.Organization
@@ -59,7 +59,7 @@ func (s Swept) host(r httpapi.Route) string {
 	return s.Root
 }
 
-// request is a request to the route by somebody who may.
+// request is a request to the route by a caller of the lowest role that may call it.
 func (s Swept) request(r httpapi.Route) Request {
 	out := Request{Method: r.Method, Host: s.host(r), Path: fill(r.Path)}
 	if r.Access != httpapi.AccessPublic && r.Access != httpapi.AccessInternal {
@@ -68,7 +68,7 @@ func (s Swept) request(r httpapi.Route) Request {
 	return out
 }
 
-// expect fails unless the status is one of those given.
+// expect reports an error unless the answer has one of the statuses, with a failure code.
 func (s Swept) expect(t testing.TB, what string, r Request, statuses ...int) {
 	t.Helper()
 	got := s.Do(t, r)
@@ -83,7 +83,7 @@ func (s Swept) expect(t testing.TB, what string, r Request, statuses ...int) {
 	t.Errorf("%s %s, %s: %d %s, want one of %v", r.Method, r.Path, what, got.Status, got.Body, statuses)
 }
 
-// hosts tries the route on the other kind of host, where no route of the same path stands.
+// hosts wants 404 on the other kind of host, unless a route of the same path exists there.
 func (s Swept) hosts(t testing.TB, r httpapi.Route) {
 	t.Helper()
 	for kind, host := range map[httpapi.Hosts]string{httpapi.OnOrganization: s.Organization, httpapi.OnRoot: s.Root} {
@@ -96,7 +96,7 @@ func (s Swept) hosts(t testing.TB, r httpapi.Route) {
 	}
 }
 
-// exists tells whether some route of the path stands on a kind of host.
+// exists reports whether some route of the path is on a kind of host.
 func (s Swept) exists(path string, kind httpapi.Hosts) bool {
 	for _, r := range s.Routes {
 		if r.Path == path && r.Hosts&kind != 0 {
@@ -106,7 +106,7 @@ func (s Swept) exists(path string, kind httpapi.Hosts) bool {
 	return false
 }
 
-// roles tries the route without sign-in and with every lower role.
+// roles wants 401 without sign-in and with a wrong token, and 403 for each lower role (401 on the root host).
 func (s Swept) roles(t testing.TB, r httpapi.Route) {
 	t.Helper()
 	if r.Access == httpapi.AccessPublic || r.Access == httpapi.AccessInternal {
@@ -130,7 +130,7 @@ func (s Swept) roles(t testing.TB, r httpapi.Route) {
 	}
 }
 
-// bodies tries what no handler may take. An unknown id in the path may be told first.
+// bodies sends bodies that no handler may accept. A handler may answer first that the id of the path is unknown.
 func (s Swept) bodies(t testing.TB, r httpapi.Route) {
 	t.Helper()
 	if r.Request == nil || r.Accepts != "" && r.Accepts != "application/json" {
@@ -162,7 +162,7 @@ func (s Swept) bodies(t testing.TB, r httpapi.Route) {
 	}
 }
 
-// wrongTypes is a body whose every field is a list of a list.
+// wrongTypes is a body in which every field is a list of a list, which no field accepts.
 func wrongTypes(t reflect.Type) string {
 	var fields []string
 	for _, f := range reflect.VisibleFields(t) {
@@ -176,7 +176,7 @@ func wrongTypes(t reflect.Type) string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-// pages tries bad pages of lists.
+// pages sends limits and cursors that no list accepts.
 func (s Swept) pages(t testing.TB, r httpapi.Route) {
 	t.Helper()
 	if r.Row == nil {
@@ -196,7 +196,7 @@ func (s Swept) pages(t testing.TB, r httpapi.Route) {
 	}
 }
 
-// Sweep tries the kit's whole table.
+// Sweep tries the kit's whole table but the patterns of skip.
 func (k *Kit) Sweep(t testing.TB, skip map[string]bool) {
 	t.Helper()
 	Swept{

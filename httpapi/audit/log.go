@@ -1,3 +1,4 @@
+// Package auditapi serves the audit log and the outbox.
 package auditapi
 
 import (
@@ -12,10 +13,10 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/audit"
 )
 
-// Log serves the audit log.
+// Log serves /audit-log.
 type Log struct{ Log auditviews.LogQuery }
 
-// auditEntry is one line of the audit log (docs/rules/audit.md#audit-entries).
+// auditEntry is one entry of the audit log (docs/rules/audit.md#audit-entries).
 type auditEntry struct {
 	ID        id.Any        `json:"id"`
 	At        time.Time     `json:"at"`
@@ -35,7 +36,7 @@ type auditTarget struct {
 	ID   *string `json:"id"`
 }
 
-// auditDetail has the recorded facts of an entry.
+// auditDetail has the recorded facts of an entry; of a write to a router, also its resource and values.
 type auditDetail struct {
 	Events        []string `json:"events" doc:"types of the events that were recorded"`
 	CorrelationID string   `json:"correlationId" doc:"the same in all entries that follow from one request"`
@@ -43,7 +44,7 @@ type auditDetail struct {
 	Code          string   `json:"code,omitempty" doc:"of the failure, when the write did not happen"`
 	Status        int      `json:"status,omitempty" doc:"of the failure, when the write did not happen"`
 
-	// Of a write to a router.
+	// The fields from here on belong to a write to a router.
 	Path      string            `json:"path,omitempty" doc:"menu of the router that was written"`
 	Operation string            `json:"operation,omitempty" enum:"add,set,remove,move"`
 	Name      string            `json:"name,omitempty" doc:"of the resource on the router"`
@@ -71,7 +72,7 @@ func (a Log) Routes() []httpapi.Route {
 	return []httpapi.Route{route, platform}
 }
 
-// list answers with the host's entries; on the root host with all.
+// list answers with the entries of the host's organization, newest first; on the root host with those of all.
 func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := auditviews.Filter{
@@ -91,7 +92,7 @@ func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// auditTargetFilter reads the target: a type, an id, or both.
+// auditTargetFilter reads the target: a type, an id, or type:id. Zero values mean any.
 func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 	text := f.Text("target")
 	if text == "" {
@@ -111,7 +112,7 @@ func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 	return kind, target
 }
 
-// showAuditEntry is an entry as the API shows it.
+// showAuditEntry writes times in UTC, and null for what the entry does not have.
 func showAuditEntry(e auditviews.Entry) auditEntry {
 	detail := auditDetail{
 		Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status,

@@ -22,14 +22,14 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// auditStage is a server whose refusals reach the audit log through a real log and projection.
+// auditStage is a server whose refusals reach the audit log through a real event log and projection.
 type auditStage struct {
 	*apitest.Kit
 	store *storetest.Kit
 	views *runner.Views
 }
 
-// newAuditStage starts everything; the area's endpoints come along.
+// newAuditStage starts log, projection and server, with the endpoints of the area p and of the audit log.
 func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	t.Helper()
 	store := storetest.New(t)
@@ -54,7 +54,7 @@ func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	return s
 }
 
-// line is an entry as the API shows it.
+// line is an entry of the audit log as a client reads it.
 type line struct {
 	ID    string
 	At    time.Time
@@ -73,7 +73,7 @@ type line struct {
 	}
 }
 
-// log reads a page of the audit log, brought up to date.
+// log reads a page of the audit log, once it shows the whole event log.
 func (s *auditStage) log(t *testing.T, r apitest.Request) httpapi.Envelope[line] {
 	t.Helper()
 	head, err := s.store.Store.Head(t.Context())
@@ -104,9 +104,9 @@ func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
 	}
 	s.Do(t, post)                                                                            // 409
 	s.Do(t, apitest.Request{Method: "DELETE", Path: apitest.AParcel, As: apitest.Support})   // 403
-	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: "{"}) // 400: a mistake of form
-	s.Do(t, apitest.Request{Path: apitest.AParcel, As: apitest.Admin})                       // reading
-	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", Body: apitest.Good})           // nobody
+	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: "{"}) // 400, not recorded
+	s.Do(t, apitest.Request{Path: apitest.AParcel, As: apitest.Admin})                       // not recorded
+	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", Body: apitest.Good})           // 401, not recorded
 	got := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Support})
 	if len(got.Data) != 2 {
 		t.Fatalf("the log has %+v", got.Data)
@@ -210,10 +210,10 @@ func TestAuditLog_RefusalThatCannotBeRecordedIsAnsweredAllTheSame(t *testing.T) 
 	}
 }
 
-// brokenRefusals fails to record.
+// brokenRefusals is a Refusals that cannot record.
 type brokenRefusals struct{}
 
-// Note is httpapi.Refusals'.
+// Note always fails.
 func (brokenRefusals) Note(context.Context, httpapi.Refusal, commands.Meta) error {
 	return fmt.Errorf("no log")
 }

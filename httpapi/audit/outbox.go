@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 )
 
-// Outbox serves the integration events.
+// Outbox serves /outbox, where other systems read integration events.
 type Outbox struct{ Messages outbox.Query }
 
 // outboxMessage is the envelope of an event for other systems, with its position in the log
@@ -40,14 +40,14 @@ func (a Outbox) Routes() []httpapi.Route {
 	}
 }
 
-// list answers with a page of messages. A cursor goes on behind it, whatever after says.
+// list answers with a page of messages, oldest first. With a cursor, the parameter after is ignored.
 func (a Outbox) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	first := outbox.Key{Position: -1, Ordinal: math.MaxInt32}
 	if text := f.Text("after"); text != "" {
 		position, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || position < 0 {
-			f.Faults.Add("after", "must be a whole number from 0")
+			f.Add("after", "must be a whole number from 0")
 		}
 		first.Position = position
 	}
@@ -61,7 +61,7 @@ func (a Outbox) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// showMessage is a message as the API shows it.
+// showMessage writes the time in UTC and leaves the payload as it was stored.
 func showMessage(r outbox.Row) outboxMessage {
 	return outboxMessage{
 		ID: r.ID, Type: r.Type, OrgID: r.OrgID, Timestamp: r.At.UTC(),

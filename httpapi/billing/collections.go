@@ -29,7 +29,8 @@ func (a Collections) Routes() []httpapi.Route {
 	}
 }
 
-// collectionsResponse is the money of all days. What is taken back is subtracted on the day when it is.
+// collectionsResponse is the money received on all days. Money that was taken back is subtracted on the day of the
+// correction. Amounts are in major units.
 type collectionsResponse struct {
 	From     calendar.Date    `json:"from"`
 	To       calendar.Date    `json:"to"`
@@ -40,7 +41,7 @@ type collectionsResponse struct {
 	Staff    []staffTotal     `json:"staff"`
 }
 
-// collectionsDay is the money of one day.
+// collectionsDay is the money received on one day of the organization's zone.
 type collectionsDay struct {
 	Date     calendar.Date  `json:"date"`
 	Total    httpapi.Number `json:"total"`
@@ -48,7 +49,7 @@ type collectionsDay struct {
 	Staff    []staffTotal   `json:"staff"`
 }
 
-// channelTotal is the money that came one way.
+// channelTotal is the money that came through one channel.
 type channelTotal struct {
 	Channel string         `json:"channel" enum:"stk,c2b,cash,bill_manager"`
 	Total   httpapi.Number `json:"total"`
@@ -63,7 +64,7 @@ type staffTotal struct {
 	Count  int64          `json:"count" doc:"payments, less those taken back"`
 }
 
-// report answers with the sums.
+// report answers with the sums as the read model shows them now.
 func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	in := billingcases.CollectionsInput{From: f.Date("from"), To: f.Date("to")}
@@ -77,7 +78,7 @@ func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, showCollections(report))
 }
 
-// showCollections is the report as the API shows it.
+// showCollections writes amounts in major units; no list is null.
 func showCollections(r billingcases.CollectionsReport) collectionsResponse {
 	out := collectionsResponse{
 		From: r.From, To: r.To, Currency: r.Currency, Total: r.All.Total.Number(),
@@ -91,7 +92,7 @@ func showCollections(r billingcases.CollectionsReport) collectionsResponse {
 	return out
 }
 
-// showChannels are the sums by channel, never null.
+// showChannels gives an empty list, not null, when no money came.
 func showChannels(sum billingcases.Collected) []channelTotal {
 	out := make([]channelTotal, len(sum.Channels))
 	for i, s := range sum.Channels {
@@ -100,7 +101,7 @@ func showChannels(sum billingcases.Collected) []channelTotal {
 	return out
 }
 
-// showStaff are the sums by user, never null.
+// showStaff adds the names; an unknown user's name is null, and the list never is.
 func showStaff(sum billingcases.Collected, names map[id.User]string) []staffTotal {
 	out := make([]staffTotal, len(sum.Staff))
 	for i, s := range sum.Staff {

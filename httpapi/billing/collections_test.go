@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
-// shownChannel and shownStaff are parts of a report as read.
+// The report of collections and its parts, as a client reads them.
 type (
 	shownChannel struct {
 		Channel string
@@ -45,7 +45,7 @@ type (
 	}
 )
 
-// collections reads the report.
+// collections reads the report once its read model shows the whole log.
 func (k *moneyKit) collections(t *testing.T, query string) (out shownCollections) {
 	t.Helper()
 	k.Shows(t, billingviews.CollectionsName)
@@ -57,7 +57,7 @@ func (k *moneyKit) collections(t *testing.T, query string) (out shownCollections
 	return out
 }
 
-// localToday is the organization's day.
+// localToday is the date of Clock in Nairobi, the organization's zone.
 func (k *moneyKit) localToday(t *testing.T) calendar.Date {
 	t.Helper()
 	zone, err := time.LoadLocation("Africa/Nairobi")
@@ -67,7 +67,7 @@ func (k *moneyKit) localToday(t *testing.T) calendar.Date {
 	return calendar.On(k.Clock.Now(), zone)
 }
 
-// statementCredits is the sum of the credits of subscribers' statements.
+// statementCredits sums the credits of the subscribers' statements, in minor units.
 func (k *moneyKit) statementCredits(t *testing.T, who ...id.Subscriber) (minor int64) {
 	t.Helper()
 	k.Shows(t, billingviews.StatementName)
@@ -84,7 +84,7 @@ func (k *moneyKit) statementCredits(t *testing.T, who ...id.Subscriber) (minor i
 	return minor
 }
 
-// cash takes money by hand and gives the receipt's id.
+// cash records money taken by hand and gives the receipt's id.
 func (k *moneyKit) cash(t *testing.T, who id.Subscriber, amount float64, reference string) string {
 	t.Helper()
 	var p moneytest.ShownPayment

@@ -36,7 +36,7 @@ type invoiceResponse struct {
 	VoidReason     *string               `json:"voidReason"`
 }
 
-// invoiceDetailResponse is an invoice with what became of it.
+// invoiceDetailResponse is an invoice with the money that pays it and its credit notes.
 type invoiceDetailResponse struct {
 	invoiceResponse
 	Allocations []allocationResponse `json:"allocations"`
@@ -53,7 +53,7 @@ type invoiceLineResponse struct {
 	Gross       httpapi.Number `json:"gross"`
 }
 
-// taxResponse is what one tax came to.
+// taxResponse is one tax with its amount in major units.
 type taxResponse struct {
 	Name   string         `json:"name"`
 	Rate   httpapi.Number `json:"rate"` // percent
@@ -67,7 +67,7 @@ type allocationResponse struct {
 	At        time.Time      `json:"at"`
 }
 
-// creditNoteResponse is a part of an invoice given back.
+// creditNoteResponse gives back a part of an invoice.
 type creditNoteResponse struct {
 	ID        id.Receipt     `json:"id"`
 	Number    *string        `json:"number"` // null for a draft
@@ -80,7 +80,7 @@ type creditNoteResponse struct {
 	IssuedAt  *time.Time     `json:"issuedAt"`
 }
 
-// showInvoice is a row as the API shows it.
+// showInvoice writes amounts in major units. today is the organization's date, which decides whether it is overdue.
 func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse {
 	lines := make([]invoiceLineResponse, len(r.Lines))
 	for i, l := range r.Lines {
@@ -98,7 +98,7 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 	}
 }
 
-// showInvoiceDetail is an invoice with what became of it.
+// showInvoiceDetail adds allocations and credit notes; neither list is null.
 func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
 	out := invoiceDetailResponse{
 		invoiceResponse: showInvoice(d.InvoiceRow, today), Allocations: make([]allocationResponse, len(d.Allocations)),
@@ -115,7 +115,7 @@ func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoic
 	return out
 }
 
-// showCreditNote is a credit note as the API shows it.
+// showCreditNote writes null for the number of a draft.
 func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
 	return creditNoteResponse{
 		ID: n.ID, Number: null.Of(n.Number), State: n.State, InvoiceID: n.InvoiceID, Amount: n.Amount().Number(),
@@ -123,7 +123,7 @@ func showCreditNote(n billingviews.CreditNoteRow) creditNoteResponse {
 	}
 }
 
-// showTaxes is what taxes came to, never null.
+// showTaxes gives an empty list, not null, when there is no tax.
 func showTaxes(taxes []events.TaxCharge) []taxResponse {
 	out := make([]taxResponse, len(taxes))
 	for i, t := range taxes {

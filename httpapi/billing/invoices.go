@@ -1,3 +1,4 @@
+// Package billingapi serves invoices, credit notes, statements and the report of collections.
 package billingapi
 
 import (
@@ -71,13 +72,13 @@ type invoiceLineRequest struct {
 	UnitPrice   httpapi.Amount `json:"unitPrice"`
 }
 
-// creditNoteRequest gives back an amount of an invoice.
+// creditNoteRequest says how much of an invoice is given back, and why.
 type creditNoteRequest struct {
 	Amount *httpapi.Amount `json:"amount,omitempty" doc:"all that is left of the invoice when absent"`
 	Reason string          `json:"reason"`
 }
 
-// create drafts the invoice; numbering and issue follow by themselves, and the answer waits for them.
+// create drafts the invoice and waits until a process has numbered and issued it; 202 when that takes too long.
 func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[invoiceRequest](c)
 	if err != nil {
@@ -107,13 +108,13 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(201, a.one().Show(row))
 }
 
-// datedInvoice is an invoice on a date of the organization: whether it is overdue depends on that.
+// datedInvoice is an invoice with the organization's date of today, on which overdue depends.
 type datedInvoice struct {
 	billingviews.InvoiceDetail
 	today calendar.Date
 }
 
-// one is an invoice as it is read and shown, with what became of it.
+// one describes how an invoice is read and shown, with its allocations and credit notes.
 func (a Invoices) one() httpapi.One[id.Invoice, datedInvoice, invoiceDetailResponse] {
 	return httpapi.One[id.Invoice, datedInvoice, invoiceDetailResponse]{
 		Model: billingviews.InvoicesName, Missing: commands.ErrNoInvoice, Read: a.read,
@@ -121,7 +122,7 @@ func (a Invoices) one() httpapi.One[id.Invoice, datedInvoice, invoiceDetailRespo
 	}
 }
 
-// read is an invoice of an organization today, nil without one.
+// read is an invoice of an organization with today's date there, nil when the organization has no such invoice.
 func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invoice) (*datedInvoice, error) {
 	today, err := usecases.Today(ctx, a.Bus, org, a.Clock.Now())
 	if err != nil {
@@ -134,7 +135,7 @@ func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invo
 	return &datedInvoice{InvoiceDetail: *row, today: today}, nil
 }
 
-// list answers with a page of invoices.
+// list answers with a page of invoices, newest first.
 func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := billingviews.InvoiceFilter{SubscriberID: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
@@ -153,12 +154,12 @@ func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// get answers with one invoice and what became of it.
+// get answers with one invoice, its allocations and its credit notes.
 func (a Invoices) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// locate finds whose account an invoice is on. The account itself decides about it.
+// locate finds the subscriber on whose account an invoice is. The account itself decides about it.
 func (a Invoices) locate(ctx context.Context, c *httpapi.Call) (datedInvoice, error) {
 	invoice, err := httpapi.PathID[id.Invoice](c, "id", commands.ErrNoInvoice)
 	if err != nil {
@@ -187,7 +188,7 @@ func (a Invoices) void(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 200, a.one(), row.ID, done)
 }
 
-// creditNote drafts the note; numbering and issue follow by themselves, and the answer waits for them.
+// creditNote drafts the note and waits until a process has numbered and issued it; 202 when that takes too long.
 func (a Invoices) creditNote(ctx context.Context, c *httpapi.Call) error {
 	row, err := a.locate(ctx, c)
 	if err != nil {
@@ -208,7 +209,7 @@ func (a Invoices) creditNote(ctx context.Context, c *httpapi.Call) error {
 	return a.sendNote(ctx, c, row.ID, note)
 }
 
-// sendNote answers with a credit note once it is issued.
+// sendNote answers with a credit note once it is issued; 202 when that takes too long.
 func (a Invoices) sendNote(ctx context.Context, c *httpapi.Call, invoice id.Invoice, note id.Receipt) error {
 	issued, err := a.Invoices.WaitNoteFinal(ctx, c.Org.ID, note)
 	if err != nil {

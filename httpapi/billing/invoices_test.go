@@ -22,7 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
-// invoiceBody is what the tests look at of an invoice.
+// invoiceBody has the fields of an invoice that the tests compare.
 type invoiceBody struct {
 	ID      string      `json:"id"`
 	Number  string      `json:"number"`
@@ -50,13 +50,13 @@ type invoiceBody struct {
 	} `json:"creditNotes"`
 }
 
-// newInvoice is the body of POST /invoices for one line of a price in shillings.
+// newInvoice is the body of POST /invoices for one line of 1.5 pieces at a price in shillings.
 func newInvoice(subscriber id.Subscriber, price int) string {
 	return fmt.Sprintf(`{"subscriberId": %q, "lines": [{"description": "Router", "quantity": 1.5, "unitPrice": %d}]}`,
 		subscriber, price)
 }
 
-// invoice makes an invoice for Amina that must be issued.
+// invoice makes an invoice for Amina; unless it is issued in time the test ends.
 func (k *billingKit) invoice(t *testing.T, price int) invoiceBody {
 	t.Helper()
 	a := k.Do(t, apitest.Request{
@@ -70,7 +70,7 @@ func (k *billingKit) invoice(t *testing.T, price int) invoiceBody {
 	return out
 }
 
-// get reads an invoice.
+// get reads an invoice as the support user.
 func (k *billingKit) get(t *testing.T, invoice string) invoiceBody {
 	t.Helper()
 	a := k.Do(t, apitest.Request{Path: "/invoices/" + invoice, As: apitest.Support})
@@ -188,7 +188,7 @@ func TestInvoices_AnswerIsAcceptedWhileNumberingRests(t *testing.T) {
 	}
 }
 
-// A draft whose numbering was lost is taken up by the timer of a process that never saw it live.
+// A process that starts later finds a draft in the log, and its timer has the draft numbered.
 func TestInvoices_DraftLeftBehindIsIssuedLater(t *testing.T) {
 	t.Parallel()
 	k := newBillingKit(t, false)

@@ -28,20 +28,21 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
-// billingKit is the whole of billing behind a server: log, bus, processes, read models and endpoints.
+// billingKit is the whole of billing behind a server: log, bus, processes, read models and endpoints. Time moves only
+// when a test moves clock.
 type billingKit struct {
 	*apitest.Kit
 	bus   *bus.Bus
 	views *runner.Views
 	amina id.Subscriber // of Acme
 	brian id.Subscriber // of Other
-	sent  int
+	sent  int           // receipts credited by pay
 	store *storetest.Kit
 	feed  *feed.Feed
 	clock *clock.Manual
 }
 
-// newBillingKit starts it with a subscriber in each of two organizations; processing is off without withProcesses.
+// newBillingKit starts a kit with a subscriber in each of two organizations. Without processes, no draft is numbered.
 func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	t.Helper()
 	store := storetest.New(t)
@@ -80,7 +81,7 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	return k
 }
 
-// registerForBilling adds what billing takes part in.
+// registerForBilling registers the aggregates that billing needs.
 func registerForBilling(b *bus.Bus) {
 	bus.Register(b, billing.Accounts())
 	bus.Register(b, billing.NumberSeries())
@@ -89,7 +90,7 @@ func registerForBilling(b *bus.Bus) {
 	bus.Register(b, subscribers.Subscriptions())
 }
 
-// startProcesses drives invoicing.
+// startProcesses starts the processes that number and issue documents.
 func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	t.Helper()
 	p := processrunner.New(processrunner.Config{
@@ -104,7 +105,7 @@ func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	return p
 }
 
-// do executes a command of the platform itself.
+// do executes a command as the platform's operator; a failure ends the test.
 func (k *billingKit) do(t *testing.T, c commands.Command, org id.Organization) bus.Result {
 	t.Helper()
 	done, err := k.bus.Execute(t.Context(), c, commands.Meta{
@@ -142,7 +143,7 @@ func (k *billingKit) populate(t *testing.T) {
 	}
 }
 
-// pay credits a receipt to Amina and waits until both read models show it.
+// pay credits a receipt to Amina, in minor units, and waits until both read models show it.
 func (k *billingKit) pay(t *testing.T, minor int64) {
 	t.Helper()
 	k.sent++

@@ -50,7 +50,7 @@ func TestInvoices_RolesTenantsAndHosts(t *testing.T) {
 	}
 }
 
-// bodyOf is a body that an action takes.
+// bodyOf is a body that every action here can read, nil for GET.
 func bodyOf(method string) any {
 	if method == "GET" {
 		return nil

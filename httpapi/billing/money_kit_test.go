@@ -6,10 +6,10 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
 )
 
-// moneyKit is the platform with money, with what these tests ask of it.
+// moneyKit adds the helpers of these tests to the platform with money.
 type moneyKit struct{ *moneytest.Kit }
 
-// newMoneyKit starts it.
+// newMoneyKit starts a kit that stops with the test.
 func newMoneyKit(t *testing.T, o moneytest.Options) *moneyKit {
 	t.Helper()
 	return &moneyKit{moneytest.New(t, o)}

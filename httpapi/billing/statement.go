@@ -30,8 +30,8 @@ func (a Statements) Routes() []httpapi.Route {
 	}
 }
 
-// statementLine is one line as the API shows it (docs/rules/money.md#statement). Debit is a charge, credit a payment;
-// each is negative when taken back.
+// statementLine is one line of an account (docs/rules/money.md#statement). Debit is a charge, credit a payment, in
+// major units; each is negative when it is taken back.
 type statementLine struct {
 	At          time.Time      `json:"at"`
 	Kind        string         `json:"kind"`
@@ -43,13 +43,13 @@ type statementLine struct {
 	Cause       statementCause `json:"cause"`
 }
 
-// statementCause is what a line is about.
+// statementCause names the document or receipt that made the line.
 type statementCause struct {
 	Type string `json:"type" enum:"invoice,receipt,credit_note"`
 	ID   id.Any `json:"id"`
 }
 
-// list answers with a page of lines.
+// list answers with a page of lines, newest first. An unknown subscriber is 404; one without lines has an empty list.
 func (a Statements) list(ctx context.Context, c *httpapi.Call) error {
 	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a Statements) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// showStatementLine is a row as the API shows it.
+// showStatementLine writes amounts in major units; the side that is not used is 0.
 func showStatementLine(r billingviews.StatementRow) statementLine {
 	return statementLine{
 		At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),

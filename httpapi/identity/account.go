@@ -27,7 +27,7 @@ type meResponse struct {
 	MustChangePassword bool `json:"mustChangePassword"`
 }
 
-// me answers who is signed in.
+// me answers with the signed-in user, and the role at the host's organization.
 func (a Auth) me(ctx context.Context, c *httpapi.Call) error {
 	user, err := a.Users.ByID(ctx, c.Caller.UserID)
 	if err != nil || user == nil {

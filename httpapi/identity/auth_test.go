@@ -81,11 +81,11 @@ func TestLogin_WrongUnknownAndStrangerAreTheSame(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
 	var first []byte
-	for try := 1; try <= 6; try++ { // the sixth is locked, for all of them
+	for try := 1; try <= 6; try++ { // the sixth is locked, for each address
 		for _, who := range []string{isptest.AdminEmail, "nobody@acme.test", isptest.OlgaEmail} {
 			password := "wrong"
 			if who == isptest.OlgaEmail {
-				password = isptest.RightPassword // no member here
+				password = isptest.RightPassword // a person who is not a member here
 			}
 			a := k.Login(t, apitest.Acme, who, password)
 			want := "wrong_credentials"
@@ -111,7 +111,7 @@ func TestLogin_LockEndsAndARightPasswordResetsTheCounter(t *testing.T) {
 	for range 4 {
 		k.Login(t, apitest.Acme, isptest.AdminEmail, "wrong")
 	}
-	k.SignIn(t, apitest.Acme, isptest.AdminEmail) // resets
+	k.SignIn(t, apitest.Acme, isptest.AdminEmail) // resets the count
 	for range 5 {
 		k.Login(t, apitest.Acme, isptest.AdminEmail, "wrong")
 	}
@@ -125,7 +125,7 @@ func TestLogin_LockEndsAndARightPasswordResetsTheCounter(t *testing.T) {
 	}
 	k.Clock.Advance(15*time.Minute + time.Second)
 	k.SignIn(t, apitest.Acme, isptest.AdminEmail)
-	for range 6 { // a right password at the wrong door is no guess
+	for range 6 { // a right password at the wrong host does not count
 		if a := k.Login(t, apitest.Domain, isptest.AdminEmail, isptest.RightPassword); a.Code() != "super_admin_only" {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -173,7 +173,7 @@ func TestRefresh_RotatesAndReuseRevokesBoth(t *testing.T) {
 	k.Want(t, 401, "refresh_token_invalid", isptest.Post("", "/auth/refresh", map[string]string{
 		"refreshToken": next.RefreshToken,
 	}))
-	k.Want(t, 401, "unauthenticated", isptest.Get(next.AccessToken, "/auth/me")) // at once, not after 15 minutes
+	k.Want(t, 401, "unauthenticated", isptest.Get(next.AccessToken, "/auth/me")) // at once, not when the token expires
 }
 
 func TestRefresh_OnlyAtItsHostAndWithinItsTime(t *testing.T) {
@@ -235,7 +235,7 @@ func TestPassword_ChangeEndsEveryOtherSession(t *testing.T) {
 	for range 5 {
 		k.Do(t, change("a guess", "yet another one"))
 	}
-	k.Want(t, 401, "account_locked", change("another good one", "yet another one")) // a stolen session is no oracle
+	k.Want(t, 401, "account_locked", change("another good one", "yet another one")) // no guessing
 }
 
 func TestSessions_ListAndEnd(t *testing.T) {
@@ -278,7 +278,7 @@ func TestSessions_ListAndEnd(t *testing.T) {
 	end := func(as, session string) apitest.Request {
 		return apitest.Request{Method: "DELETE", Path: "/auth/sessions/" + session, As: as}
 	}
-	k.Want(t, 404, "session_not_found", isptest.At(apitest.Other, end(olga.AccessToken, other))) // somebody else's
+	k.Want(t, 404, "session_not_found", isptest.At(apitest.Other, end(olga.AccessToken, other))) // another user's
 	k.Want(t, 404, "session_not_found", end(in.AccessToken, "no-id"))
 	k.Want(t, 204, "", end(in.AccessToken, other))
 	k.Want(t, 404, "session_not_found", end(in.AccessToken, other))
@@ -288,7 +288,7 @@ func TestSessions_ListAndEnd(t *testing.T) {
 	k.Want(t, 401, "unauthenticated", isptest.Get(in.AccessToken, "/auth/me"))
 }
 
-// forged makes a token; edit changes what a good one says.
+// forged makes a token; edit changes the claims of a valid one.
 func (k *ispKit) forged(t *testing.T, method jwt.SigningMethod, key any, edit func(jwt.MapClaims)) string {
 	t.Helper()
 	now := k.Clock.Now()
@@ -310,7 +310,7 @@ func (k *ispKit) forged(t *testing.T, method jwt.SigningMethod, key any, edit fu
 func TestTokens_AttacksAreRefused(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
-	// the kit makes good ones
+	// without a change it is valid
 	k.Want(t, 200, "", isptest.Get(k.forged(t, jwt.SigningMethodHS256, k.Key, nil), "/users"))
 	set := func(name string, value any) func(jwt.MapClaims) { return func(c jwt.MapClaims) { c[name] = value } }
 	del := func(name string) func(jwt.MapClaims) { return func(c jwt.MapClaims) { delete(c, name) } }
@@ -342,7 +342,7 @@ func TestTokens_AttacksAreRefused(t *testing.T) {
 	}
 	raised := k.forged(t, jwt.SigningMethodHS256, k.Key,
 		func(c jwt.MapClaims) { c["sub"], c["role"] = k.Users[isptest.SupportEmail].String(), "super_admin" })
-	// the role is the present one, whatever the token says
+	// the present role counts, whatever the token says
 	k.Want(t, 403, "role_required", isptest.Get(raised, "/users"))
 }
 
@@ -355,7 +355,7 @@ func TestTokens_AreGoodAtTheirOrganizationOnly(t *testing.T) {
 	k.Want(t, 401, "unauthenticated", isptest.At(apitest.Domain, isptest.Get(admin, "/orgs")))
 	k.Want(t, 404, "not_found", isptest.Get(admin, "/orgs"))
 	k.Want(t, 404, "not_found", isptest.At(apitest.Domain, isptest.Get(root, "/users")))
-	// a super_admin's works everywhere
+	// a super_admin's token is valid at every organization
 	for host, name := range map[string]string{apitest.Acme: "The acme", apitest.Other: "The other"} {
 		var me struct {
 			Role string

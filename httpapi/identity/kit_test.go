@@ -6,10 +6,10 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 )
 
-// ispKit is the platform without money, with what these tests ask of it.
+// ispKit adds the helpers of these tests to the platform without money.
 type ispKit struct{ *isptest.Kit }
 
-// newISPKit starts it.
+// newISPKit starts a kit that stops with the test.
 func newISPKit(t *testing.T) *ispKit {
 	t.Helper()
 	return &ispKit{isptest.New(t)}

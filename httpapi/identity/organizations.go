@@ -1,3 +1,4 @@
+// Package identityapi serves sign-ins, sessions, users, organizations and their settings.
 package identityapi
 
 import (
@@ -80,7 +81,7 @@ type organizationRequest struct {
 	Admin    adminRequest `json:"admin"`
 }
 
-// organizationPatch changes what is given; the rest is the organization's own business.
+// organizationPatch has the only field that the platform may change; the organization changes the others itself.
 type organizationPatch struct {
 	Name *string `json:"name,omitempty"`
 }
@@ -98,7 +99,7 @@ type organizationResponse struct {
 	CreatedAt     time.Time       `json:"createdAt"`
 }
 
-// showOrganization is a row as the API shows it.
+// showOrganization writes a suspension as a status.
 func showOrganization(r identityviews.OrganizationRow) organizationResponse {
 	status := "active"
 	if r.Suspended {
@@ -110,7 +111,7 @@ func showOrganization(r identityviews.OrganizationRow) organizationResponse {
 	}
 }
 
-// newOrganization reads the request as the use case takes it.
+// newOrganization is the request in the form of the use case, whose personal fields are personal texts.
 func (r organizationRequest) newOrganization() identitycases.NewOrganization {
 	return identitycases.NewOrganization{
 		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: money.Currency(r.Currency), Country: r.Country,
@@ -122,7 +123,7 @@ func (r organizationRequest) newOrganization() identitycases.NewOrganization {
 	}
 }
 
-// create makes the organization with its administrator.
+// create makes the organization with its administrator, and answers once both can be read.
 func (a Organizations) create(ctx context.Context, c *httpapi.Call) error {
 	request, invalid, err := httpapi.DecodeLoosely[organizationRequest](c)
 	if err != nil {
@@ -143,7 +144,7 @@ func (a Organizations) create(ctx context.Context, c *httpapi.Call) error {
 	return a.show(ctx, c, 201, made.ID, made.Done)
 }
 
-// readItself reads an organization by its own id, whichever host asks: on the root host it is one of many.
+// readItself reads the organization whose id is given, and ignores the host's, which is zero on the root host.
 func readItself(
 	q identityviews.OrganizationsQuery,
 ) func(ctx context.Context, host, org id.Organization) (*identityviews.OrganizationRow, error) {
@@ -152,7 +153,7 @@ func readItself(
 	}
 }
 
-// one is how an organization is read and shown.
+// one describes how an organization is read and shown.
 func (a Organizations) one() httpapi.One[id.Organization, identityviews.OrganizationRow, organizationResponse] {
 	return httpapi.One[id.Organization, identityviews.OrganizationRow, organizationResponse]{
 		Model: identityviews.OrganizationsName, Missing: commands.ErrNoOrganization, Show: showOrganization,
@@ -161,7 +162,7 @@ func (a Organizations) one() httpapi.One[id.Organization, identityviews.Organiza
 	}
 }
 
-// show answers with the organization once both read sides have the write.
+// show answers with the organization once the directory and the read model have the write.
 func (a Organizations) show(
 	ctx context.Context, c *httpapi.Call, status int, org id.Organization, done bus.Result,
 ) error {
@@ -171,7 +172,7 @@ func (a Organizations) show(
 	return httpapi.SendOne(ctx, c, status, a.one(), org, done)
 }
 
-// list answers with a page of organizations.
+// list answers with a page of organizations, newest first.
 func (a Organizations) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showOrganization, a.Organizations.List)
 }
@@ -181,7 +182,7 @@ func (a Organizations) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// change renames an organization.
+// change renames an organization; without a name it answers with the organization as it is.
 func (a Organizations) change(ctx context.Context, c *httpapi.Call) error {
 	org, err := httpapi.PathID[id.Organization](c, "id", commands.ErrNoOrganization)
 	if err != nil {
@@ -216,7 +217,7 @@ func (a Organizations) resume(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// withReason executes a command that needs a reason.
+// withReason executes a command that needs a reason, and answers with the organization.
 func (a Organizations) withReason(
 	ctx context.Context, c *httpapi.Call, command func(id.Organization, string) commands.Command,
 ) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 )
 
-// loseAnswers forgets what was answered under Idempotency-Keys, as when the program was killed between its work and the
-// storing of the answer.
+// loseAnswers deletes the answers stored under Idempotency-Keys, as if the program had stopped between its work and the
+// storing.
 func (k *ispKit) loseAnswers(t *testing.T) {
 	t.Helper()
 	if _, err := k.Db.Owner.Exec(t.Context(),
@@ -28,7 +28,7 @@ func TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade(t *testing.T) {
 	client, plan := k.Register(t, admin, isptest.Amina()).ID, k.Plan(t, admin, "p", "prepaid", "month")
 	for i, r := range []apitest.Request{
 		isptest.Post(admin, "/users", newcomer("nia@acme.test")),
-		isptest.Post(admin, "/users", newcomer(isptest.OlgaEmail)), // somebody who is known
+		isptest.Post(admin, "/users", newcomer(isptest.OlgaEmail)), // a user of another organization
 		isptest.At(apitest.Domain, isptest.Post(root, "/orgs", map[string]any{
 			"slug": "acme-net", "name": "Net", "admin": map[string]any{
 				"email": "b@net.test", "firstName": "B", "temporaryPassword": "for the first day",
@@ -42,7 +42,7 @@ func TestRepeat_AfterALostAnswerFindsWhatTheFirstTryMade(t *testing.T) {
 		isptest.Post(admin, "/subscribers", isptest.Amina()),
 		isptest.Post(admin, "/plans", isptest.PlanBody("x", "postpaid", "week")),
 		isptest.Post(admin, "/subscriptions", map[string]any{"subscriberId": client, "planId": plan}),
-		// under a second name
+		// it gets a second username
 		isptest.Post(admin, "/subscriptions", map[string]any{"subscriberId": client, "planId": plan}),
 	} {
 		r.Header = map[string]string{"Idempotency-Key": "key-" + string(rune('a'+i))}

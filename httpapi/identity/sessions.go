@@ -95,7 +95,7 @@ type loginResponse struct {
 	RefreshToken       string       `json:"refreshToken"`
 }
 
-// showUser is a user with a role.
+// showUser adds the role at one organization to a person, who may have others elsewhere.
 func showUser(u identityviews.UserRow, role events.Role) userResponse {
 	return userResponse{
 		ID: u.ID, Email: null.Of(u.Email), Phone: null.Of(u.Phone), FirstName: u.FirstName,
@@ -111,7 +111,7 @@ func showOrg(c *httpapi.Call) *orgResponse {
 	return &orgResponse{c.Org.ID, c.Org.Slug, c.Org.Name}
 }
 
-// login opens a session and hands out its tokens.
+// login opens a session and gives its tokens, as cookies and in the body.
 func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[loginRequest](c)
 	if err != nil {
@@ -133,7 +133,7 @@ func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// refreshRequest may bring the token; else the cookie does.
+// refreshRequest may have the refresh token; without it the cookie counts.
 type refreshRequest struct {
 	RefreshToken secrets.Text `json:"refreshToken,omitempty"`
 }
@@ -150,8 +150,8 @@ type messageResponse struct {
 	Message string `json:"message"`
 }
 
-// refresh gives a new pair. A token that cannot be renewed is taken out of the browser, but one that is only shown at
-// the wrong host: at its own it is still good.
+// refresh gives a new pair of tokens. A token that cannot be renewed is deleted from the browser. One that is shown at
+// the wrong host is left there: it is still valid at its own.
 func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[refreshRequest](c)
 	if err != nil {
@@ -182,7 +182,7 @@ func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// logout ends the caller's session.
+// logout ends the caller's session and deletes the cookies.
 func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
 	session := vault.Session{ID: c.Caller.SessionID, UserID: c.Caller.UserID, OrgID: c.Caller.OrgID}
 	if err := a.SignIns.Sessions.End(ctx, c.Asked(), session, "logout"); err != nil {
@@ -208,13 +208,13 @@ type sessionKey struct {
 	ID        id.Session `json:"i"`
 }
 
-// sessionRow is a session as a row of the list.
+// sessionRow adds the Key that SendList asks for.
 type sessionRow struct{ vault.Session }
 
-// Key is where the session stands in the list.
+// Key is the place of the session in the list.
 func (r sessionRow) Key() sessionKey { return sessionKey{r.StartedAt, r.ID} }
 
-// before reports whether another place comes later in the list, which the vault orders by start, then id.
+// before reports whether k stands before the other key: the vault lists the newest start first, then the smaller id.
 func (k sessionKey) before(other sessionKey) bool {
 	if !k.StartedAt.Equal(other.StartedAt) {
 		return other.StartedAt.Before(k.StartedAt)
@@ -222,7 +222,7 @@ func (k sessionKey) before(other sessionKey) bool {
 	return k.ID.String() < other.ID.String()
 }
 
-// sessions lists the caller's sessions. The vault gives all of them at once, for a person has few.
+// sessions lists the caller's sessions, newest first. The vault gives all of them at once, since a person has few.
 func (a Auth) sessions(ctx context.Context, c *httpapi.Call) error {
 	show := func(s sessionRow) sessionResponse {
 		return sessionResponse{
@@ -242,7 +242,7 @@ func (a Auth) sessions(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// endSession ends one of the caller's sessions, wherever it was opened.
+// endSession ends one of the caller's sessions, at whichever host it was opened.
 func (a Auth) endSession(ctx context.Context, c *httpapi.Call) error {
 	session, err := httpapi.PathID[id.Session](c, "id", commands.ErrNoSession)
 	if err != nil {

@@ -43,13 +43,13 @@ type taxComponent struct {
 	Compound bool        `json:"compound,omitempty" doc:"applied on top of the taxes before it"`
 }
 
-// taxSettings says which taxes prices carry.
+// taxSettings says which taxes an organization charges, and whether prices contain them.
 type taxSettings struct {
 	Mode       string         `json:"mode" enum:"inclusive,exclusive"`
 	Components []taxComponent `json:"components"`
 }
 
-// settingsRequest changes what is given.
+// settingsRequest changes the fields that are given.
 type settingsRequest struct {
 	Slug          *string          `json:"slug,omitempty" doc:"cannot be changed; may be sent back as it was read"`
 	Name          *string          `json:"name,omitempty"`
@@ -75,7 +75,7 @@ type settingsResponse struct {
 	Holidays      []calendar.Date `json:"holidays"`
 }
 
-// showSettings is a row as the API shows it.
+// showSettings writes tax rates in percent; no list is null.
 func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	b := r.Billing
 	out := settingsResponse{
@@ -97,7 +97,7 @@ func showSettings(r identityviews.OrganizationRow) settingsResponse {
 	return out
 }
 
-// one is how an organization's settings are read and shown.
+// one describes how an organization's settings are read and shown.
 func (a Settings) one() httpapi.One[id.Organization, identityviews.OrganizationRow, settingsResponse] {
 	return httpapi.One[id.Organization, identityviews.OrganizationRow, settingsResponse]{
 		Model: identityviews.OrganizationsName, Missing: commands.ErrNoOrganization, Show: showSettings,
@@ -105,7 +105,7 @@ func (a Settings) one() httpapi.One[id.Organization, identityviews.OrganizationR
 	}
 }
 
-// get answers with the settings.
+// get answers with the settings, and with their revision as ETag.
 func (a Settings) get(ctx context.Context, c *httpapi.Call) error {
 	row, err := a.one().Find(ctx, c, c.Org.ID)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a Settings) get(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, showSettings(row))
 }
 
-// put changes what is given.
+// put changes the settings that are given, and answers once the directory has them.
 func (a Settings) put(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[settingsRequest](c)
 	if err != nil {
@@ -131,7 +131,7 @@ func (a Settings) put(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 200, a.one(), c.Org.ID, done)
 }
 
-// change reads the request as the use case takes it.
+// change is the request in the form of the use case.
 func (r settingsRequest) change() identitycases.SettingsChange {
 	in := identitycases.SettingsChange{
 		Slug: r.Slug, Name: r.Name, Timezone: r.Timezone, Currency: r.Currency, Country: r.Country,

@@ -17,19 +17,20 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Lifetimes. Source: docs/rules/identity.md#token-lifetimes.
+// How long tokens are valid. Source: docs/rules/identity.md#token-lifetimes.
 const (
 	accessLifetime  = 15 * time.Minute
 	refreshLifetime = 7 * 24 * time.Hour
 )
 
-// Names that tie our tokens to us.
+// Issuer and audience of our access tokens; a token that names others is refused.
 const (
 	tokenIssuer   = "lastmile"
 	tokenAudience = "lastmile-api"
 )
 
-// claims are those of an access token, with the session it belongs to (docs/rules/identity.md#access-token).
+// claims are the content of an access token, with the session to which it belongs
+// (docs/rules/identity.md#access-token).
 type claims struct {
 	Role      events.Role     `json:"role"`
 	OrgID     id.Organization `json:"orgId"` // null for a platform session
@@ -37,14 +38,14 @@ type claims struct {
 	jwt.RegisteredClaims
 }
 
-// Tokens issues access tokens and proves them. Safe for concurrent use.
+// Tokens issues access tokens and checks them. Safe for concurrent use.
 type Tokens struct {
 	Key       []byte // at least 32 bytes; the same on every replica
 	Directory *identityviews.Directory
 	Clock     clock.Clock
 }
 
-// Issue makes an access token of a session.
+// Issue makes an access token of a session. It is valid for 15 minutes.
 func (t Tokens) Issue(user id.User, org id.Organization, role events.Role, session id.Session) (string, error) {
 	now := t.Clock.Now()
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
@@ -56,8 +57,8 @@ func (t Tokens) Issue(user id.User, org id.Organization, role events.Role, sessi
 	}).SignedString(t.Key)
 }
 
-// Authenticate proves a token and asks the directory what its user may do at this moment
-// (docs/rules/identity.md#access-ends-at-once): the role is the present one, whatever the token says.
+// Authenticate checks a token and asks the directory what its user may do at this moment
+// (docs/rules/identity.md#access-ends-at-once). The present role counts, whatever the token says.
 func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.Key, nil },
@@ -81,28 +82,28 @@ func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, e
 	}, nil
 }
 
-// OrganizationDirectory finds tenants for the server.
+// OrganizationDirectory is httpapi.Organizations over the directory in memory.
 type OrganizationDirectory struct{ Directory *identityviews.Directory }
 
-// OrganizationBySlug finds a tenant by the first label of its host.
+// OrganizationBySlug finds a tenant by the first label of its host. It never fails.
 func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string) (httpapi.Organization, bool, error) {
 	t, found := d.Directory.BySlug(slug)
 	return httpapi.Organization{ID: t.ID, Slug: t.Slug, Name: t.Name, Suspended: t.Suspended}, found, nil
 }
 
-// setCookies hands the browser both tokens (docs/rules/identity.md#cookies).
+// setCookies gives the browser both tokens (docs/rules/identity.md#cookies).
 func setCookies(c *httpapi.Call, access string, refresh secrets.Text) {
 	setCookie(c, httpapi.CookieAccess, access, accessLifetime)
 	setCookie(c, httpapi.CookieRefresh, refresh.Reveal(), refreshLifetime)
 }
 
-// clearCookies takes both tokens away.
+// clearCookies deletes both tokens from the browser.
 func clearCookies(c *httpapi.Call) {
 	setCookie(c, httpapi.CookieAccess, "", -time.Second)
 	setCookie(c, httpapi.CookieRefresh, "", -time.Second)
 }
 
-// setCookie sets one cookie for the service's domain and everything below it.
+// setCookie sets one cookie for the service's domain and all hosts below it; a negative lifetime deletes it.
 func setCookie(c *httpapi.Call, name, value string, lifetime time.Duration) {
 	maxAge := int(lifetime / time.Second)
 	http.SetCookie(c.Writer, &http.Cookie{
@@ -111,10 +112,10 @@ func setCookie(c *httpapi.Call, name, value string, lifetime time.Duration) {
 	})
 }
 
-// errShortKey says that tokens could be forged.
+// errShortKey refuses a key so short that tokens could be forged.
 var errShortKey = errors.New("the signing key of access tokens needs at least 32 bytes")
 
-// Check refuses a key that is too short to be safe.
+// Check refuses a key of less than 32 bytes.
 func (t Tokens) Check() error {
 	if len(t.Key) < 32 {
 		return errShortKey

@@ -71,7 +71,7 @@ type userRequest struct {
 	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"until the first sign-in; unused for a known person"`
 }
 
-// userPatch changes what is given; null takes a value away.
+// userPatch changes the fields that are given; null empties a text.
 type userPatch struct {
 	Phone     *string `json:"phone,omitempty"`
 	FirstName *string `json:"firstName,omitempty"`
@@ -79,7 +79,7 @@ type userPatch struct {
 	Role      *string `json:"role,omitempty" enum:"admin,support,subscriber"`
 }
 
-// memberResponse is a user as the organization knows them.
+// memberResponse is a user as the organization sees the person.
 type memberResponse struct {
 	ID        id.User     `json:"id"`
 	Email     *string     `json:"email"`
@@ -91,8 +91,8 @@ type memberResponse struct {
 	CreatedAt time.Time   `json:"createdAt"`
 }
 
-// showMember is a row as the API shows it. Somebody new and somebody who belongs to another organization too look alike
-// until they sign in (docs/rules/identity.md#memberships).
+// showMember hides whether a person belongs to another organization, too: such a person and a new one look alike until
+// they sign in (docs/rules/identity.md#memberships).
 func showMember(r identityviews.MemberRow) memberResponse {
 	status := r.Status
 	if status == "pending" || status == "active" && r.MustChangePassword {
@@ -104,7 +104,7 @@ func showMember(r identityviews.MemberRow) memberResponse {
 	}
 }
 
-// newMember reads the request as the use case takes it.
+// newMember is the request in the form of the use case.
 func (r userRequest) newMember() identitycases.NewMember {
 	return identitycases.NewMember{
 		Email: personal.Of(r.Email), Phone: personal.Of(r.Phone), FirstName: personal.Of(r.FirstName),
@@ -112,7 +112,7 @@ func (r userRequest) newMember() identitycases.NewMember {
 	}
 }
 
-// create adds somebody.
+// create adds a person to the organization, who may already be a user of another one.
 func (a Users) create(ctx context.Context, c *httpapi.Call) error {
 	request, invalid, err := httpapi.DecodeLoosely[userRequest](c)
 	if err != nil {
@@ -129,15 +129,15 @@ func (a Users) create(ctx context.Context, c *httpapi.Call) error {
 	return a.show(ctx, c, 201, user, done)
 }
 
-// one is how a user is read and shown.
+// one describes how a user is read and shown.
 func (a Users) one() httpapi.One[id.User, identityviews.MemberRow, memberResponse] {
 	return httpapi.One[id.User, identityviews.MemberRow, memberResponse]{
 		Model: identityviews.UsersName, Missing: commands.ErrNoUser, Read: a.Users.Member, Show: showMember,
 	}
 }
 
-// show answers with the user once both read sides have the write. Users have no entity tag: the revision of their
-// stream would tell what they do at other organizations.
+// show answers with the user once the directory and the read model have the write. Users have no entity tag: the
+// revision of their stream would show what they do at other organizations.
 func (a Users) show(ctx context.Context, c *httpapi.Call, status int, user id.User, done bus.Result) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
@@ -156,7 +156,8 @@ func (a Users) show(ctx context.Context, c *httpapi.Call, status int, user id.Us
 	return c.Send(status, showMember(row))
 }
 
-// askedOfUser is Asked for a request about a user. Users have no entity tag, so If-Match is refused.
+// askedOfUser is Asked for a request about a user. Users have no entity tag, so If-Match is refused. Fails:
+// stale_revision.
 func askedOfUser(c *httpapi.Call) (usecases.Asked, error) {
 	asked := c.Asked()
 	if asked.Meta.ExpectedRevision != nil {
@@ -166,7 +167,7 @@ func askedOfUser(c *httpapi.Call) (usecases.Asked, error) {
 	return asked, nil
 }
 
-// list answers with a page of users.
+// list answers with a page of users, the newest members first.
 func (a Users) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showMember, func(
 		ctx context.Context, after identityviews.MemberKey, max int,
@@ -180,12 +181,12 @@ func (a Users) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// correction is the command that a patch makes.
+// correction takes over the given fields; a field given as null becomes empty.
 func correction(c *httpapi.Call, user id.User, in userPatch) commands.CorrectUser {
 	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
-	null := c.Nulls()
+	nulls := c.Nulls()
 	set := func(to **personal.Text, field string, from *string, normal func(string) string) {
-		if given := httpapi.Emptied(from, null[field]); given != nil {
+		if given := httpapi.Emptied(from, nulls[field]); given != nil {
 			text := personal.Of(normal(*given))
 			*to = &text
 		}

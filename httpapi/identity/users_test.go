@@ -16,13 +16,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// member is a user as the organization sees them.
+// member is a user as the organization's API shows the person.
 type member struct {
 	ID, FirstName, LastName, Role, Status, CreatedAt string
 	Email, Phone                                     *string
 }
 
-// newcomer is the body that adds somebody.
+// newcomer is the body that adds a user with the role support.
 func newcomer(email string) map[string]any {
 	return map[string]any{
 		"email": email, "firstName": "Nia", "lastName": "New", "phone": "0712 345 678", "role": "support",
@@ -51,7 +51,7 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 	k.Want(t, 200, "", isptest.Post(in.AccessToken, "/auth/password", map[string]string{
 		"currentPassword": "for the first day", "newPassword": isptest.RightPassword,
 	}))
-	k.Want(t, 200, "", isptest.Get(in.AccessToken, "/subscribers")) // the same token, at once
+	k.Want(t, 200, "", isptest.Get(in.AccessToken, "/subscribers")) // the same token works at once
 	if again := k.SignIn(t, apitest.Acme, "nia@acme.test"); again.MustChangePassword {
 		t.Error("still must change the password")
 	}
@@ -80,7 +80,7 @@ func TestUsers_AKnownAddressGivesNothingAway(t *testing.T) {
 	if diff := cmp.Diff(made[0], made[1]); diff != "" || headers[0] != headers[1] {
 		t.Errorf("(-new +known)\n%s %q", diff, headers)
 	}
-	// Neither can be told apart by correcting them, and nothing of it reaches the person's own organization.
+	// A correction does not show which of them is a user elsewhere, and does not reach the person's own organization.
 	for _, email := range []string{"stranger@acme.test", isptest.OlgaEmail} {
 		path := "/users/" + k.memberID(t, admin, email)
 		k.Want(t, 412, "stale_revision", apitest.Request{
@@ -98,7 +98,7 @@ func TestUsers_AKnownAddressGivesNothingAway(t *testing.T) {
 	if olga.User.FirstName != "OLG" || olga.User.Phone != nil {
 		t.Errorf("her own organization calls her %+v", olga.User)
 	}
-	// She keeps her password; signing in is her yes.
+	// She keeps her password; by signing in she accepts the membership.
 	if a := k.Login(t, apitest.Acme, isptest.OlgaEmail, "for the first day"); a.Status != 401 {
 		t.Errorf("temporary password: %d", a.Status)
 	}
@@ -109,7 +109,7 @@ func TestUsers_AKnownAddressGivesNothingAway(t *testing.T) {
 		isptest.Patch(admin, "/users/"+k.Users[isptest.OlgaEmail].String(), map[string]any{"phone": "0700000000"}))
 }
 
-// memberID finds a user in the list.
+// memberID finds the id of a user in the list by the e-mail address.
 func (k *ispKit) memberID(t *testing.T, as, email string) string {
 	t.Helper()
 	var page struct{ Data []member }
@@ -161,7 +161,7 @@ func TestUsers_DisabledOrDemotedEndsAtOnce(t *testing.T) {
 	}
 	k.Want(t, 200, "", isptest.Post(admin, path+"/disable", nil))
 	k.Want(t, 200, "", isptest.Post(admin, path+"/enable", nil))
-	k.Want(t, 401, "unauthenticated", isptest.Get(sue.AccessToken, "/auth/me")) // the old session stays ended
+	k.Want(t, 401, "unauthenticated", isptest.Get(sue.AccessToken, "/auth/me")) // the old session is not opened again
 	k.SignIn(t, apitest.Acme, isptest.SupportEmail)
 	own := "/users/" + k.Users[isptest.AdminEmail].String()
 	var me member
@@ -261,7 +261,7 @@ func TestOrganizations_CreatedWithAnAdministrator(t *testing.T) {
 	if in.User.Role != "admin" || !in.MustChangePassword {
 		t.Fatalf("administrator: %+v", in)
 	}
-	for i, prefix := range []string{"ACMET2", "ACMET3"} { // beginnings that collide
+	for i, prefix := range []string{"ACMET2", "ACMET3"} { // their slugs begin alike
 		k.Want(t, 201, "", create([]string{"acmetwo", "acme-twist-twice"}[i], "boss@two.test")).Into(t, &org)
 		if i == 0 && org.InvoicePrefix != prefix {
 			t.Errorf("prefix %s, want %s", org.InvoicePrefix, prefix)
@@ -274,7 +274,7 @@ func TestOrganizations_CreatedWithAnAdministrator(t *testing.T) {
 		}
 	}
 	k.Want(t, 422, "invalid_input", create("good", "no address"))
-	// nothing was half made
+	// no half-made organization is left
 	k.Want(t, 404, "not_found", isptest.At("good."+apitest.Domain, isptest.Get("", "/auth/me")))
 	k.Want(t, 201, "", create("good", "x@two.test"))
 }
@@ -314,7 +314,7 @@ func TestOrganizations_SuspensionEndsEverybodysAccessAtOnce(t *testing.T) {
 	}
 }
 
-// put changes Acme's settings.
+// put is a PUT of Acme's settings.
 func put(as string, body any) apitest.Request {
 	return apitest.Request{Method: "PUT", Path: "/settings/organization", As: as, Body: body}
 }
@@ -362,7 +362,7 @@ func TestSettings_ChangeWhatIsGiven(t *testing.T) {
 		}
 	}
 	k.Want(t, 409, "currency_fixed", put(admin, map[string]any{"currency": "UGX"}))
-	// its numbers would be others' phones
+	// its invoice numbers would look like phone numbers
 	k.Want(t, 422, "invalid_input", put(admin, map[string]any{"invoicePrefix": "071234"}))
 	k.Want(t, 409, "invoice_prefix_taken", put(admin, map[string]any{"invoicePrefix": "OTHER"}))
 	r := put(admin, map[string]any{"taxPin": "X"})
@@ -378,7 +378,7 @@ func TestSettings_AUsedInvoicePrefixIsNeverAnothers(t *testing.T) {
 	k.Want(t, 409, "invoice_prefix_taken", isptest.At(apitest.Other, put(olga, map[string]any{
 		"invoicePrefix": "ACME",
 	})))
-	k.Want(t, 200, "", put(admin, map[string]any{"invoicePrefix": "ACME"})) // its own again
+	k.Want(t, 200, "", put(admin, map[string]any{"invoicePrefix": "ACME"})) // it had this prefix before
 }
 
 func TestSettings_ChangesOfDifferentFieldsAtOnceBothCount(t *testing.T) {

@@ -1,3 +1,4 @@
+// Package networkapi serves routers and the services on them.
 package networkapi
 
 import (
@@ -8,17 +9,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// BootstrapReports takes the reports of bootstrap scripts.
+// BootstrapReports accepts the reports of bootstrap scripts.
 type BootstrapReports interface {
-	// ReportBootstrap notes the version of the script that ran on the router of a token. Fails: callback_token_unknown.
+	// ReportBootstrap records the version of the script that ran on the router to which the token belongs. Fails:
+	// callback_token_unknown.
 	ReportBootstrap(ctx context.Context, token string, version int) error
 }
 
-// Bootstrap serves the address at which bootstrap scripts report. It is the same on every host: the router is known
-// by the token.
+// Bootstrap serves the address to which bootstrap scripts report. It is the same on every host, since the token names
+// the router.
 type Bootstrap struct{ Reports BootstrapReports }
 
-// BootstrapPath is where scripts report, before token and version.
+// BootstrapPath is the address of reports, before token and version.
 const BootstrapPath = "/webhooks/nas/bootstrap"
 
 // Routes lists the endpoint.
@@ -32,11 +34,11 @@ func (a Bootstrap) Routes() []httpapi.Route {
 	}
 }
 
-// report notes the version.
+// report records the version; the token in the path is the proof of the sender.
 func (a Bootstrap) report(ctx context.Context, c *httpapi.Call) error {
 	version, err := strconv.Atoi(c.Param("version"))
 	if err != nil || version < 1 {
-		return failure.NewMalformed("bad_version", "The version must be a whole number.")
+		return failure.NewMalformed("bad_version", "The version must be a whole number from 1.")
 	}
 	if err := a.Reports.ReportBootstrap(ctx, c.Param("token"), version); err != nil {
 		return err

@@ -22,7 +22,7 @@ type deviceRequest struct {
 	ManagementAddress string       `json:"managementAddress,omitempty" doc:"not the tunnel address; not in production"`
 }
 
-// input is the body as the use case takes it.
+// input is the body in the form of the use case.
 func (in deviceRequest) input() networkcases.RegisterInput {
 	return networkcases.RegisterInput{
 		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
@@ -31,7 +31,7 @@ func (in deviceRequest) input() networkcases.RegisterInput {
 	}
 }
 
-// deviceChange is the body of PATCH: what is absent stays.
+// deviceChange is the body of PATCH: an absent field stays as it is.
 type deviceChange struct {
 	Name              *string       `json:"name,omitempty"`
 	IPAddress         *string       `json:"ipAddress,omitempty"`
@@ -43,7 +43,7 @@ type deviceChange struct {
 	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"\"\" = the tunnel address"`
 }
 
-// input is the body as the use case takes it.
+// input is the body in the form of the use case.
 func (in deviceChange) input() networkcases.DeviceChange {
 	return networkcases.DeviceChange{
 		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
@@ -52,7 +52,7 @@ func (in deviceChange) input() networkcases.DeviceChange {
 	}
 }
 
-// deviceResponse is a router as the API shows it: never a secret.
+// deviceResponse is a router without its secrets.
 type deviceResponse struct {
 	ID                id.Device       `json:"id"`
 	Name              string          `json:"name"`
@@ -71,7 +71,7 @@ type deviceResponse struct {
 	CreatedAt         time.Time       `json:"createdAt"`
 }
 
-// transportShape is how a router answers.
+// transportShape is the protocol by which a router answered, and the product that it is.
 type transportShape struct {
 	Protocol  string `json:"protocol" enum:"rest,api"`
 	TLS       bool   `json:"tls"`
@@ -80,7 +80,7 @@ type transportShape struct {
 	BoardName string `json:"boardName"`
 }
 
-// bootstrapShape is which script a router is on.
+// bootstrapShape compares the script that ran on a router with the newest one.
 type bootstrapShape struct {
 	Version    int        `json:"version" doc:"0: none was reported"`
 	Newest     int        `json:"newest"`
@@ -88,7 +88,7 @@ type bootstrapShape struct {
 	ReportedAt *time.Time `json:"reportedAt"`
 }
 
-// rebootShape is how far a reboot is.
+// rebootShape is the state of a reboot; the uptime is known once it is confirmed.
 type rebootShape struct {
 	Stage         string    `json:"stage" enum:"requested,started,accepted,confirmed,failed"`
 	Message       *string   `json:"message"`
@@ -96,7 +96,7 @@ type rebootShape struct {
 	At            time.Time `json:"at"`
 }
 
-// showDevice is a row as the API shows it.
+// showDevice writes null for what is not known yet.
 func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 	out := deviceResponse{
 		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort,

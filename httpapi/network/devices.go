@@ -22,16 +22,16 @@ type API struct {
 	Devices      networkviews.DevicesQuery
 	Services     networkviews.ServicesQuery
 	History      networkviews.HistoryQuery
-	// Routers asks routers; Fleet knows what they said last.
+	// Routers asks routers now; Fleet has their last polls.
 	Routers Routers
 	Fleet   Fleet
-	// BootstrapVersion is the newest version of the script.
+	// BootstrapVersion is the newest version of the bootstrap script.
 	BootstrapVersion int
 	Clock            clock.Clock
 }
 
 // Routers asks a router at this moment, through its breaker. A refusal is failure.Refused "router_refused" in the
-// router's own words, no answer failure.Unavailable "device_unreachable".
+// router's own words, no answer failure.Unavailable "device_unreachable". Implementations are safe for concurrent use.
 type Routers interface {
 	Ping(ctx context.Context, device id.Device) (networkviews.LivePing, error)
 	Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error)
@@ -42,13 +42,15 @@ type Routers interface {
 	Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error)
 	Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
 	FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
-	// BootstrapScript makes the script. Meta is of who asks: a router without API credentials gets some with it.
+	// BootstrapScript makes the script. A router without API credentials gets some by a command with the caller's meta.
 	BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error)
 }
 
-// Fleet knows what routers said when they were asked last.
+// Fleet has the polls of routers. Implementations are safe for concurrent use.
 type Fleet interface {
+	// Latest has no entry for a router that was not polled yet.
 	Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]networkviews.Poll, error)
+	// History gives the polls of one router since an instant, oldest first.
 	History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]networkviews.Poll, error)
 }
 
@@ -81,7 +83,7 @@ func (a API) Routes() []httpapi.Route {
 	return routes
 }
 
-// oneDevice is a router as it is read and shown.
+// oneDevice describes how a router is read and shown.
 func (a API) oneDevice() httpapi.One[id.Device, networkviews.DeviceRow, deviceResponse] {
 	return httpapi.One[id.Device, networkviews.DeviceRow, deviceResponse]{
 		Model: networkviews.DevicesName, Missing: commands.ErrNoDevice, Read: a.Devices.Get, Show: a.showDevice,
@@ -89,8 +91,8 @@ func (a API) oneDevice() httpapi.One[id.Device, networkviews.DeviceRow, deviceRe
 	}
 }
 
-// device is the router that the path names; another organization's is as absent as one that nobody has. Where a body
-// follows it comes first, so that strangers learn nothing from how the body is judged.
+// device is the router that the path names. Another organization's router is answered like one that does not exist.
+// Handlers call it before they read a body, so that its faults tell a stranger nothing about the router.
 func (a API) device(ctx context.Context, c *httpapi.Call) (id.Device, error) {
 	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
 	if err != nil {
@@ -99,7 +101,7 @@ func (a API) device(ctx context.Context, c *httpapi.Call) (id.Device, error) {
 	return device, networkcases.OwnDevice(ctx, a.Bus, c.Org.ID, device)
 }
 
-// listDevices answers with a page of routers.
+// listDevices answers with a page of routers, newest first.
 func (a API) listDevices(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, a.showDevice, func(
 		ctx context.Context, after networkviews.DeviceKey, max int,
@@ -113,7 +115,7 @@ func (a API) getDevice(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.oneDevice())
 }
 
-// registerDevice makes a router known.
+// registerDevice registers a router with its secrets.
 func (a API) registerDevice(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[deviceRequest](c)
 	if err != nil {

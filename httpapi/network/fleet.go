@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// fleetRow is a router as it was polled last (docs/rules/network.md#fleet-polls).
+// fleetRow is a router with its last poll (docs/rules/network.md#fleet-polls).
 type fleetRow struct {
 	DeviceID       id.Device  `json:"deviceId"`
 	Name           string     `json:"name"`
@@ -26,7 +26,7 @@ type fleetRow struct {
 	PolledAt       *time.Time `json:"polledAt"`
 }
 
-// fleet answers with a page of routers and what they said last.
+// fleet answers with a page of routers and their last polls.
 func (a API) fleet(ctx context.Context, c *httpapi.Call) error {
 	var polls map[id.Device]networkviews.Poll // of the page's routers
 	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) fleetRow { return showFleet(r, polls) }, func(
@@ -45,7 +45,7 @@ func (a API) fleet(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// showFleet is a router with its last poll.
+// showFleet shows a load only when the last poll was answered; error says why there is none.
 func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) fleetRow {
 	out := fleetRow{DeviceID: r.ID, Name: r.Details.Name}
 	p, polled := polls[r.ID]
@@ -68,7 +68,7 @@ func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) 
 	return out
 }
 
-// pollShape is one poll, for a sparkline.
+// pollShape is one poll, for a chart.
 type pollShape struct {
 	At             time.Time `json:"at"`
 	Reachable      bool      `json:"reachable"`
@@ -78,7 +78,7 @@ type pollShape struct {
 	ResponseMs     int64     `json:"responseMs"`
 }
 
-// pollWindow is how far back the polls of one answer go.
+// pollWindow is the age of the oldest poll in an answer.
 const pollWindow = 24 * time.Hour
 
 // polls answers with the polls of the last day.
@@ -101,7 +101,7 @@ func (a API) polls(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
-// historyShape is one thing that happened.
+// historyShape is one event of a router or of a service on it.
 type historyShape struct {
 	At        time.Time     `json:"at"`
 	Kind      string        `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, ..."`
@@ -111,13 +111,13 @@ type historyShape struct {
 	Detail    any           `json:"detail" doc:"the event as it was recorded"`
 }
 
-// showHistory is an entry as the API shows it.
+// showHistory leaves out the actor's name and role, which the read model does not have.
 func showHistory(r networkviews.HistoryRow) historyShape {
 	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: null.Of(r.ServiceID),
 		Actor: httpapi.Actor{ID: null.Of(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
 }
 
-// deviceHistory answers with a page of what happened to a router.
+// deviceHistory answers with a page of the events of a router and its services, newest first.
 func (a API) deviceHistory(ctx context.Context, c *httpapi.Call) error {
 	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
 	if err != nil {

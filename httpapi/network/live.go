@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// liveRoutes are what a router is asked at this moment, and what it said before.
+// liveRoutes ask a router at this moment, or show its polls and its history.
 func (a API) liveRoutes() []httpapi.Route {
 	const of = "/nas/devices/:id"
 	return []httpapi.Route{
@@ -56,7 +56,7 @@ func (a API) liveRoutes() []httpapi.Route {
 	}
 }
 
-// pingResponse is how a router answered; all but reachable and error are null when it did not.
+// pingResponse shows how a router answered; all but reachable and error are null when it did not.
 type pingResponse struct {
 	Reachable  bool    `json:"reachable"`
 	ResponseMs *int64  `json:"responseMs"`
@@ -65,7 +65,7 @@ type pingResponse struct {
 	Error      *string `json:"error"`
 }
 
-// ping asks the router. No answer is an answer here: 200 with reachable false.
+// ping asks the router. A router that does not answer is no failure here: 200 with reachable false.
 func (a API) ping(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a API) ping(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
-// bootstrapScript answers with the script, which holds the router's own credentials.
+// bootstrapScript answers with the script. It holds the router's own credentials, so no cache may keep it.
 func (a API) bootstrapScript(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {
@@ -100,18 +100,18 @@ func (a API) bootstrapScript(ctx context.Context, c *httpapi.Call) error {
 	return nil
 }
 
-// interfacesResponse is the picker of a service's place (docs/rules/network.md#reserved-interfaces).
+// interfacesResponse has the interfaces to choose from for a service (docs/rules/network.md#reserved-interfaces).
 type interfacesResponse struct {
 	Groups []interfaceGroup `json:"groups"`
 }
 
-// interfaceGroup is one heading of the picker.
+// interfaceGroup is the choices of one kind of interface.
 type interfaceGroup struct {
 	Name    string            `json:"name" enum:"Bridges,Ethernet,SFP,VLAN"`
 	Options []interfaceOption `json:"options"`
 }
 
-// interfaceOption is one interface.
+// interfaceOption is an interface that can be chosen unless it is reserved.
 type interfaceOption struct {
 	Name     string  `json:"name"`
 	Type     string  `json:"type"`
@@ -124,7 +124,7 @@ type interfaceOption struct {
 	Reason   *string `json:"reason" doc:"why it is reserved"`
 }
 
-// interfaces answers with the picker.
+// interfaces asks the router and answers with the choices.
 func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
-// live is a handler that asks the router for a list.
+// live makes a handler that asks the router for a list now.
 func live[R, T any](
 	a API, read func(context.Context, id.Device) ([]R, error), show func(R) T,
 ) func(context.Context, *httpapi.Call) error {
@@ -181,7 +181,7 @@ type sessionShape struct {
 	Radius        bool   `json:"radius"`
 }
 
-// showSession is a session as the API shows it.
+// showSession copies all fields, which have the same names.
 func showSession(s networkviews.LiveSession) sessionShape { return sessionShape(s) }
 
 // leaseShape is one DHCP lease.
@@ -195,7 +195,7 @@ type leaseShape struct {
 	Dynamic      bool   `json:"dynamic"`
 }
 
-// showLease is a lease as the API shows it.
+// showLease copies all fields, which have the same names.
 func showLease(l networkviews.LiveLease) leaseShape { return leaseShape(l) }
 
 // queueShape is one simple queue.
@@ -208,7 +208,7 @@ type queueShape struct {
 	Disabled   bool   `json:"disabled"`
 }
 
-// showQueue is a queue as the API shows it.
+// showQueue copies all fields, which have the same names.
 func showQueue(q networkviews.LiveQueue) queueShape { return queueShape(q) }
 
 // resourceShape is a router's load.
@@ -223,7 +223,7 @@ type resourceShape struct {
 	UptimeSeconds int64  `json:"uptimeSeconds"`
 }
 
-// resource answers with the load.
+// resource asks the router for its load.
 func (a API) resource(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// runResponse is how a run over a router went.
+// runResponse is a run over a router that has ended well; another end is a failure.
 type runResponse struct {
 	ID      id.Run `json:"id"`
 	Kind    string `json:"kind" enum:"device,firewall"`
@@ -17,12 +17,12 @@ type runResponse struct {
 	Writes  int    `json:"writes"`
 }
 
-// sendAccepted answers for work that goes on after the answer.
+// sendAccepted answers 202 with the id of work that goes on after the answer.
 func sendAccepted[I ~[16]byte](c *httpapi.Call, work I) error {
 	return c.Send(202, httpapi.Accepted{ID: id.Any(work).String(), Status: "accepted"})
 }
 
-// reconcileService brings the router in line with a service and answers with how it went.
+// reconcileService brings the router in line with a service and answers with the service afterwards.
 func (a API) reconcileService(ctx context.Context, c *httpapi.Call) error {
 	service, err := httpapi.PathID[id.Service](c, "id", commands.ErrNoService)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a API) reconcileService(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, showService(*row))
 }
 
-// reconcile is a handler that brings a router, or its firewall, in line and answers with how it went.
+// reconcile makes a handler that brings a router, or its firewall, in line and answers with the run.
 func (a API) reconcile(kind events.ReconcileKind) func(context.Context, *httpapi.Call) error {
 	return func(ctx context.Context, c *httpapi.Call) error {
 		device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
@@ -58,7 +58,7 @@ func (a API) reconcile(kind events.ReconcileKind) func(context.Context, *httpapi
 	}
 }
 
-// reboot reboots a router and answers once the router took it.
+// reboot answers once the router has accepted the reboot, before it is back.
 func (a API) reboot(ctx context.Context, c *httpapi.Call) error {
 	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
 	if err != nil {

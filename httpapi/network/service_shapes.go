@@ -10,13 +10,13 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
-// gardenShape lists the places that a hotspot's customers reach before they sign in.
+// gardenShape lists the places that a hotspot's customers reach before they sign in; nil = none.
 type gardenShape struct {
 	Domains   []string `json:"domains,omitempty" doc:"example.com or *.example.com"`
 	Addresses []string `json:"addresses,omitempty" doc:"IPv4 addresses or subnets"`
 }
 
-// garden is a walled garden in the form of commands.
+// garden is the walled garden in the form of commands.
 func (g *gardenShape) garden() events.WalledGarden {
 	if g == nil {
 		return events.WalledGarden{}
@@ -36,7 +36,7 @@ type serviceRequest struct {
 	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"of a hotspot"`
 }
 
-// input is the body as the use case takes it.
+// input is the body in the form of the use case.
 func (in serviceRequest) input(device id.Device) networkcases.CreateInput {
 	return networkcases.CreateInput{
 		Device: device, Type: events.ServiceType(in.Type), ParentInterface: in.ParentInterface, VlanID: in.VlanID,
@@ -47,7 +47,7 @@ func (in serviceRequest) input(device id.Device) networkcases.CreateInput {
 	}
 }
 
-// serviceChange is the body of PATCH: what is absent stays.
+// serviceChange is the body of PATCH: an absent field stays as it is.
 type serviceChange struct {
 	Type            *string      `json:"type,omitempty" enum:"pppoe,hotspot,cpe-management"`
 	ParentInterface *string      `json:"parentInterface,omitempty"`
@@ -59,7 +59,7 @@ type serviceChange struct {
 	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"replaces the present one, whole"`
 }
 
-// input is the body as the use case takes it.
+// input is the body in the form of the use case; confirmed comes from the query.
 func (in serviceChange) input(confirmed bool) networkcases.ServiceChange {
 	out := networkcases.ServiceChange{
 		Type: (*events.ServiceType)(in.Type), ParentInterface: in.ParentInterface, VlanID: in.VlanID,
@@ -94,7 +94,7 @@ type serviceResponse struct {
 	CreatedAt       time.Time          `json:"createdAt"`
 }
 
-// gardenResponse is a walled garden with both lists.
+// gardenResponse is a walled garden; neither list is null.
 type gardenResponse struct {
 	Domains   []string `json:"domains"`
 	Addresses []string `json:"addresses"`
@@ -115,7 +115,7 @@ type driftShape struct {
 	Resources   []resourceDrift `json:"resources"`
 }
 
-// resourceDrift is one difference.
+// resourceDrift is one resource on a router that differs from what it should be.
 type resourceDrift struct {
 	Path     string            `json:"path"`
 	Kind     string            `json:"kind" enum:"missing,extra,changed,orphan"`
@@ -124,7 +124,7 @@ type resourceDrift struct {
 	Actual   map[string]string `json:"actual"`
 }
 
-// showDrift is a list of differences, never null.
+// showDrift gives an empty list, not null, when nothing differs.
 func showDrift(list []events.DriftedResource) []resourceDrift {
 	out := make([]resourceDrift, 0, len(list))
 	for _, r := range list {
@@ -133,7 +133,7 @@ func showDrift(list []events.DriftedResource) []resourceDrift {
 	return out
 }
 
-// showService is a row as the API shows it.
+// showService writes a VLAN of 0 as null. A service that failed is not working, though its work is still open.
 func showService(r networkviews.ServiceRow) serviceResponse {
 	out := serviceResponse{
 		ID: r.ID, DeviceID: r.DeviceID, Type: string(r.Binding.Type), ParentInterface: r.Binding.ParentInterface,
@@ -158,17 +158,17 @@ func showService(r networkviews.ServiceRow) serviceResponse {
 	return out
 }
 
-// slugOf is the first 8 hex digits of a service's id.
+// slugOf is the first 8 hex digits of a service's id, which the names of its resources on the router contain.
 func slugOf(service id.Service) string { return service.String()[:8] }
 
-// diffResponse is how a router differs from what it should be (docs/rules/network.md#service-endpoints).
+// diffResponse lists how a router differs from what it should be (docs/rules/network.md#service-endpoints).
 type diffResponse struct {
 	InSync    bool            `json:"inSync"`
 	Resources []resourceDrift `json:"resources"`
 	Hash      *string         `json:"hash" doc:"the same for the same difference; null when in sync"`
 }
 
-// showDiff is a difference as the API shows it.
+// showDiff writes no hash when nothing differs.
 func showDiff(d networkviews.LiveDiff) diffResponse {
 	out := diffResponse{InSync: len(d.Resources) == 0, Resources: showDrift(d.Resources)}
 	if !out.InSync {

@@ -12,15 +12,15 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
-// confirmParam is how a disruptive change is confirmed.
+// confirmParam confirms a change that may disconnect customers.
 var confirmParam = httpapi.Param{Name: "confirm", Type: "boolean", Doc: "true: customers may be disconnected"}
 
-// abandonParam gives up a router that will not come back.
+// abandonParam gives up what is left on a router that will not come back.
 var abandonParam = httpapi.Param{Name: "abandon", Type: "boolean",
 	Doc: "true, with confirm: when the router is not reached the service is forgotten all the same; what is left " +
 		"there is an orphan"}
 
-// serviceRoutes are services, and what brings routers in line.
+// serviceRoutes serve services, and the runs that bring routers in line.
 func (a API) serviceRoutes() []httpapi.Route {
 	const of, device = "/nas/services/:id", "/nas/devices/:id"
 	confirm := []httpapi.Param{confirmParam}
@@ -79,7 +79,7 @@ func (a API) serviceRoutes() []httpapi.Route {
 	}
 }
 
-// oneService is a service as it is read and shown.
+// oneService describes how a service is read and shown.
 func (a API) oneService() httpapi.One[id.Service, networkviews.ServiceRow, serviceResponse] {
 	return httpapi.One[id.Service, networkviews.ServiceRow, serviceResponse]{
 		Model: networkviews.ServicesName, Missing: commands.ErrNoService, Read: a.presentService, Show: showService,
@@ -87,7 +87,7 @@ func (a API) oneService() httpapi.One[id.Service, networkviews.ServiceRow, servi
 	}
 }
 
-// presentService is a service's row; a removed one is absent.
+// presentService is a service's row; a removed service is answered as absent.
 func (a API) presentService(
 	ctx context.Context, org id.Organization, service id.Service,
 ) (*networkviews.ServiceRow, error) {
@@ -98,7 +98,7 @@ func (a API) presentService(
 	return row, err
 }
 
-// service is the service that the path names; another organization's is as absent as one that nobody has.
+// service is the service that the path names. Another organization's service is answered like one that does not exist.
 func (a API) service(ctx context.Context, c *httpapi.Call) (id.Service, error) {
 	service, err := httpapi.PathID[id.Service](c, "id", commands.ErrNoService)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a API) service(ctx context.Context, c *httpapi.Call) (id.Service, error) {
 	return service, networkcases.OwnService(ctx, a.Bus, c.Org.ID, service)
 }
 
-// listServices answers with a page of a router's services.
+// listServices answers with a page of a router's services, newest first.
 func (a API) listServices(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a API) getService(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.oneService())
 }
 
-// createService puts a service on a router.
+// createService puts a service on a router, and answers before or after the router has it.
 func (a API) createService(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {
@@ -142,7 +142,8 @@ func (a API) createService(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 201, a.oneService(), service, done)
 }
 
-// changeService adopts another desired state. What disconnects customers is told first, with their number.
+// changeService adopts another desired state. A change that disconnects customers is refused with their number until
+// the caller confirms it.
 func (a API) changeService(ctx context.Context, c *httpapi.Call) error {
 	service, err := a.service(ctx, c)
 	if err != nil {
@@ -153,7 +154,7 @@ func (a API) changeService(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	f := c.Filters()
-	confirmed := said(f, confirmParam)
+	confirmed := flagOf(f, confirmParam)
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -164,17 +165,19 @@ func (a API) changeService(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 200, a.oneService(), service, done)
 }
 
-// said reads a query parameter that is true or false; absent is false.
-func said(f *httpapi.Filters, p httpapi.Param) bool { return null.Zero(f.Bool(p.Name)) }
+// flagOf reads a query parameter that is true or false; an absent one is false.
+func flagOf(f *httpapi.Filters, p httpapi.Param) bool { return null.Zero(f.Bool(p.Name)) }
 
-// deleteService asks for the removal and waits for it: 202 when it goes on.
+// deleteService asks for the removal and waits for it: 202 when it goes on after the answer.
 func (a API) deleteService(ctx context.Context, c *httpapi.Call) error {
 	service, err := a.service(ctx, c)
 	if err != nil {
 		return err
 	}
 	f := c.Filters()
-	in := networkcases.DeleteInput{Service: service, Confirmed: said(f, confirmParam), Abandon: said(f, abandonParam)}
+	in := networkcases.DeleteInput{
+		Service: service, Confirmed: flagOf(f, confirmParam), Abandon: flagOf(f, abandonParam),
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -188,7 +191,7 @@ func (a API) deleteService(ctx context.Context, c *httpapi.Call) error {
 	return c.NoContent()
 }
 
-// serviceHistory answers with a page of what happened to a service, also after its removal.
+// serviceHistory answers with a page of a service's events, newest first, also after its removal.
 func (a API) serviceHistory(ctx context.Context, c *httpapi.Call) error {
 	service, err := httpapi.PathID[id.Service](c, "id", commands.ErrNoService)
 	if err != nil {
@@ -206,7 +209,7 @@ func (a API) serviceHistory(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// serviceDiff answers with the difference before anything is written.
+// serviceDiff asks the router and answers with the difference; it writes nothing.
 func (a API) serviceDiff(ctx context.Context, c *httpapi.Call) error {
 	service, err := a.service(ctx, c)
 	if err != nil {
@@ -219,7 +222,7 @@ func (a API) serviceDiff(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, showDiff(d))
 }
 
-// diff is a handler that compares a whole router.
+// diff makes a handler that compares a whole router with what it should be; it writes nothing.
 func (a API) diff(
 	read func(context.Context, id.Device) (networkviews.LiveDiff, error),
 ) func(context.Context, *httpapi.Call) error {

@@ -69,7 +69,7 @@ func TestCash_AmountsThatSumsCannotHoldAreRefused(t *testing.T) {
 	k.expectCredited(t, 10, 1)
 }
 
-// hostileConfirmation is a paybill payment whose texts go into the JSON as they are: they may end their own field.
+// hostileConfirmation is a paybill payment whose texts are not escaped: they may end their own JSON field.
 func hostileConfirmation(number, at, amount, reference string) string {
 	return `{"TransID":"` + number + `","TransTime":"` + at + `","TransAmount":"` + amount +
 		`","BusinessShortCode":"600100","BillRefNumber":"` + reference + `"}`
@@ -103,7 +103,7 @@ func TestPaybill_HostileTextsAreKeptAndStopNothing(t *testing.T) {
 	k.Until(t, "the verdict", func() bool { return k.payment(t, p.PaymentID).Status == "FAILED" })
 	k.Until(t, "the money", func() bool { sum, _ := k.Credited(t, k.Amina); return sum == 15 })
 	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 1 {
-		t.Errorf("nobody's: %+v", list)
+		t.Errorf("of no organization: %+v", list)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestMistakes_MoneyThatTheAccountHasArchivedStaysWhereItIs(t *testing.T) {
 	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash",
 		map[string]any{"subscriberId": k.Amina, "amount": 100, "reference": "Book 1"}, 201)
 	k.Quiet(t)
-	for n := range 1001 { // more than an account remembers whole when the second period of its stream ends
+	for n := range 1001 { // more than an account keeps after the second period of its stream
 		k.Run(t, commands.CreditReceipt{
 			SubscriberID: k.Amina, OrgID: k.Org, ReceiptID: id.New[id.Receipt](), Number: fmt.Sprint(n),
 			Channel: commands.ChannelCash, Amount: money.Major(1, money.KES),

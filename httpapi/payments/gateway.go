@@ -1,3 +1,4 @@
+// Package paymentsapi serves payments, receipts, the settings of the payment gateway and the provider's callbacks.
 package paymentsapi
 
 import (
@@ -62,13 +63,13 @@ type gatewayResponse struct {
 	Registration          gatewayRegistration `json:"registration"`
 }
 
-// gatewayRegistration is how far a shortcode of the organization's own is registered with the provider.
+// gatewayRegistration is the state of the registration of an organization's own shortcode with the provider.
 type gatewayRegistration struct {
 	State string  `json:"state" enum:"not_needed,pending,registered,failed"`
 	Error *string `json:"error" doc:"in the provider's words"`
 }
 
-// show is the settings as the API shows them; nil = none were ever made.
+// show writes the settings; nil = the organization never made any, so it uses the platform's shortcode.
 func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	if platform := a.Cases.Platform; g == nil || !g.Direct {
 		out := gatewayResponse{
@@ -92,7 +93,7 @@ func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	return out
 }
 
-// get answers with the settings.
+// get answers with the settings, with an ETag once some were made.
 func (a Gateway) get(ctx context.Context, c *httpapi.Call) error {
 	row, err := a.Gateways.Get(ctx, c.Org.ID)
 	if err != nil {
@@ -104,7 +105,7 @@ func (a Gateway) get(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, a.show(row))
 }
 
-// put adopts settings. A direct shortcode becomes active by its registration.
+// put adopts settings. A direct shortcode becomes active when its registration succeeds.
 func (a Gateway) put(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[gatewayRequest](c)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// shownGateway is the settings as read.
+// shownGateway is the settings as a client reads them.
 type shownGateway struct {
 	Mode           string `json:"mode"`
 	Shortcode      string `json:"shortcode"`
@@ -24,7 +24,7 @@ type shownGateway struct {
 	} `json:"registration"`
 }
 
-// gateway reads the settings.
+// gateway reads Acme's settings.
 func (k *moneyKit) gateway(t *testing.T) shownGateway {
 	t.Helper()
 	var out shownGateway
@@ -32,7 +32,7 @@ func (k *moneyKit) gateway(t *testing.T) shownGateway {
 	return out
 }
 
-// configure writes the settings and expects a status.
+// configure sends settings; another status than the expected one ends the test.
 func (k *moneyKit) configure(t *testing.T, host, as string, body map[string]any, status int) apitest.Answer {
 	t.Helper()
 	a := k.Do(t, apitest.Request{
@@ -45,7 +45,7 @@ func (k *moneyKit) configure(t *testing.T, host, as string, body map[string]any,
 	return a
 }
 
-// direct is a body of direct mode.
+// direct is the body that sets direct mode with the given consumer secret.
 func direct(shortcode, secret string) map[string]any {
 	return map[string]any{"mode": "direct", "environment": "sandbox", "shortcode": shortcode, "consumerKey": "acme-key",
 		"consumerSecret": secret, "passkey": "acme-pass"}

@@ -10,11 +10,11 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// attentionTimeout bounds the count of receipts at each scrape.
+// attentionTimeout bounds the counting of receipts at each scrape.
 const attentionTimeout = 2 * time.Second
 
-// ReceiptMetrics shows money that waits for a person: see docs/rules/money.md#alarms. A count that fails is left out of
-// the scrape, which a rule for absent series notices.
+// ReceiptMetrics counts receipts that wait for a person: see docs/rules/money.md#alarms. When the count fails the
+// scrape has no series, which an alarm for absent series notices.
 func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, error)) prometheus.Collector {
 	return httpapi.NewGauges(
 		prometheus.NewDesc("lastmile_receipts_attention",

@@ -8,7 +8,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -82,7 +81,7 @@ type paymentResponse struct {
 	Attempts          int            `json:"attempts" doc:"how often the provider was asked without a verdict"`
 }
 
-// showPayment is a row as the API shows it.
+// showPayment writes the amount in major units, and null for what is not known.
 func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	return paymentResponse{
 		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: null.Of(r.InvoiceID), Amount: r.Amount().Number(),
@@ -92,10 +91,11 @@ func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	}
 }
 
-// mayAsk refuses support: their role only reads, and asking a customer for money changes something.
+// mayAsk refuses support: that role only reads, and to ask a customer for money changes something. Fails:
+// role_required.
 func mayAsk(c *httpapi.Call) error {
 	if c.Caller.Role == events.RoleSupport {
-		return failure.NewDenied("role_required", "This needs the role %s.", events.RoleAdmin)
+		return httpapi.ErrRoleRequired(events.RoleAdmin)
 	}
 	return nil
 }
@@ -115,7 +115,8 @@ func (a Payments) scope(ctx context.Context, c *httpapi.Call) ([]id.Subscriber, 
 	return own, err
 }
 
-// mayAskFor refuses a customer who asks for money from somebody else's account: to them it does not exist.
+// mayAskFor refuses a customer who asks for money from another subscriber's account, as if that did not exist. Fails:
+// subscriber_not_found.
 func (a Payments) mayAskFor(ctx context.Context, c *httpapi.Call, subscriber id.Subscriber) error {
 	scope, err := a.scope(ctx, c)
 	if err == nil && !within(scope, subscriber) {
@@ -124,12 +125,12 @@ func (a Payments) mayAskFor(ctx context.Context, c *httpapi.Call, subscriber id.
 	return err
 }
 
-// within reports whether a subscriber is in a scope.
+// within reports whether a subscriber is in a scope; the scope nil has all.
 func within(scope []id.Subscriber, s id.Subscriber) bool {
 	return scope == nil || slices.Contains(scope, s)
 }
 
-// one is a payment as it is read and shown; a customer finds their own only.
+// one describes how a payment is read and shown; a customer finds their own only.
 func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.PaymentRow, paymentResponse] {
 	return httpapi.One[id.Payment, paymentsviews.PaymentRow, paymentResponse]{
 		Model: paymentsviews.PaymentsName, Missing: commands.ErrNoPayment, Show: showPayment,
@@ -147,7 +148,7 @@ func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.Pay
 	}
 }
 
-// list answers with a page of payments.
+// list answers with a page of payments, newest first; a customer sees their own only.
 func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	subscriber, status := httpapi.FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("status", paymentStatuses...)

@@ -63,7 +63,7 @@ func (a Payments) initiate(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(202, showInitiated(pending, row))
 }
 
-// showInitiated is the attempt as it is known; nil when the read side does not show it yet.
+// showInitiated writes the attempt as far as it is known; row is nil when the read side does not show it yet.
 func showInitiated(p paymentscases.Pending, row *paymentsviews.PaymentRow) initiateResponse {
 	out := initiateResponse{
 		PaymentID: p.PaymentID, Status: paymentsviews.StatusPending, AmountRequested: p.Amount.Number(),
@@ -77,12 +77,12 @@ func showInitiated(p paymentscases.Pending, row *paymentsviews.PaymentRow) initi
 	return out
 }
 
-// queryRequest names the payment to ask about.
+// queryRequest names the payment about which the provider is asked.
 type queryRequest struct {
 	PaymentID id.Payment `json:"paymentId"`
 }
 
-// query has the provider asked now and answers with what it said.
+// query asks the provider about a payment, and answers with the payment after the provider's answer.
 func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
 	if err := mayAsk(c); err != nil {
 		return err
@@ -113,7 +113,7 @@ type cashRequest struct {
 	InvoiceID    id.Invoice     `json:"invoiceId,omitzero"`
 }
 
-// cash records money taken by hand. The payment that it answers with has the receipt's id.
+// cash records money taken by hand. The payment in the answer has the receipt's id.
 func (a Payments) cash(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[cashRequest](c)
 	if err != nil {

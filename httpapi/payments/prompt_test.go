@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// initiated is the answer of POST /payments/initiate.
+// initiated is the answer of POST /payments/initiate as a client reads it.
 type initiated struct {
 	PaymentID         string  `json:"paymentId"`
 	Status            string  `json:"status"`
@@ -25,7 +25,8 @@ type initiated struct {
 	Reason            string  `json:"reason"`
 }
 
-// ask posts a request to pay and expects a status.
+// ask sends POST /payments/initiate, for Amina unless the body names another subscriber. Another status than the
+// expected one ends the test.
 func (k *moneyKit) ask(t *testing.T, as string, body map[string]any, status int) apitest.Answer {
 	t.Helper()
 	if body["subscriberId"] == nil {
@@ -38,7 +39,7 @@ func (k *moneyKit) ask(t *testing.T, as string, body map[string]any, status int)
 	return a
 }
 
-// prompt asks for shillings and expects that it goes on.
+// prompt asks Amina for an amount of shillings; a refusal ends the test.
 func (k *moneyKit) prompt(t *testing.T, shillings any) initiated {
 	t.Helper()
 	var out initiated
@@ -46,7 +47,7 @@ func (k *moneyKit) prompt(t *testing.T, shillings any) initiated {
 	return out
 }
 
-// payment reads a payment.
+// payment reads a payment of Acme.
 func (k *moneyKit) payment(t *testing.T, payment string) moneytest.ShownPayment {
 	t.Helper()
 	var out moneytest.ShownPayment
@@ -54,7 +55,7 @@ func (k *moneyKit) payment(t *testing.T, payment string) moneytest.ShownPayment 
 	return out
 }
 
-// behave sets how phones answer, and the provider's faults.
+// behave sets how the simulated phones answer, and which faults the provider has.
 func (k *moneyKit) behave(t *testing.T, behaviour string, f provider.Faults) {
 	t.Helper()
 	if err := k.Sim.SetPhone("default", provider.Phone{Behaviour: behaviour}); err != nil {
@@ -65,7 +66,7 @@ func (k *moneyKit) behave(t *testing.T, behaviour string, f provider.Faults) {
 	}
 }
 
-// expectCredited compares what is on Amina's account with what was paid.
+// expectCredited ends the test unless Amina's account has the shillings, in that number of credits.
 func (k *moneyKit) expectCredited(t *testing.T, shillings int64, times int) {
 	t.Helper()
 	if have, n := k.Credited(t, k.Amina); have != shillings || n != times {
@@ -313,7 +314,7 @@ func TestRecheck_PeriodicQueryFindsTheSuccess(t *testing.T) {
 	k.expectCredited(t, 300, 1)
 }
 
-// The books and the provider agree in the end, whatever was lost, repeated or reordered on the way.
+// The books and the provider agree in the end, whatever messages were lost, repeated or reordered on the way.
 func TestStorm_TheBooksEqualTheProvidersTransactions(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
@@ -362,6 +363,6 @@ func TestStorm_TheBooksEqualTheProvidersTransactions(t *testing.T) {
 		t.Errorf("in suspense: %+v", list)
 	}
 	if list := k.receipts(t, apitest.Domain, apitest.Super, ""); len(list) != 0 {
-		t.Errorf("nobody's: %+v", list)
+		t.Errorf("of no organization: %+v", list)
 	}
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // TestCorrections_RacedTheMoneyIsInOnePlace lets several people attribute, move and reverse the same money at the same
-// time while the provider repeats itself: it ends on the account that the receipt names, or on none, and on no other.
+// time while the provider repeats its callback. In the end the money is on the account that the receipt names, or on
+// none when it was reversed.
 func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
@@ -66,9 +67,7 @@ func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 	}
 }
 
-// TestPrompt_EveryOrderOfNewsCreditsOnce tells of the same payment by query, callback and paybill at the same time,
-// with a refusal among them.
-// referenceOf is the account reference with which a prompt was sent.
+// referenceOf is the account reference with which a prompt was sent to the provider, "" for an unknown prompt.
 func (k *moneyKit) referenceOf(checkout string) string {
 	for _, sent := range k.Sim.Prompts() {
 		if sent.CheckoutRequestID == checkout {
@@ -78,6 +77,8 @@ func (k *moneyKit) referenceOf(checkout string) string {
 	return ""
 }
 
+// TestPrompt_EveryOrderOfNewsCreditsOnce reports the same payment by query, callback and paybill at the same time, with
+// a refusal among them.
 func TestPrompt_EveryOrderOfNewsCreditsOnce(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})

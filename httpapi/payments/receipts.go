@@ -21,8 +21,8 @@ type Receipts struct {
 	Books    paymentscases.Books
 }
 
-// Routes lists the endpoints of receipts. Money on platform shortcodes that matched nobody is on the root host
-// (docs/rules/money.md#money-without-an-owner).
+// Routes lists the endpoints of receipts. Money on platform shortcodes that no organization could be found for is on
+// the root host (docs/rules/money.md#money-without-an-owner).
 func (a Receipts) Routes() []httpapi.Route {
 	state := httpapi.Param{
 		Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates,
@@ -66,13 +66,13 @@ func (a Receipts) Routes() []httpapi.Route {
 	}
 }
 
-// receiptPayer is who paid, as far as told.
+// receiptPayer is the person who paid, as far as the provider said.
 type receiptPayer struct {
 	Phone *string `json:"phone" doc:"may be masked"`
 	Name  *string `json:"name"`
 }
 
-// receiptResponse shows the receipt's own stream, and nothing of invoices.
+// receiptResponse is a receipt as its own stream has it, without the invoices that it pays.
 type receiptResponse struct {
 	ID               id.Receipt       `json:"id"`
 	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
@@ -97,7 +97,8 @@ type receiptResponse struct {
 	RecordedAt       time.Time        `json:"recordedAt"`
 }
 
-// receiptDetailResponse is a receipt with all that is known about it.
+// receiptDetailResponse is a receipt with its sightings, the invoices that it pays, and the subscribers whose it may
+// be.
 type receiptDetailResponse struct {
 	receiptResponse
 	Sightings   []paymentsviews.Sighting `json:"sightings"`
@@ -105,20 +106,20 @@ type receiptDetailResponse struct {
 	Suggestions []receiptSuggestions     `json:"suggestions"`
 }
 
-// receiptAllocation is one invoice that the receipt pays, with the part of it that goes there.
+// receiptAllocation is one invoice that the receipt pays, and the amount in major units.
 type receiptAllocation struct {
 	InvoiceID id.Invoice     `json:"invoiceId"`
 	Amount    httpapi.Number `json:"amount"`
 }
 
-// receiptSuggestions is a subscriber who may be meant.
+// receiptSuggestions is one subscriber to whom money in suspense may belong.
 type receiptSuggestions struct {
 	SubscriberID  id.Subscriber `json:"subscriberId"`
 	AccountNumber string        `json:"accountNumber"`
 	By            string        `json:"by" doc:"what comes near: phone, account_number, ..."`
 }
 
-// showReceipt is a row as the API shows it.
+// showReceipt writes the amount in major units, and null for what is not known.
 func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	return receiptResponse{
 		ID: r.ID, OrgID: null.Of(r.OrgID), ReceiptNumber: null.Of(r.ReceiptNumber), Provider: r.Provider,
@@ -131,17 +132,17 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	}
 }
 
-// receiptDetail is a receipt with what belongs to it.
+// receiptDetail is a receipt with the rows of other tables that are shown with it.
 type receiptDetail struct {
 	row  paymentsviews.ReceiptRow
 	pays []paymentsviews.AllocationRow
-	near []paymentsviews.Payer // who may be meant, where a person has to choose
+	near []paymentsviews.Payer // to whom a receipt in suspense may belong
 }
 
-// Key is where the receipt stands in the list.
+// Key is the place of the receipt in the list.
 func (d receiptDetail) Key() paymentsviews.ReceiptKey { return d.row.Key() }
 
-// one is an organization's receipt as it is read and shown.
+// one describes how an organization's receipt is read and shown.
 func (a Receipts) one() httpapi.One[id.Receipt, receiptDetail, receiptDetailResponse] {
 	return httpapi.One[id.Receipt, receiptDetail, receiptDetailResponse]{
 		Model: paymentsviews.ReceiptsName, Missing: commands.ErrNoReceipt, Show: showDetail,
@@ -160,7 +161,7 @@ func (a Receipts) one() httpapi.One[id.Receipt, receiptDetail, receiptDetailResp
 	}
 }
 
-// list answers with a page of the organization's receipts.
+// list answers with a page of the organization's receipts, newest first.
 func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := paymentsviews.ReceiptFilter{State: f.OneOf("state", paymentsviews.ReceiptStates...)}
@@ -181,7 +182,7 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// listUnowned answers with a page of money that belongs to no organization.
+// listUnowned answers with a page of receipts that belong to no organization.
 func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	f.OneOf("state", "suspense")
@@ -192,13 +193,13 @@ func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, show, a.Receipts.Unowned)
 }
 
-// get answers with one receipt.
+// get answers with one receipt and its details.
 func (a Receipts) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// details reads what belongs to some receipts in two round trips: what they pay, and whom they may mean where a person
-// has to choose.
+// details reads, in two queries for all receipts, the invoices that they pay, and for those in suspense the subscribers
+// whose they may be.
 func (a Receipts) details(
 	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
 ) ([]receiptDetail, error) {
@@ -230,7 +231,7 @@ func (a Receipts) details(
 	return out, nil
 }
 
-// showDetail is a receipt with what belongs to it, as the API shows it.
+// showDetail writes amounts in major units; Allocations and Suggestions are never null.
 func showDetail(d receiptDetail) receiptDetailResponse {
 	out := receiptDetailResponse{
 		receiptResponse: showReceipt(d.row), Sightings: d.row.Sightings, Allocations: []receiptAllocation{},

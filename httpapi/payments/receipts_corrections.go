@@ -27,7 +27,7 @@ type assignRequest struct {
 	OrgID id.Organization `json:"orgId"`
 }
 
-// attribute gives money in suspense to a subscriber: it does everything that a matched payment does.
+// attribute gives money in suspense to a subscriber, with all that follows from a matched payment.
 func (a Receipts) attribute(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[attributeRequest](c)
 	if err != nil {
@@ -46,7 +46,7 @@ func (a Receipts) attribute(ctx context.Context, c *httpapi.Call) error {
 	return a.sendBooked(ctx, c, booked)
 }
 
-// reverse takes a payment back, and answers once the account shows it.
+// reverse takes a payment back, and answers once the account shows that.
 func (a Receipts) reverse(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[httpapi.ReasonRequest](c)
 	if err != nil {
@@ -63,7 +63,7 @@ func (a Receipts) reverse(ctx context.Context, c *httpapi.Call) error {
 	return a.sendBooked(ctx, c, booked)
 }
 
-// reattribute moves a payment to another subscriber, and answers once both accounts show it.
+// reattribute moves a payment to another subscriber, and answers once both accounts show that.
 func (a Receipts) reattribute(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[reattributeRequest](c)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a Receipts) reattribute(ctx context.Context, c *httpapi.Call) error {
 	return a.sendBooked(ctx, c, booked)
 }
 
-// sendBooked answers with a corrected receipt once the books show it.
+// sendBooked answers with a corrected receipt once the accounts show the correction.
 func (a Receipts) sendBooked(ctx context.Context, c *httpapi.Call, booked paymentscases.Booked) error {
 	if err := a.Books.Await(ctx, booked); err != nil {
 		return err

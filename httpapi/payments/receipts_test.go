@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// shownReceipt is a receipt as read.
+// shownReceipt has the fields of a receipt that the tests compare.
 type shownReceipt struct {
 	ID           string  `json:"id"`
 	OrgID        *string `json:"orgId"`
@@ -32,7 +32,7 @@ type shownReceipt struct {
 	} `json:"suggestions"`
 }
 
-// receipts lists what a host shows.
+// receipts lists the receipts that a host shows to a caller.
 func (k *moneyKit) receipts(t *testing.T, host, as, query string) []shownReceipt {
 	t.Helper()
 	var page struct{ Data []shownReceipt }
@@ -44,7 +44,7 @@ func (k *moneyKit) receipts(t *testing.T, host, as, query string) []shownReceipt
 	return page.Data
 }
 
-// receipt reads one.
+// receipt reads one of Acme's receipts by its id.
 func (k *moneyKit) receipt(t *testing.T, receipt string) shownReceipt {
 	t.Helper()
 	var out shownReceipt
@@ -52,14 +52,14 @@ func (k *moneyKit) receipt(t *testing.T, receipt string) shownReceipt {
 	return out
 }
 
-// confirmationBody is a paybill payment as the provider tells it.
+// confirmationBody is a paybill payment in the form in which the provider reports it.
 func confirmationBody(number, shortcode, reference string, amount string) string {
 	return fmt.Sprintf(`{"TransactionType":"Pay Bill","TransID":%q,"TransTime":"20260302120000","TransAmount":%q,
 		"BusinessShortCode":%q,"BillRefNumber":%q,"MSISDN":"2547*****126","FirstName":"JANE"}`,
 		number, amount, shortcode, reference)
 }
 
-// bare addresses of the provider's callbacks.
+// The addresses of the provider's callbacks without a token.
 const (
 	bareConfirmation = "/webhooks/mobile-money/c2b/confirmation"
 	bareValidation   = "/webhooks/mobile-money/c2b/validation"
@@ -237,7 +237,7 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 	if err != nil || kept != 3 {
 		t.Errorf("%d kept, %v", kept, err)
 	}
-	// at the secret addresses
+	// the real provider calls the addresses with tokens
 	k.Paybill(t, moneytest.PlatformShortcode, "254733000000", commands.AccountNumber(1_000_000), 90)
 	k.behave(t, "pay", provider.Faults{})
 	k.prompt(t, 10)

@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 )
 
-// CallbackReceiver takes the provider's callbacks in: stored before it answers, verified or not. Source:
+// CallbackReceiver stores each of the provider's callbacks before it answers, also one that it cannot verify. Source:
 // docs/rules/payments.md#stored-first.
 type CallbackReceiver interface {
 	// Receive stores a callback of a kind that came at the address of a token ("" for the bare one), and gives the
@@ -15,33 +15,33 @@ type CallbackReceiver interface {
 	Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error) (any, error)
 }
 
-// Webhooks serves the addresses that the payment provider calls. They are the same on every host: whose
-// money it is follows from token and shortcode, never from the host.
+// Webhooks serves the addresses that the payment provider calls. They are the same on every host: token and shortcode
+// say whose money it is, never the host.
 type Webhooks struct{ Receiver CallbackReceiver }
 
 // callbackBodyLimit bounds a callback's body. Real ones are under 2 KiB.
 const callbackBodyLimit = 64 << 10
 
-// callbackAnswer is the provider's own form: another one would make it send the callback again.
+// callbackAnswer has the form that the provider expects: after another one it sends the callback again.
 type callbackAnswer struct {
 	ResultCode int
 	ResultDesc string
 }
 
-// validationAnswer lets a paybill payment through or refuses it, in the provider's own form.
+// validationAnswer accepts a paybill payment or refuses it, in the form that the provider expects.
 type validationAnswer struct {
 	ResultCode        string `doc:"0, or C2B00011 to C2B00016"`
 	ResultDesc        string
 	ThirdPartyTransID string `json:",omitempty"`
 }
 
-// billManagerAnswer is the bill manager's own form.
+// billManagerAnswer has the form that the bill manager expects.
 type billManagerAnswer struct {
 	Message string `json:"resmsg"`
 	Code    string `json:"rescode"`
 }
 
-// Routes lists the addresses, each bare and with a secret: docs/rules/payments.md#callback-endpoints.
+// Routes lists the addresses, each without and with a secret token: docs/rules/payments.md#callback-endpoints.
 func (a Webhooks) Routes() []httpapi.Route {
 	var routes []httpapi.Route
 	add := func(path, kind, summary string, response any) {
@@ -64,7 +64,7 @@ func (a Webhooks) Routes() []httpapi.Route {
 	})
 }
 
-// receive keeps a callback and answers at once.
+// receive stores a callback and answers at once; a job processes it later.
 func (a Webhooks) receive(kind string) func(context.Context, *httpapi.Call) error {
 	return func(ctx context.Context, c *httpapi.Call) error {
 		answer, err := a.Receiver.Receive(ctx, kind, c.Param("token"), c.IP, c.Body(), func(shortcode string) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// accessResponse says what a subscriber is entitled to and why.
+// accessResponse says what a subscriber is entitled to, and why.
 type accessResponse struct {
 	Entitled string          `json:"entitled" enum:"full,none"`
 	Observed string          `json:"observed" enum:"unknown"` // what the network shows
@@ -18,7 +18,7 @@ type accessResponse struct {
 	Services []accessService `json:"services"`
 }
 
-// accessReason is one reason. A block comes first, then what holds for each subscription, the oldest first.
+// accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first.
 type accessReason struct {
 	Code string `json:"code" enum:"blocked,no_subscription,awaiting_payment,not_started,paused,expired,paid,postpaid"`
 
@@ -26,13 +26,13 @@ type accessReason struct {
 	Cause accessObject `json:"cause"`
 }
 
-// accessObject names what caused a reason.
+// accessObject names the thing that caused a reason.
 type accessObject struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-// accessService is one subscription's part.
+// accessService is the part of one subscription in the entitlement.
 type accessService struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	PlanName       string          `json:"planName"`
@@ -41,7 +41,7 @@ type accessService struct {
 	Entitled       string          `json:"entitled" enum:"full,none"`
 }
 
-// access answers why a subscriber is on or off.
+// access answers why a subscriber is on or off at this moment.
 func (a Subscribers) access(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, httpapi.One[id.Subscriber, subscribersviews.AccessRow, accessResponse]{
 		Missing: commands.ErrNoSubscriber, Show: showAccess, Read: func(
@@ -52,7 +52,7 @@ func (a Subscribers) access(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// showAccess is an entitlement as the API shows it.
+// showAccess always writes unknown for observed, as the schema says.
 func showAccess(r subscribersviews.AccessRow) accessResponse {
 	e := r.Entitlement
 	out := accessResponse{

@@ -7,19 +7,19 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
 )
 
-// ispKit is the platform without money, with what these tests ask of it.
+// ispKit adds the helpers of these tests to the platform without money.
 type ispKit struct{ *isptest.Kit }
 
-// newISPKit starts it.
+// newISPKit starts a kit that stops with the test.
 func newISPKit(t *testing.T) *ispKit {
 	t.Helper()
 	return &ispKit{isptest.New(t)}
 }
 
-// moneyKit is the platform with money, with what these tests ask of it.
+// moneyKit adds the helpers of these tests to the platform with money.
 type moneyKit struct{ *moneytest.Kit }
 
-// newMoneyKit starts it.
+// newMoneyKit starts a kit that stops with the test.
 func newMoneyKit(t *testing.T, o moneytest.Options) *moneyKit {
 	t.Helper()
 	return &moneyKit{moneytest.New(t, o)}

@@ -1,3 +1,4 @@
+// Package subscribersapi serves subscribers, their timelines, plans and subscriptions.
 package subscribersapi
 
 import (
@@ -57,7 +58,7 @@ type planRates struct {
 	Burst int64 `json:"burst,omitempty"`
 }
 
-// planBilling is when a plan is paid.
+// planBilling says when a plan is paid, and how long one payment lasts.
 type planBilling struct {
 	Mode   string `json:"mode" enum:"prepaid,postpaid"`
 	Period string `json:"period" enum:"hour,day,week,month"`
@@ -75,7 +76,7 @@ type planRequest struct {
 	Rates    planRates      `json:"rates"`
 }
 
-// planPatch changes what is given; code and currency stay.
+// planPatch changes the fields that are given; code and currency never change.
 type planPatch struct {
 	Name    *string         `json:"name,omitempty"`
 	Kind    *string         `json:"kind,omitempty" enum:"pppoe,hotspot"`
@@ -99,7 +100,7 @@ type planResponse struct {
 	CreatedAt time.Time      `json:"createdAt"`
 }
 
-// showPlan is a row as the API shows it.
+// showPlan writes the terms of the newest version.
 func showPlan(r subscribersviews.PlanRow) planResponse {
 	t := r.Terms
 	return planResponse{
@@ -110,7 +111,7 @@ func showPlan(r subscribersviews.PlanRow) planResponse {
 	}
 }
 
-// create makes a plan in the organization's currency.
+// create makes a plan. Faults of the form and those that the use case finds are reported together.
 func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	in, invalid, err := httpapi.DecodeLoosely[planRequest](c)
 	if err != nil {
@@ -127,7 +128,7 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 201, a.one(), plan, done)
 }
 
-// one is a plan as it is read and shown.
+// one describes how a plan is read and shown.
 func (a Plans) one() httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse] {
 	return httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse]{
 		Model: subscribersviews.PlansName, Missing: commands.ErrNoPlan, Read: a.Plans.Get, Show: showPlan,
@@ -135,7 +136,7 @@ func (a Plans) one() httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse
 	}
 }
 
-// list answers with a page of plans.
+// list answers with a page of plans, newest first.
 func (a Plans) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showPlan, func(
 		ctx context.Context, after subscribersviews.PlanKey, max int,
@@ -149,7 +150,7 @@ func (a Plans) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// change makes the next version; subscriptions keep theirs.
+// change makes the next version of a plan; subscriptions keep theirs.
 func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 	plan, err := httpapi.PathID[id.Plan](c, "id", commands.ErrNoPlan)
 	if err != nil {
@@ -166,7 +167,7 @@ func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 200, a.one(), plan, done)
 }
 
-// revision is the patch as the use case takes it.
+// revision is the patch in the form of the use case.
 func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
 	in := subscriberscases.RevisePlanInput{
 		PlanID: plan, Name: p.Name, Kind: p.Kind, Rates: (*events.Rates)(p.Rates),
@@ -181,7 +182,7 @@ func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
 	return in
 }
 
-// archive keeps new subscriptions off a plan.
+// archive keeps new subscriptions off a plan; present ones go on.
 func (a Plans) archive(ctx context.Context, c *httpapi.Call) error {
 	plan, err := httpapi.PathID[id.Plan](c, "id", commands.ErrNoPlan)
 	if err != nil {

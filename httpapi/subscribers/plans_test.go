@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// subscribed is a subscription as the API shows it.
+// subscribed has the fields of a subscription that the tests compare.
 type subscribed struct {
 	ID, SubscriberID, PlanID, State, Access, Dunning, Reason string
 	PlanVersion                                              int
@@ -20,7 +20,7 @@ type subscribed struct {
 	Price                                                    json.Number
 }
 
-// subscribe gives a subscriber of Acme a plan; more adds fields.
+// subscribe gives a subscriber of Acme a plan; more has further fields of the body.
 func (k *ispKit) subscribe(t *testing.T, as, subscriber, plan string, more map[string]any) subscribed {
 	t.Helper()
 	body := map[string]any{"subscriberId": subscriber, "planId": plan}
@@ -162,7 +162,7 @@ func TestSubscriptions_PauseResumeEnd(t *testing.T) {
 	admin = k.Admin(t)
 	k.Want(t, 409, "subscription_not_paused",
 		isptest.Post(admin, "/subscriptions/"+s.ID+"/resume", map[string]string{"reason": "x"}))
-	k.subscribe(t, admin, c.ID, plan, map[string]any{"username": "amina"}) // the name is free again
+	k.subscribe(t, admin, c.ID, plan, map[string]any{"username": "amina"}) // the username is free again
 	var page struct{ Data []subscribed }
 	k.Want(t, 200, "", isptest.Get(admin, "/subscriptions?state=ended&subscriberId="+c.ID)).Into(t, &page)
 	if len(page.Data) != 1 || page.Data[0].ID != s.ID {

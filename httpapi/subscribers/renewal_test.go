@@ -17,8 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 )
 
-// withMoney adds accounts, invoicing and renewal to the kit. It gives the way to let time come: timers look at the
-// clock.
+// withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock and wakes the timers.
 func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
 	bus.Register(k.Bus, billing.Accounts())
@@ -35,7 +34,7 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	}
 }
 
-// credited lets money come in for a subscriber.
+// credited puts money on a subscriber's account, in minor units, and gives the receipt.
 func (k *ispKit) credited(t *testing.T, subscriber string, minor int64) id.Receipt {
 	t.Helper()
 	receipt := id.New[id.Receipt]()
@@ -44,7 +43,7 @@ func (k *ispKit) credited(t *testing.T, subscriber string, minor int64) id.Recei
 	return receipt
 }
 
-// eventually waits until the log says what is wanted of a subscription and its subscriber's account.
+// eventually waits until the log has a wanted state of a subscription and of its subscriber's account.
 func (k *ispKit) eventually(
 	t *testing.T, subscription, what string, holds func(s subscribers.Subscription, a billing.Account) bool,
 ) {
@@ -73,7 +72,7 @@ func (k *ispKit) eventually(
 	}
 }
 
-// paidUntil is a condition on the end of what is paid.
+// paidUntil is a condition on the instant to which a subscription is paid.
 func paidUntil(want time.Time) func(subscribers.Subscription, billing.Account) bool {
 	return func(s subscribers.Subscription, _ billing.Account) bool { return s.PaidUntil.Equal(want) }
 }
@@ -95,12 +94,12 @@ func TestRenewal_APrepaidYearOfMoneyAndTime(t *testing.T) {
 	k.credited(t, c.ID, 150050)
 	k.eventually(t, s.ID, "paid", paidUntil(end(1)))
 	travel(end(1).Add(-73 * time.Hour))
-	k.credited(t, c.ID, 150000) // not enough by half a shilling
+	k.credited(t, c.ID, 150000) // half a shilling is missing
 	travel(end(1).Add(-72 * time.Hour))
 	k.eventually(t, s.ID, "invoiced again", openInvoices(1))
 	k.credited(t, c.ID, 50+2*150050) // the rest, and two months
 	k.eventually(t, s.ID, "paid before its end", paidUntil(end(2)))
-	travel(end(2).Add(-72 * time.Hour)) // the lead time comes: credit renews by itself
+	travel(end(2).Add(-72 * time.Hour)) // the lead time before the end: credit renews the subscription
 	k.eventually(t, s.ID, "renewed from credit", paidUntil(end(3)))
 	travel(end(3).Add(-72 * time.Hour))
 	k.eventually(t, s.ID, "renewed from credit again", paidUntil(end(4)))

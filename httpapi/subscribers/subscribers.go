@@ -70,10 +70,10 @@ func (a Subscribers) Routes() []httpapi.Route {
 	}
 }
 
-// subscriberStatuses are the values of status.
+// subscriberStatuses are the values that the filter status accepts.
 var subscriberStatuses = []string{"active", "blocked", "forgotten"}
 
-// location is a place in degrees, WGS 84.
+// location is a place in degrees, WGS 84; nil = unknown.
 type location struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
@@ -92,7 +92,7 @@ type subscriberRequest struct {
 	ExternalRef string    `json:"externalRef,omitempty"`
 }
 
-// subscriberPatch changes what is given; null takes a value away.
+// subscriberPatch changes the fields that are given; null removes a value.
 type subscriberPatch struct {
 	FirstName   *string   `json:"firstName,omitempty"`
 	LastName    *string   `json:"lastName,omitempty"`
@@ -105,8 +105,8 @@ type subscriberPatch struct {
 	ExternalRef *string   `json:"externalRef,omitempty"`
 }
 
-// subscriberResponse is a subscriber as the API shows it (docs/rules/subscribers.md#subscriber). Amounts are major
-// units.
+// subscriberResponse is a subscriber with balance and credit (docs/rules/subscribers.md#subscriber). Amounts are in
+// major units.
 type subscriberResponse struct {
 	ID            id.Subscriber  `json:"id"`
 	AccountNumber string         `json:"accountNumber"`
@@ -126,7 +126,7 @@ type subscriberResponse struct {
 	CreatedAt     time.Time      `json:"createdAt"`
 }
 
-// showSubscriber is a row as the API shows it.
+// showSubscriber writes null for what is empty, and for personal fields of a forgotten person.
 func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
@@ -157,7 +157,7 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 201, a.one(), subscriber, done)
 }
 
-// event is the place as events hold it.
+// event is the place in the form of events.
 func (l *location) event() *events.Location {
 	if l == nil {
 		return nil
@@ -165,7 +165,7 @@ func (l *location) event() *events.Location {
 	return &events.Location{Latitude: l.Latitude, Longitude: l.Longitude}
 }
 
-// one is a subscriber as it is read and shown.
+// one describes how a subscriber is read and shown.
 func (a Subscribers) one() httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse] {
 	return httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse]{
 		Model: subscribersviews.SubscribersName, Missing: commands.ErrNoSubscriber, Read: a.Subscribers.Get,
@@ -173,7 +173,7 @@ func (a Subscribers) one() httpapi.One[id.Subscriber, subscribersviews.Subscribe
 	}
 }
 
-// list answers with a page of subscribers.
+// list answers with a page of subscribers, newest first.
 func (a Subscribers) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := subscribersviews.SubscriberFilter{
@@ -194,7 +194,7 @@ func (a Subscribers) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// change corrects the details that are given.
+// change corrects the fields that are given.
 func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
 	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
@@ -211,8 +211,8 @@ func (a Subscribers) change(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 200, a.one(), subscriber, done)
 }
 
-// correction is the patch as the use case takes it. A field that is given as null is emptied; one that is required is
-// refused then.
+// correction is the patch in the form of the use case. A field given as null becomes empty, which the use case refuses
+// for a required one.
 func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]bool) subscriberscases.CorrectInput {
 	text := func(name string, given *string) *personal.Text {
 		if given = httpapi.Emptied(given, nulls[name]); given == nil {
@@ -232,7 +232,7 @@ func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]b
 	return in
 }
 
-// block cuts a subscriber off by hand.
+// block cuts a subscriber off by hand, until somebody ends the block.
 func (a Subscribers) block(ctx context.Context, c *httpapi.Call) error {
 	return a.act(ctx, c, func(s id.Subscriber, reason string) commands.Command {
 		return commands.BlockSubscriber{SubscriberID: s, Reason: reason}
@@ -246,7 +246,7 @@ func (a Subscribers) unblock(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// act executes a command that needs a reason.
+// act executes a command that needs a reason, and answers with the subscriber.
 func (a Subscribers) act(
 	ctx context.Context, c *httpapi.Call, command func(id.Subscriber, string) commands.Command,
 ) error {
@@ -254,7 +254,7 @@ func (a Subscribers) act(
 	if err != nil {
 		return err
 	}
-	// A block shows in the access of subscriptions too; when that is far behind, so is what SendOne waits for.
+	// The access of subscriptions must show the block, too. After 2 s the answer goes on without them.
 	if _, err := c.WaitVisible(ctx, subscribersviews.SubscriptionsName, done.Position); err != nil {
 		return err
 	}

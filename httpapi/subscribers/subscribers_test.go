@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// searched lists the first names that a query finds.
+// searched gives the first names of the subscribers that a query finds.
 func (k *ispKit) searched(t *testing.T, as, query string) []string {
 	t.Helper()
 	var page struct{ Data []isptest.Client }
@@ -38,7 +38,7 @@ func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
 	if diff := cmp.Diff([]string{"vip", "estate 4"}, c.Tags); diff != "" {
 		t.Errorf("tags %s", diff)
 	}
-	k.Register(t, admin, map[string]any{"firstName": "Brian", "phone": "+254712345678"}) // one phone, two houses
+	k.Register(t, admin, map[string]any{"firstName": "Brian", "phone": "+254712345678"}) // shared phone
 	for query, want := range map[string][]string{
 		"": {"Brian", "Amina"}, "q=ami": {"Amina"}, "q=OTIENO+ami": {"Amina"}, "q=0712": {"Brian", "Amina"},
 		"q=%2B254+712": {"Brian", "Amina"}, "q=" + c.AccountNumber: {"Amina"}, "q=amina%40mail": {"Amina"}, "q=ina": {},
@@ -195,7 +195,7 @@ func TestSubscribers_AnotherTenantsAreNotThere(t *testing.T) {
 		kind := strings.TrimSuffix(strings.Split(r.Path, "/")[1], "s")
 		k.Want(t, 404, kind+"_not_found", isptest.At(apitest.Other, r))
 	}
-	// the same code, another tenant
+	// another tenant may use the same code
 	mine := k.Do(t, isptest.At(apitest.Other, isptest.Post(olga, "/plans", isptest.PlanBody("p1", "prepaid", "month"))))
 	var p struct{ ID string }
 	mine.Into(t, &p)
@@ -219,7 +219,7 @@ func TestSubscribers_PagesVisitEachOnceWhileRowsAreAdded(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)
 	admin := k.Admin(t)
-	for i := range 7 { // at one instant: the id decides
+	for i := range 7 { // all at one instant, so that the id decides about the order
 		k.Register(t, admin, map[string]any{"firstName": fmt.Sprintf("N%d", i), "phone": "0712345678"})
 	}
 	seen := map[string]int{}
@@ -264,7 +264,7 @@ func TestSubscribers_RepeatWithAKeyRegistersOnce(t *testing.T) {
 	k.Want(t, 422, "idempotency_key_reused", r)
 }
 
-// pay lets the first invoice of a subscription be paid now.
+// pay pays the first invoice of a subscription now.
 func (k *ispKit) pay(t *testing.T, s subscribed) {
 	t.Helper()
 	sub := id.Must[id.Subscription](s.ID)

@@ -62,7 +62,7 @@ func (a Subscriptions) Routes() []httpapi.Route {
 	}
 }
 
-// subscriptionStates are the values of state.
+// subscriptionStates are the values that the filter state accepts.
 var subscriptionStates = []string{"pending", "active", "paused", "ended"}
 
 // subscriptionRequest is the body of POST /subscriptions (docs/rules/subscribers.md#subscription-life).
@@ -74,7 +74,8 @@ type subscriptionRequest struct {
 	Password     secrets.Text  `json:"password,omitempty" doc:"on the network, never shown; random when absent"`
 }
 
-// subscriptionResponse is a subscription as the API shows it (docs/rules/subscribers.md#subscription-life).
+// subscriptionResponse is a subscription with the terms that it was made with
+// (docs/rules/subscribers.md#subscription-life).
 type subscriptionResponse struct {
 	ID            id.Subscription `json:"id"`
 	SubscriberID  id.Subscriber   `json:"subscriberId"`
@@ -97,7 +98,7 @@ type subscriptionResponse struct {
 	CreatedAt     time.Time       `json:"createdAt"`
 }
 
-// show is a row as the API shows it.
+// show writes the access of this moment; dunning is always none.
 func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResponse {
 	t := r.Terms
 	return subscriptionResponse{
@@ -126,7 +127,7 @@ func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendOne(ctx, c, 201, a.one(), subscription, done)
 }
 
-// one is a subscription as it is read and shown.
+// one describes how a subscription is read and shown.
 func (a Subscriptions) one() httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse] {
 	return httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse]{
 		Model: subscribersviews.SubscriptionsName, Missing: commands.ErrNoSubscription, Read: a.Subscriptions.Get,
@@ -134,7 +135,7 @@ func (a Subscriptions) one() httpapi.One[id.Subscription, subscribersviews.Subsc
 	}
 }
 
-// list answers with a page of subscriptions.
+// list answers with a page of subscriptions, newest first.
 func (a Subscriptions) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	subscriber, state := httpapi.FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("state", subscriptionStates...)
@@ -153,7 +154,7 @@ func (a Subscriptions) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// pause rests service and billing.
+// pause stops service and billing until resume.
 func (a Subscriptions) pause(ctx context.Context, c *httpapi.Call) error {
 	return a.act(ctx, c, func(s id.Subscription, reason string) commands.Command {
 		return commands.PauseSubscription{SubscriptionID: s, Reason: reason}
@@ -174,7 +175,7 @@ func (a Subscriptions) end(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// act executes a command that needs a reason.
+// act executes a command that needs a reason, and answers with the subscription.
 func (a Subscriptions) act(
 	ctx context.Context, c *httpapi.Call, command func(id.Subscription, string) commands.Command,
 ) error {

@@ -29,7 +29,7 @@ func (a Timeline) Routes() []httpapi.Route {
 	}
 }
 
-// timelineEntry is one fact as the API shows it (docs/rules/subscribers.md#timeline).
+// timelineEntry is one event in the life of a subscriber (docs/rules/subscribers.md#timeline).
 type timelineEntry struct {
 	At      time.Time     `json:"at"`
 	Type    string        `json:"type" doc:"such as billing.InvoiceIssued"`
@@ -39,19 +39,19 @@ type timelineEntry struct {
 	Cause   timelineCause `json:"cause"`
 }
 
-// timelineCause is what an entry is about.
+// timelineCause names the thing with which the entry happened.
 type timelineCause struct {
 	Type string `json:"type" enum:"subscriber,subscription,invoice,credit_note,payment,receipt"`
 	ID   id.Any `json:"id"`
 }
 
-// list answers with a page of entries.
+// list answers with a page of entries, newest first. An unknown subscriber is 404.
 func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 	subscriber, err := httpapi.PathID[id.Subscriber](c, "id", commands.ErrNoSubscriber)
 	if err != nil {
 		return err
 	}
-	var names map[id.User]string // of those who acted, once the page is read
+	var names map[id.User]string // of the users who acted; set when the page is read
 	show := func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, names) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after subscribersviews.TimelineKey, max int,
@@ -69,7 +69,7 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// timelineUsers are the users who acted; one that acted several times comes several times.
+// timelineUsers are the users who acted in the rows; a user who acted several times is there several times.
 func timelineUsers(rows []subscribersviews.TimelineRow) []id.User {
 	var users []id.User
 	for _, r := range rows {
@@ -80,7 +80,7 @@ func timelineUsers(rows []subscribersviews.TimelineRow) []id.User {
 	return users
 }
 
-// timelineUser is the user who acted, zero when it was something else.
+// timelineUser is the user who acted, the zero id when the actor is not a user.
 func timelineUser(r subscribersviews.TimelineRow) id.User {
 	if r.ActorKind != string(events.ActorUser) {
 		return id.User{}
@@ -92,7 +92,7 @@ func timelineUser(r subscribersviews.TimelineRow) id.User {
 	return user
 }
 
-// showTimelineEntry is a row as the API shows it.
+// showTimelineEntry writes the time in UTC; the name is null for actors that are no members of the organization.
 func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
 	return timelineEntry{
 		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: null.Of(r.Reason),

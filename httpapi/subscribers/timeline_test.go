@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// shownHappening is an entry of a timeline as read.
+// shownHappening is an entry of a timeline as a client reads it.
 type shownHappening struct {
 	Type, Summary string
 	Reason        *string
@@ -23,7 +23,7 @@ type shownHappening struct {
 	Cause struct{ Type, ID string }
 }
 
-// timeline reads a subscriber's timeline to its end.
+// timeline reads a subscriber's timeline to its end, in pages of limit.
 func (k *moneyKit) timeline(t *testing.T, who id.Subscriber, limit string) (all []shownHappening) {
 	t.Helper()
 	k.Shows(t, subscribersviews.TimelineName, subscribersviews.SubscribersName)

@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// maxReportDays bounds a report: a leap year.
+// maxReportDays bounds the days of a report: as many as a leap year has.
 const maxReportDays = 366
 
 // Collections reports the money received. Safe for concurrent use.
@@ -29,23 +29,24 @@ type Collections struct {
 	Clock       clock.Clock
 }
 
-// CollectionsInput are the days to report, in the organization's zone.
+// CollectionsInput has the first and the last day to report, in the organization's zone.
 type CollectionsInput struct {
 	From calendar.Date // zero = the last day
 	To   calendar.Date // zero = today
 }
 
-// CollectionsReport is the money of all days. What is taken back is subtracted on the day when it is.
+// CollectionsReport is the money received on all days. Money that was taken back is subtracted on the day of the
+// correction.
 type CollectionsReport struct {
 	From     calendar.Date
 	To       calendar.Date
 	Currency money.Currency
 	All      Collected
-	Days     []Collected        // of every day, oldest first
-	Names    map[id.User]string // of those who took cash and are known to the organization
+	Days     []Collected        // one for each day, oldest first
+	Names    map[id.User]string // of the users who took cash; a user unknown to the organization is absent
 }
 
-// Collected is money received. The zero value is none, in no currency.
+// Collected is money received. The zero value is no money, in no currency.
 type Collected struct {
 	Date     calendar.Date // zero for the sum of several days
 	Total    money.Amount
@@ -53,7 +54,7 @@ type Collected struct {
 	Staff    []StaffSum   // in the order of their ids
 }
 
-// ChannelSum is the money that came one way.
+// ChannelSum is the money that came through one channel.
 type ChannelSum struct {
 	Channel string // "stk", "c2b", "cash", "bill_manager"; "" when it is not known
 	Total   money.Amount
@@ -67,8 +68,8 @@ type StaffSum struct {
 	Count  int64 // payments, less those taken back
 }
 
-// Report sums the money received, by day, channel and who took cash, as the read model shows it now. A day is the
-// organization's. Fails: organization_not_found, invalid_input.
+// Report sums the money received, by day, channel and user who took cash, as the read model shows it now. A day is one
+// of the organization's zone. Fails: organization_not_found, invalid_input.
 func (u Collections) Report(
 	ctx context.Context, org id.Organization, in CollectionsInput,
 ) (CollectionsReport, error) {
@@ -102,7 +103,7 @@ func (u Collections) Report(
 	return out, err
 }
 
-// days are the days asked for, today alone when nobody says.
+// days lists the days from the first to the last; today alone when both are zero. Fails: invalid_input.
 func (in CollectionsInput) days(today calendar.Date) ([]calendar.Date, error) {
 	to := in.To
 	if to.IsZero() {
@@ -125,7 +126,7 @@ func (in CollectionsInput) days(today calendar.Date) ([]calendar.Date, error) {
 	return days, nil
 }
 
-// sumUp is the report of rows, whose days are places in the list of days.
+// sumUp makes the report. The field Day of a row is an index into days.
 func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency) CollectionsReport {
 	var all sums
 	each := make([]sums, len(days))
@@ -144,22 +145,22 @@ func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency mo
 	return out
 }
 
-// sums adds up rows, in minor units. The zero value is ready.
+// sums adds up rows, in minor units. The zero value is ready for use.
 type sums struct {
 	total    int64
 	channels map[string]tally
 	staff    map[id.User]tally
 }
 
-// tally is an amount in minor units of so many payments.
+// tally is a sum in minor units, and the number of payments in it.
 type tally struct{ minor, count int64 }
 
-// plus is the tally with one row more.
+// plus gives the tally with one more row.
 func (t tally) plus(r billingviews.CollectionsRow) tally {
 	return tally{minor: t.minor + r.TotalMinor, count: t.count + r.Count}
 }
 
-// add counts one row.
+// add counts one row in the total, in its channel and, for cash, for the user who took it.
 func (s *sums) add(r billingviews.CollectionsRow) {
 	if s.channels == nil {
 		s.channels, s.staff = map[string]tally{}, map[id.User]tally{}
@@ -171,7 +172,7 @@ func (s *sums) add(r billingviews.CollectionsRow) {
 	}
 }
 
-// collected is what was added up, in a currency and in order.
+// collected gives the sums in a currency, channels by name and users by id.
 func (s *sums) collected(currency money.Currency) Collected {
 	out := Collected{Total: money.Of(s.total, currency)}
 	for _, channel := range slices.Sorted(maps.Keys(s.channels)) {

@@ -21,7 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
-// reports starts the read models of the report. The second function waits until they show what is in the log.
+// reports starts the read models of the report. shown waits until they show the whole log.
 func (k *kit) reports(t *testing.T) (cases billingcases.Collections, shown func()) {
 	t.Helper()
 	f := feed.New(feed.FromStore(k.store.Store), storetest.Quiet())
@@ -53,7 +53,7 @@ func (k *kit) reports(t *testing.T) (cases billingcases.Collections, shown func(
 	}
 }
 
-// pay puts money on Amina's account, by the hands of a user when it is cash.
+// pay puts shillings on Amina's account; cash is taken by the given user.
 func (k *kit) pay(t *testing.T, channel string, shillings int64, by id.User) {
 	t.Helper()
 	receipt, asked := id.New[id.Receipt](), ask(k.acme)
@@ -71,7 +71,7 @@ func (k *kit) pay(t *testing.T, channel string, shillings int64, by id.User) {
 	})
 }
 
-// member makes a person with a name in Acme.
+// member makes a user with a first name in Acme.
 func (k *kit) member(t *testing.T, first string) id.User {
 	t.Helper()
 	user := id.New[id.User]()
@@ -82,7 +82,7 @@ func (k *kit) member(t *testing.T, first string) id.User {
 	return user
 }
 
-// sum is money by channel and hands as a report has it.
+// sum is money by channel and user in the form of the report, in KES; d is zero for several days.
 func sum(
 	d calendar.Date, total int64, channels []billingcases.ChannelSum, staff []billingcases.StaffSum,
 ) billingcases.Collected {

@@ -16,21 +16,21 @@ import (
 // creditNoteSuffix keeps the numbers of credit notes apart from those of invoices: a number names one document.
 const creditNoteSuffix = "-CN"
 
-// CreditNotes are the use cases of what is given back. Safe for concurrent use.
+// CreditNotes gives back parts of invoices. Safe for concurrent use.
 type CreditNotes struct {
 	Bus *bus.Bus
 }
 
-// DraftCreditNoteInput says how much of an invoice is given back.
+// DraftCreditNoteInput says how much of which invoice is given back.
 type DraftCreditNoteInput struct {
 	SubscriberID id.Subscriber // on whose account the invoice is
 	InvoiceID    id.Invoice
 	Amount       *usecases.Figure // in the account's currency; nil = all that is left of the invoice
-	Reason       string           // is kept with the note, and in the audit log
+	Reason       string           // kept with the note, and in the audit log
 }
 
-// Draft sets a part of an invoice aside to be given back. It is one command, in which the account decides how much is
-// left; numbering and issue follow by themselves, also after a crash. Under the same key a repeat gets the note of the
+// Draft drafts a credit note for a part of an invoice. It is one command, in which the account decides how much is
+// left; a process numbers and issues the note, also after a crash. Under the same key a repeat gets the note of the
 // first try. Fails: invoice_not_found, invoice_not_issued, invoice_archived, credit_note_too_large,
 // organization_not_found, invalid_input.
 func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCreditNoteInput) (id.Receipt, error) {

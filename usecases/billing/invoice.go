@@ -1,5 +1,5 @@
-// Package billingcases is what can be done about invoices beyond one command: what a command needs is read from the log
-// first.
+// Package billingcases drafts invoices and credit notes, and reports the money received. Each use case reads from the
+// log what its command needs.
 package billingcases
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// daysToPay is how long after today an invoice made by hand falls due when nobody says.
+// daysToPay is the number of days from today to the due date of an invoice made by hand, unless a date is given.
 const daysToPay = 7
 
-// Invoices are the use cases of invoices. Safe for concurrent use.
+// Invoices drafts invoices by hand. Safe for concurrent use.
 type Invoices struct {
 	Bus   *bus.Bus
 	Clock clock.Clock
@@ -41,7 +41,7 @@ type LineInput struct {
 }
 
 // Draft makes an invoice for a subscriber by hand, under the organization's present tax rule and prefix. It is one
-// command; numbering and issue follow by themselves, also after a crash. Under the same key a repeat gets the invoice
+// command; a process numbers and issues the invoice, also after a crash. Under the same key a repeat gets the invoice
 // of the first try. Fails: subscriber_not_found, organization_not_found, invalid_input, currency_mismatch,
 // invoice_out_of_range.
 func (u Invoices) Draft(ctx context.Context, asked usecases.Asked, in DraftInvoiceInput) (id.Invoice, error) {

@@ -16,7 +16,7 @@ func TestDraftInvoice_FollowsTheOrganizationsSettings(t *testing.T) {
 	k := newKit(t)
 	for _, days := range []int{0, 7, usecases.MaxDaysAhead} {
 		in := k.router()
-		if days != 7 { // which is the default
+		if days != 7 { // the default
 			in.DueOn = today.AddDays(days)
 		}
 		invoice, err := k.invoices.Draft(t.Context(), ask(k.acme), in)

@@ -29,7 +29,8 @@ import (
 // today is the date in Nairobi at the time of a new kit.
 var today = calendar.Date{Year: 2026, Month: time.March, Day: 3}
 
-// kit is a real log with a customer in each of two organizations, and the use cases on it. Time is moved by hand.
+// kit is a real log with a subscriber in each of two organizations, and the use cases on it. Time moves only when a
+// test moves clock.
 type kit struct {
 	bus          *bus.Bus
 	store        *storetest.Kit
@@ -40,7 +41,7 @@ type kit struct {
 	notes        billingcases.CreditNotes
 }
 
-// newKit starts it late in the evening: in Nairobi the next day has begun.
+// newKit starts a kit late in the evening in UTC: in Nairobi the next day has begun.
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{
@@ -83,21 +84,21 @@ func ask(org id.Organization) usecases.Asked {
 	}}
 }
 
-// operator is a request of the platform itself.
+// operator is a request of the platform's operator.
 func operator() usecases.Asked {
 	return usecases.Asked{Meta: commands.Meta{
 		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorOperator},
 	}}
 }
 
-// keyed is a new request under a key: used twice, it is a repeat after a lost answer.
+// keyed is a new request under a key: when it is used twice, the second use is a repeat after a lost answer.
 func keyed(org id.Organization) usecases.Asked {
 	a := ask(org)
 	a.Keyed = true
 	return a
 }
 
-// run executes one command and gives the position that shows it.
+// run executes one command and gives its position in the log; a failure ends the test.
 func (k *kit) run(t *testing.T, asked usecases.Asked, c commands.Command) uint64 {
 	t.Helper()
 	done, err := k.bus.Execute(t.Context(), c, asked.Meta)
@@ -107,7 +108,7 @@ func (k *kit) run(t *testing.T, asked usecases.Asked, c commands.Command) uint64
 	return done.Position
 }
 
-// account is Amina's money.
+// account is Amina's account as the log has it.
 func (k *kit) account(t *testing.T) billing.Account {
 	t.Helper()
 	a, _, err := bus.LoadOwned[billing.Account](t.Context(), k.bus, k.acme, k.amina)
@@ -117,7 +118,7 @@ func (k *kit) account(t *testing.T) billing.Account {
 	return a
 }
 
-// log are the events on Amina's account.
+// log has the events of Amina's account.
 func (k *kit) log(t *testing.T) []events.Envelope {
 	t.Helper()
 	list, err := k.store.Store.Read(t.Context(), commands.AccountCategory+"-"+k.amina.String(), 0)
@@ -127,7 +128,7 @@ func (k *kit) log(t *testing.T) []events.Envelope {
 	return list
 }
 
-// router is an invoice for Amina of one and a half routers.
+// router is an invoice for Amina of 1.5 routers at 1,160.
 func (k *kit) router() billingcases.DraftInvoiceInput {
 	return billingcases.DraftInvoiceInput{
 		SubscriberID: k.amina,
@@ -135,7 +136,7 @@ func (k *kit) router() billingcases.DraftInvoiceInput {
 	}
 }
 
-// issued is an invoice of Amina's over 1,740 that has its number.
+// issued is an invoice for Amina over 1,740 that has its number.
 func (k *kit) issued(t *testing.T) id.Invoice {
 	t.Helper()
 	invoice, err := k.invoices.Draft(t.Context(), ask(k.acme), k.router())
@@ -146,7 +147,7 @@ func (k *kit) issued(t *testing.T) id.Invoice {
 	return invoice
 }
 
-// refused expects a failure code.
+// refused reports an error unless the failure has the code.
 func refused(t *testing.T, what, code string, err error) {
 	t.Helper()
 	if failure.CodeOf(err) != code {
@@ -154,7 +155,7 @@ func refused(t *testing.T, what, code string, err error) {
 	}
 }
 
-// faulty expects an invalid input whose faults begin with the field.
+// faulty reports an error unless the input is invalid and the field has a fault.
 func faulty(t *testing.T, what string, err error, field string) {
 	t.Helper()
 	refused(t, what, "invalid_input", err)
@@ -166,7 +167,7 @@ func faulty(t *testing.T, what string, err error, field string) {
 	}
 }
 
-// together runs one function several times at once and gives the errors.
+// together calls f several times at once and gives the errors in the order of n.
 func together(times int, f func(n int) error) []error {
 	errs := make([]error, times)
 	var wg sync.WaitGroup

@@ -1,6 +1,6 @@
-// Package identitycases serves organizations and their people where it takes more than one step: an organization with
-// its first administrator, somebody for the staff, a sign-in, a password of one's own, settings. Passwords and refresh
-// tokens are in the vault, everything else is in the log.
+// Package identitycases serves organizations and their people where that takes more than one step: an organization with
+// its first administrator, a new member of the staff, a sign-in, a change of the own password, settings. Passwords and
+// refresh tokens are in the vault, everything else is in the log.
 package identitycases
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config has everything that the use cases of the area stand on.
+// Config has the dependencies of all use cases of the area. All of them are required.
 type Config struct {
 	Bus   *bus.Bus
 	Vault *vault.Vault
 	Users identityviews.UsersQuery
-	// Every request asks Directory who may enter; DirectoryShows waits until it has a position.
+	// Directory decides at every request who may enter; DirectoryShows waits until it has a position of the log.
 	Directory      *identityviews.Directory
 	DirectoryShows *runner.Memory
-	Head           func(ctx context.Context) (uint64, error) // newest position of the log
+	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
 }
 
-// Cases are the use cases of the area.
+// Cases has the use cases of the area, ready for use.
 type Cases struct {
 	SignIns       SignIns
 	OwnPassword   OwnPassword
@@ -32,7 +32,7 @@ type Cases struct {
 	Settings      Settings
 }
 
-// New gives each use case its part.
+// New makes the use cases, each with the dependencies that it needs.
 func New(cfg Config) Cases {
 	sessions := Sessions{Bus: cfg.Bus, Refresh: cfg.Vault.RefreshTokens, DirectoryShows: cfg.DirectoryShows}
 	staff := Staff{

@@ -23,16 +23,17 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// Passwords of these tests.
+// The password that an administrator sets for a new user, and the one that the user chooses.
 const (
 	temporary secrets.Text = "for the first day"
 	chosen    secrets.Text = "correct horse"
 )
 
-// quick costs nothing: what is hashed here protects nobody.
+// quick makes hashes cheap and unsafe, for tests that do not look at their cost.
 var quick = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
 
-// kit is the area on a real log, with real read models and a real vault: two organizations, each with an administrator.
+// kit has the use cases on a real log, with real read models and a real vault, and two organizations, each with an
+// administrator. Time moves only when a test moves clock.
 type kit struct {
 	identitycases.Cases
 	t         *testing.T
@@ -46,10 +47,10 @@ type kit struct {
 	ada, olga   id.User // their administrators, with the chosen password
 }
 
-// newKit starts it.
+// newKit starts a kit with cheap hashes; it stops with the test.
 func newKit(t *testing.T) *kit { return newKitOf(t, quick) }
 
-// newKitOf starts it with the costs of a hash.
+// newKitOf is newKit with another cost of a hash.
 func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	t.Helper()
 	store := storetest.New(t)
@@ -88,7 +89,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	return k
 }
 
-// must stops the test.
+// must ends the test when err is not nil.
 func (k *kit) must(err error) {
 	k.t.Helper()
 	if err != nil {
@@ -96,7 +97,7 @@ func (k *kit) must(err error) {
 	}
 }
 
-// fails checks a failure's code.
+// fails reports an error unless the failure has the code.
 func (k *kit) fails(err error, code string) {
 	k.t.Helper()
 	if failure.CodeOf(err) != code {
@@ -104,7 +105,7 @@ func (k *kit) fails(err error, code string) {
 	}
 }
 
-// organization makes one with an administrator who has chosen a password.
+// organization makes an organization whose administrator has chosen a password.
 func (k *kit) organization(slug, email string) (id.Organization, id.User) {
 	k.t.Helper()
 	made, err := k.Organizations.Create(k.t.Context(), asked(id.Organization{}, slug), newOrganization(slug, email))
@@ -118,7 +119,7 @@ func (k *kit) organization(slug, email string) (id.Organization, id.User) {
 	return made.ID, user
 }
 
-// known is the user of an address, once the read model shows a write.
+// known is the user of an address, once the read model shows a write; an unknown address ends the test.
 func (k *kit) known(email string, done bus.Result) id.User {
 	k.t.Helper()
 	k.shown(done)
@@ -136,7 +137,7 @@ func (k *kit) shown(done bus.Result) {
 	k.must(k.users.Views.WaitFor(k.t.Context(), identityviews.UsersName, done.Position))
 }
 
-// member is a user's membership as the log has it.
+// member is a user's membership as the log has it. Users belong to no organization, so the load is unchecked.
 func (k *kit) member(user id.User, org id.Organization) (identity.Membership, bool) {
 	k.t.Helper()
 	state, _, err := bus.LoadUnchecked[identity.User](k.t.Context(), k.bus, user)
@@ -145,7 +146,7 @@ func (k *kit) member(user id.User, org id.Organization) (identity.Membership, bo
 	return m, ok
 }
 
-// has reports whether it is the user's password.
+// has reports whether a password is the user's.
 func (k *kit) has(user id.User, password secrets.Text) bool {
 	k.t.Helper()
 	right, err := k.vault.Passwords.Verify(k.t.Context(), user, password)
@@ -161,14 +162,14 @@ func (k *kit) signIn(org id.Organization, email string) identitycases.SignedIn {
 	return in
 }
 
-// stands reports whether requests of a session pass at an organization.
+// stands reports whether requests of a session pass at an organization at this moment.
 func (k *kit) stands(in identitycases.SignedIn, org id.Organization) bool {
 	_, known := k.directory.Standing(in.User.ID, org, in.Session)
 	return known
 }
 
-// asked comes from an administrator, of the platform when there is no organization, under a key; the same key again is
-// a repeat.
+// asked is a request of an administrator under a key; of a super_admin for the zero organization. The same key makes a
+// repeat.
 func asked(org id.Organization, key string) usecases.Asked {
 	role := events.RoleAdmin
 	if org.IsZero() {
@@ -182,19 +183,19 @@ func asked(org id.Organization, key string) usecases.Asked {
 	}}
 }
 
-// public comes from somebody who is not signed in.
+// public is a request without a sign-in.
 func public(org id.Organization) usecases.Asked {
 	return usecases.Asked{Meta: commands.Meta{
 		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorPublic},
 	}}
 }
 
-// credentials are what somebody types.
+// credentials makes the input of a sign-in.
 func credentials(email string, password secrets.Text) identitycases.Credentials {
 	return identitycases.Credentials{Email: personal.Of(email), Password: password}
 }
 
-// newcomer is somebody to be added.
+// newcomer is a person to be added, with the role support and the temporary password.
 func newcomer(email string) identitycases.NewMember {
 	return identitycases.NewMember{
 		Email: personal.Of(email), Phone: personal.Of("0712 345 678"), FirstName: personal.Of(" Nia "),
@@ -202,7 +203,7 @@ func newcomer(email string) identitycases.NewMember {
 	}
 }
 
-// newOrganization is an organization with an administrator.
+// newOrganization is an organization to be made, with an administrator of that address.
 func newOrganization(slug, email string) identitycases.NewOrganization {
 	return identitycases.NewOrganization{Slug: slug, Name: "The " + slug, Admin: newcomer(email)}
 }

@@ -21,28 +21,29 @@ type Organizations struct {
 	Staff Staff
 }
 
-// NewOrganization is a tenant to be made. What is absent is as in Kenya.
+// NewOrganization describes a tenant to be made. An empty field gets the value that is usual in Kenya.
 type NewOrganization struct {
 	Slug     string
 	Name     string
 	Timezone string         // IANA name; "" = Africa/Nairobi
-	Currency money.Currency // for ever; "" = KES
+	Currency money.Currency // can never be changed; "" = KES
 	Country  string         // ISO 3166-1 alpha-2; "" = KE
-	Admin    NewMember      // its first administrator, whatever Role says
+	Admin    NewMember      // the first administrator; Role is ignored
 }
 
-// Validate checks the form of both, all faults at once; those of the administrator are under "admin.".
+// Validate checks the form of the organization and of its administrator and reports all faults together; those of the
+// administrator are under "admin.".
 func (in NewOrganization) Validate() error {
 	return failure.JoinFaults(in.creation(id.Organization{}).Validate(), failure.Under("admin.", in.admin().Validate()))
 }
 
-// admin is the administrator with the role.
+// admin is the first member, always with the role admin.
 func (in NewOrganization) admin() NewMember {
 	in.Admin.Role = events.RoleAdmin
 	return in.Admin
 }
 
-// creation is the command that makes the tenant.
+// creation is the command that makes the tenant, with the first invoice prefix to try.
 func (in NewOrganization) creation(org id.Organization) commands.CreateOrganization {
 	country := cmp.Or(in.Country, "KE")
 	return commands.CreateOrganization{
@@ -53,7 +54,8 @@ func (in NewOrganization) creation(org id.Organization) commands.CreateOrganizat
 	}
 }
 
-// taxOf is the tax that an organization begins with: in Kenya VAT of 16 %, in the price.
+// taxOf is the tax rule that a new organization gets: prices contain the tax, which in Kenya is 16 % VAT and elsewhere
+// none.
 func taxOf(country string) events.TaxRule {
 	if country != "KE" {
 		return events.TaxRule{Inclusive: true}
@@ -61,7 +63,7 @@ func taxOf(country string) events.TaxRule {
 	return events.TaxRule{Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}}}
 }
 
-// Created is an organization with its administrator.
+// Created is an organization that was made with its administrator.
 type Created struct {
 	ID id.Organization
 	// Done has the revision of the organization's stream and the position of the later write.
@@ -69,10 +71,10 @@ type Created struct {
 }
 
 // Create makes an organization under the first free invoice prefix of its slug, then its first administrator: a new
-// user with a temporary password, or a membership for somebody who is known. All faults of both are told before
-// anything is written. After a stop in between the organization stands without an administrator, and its slug is taken:
-// a repeat under the same key completes it, without a key a super_admin adds the administrator at the organization's
-// own host. A repeat of all makes nothing more.
+// user with a temporary password, or a membership for a person who is already a user. All faults of both are reported
+// before anything is written. After a stop in between, the organization has no administrator, and its slug is taken: a
+// repeat under the same key completes it; without a key, a super_admin adds the administrator at the organization's own
+// host. A repeat after the end makes nothing more.
 //
 // Fails: invalid_input, slug_taken, invoice_prefix_taken when no prefix is free, and the failures of Staff.Add.
 func (o Organizations) Create(ctx context.Context, asked usecases.Asked, in NewOrganization) (Created, error) {
@@ -97,8 +99,8 @@ func (o Organizations) Create(ctx context.Context, asked usecases.Asked, in NewO
 // maxPrefixTries bounds the search for a free invoice prefix.
 const maxPrefixTries = 100
 
-// underFreePrefix creates the organization under the first invoice prefix of its slug that is free: the claim of the
-// prefix decides, one after another is tried.
+// underFreePrefix creates the organization under the first free invoice prefix of its slug. It tries one after another,
+// since only the claim of a prefix shows whether it is free.
 func (o Organizations) underFreePrefix(
 	ctx context.Context, asked usecases.Asked, create commands.CreateOrganization,
 ) (bus.Result, error) {
@@ -111,8 +113,9 @@ func (o Organizations) underFreePrefix(
 	}
 }
 
-// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number tells slugs apart that begin
-// alike. It is well formed whatever the slug is: a bad slug is told as such, and not as a bad prefix that nobody typed.
+// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number makes a difference between slugs
+// that begin alike. The prefix is well formed for any slug, so that a bad slug is reported as such and not as a bad
+// prefix, which the caller did not give.
 func invoicePrefix(slug string, n int) string {
 	letters := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

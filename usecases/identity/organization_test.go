@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// state is an organization as the log has it.
+// state is an organization, and its revision, as the log has it.
 func (k *kit) state(org id.Organization) (identity.Organization, uint64) {
 	k.t.Helper()
 	state, revision, err := bus.LoadOwned[identity.Organization](k.t.Context(), k.bus, org, org)
@@ -29,7 +29,7 @@ func TestCreateOrganization_WithItsAdministrator(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	in := newOrganization("net-one", "Boss@Net.test ")
-	in.Admin.Role = events.RoleSubscriber // an administrator all the same
+	in.Admin.Role = events.RoleSubscriber // ignored: the person becomes an administrator
 	made, err := k.Organizations.Create(t.Context(), asked(id.Organization{}, "a"), in)
 	k.must(err)
 	state, _ := k.state(made.ID)
@@ -46,7 +46,7 @@ func TestCreateOrganization_WithItsAdministrator(t *testing.T) {
 	if !signed.User.MustChangePassword || signed.Role != events.RoleAdmin {
 		t.Errorf("%+v", signed)
 	}
-	// somebody who is known keeps the password, and becomes a member by signing in
+	// a known user keeps the password, and becomes a member by signing in
 	second := newOrganization("net-two", "olga@other.test")
 	second.Country, second.Currency, second.Timezone = "UG", "UGX", "Africa/Kampala"
 	made, err = k.Organizations.Create(t.Context(), asked(id.Organization{}, "b"), second)

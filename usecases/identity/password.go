@@ -21,19 +21,19 @@ const (
 	maxPassword = 128
 )
 
-// checkPassword notes what is wrong with a password that somebody chose.
+// checkPassword adds a fault when a password that somebody chose is too short or too long.
 func checkPassword(faults *failure.Faults, field string, password secrets.Text) {
 	n := utf8.RuneCountInString(password.Reveal())
 	faults.Check(n >= minPassword && n <= maxPassword, field, "must have %d to %d characters", minPassword, maxPassword)
 }
 
-// countTry counts an attempt to prove a password before it is looked at. Fails: account_locked, whatever the password,
-// for known addresses and unknown ones.
+// countTry counts an attempt to prove a password before the password is checked. It works the same for unknown
+// addresses. Fails: account_locked, also for the right password.
 func countTry(ctx context.Context, lockouts *vault.Lockouts, email string) error {
 	try, err := lockouts.Try(ctx, email)
 	if err == nil && !try.Allowed {
 		err = failure.NewUnauthenticated("account_locked",
-			"This account is temporarily locked after too many wrong passwords. Try again later.")
+			"This account is temporarily locked after too many wrong passwords. Please try again later.")
 	}
 	return err
 }
@@ -46,15 +46,15 @@ type OwnPassword struct {
 	Lockouts  *vault.Lockouts
 }
 
-// NewPassword is the wish for another password.
+// NewPassword is the request of a signed-in user to change the password.
 type NewPassword struct {
 	UserID  id.User
-	Session id.Session // the one that goes on
+	Session id.Session // stays open; all others of the user end
 	Current secrets.Text
 	New     secrets.Text
 }
 
-// Validate checks the form.
+// Validate checks the length of the new password, and that it differs from the current one.
 func (in NewPassword) Validate() error {
 	var faults failure.Faults
 	checkPassword(&faults, "newPassword", in.New)
@@ -63,9 +63,9 @@ func (in NewPassword) Validate() error {
 }
 
 // Change replaces the password and ends every other session of the user. The present password is proven first; wrong
-// ones count like those of a sign-in, so that a stolen session cannot be used to guess. Then the vault takes the new
-// password, the change is recorded, and the other sessions end. After a stop in between, the new password holds and a
-// repeat fails with wrong_password; sessions that were not ended go on, and the next change ends them. When it
+// ones count like those of a sign-in, so that a stolen session cannot be used to guess. Then the vault stores the new
+// password, the change is recorded, and the other sessions end. After a stop in between, the new password is valid and
+// a repeat fails with wrong_password; sessions that were not ended stay open until the next change. When Change
 // returns, requests of the other sessions are refused and those of this one pass.
 //
 // Fails: invalid_input, unauthenticated, account_locked, wrong_password, sign_in_busy.
@@ -98,7 +98,7 @@ func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPas
 	return done, p.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
 }
 
-// prove checks the present password.
+// prove checks the present password. Fails: account_locked, wrong_password, sign_in_busy.
 func (p OwnPassword) prove(ctx context.Context, email string, user id.User, password secrets.Text) error {
 	if err := countTry(ctx, p.Lockouts, email); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// another is a password that is chosen in these tests.
+// another is the next password that a user chooses in these tests.
 const another secrets.Text = "another good one"
 
-// change is a session's wish for another password.
+// change is a request of a session's user for another password.
 func change(in identitycases.SignedIn, current, next secrets.Text) identitycases.NewPassword {
 	return identitycases.NewPassword{UserID: in.User.ID, Session: in.Session, Current: current, New: next}
 }
@@ -37,7 +37,7 @@ func TestChangePassword_EndsEveryOtherSession(t *testing.T) {
 	k.fails(err, "refresh_token_invalid")
 	_, err = k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh)
 	k.must(err)
-	// the answer was lost: the password holds, and the repeat proves the old one
+	// after a lost answer the new password is valid, and the repeat proves the old one
 	_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "change"), change(in, chosen, another))
 	k.fails(err, "wrong_password")
 	if !k.has(k.olga, another) {

@@ -12,19 +12,19 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Sessions ends sign-ins. Safe for concurrent use.
+// Sessions ends sign-ins. All fields are required. Safe for concurrent use.
 type Sessions struct {
 	Bus     *bus.Bus
 	Refresh *vault.RefreshTokens
-	// DirectoryShows waits until the directory that every request asks has a position: access begins and ends with the
-	// answer, not soon after.
+	// DirectoryShows waits until the directory has a position of the log. Every request asks the directory, so access
+	// begins and ends before the answer, not some time after it.
 	DirectoryShows *runner.Memory
 }
 
-// End ends a session everywhere. First its refresh tokens are revoked, so that nothing renews it if the program stops
-// here; then its end is recorded; then it waits until the directory refuses its access tokens. Ending an ended session
-// succeeds. The reason is one of those of events.SessionEnded. Without a person who asks, the end is recorded as the
-// platform's own doing. Fails: session_not_found.
+// End ends a session everywhere. First its refresh tokens are revoked, so that the session cannot be renewed if the
+// program stops then. Next its end is recorded. Last, End waits until the directory refuses its access tokens. To end
+// an ended session succeeds. The reason is one of those of events.SessionEnded. When nobody is signed in, the actor of
+// the event is the process sessions. Fails: session_not_found.
 func (s Sessions) End(ctx context.Context, asked usecases.Asked, session vault.Session, reason string) error {
 	if err := s.Refresh.RevokeSession(ctx, session.ID); err != nil {
 		return err
@@ -43,8 +43,8 @@ func (s Sessions) End(ctx context.Context, asked usecases.Asked, session vault.S
 	return s.DirectoryShows.WaitFor(ctx, done.Position)
 }
 
-// Revoke ends one open session of a user, wherever it was opened. Somebody else's session and one that has ended are
-// answered alike. Fails: session_not_found.
+// Revoke ends one open session of a user, at whichever host it was opened. Another user's session is answered like one
+// that has ended. Fails: session_not_found.
 func (s Sessions) Revoke(ctx context.Context, asked usecases.Asked, user id.User, session id.Session) error {
 	open, err := s.Refresh.List(ctx, user)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s Sessions) Revoke(ctx context.Context, asked usecases.Asked, user id.User
 	return commands.ErrNoSession()
 }
 
-// endAll ends sessions one after another; a repeat ends those that are left.
+// endAll ends sessions one after another and stops at the first failure; a repeat ends those that are left.
 func (s Sessions) endAll(ctx context.Context, asked usecases.Asked, list []vault.Session, reason string) error {
 	for _, session := range list {
 		if err := s.End(ctx, asked, session, reason); err != nil {

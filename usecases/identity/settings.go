@@ -14,10 +14,10 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Settings changes what an organization says about itself. Safe for concurrent use.
+// Settings changes the name and the billing settings of an organization. Safe for concurrent use.
 type Settings struct{ Bus *bus.Bus }
 
-// SettingsChange has what is to change; nil = leave. Texts are trimmed.
+// SettingsChange has the new values; nil = no change. Texts are trimmed.
 type SettingsChange struct {
 	Slug          *string // cannot be changed: it must be the present one
 	Name          *string
@@ -30,13 +30,13 @@ type SettingsChange struct {
 	Holidays      *[]calendar.Date
 }
 
-// Tax is the tax rule as somebody types it. It replaces the present one whole.
+// Tax is a tax rule as a person types it. It replaces the present one as a whole.
 type Tax struct {
 	Inclusive  bool
 	Components []TaxComponent
 }
 
-// TaxComponent is one named tax.
+// TaxComponent is one named tax of the rule.
 type TaxComponent struct {
 	Name     string
 	Percent  string // a decimal with at most two places: "16", "7.5"
@@ -44,10 +44,10 @@ type TaxComponent struct {
 }
 
 // Change changes settings: first the billing rules, which a claim or the currency may refuse, then the name, which
-// nothing refuses; all faults of form are told before anything is written. After a stop in between the rules hold and
-// the name is the old one; a repeat completes it. Two changes of different fields at the same moment both count. With
-// If-Match the billing rules are changed at that revision only. The result has the revision and position of the last
-// write.
+// cannot be refused any more. All faults of form are reported before anything is written. After a stop in between, the
+// rules are new and the name is old; a repeat completes the change. Two changes of different fields at the same moment
+// both count. With If-Match the billing rules are changed at that revision only. The result has the revision and
+// position of the last write.
 //
 // Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, stale_revision,
 // concurrent_change.
@@ -78,10 +78,11 @@ func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsC
 	return done, nil
 }
 
-// percentUnit is the currency of tax rates: two decimals, so that minor units are basis points.
+// percentUnit makes money.Parse read a percentage: a currency with two decimals, whose minor units are then basis
+// points.
 const percentUnit = money.KES
 
-// onto is the present settings with what is given.
+// onto applies the change to the present settings.
 func (in SettingsChange) onto(b events.BillingSettings) (events.BillingSettings, error) {
 	set := func(to *string, from *string) {
 		if from != nil {

@@ -87,13 +87,13 @@ func TestChangeSettings_ARepeatCompletesTheRename(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	ask, name, pin := asked(k.acme, "a"), "Acme Networks", "P1"
-	// a first try that stopped before the name
+	// the first try stops before the name
 	_, err := k.Settings.Change(t.Context(), ask, identitycases.SettingsChange{TaxPIN: &pin})
 	k.must(err)
 	both := identitycases.SettingsChange{TaxPIN: &pin, Name: &name}
 	first, err := k.Settings.Change(t.Context(), ask, both)
 	k.must(err)
-	later := "P2" // somebody else came between the lost answer and the repeat
+	later := "P2" // another change between the lost answer and the repeat
 	_, err = k.Settings.Change(t.Context(), asked(k.acme, "b"), identitycases.SettingsChange{TaxPIN: &later})
 	k.must(err)
 	again, err := k.Settings.Change(t.Context(), ask, both)

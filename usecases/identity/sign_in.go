@@ -16,43 +16,43 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// SignIns begins sessions and renews them. Access tokens are made by whoever serves the session. Safe for concurrent
-// use.
+// SignIns begins sessions and renews them. The caller makes the access tokens. All fields are required. Safe for
+// concurrent use.
 type SignIns struct {
 	Sessions  Sessions
 	Users     identityviews.UsersQuery
 	Directory *identityviews.Directory
-	// Head is the newest position of the log: signing in sees what was registered a moment ago, also by another
-	// program.
+	// Head gives the newest position of the log. A sign-in reads up to it, so that it sees a user whom another program
+	// registered a moment ago.
 	Head      func(ctx context.Context) (uint64, error)
 	Passwords *vault.Passwords
 	Lockouts  *vault.Lockouts
 }
 
-// Credentials are what somebody types in order to sign in.
+// Credentials are an e-mail address and a password as a person typed them.
 type Credentials struct {
 	Email    personal.Text // in any spelling
 	Password secrets.Text
 }
 
-// SignedIn is a session that has begun.
+// SignedIn is a new session.
 type SignedIn struct {
 	User    identityviews.UserRow
-	Role    events.Role // at the organization that was asked for, or super_admin
+	Role    events.Role // at the organization of Asked, or super_admin
 	Session id.Session
 	Refresh secrets.Text // the first refresh token of the session
 }
 
-// SignIn checks the password and opens a session at the organization that is asked for, or at the platform itself.
+// SignIn checks the password and opens a session at the organization of asked, or at the platform when that is zero.
 //
-// The try is counted first, so that guesses at the same moment cannot slip through. An unknown address and a stranger
-// are counted, looked up and hashed for like a member, so that neither failure nor time tells them apart. Only then the
-// right to enter is judged: a membership that waits for its person is accepted by this sign-in
-// (docs/rules/identity.md#memberships). The session is recorded, the directory is waited for, and the refresh token
-// comes last: a stop before it leaves a session that nobody can use. A repeat opens another session.
+// The try is counted first, so that several guesses at the same moment all count. An unknown address and a person who
+// is no member cost the same work as a member, a hash included, so that neither failure nor time shows which it was.
+// After the password, the right to enter is checked: a pending membership is accepted by this sign-in
+// (docs/rules/identity.md#memberships). Then the session is recorded, SignIn waits for the directory, and the refresh
+// token is made last: a stop before that leaves a session that cannot be used. A repeat opens another session.
 //
-// Who may enter is read from the read model when it shows the whole log; the directory refuses the tokens of anybody
-// whose access has ended since.
+// The read model says who may enter, once it shows the whole log; the directory refuses the tokens of a person whose
+// access has ended since.
 //
 // Fails: account_locked, wrong_credentials, super_admin_only, sign_in_busy.
 func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
@@ -74,7 +74,8 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	return s.open(ctx, asked, *user, role)
 }
 
-// proven is the user whose password it is, with the membership at the organization, if there is one.
+// proven gives the user of an address when the password is right, and the membership at the organization, nil without
+// one. Fails: account_locked, wrong_credentials, sign_in_busy.
 func (s SignIns) proven(
 	ctx context.Context, org id.Organization, email string, password secrets.Text,
 ) (*identityviews.UserRow, *identityviews.MemberRow, error) {
@@ -108,7 +109,7 @@ func (s SignIns) proven(
 	return user, member, nil
 }
 
-// catchUp waits until the read model of users shows the whole log; one that is far behind is read as it is.
+// catchUp waits until the read model of users shows the whole log. After 2 s it goes on with an older state.
 func (s SignIns) catchUp(ctx context.Context) error {
 	head, err := s.Head(ctx)
 	if err != nil {
@@ -121,7 +122,8 @@ func (s SignIns) catchUp(ctx context.Context) error {
 	return err
 }
 
-// mayEnter is the role in which a proven user enters.
+// mayEnter gives the role with which a user enters whose password is proven, and accepts a pending membership. Fails:
+// super_admin_only, wrong_credentials.
 func (s SignIns) mayEnter(
 	ctx context.Context, asked usecases.Asked, user *identityviews.UserRow, member *identityviews.MemberRow,
 ) (events.Role, error) {
@@ -148,7 +150,7 @@ func (s SignIns) mayEnter(
 	return member.Role, err
 }
 
-// open starts a session in a role.
+// open starts a session with a role and gives its first refresh token.
 func (s SignIns) open(
 	ctx context.Context, asked usecases.Asked, user identityviews.UserRow, role events.Role,
 ) (SignedIn, error) {
@@ -162,7 +164,8 @@ func (s SignIns) open(
 	if err != nil {
 		return SignedIn{}, err
 	}
-	// The directory decides about the tokens: it must know the user by now. Far behind, it will soon.
+	// The directory decides about the tokens, so it must have the session. When it is far behind, the tokens work a
+	// moment later.
 	err = s.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
 	if err != nil && !errors.Is(err, runner.ErrBehind) {
 		return SignedIn{}, err
@@ -174,19 +177,20 @@ func (s SignIns) open(
 	return SignedIn{User: user, Role: role, Session: session.ID, Refresh: refresh}, nil
 }
 
-// Renewed is a session that goes on.
+// Renewed is a session with its next refresh token.
 type Renewed struct {
 	Session vault.Session
-	Role    events.Role  // of this moment
-	Refresh secrets.Text // replaces the one that was used up
+	Role    events.Role  // at this moment
+	Refresh secrets.Text // replaces the one that was given, which is used up
 }
 
-// Renew uses up a refresh token and gives the next one. The user's standing is asked before: at a wrong host the token
-// stays good for its own. A token that was used before shows that somebody has a copy: its whole session ends, and that
-// is recorded (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a second use, too.
+// Renew uses up a refresh token and gives the next one. It checks the user's access first, so that a token which is
+// used at a wrong host stays valid for its own. A token that was used before shows that somebody has a copy: its whole
+// session ends, and that is recorded (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a
+// second use, too.
 //
 // Fails: refresh_token_invalid, refresh_token_reused; unauthenticated when the user has no access here, with the token
-// left as it is.
+// left valid.
 func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.Text) (Renewed, error) {
 	session, err := s.Sessions.Refresh.Lookup(ctx, token)
 	if err != nil {
@@ -208,7 +212,7 @@ func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.
 	return Renewed{Session: session, Role: standing.Role, Refresh: next}, nil
 }
 
-// errWrongLogin is the one answer to a wrong password, an unknown e-mail and somebody who is no member here.
+// errWrongLogin is the same failure for a wrong password, an unknown e-mail address and a person who is no member here.
 func errWrongLogin() error {
 	return failure.NewUnauthenticated("wrong_credentials", "E-mail or password is wrong.")
 }

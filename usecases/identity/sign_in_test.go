@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// root makes an administrator of the platform.
+// root makes a super_admin with the chosen password.
 func (k *kit) root() {
 	k.t.Helper()
 	done, err := k.Staff.Registrations.AddSuperAdmin(k.t.Context(), asked(id.Organization{}, "root"),
@@ -82,11 +82,11 @@ func TestSignIn_FiveWrongPasswordsLockAnyAddress(t *testing.T) {
 	}
 	k.clock.Advance(vault.LockoutTime + time.Second)
 	k.signIn(k.acme, "ada@acme.test")
-	for range 6 { // a right password at the wrong door is no guess
+	for range 6 { // a right password at the wrong host does not count
 		_, err := k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials("ada@acme.test", chosen))
 		k.fails(err, "super_admin_only")
 	}
-	for range 5 { // but that of a stranger looks like one
+	for range 5 { // but a stranger's counts like a wrong one
 		_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("olga@other.test", chosen))
 		k.fails(err, "wrong_credentials")
 	}
@@ -123,7 +123,7 @@ func TestRenew_ATokenIsGoodOnceAndAtItsOwnHost(t *testing.T) {
 	in, second := k.signIn(k.acme, "ada@acme.test"), k.signIn(k.acme, "ada@acme.test")
 	_, err := k.SignIns.Renew(t.Context(), public(k.other), in.Refresh)
 	k.fails(err, "unauthenticated")
-	next, err := k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh) // the wrong host did not use it up
+	next, err := k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh) // still valid after the wrong host
 	k.must(err)
 	if next.Session.ID != in.Session || next.Role != events.RoleAdmin || next.Refresh == in.Refresh {
 		t.Errorf("%+v", next)
@@ -195,7 +195,7 @@ func TestEnd_ARepeatCompletesIt(t *testing.T) {
 	k := newKit(t)
 	in, ask := k.signIn(k.acme, "ada@acme.test"), asked(k.acme, "out")
 	session := vault.Session{ID: in.Session, UserID: k.ada, OrgID: k.acme}
-	k.must(k.vault.RefreshTokens.RevokeSession(t.Context(), in.Session)) // and stopped
+	k.must(k.vault.RefreshTokens.RevokeSession(t.Context(), in.Session)) // the first try stops here
 	for range 2 {
 		k.must(k.SignIns.Sessions.End(t.Context(), ask, session, "logout"))
 		if k.stands(in, k.acme) || !k.session(k.acme, in.Session).Ended {

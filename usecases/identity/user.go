@@ -17,24 +17,23 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Registrations makes persons who can sign in with a password. Safe for concurrent use.
+// Registrations registers users who sign in with a password. Safe for concurrent use.
 type Registrations struct {
 	Bus       *bus.Bus
 	Passwords *vault.Passwords
 }
 
-// SuperAdmin is an administrator of the platform to be made.
+// SuperAdmin describes an administrator of the platform to be made.
 type SuperAdmin struct {
-	UserID    id.User       // chosen by the caller: a repeat under the same one makes nobody else
+	UserID    id.User       // chosen by the caller: a repeat with the same id makes no second user
 	Email     personal.Text // in any spelling
 	FirstName personal.Text
 	LastName  personal.Text
 	Password  secrets.Text
 }
 
-// AddSuperAdmin makes an administrator of the platform, who keeps the password that is given. It is set before the user
-// is registered, as for everybody; a repeat for the same user sets it again. Fails: invalid_input, email_taken,
-// user_exists.
+// AddSuperAdmin makes an administrator of the platform, who keeps the given password. The password is stored before the
+// user is registered; a repeat for the same user stores it again. Fails: invalid_input, email_taken, user_exists.
 func (r Registrations) AddSuperAdmin(ctx context.Context, asked usecases.Asked, in SuperAdmin) (bus.Result, error) {
 	command := commands.RegisterUser{
 		UserID: in.UserID, Email: personal.Of(commands.NormalizeEmail(in.Email.Reveal())), FirstName: in.FirstName,
@@ -48,8 +47,9 @@ func (r Registrations) AddSuperAdmin(ctx context.Context, asked usecases.Asked, 
 	return r.register(ctx, command, in.Password, asked.Meta)
 }
 
-// register makes a user with a password. The password comes first: whoever is registered can sign in. A stop in between
-// leaves a password of an id that no user has. When the address is taken it is removed again.
+// register makes a user with a password. The password is stored first, so that a registered user can always sign in. A
+// stop in between leaves a password under an id that no user has. When the address is taken, the password is deleted
+// again.
 func (r Registrations) register(
 	ctx context.Context, command commands.RegisterUser, password secrets.Text, meta commands.Meta,
 ) (bus.Result, error) {
@@ -70,26 +70,25 @@ type Staff struct {
 	Users         identityviews.UsersQuery
 }
 
-// NewMember is somebody to be added to an organization.
+// NewMember describes a person to be added to an organization.
 type NewMember struct {
 	Email     personal.Text // in any spelling
 	Phone     personal.Text // in any spelling; empty for none
 	FirstName personal.Text
 	LastName  personal.Text
 	Role      events.Role
-	// TemporaryPassword is to be changed at the first sign-in. It counts for nothing when the address has a user
-	// already.
+	// TemporaryPassword must be changed at the first sign-in. It is ignored when the address already has a user.
 	TemporaryPassword secrets.Text
 }
 
-// Validate checks the form, all faults at once. Fields are named as in the API.
+// Validate checks the form and reports all faults together. Fields are named as in the API.
 func (in NewMember) Validate() error {
 	var faults failure.Faults
 	checkPassword(&faults, "temporaryPassword", in.TemporaryPassword)
 	return failure.JoinFaults(in.registration(id.User{}, id.Organization{}).Validate(), faults.Err())
 }
 
-// registration is the command that makes a new user of the member.
+// registration brings the texts into one form. The user must change the password at the first sign-in.
 func (in NewMember) registration(user id.User, org id.Organization) commands.RegisterUser {
 	trimmed := func(t personal.Text) personal.Text { return personal.Of(strings.TrimSpace(t.Reveal())) }
 	phone := in.Phone
@@ -103,19 +102,19 @@ func (in NewMember) registration(user id.User, org id.Organization) commands.Reg
 	}
 }
 
-// newUserID makes the id of a user. It says nothing: one that shows when it was made would tell an organization that
-// the person was known before (docs/rules/identity.md#proven-addresses).
+// newUserID makes a user's id that does not contain the time: that would show an organization that the person was
+// registered before (docs/rules/identity.md#proven-addresses).
 func newUserID(asked usecases.Asked, kind string) id.User {
 	return id.Derive[id.User]("user", usecases.NewID[id.Any](asked, kind).String())
 }
 
-// Add adds somebody to the organization that asks: as a new user with the temporary password, or with a membership that
-// waits to be accepted when the address has a user already. Both take the same work, a hash included, so that the time
-// does not tell whether the person is known elsewhere. It gives the user's id.
+// Add adds a person to the organization of asked: as a new user with the temporary password, or with a membership that
+// waits to be accepted when the address already has a user. Both take the same work, a hash included, so that the time
+// does not show that the person is a user elsewhere. It gives the user's id.
 //
-// Whose the address is, the claim of it decides: when the read model does not know yet who has taken it, Add waits for
-// the read model and grants the membership then. A repeat under the same key meets the user that the first try
-// registered, and leaves the password as it is.
+// The claim of the address decides who has it. When it is taken and the read model does not show the owner yet, Add
+// waits for the read model and then grants the membership. A repeat under the same key finds the user that the first
+// try registered, and leaves the password as it is.
 //
 // Fails: invalid_input, already_member, email_taken when the read model is far behind, sign_in_busy.
 func (s Staff) Add(ctx context.Context, asked usecases.Asked, in NewMember) (id.User, bus.Result, error) {
@@ -126,7 +125,7 @@ func (s Staff) Add(ctx context.Context, asked usecases.Asked, in NewMember) (id.
 	return s.add(ctx, asked.Step("user"), command, in.TemporaryPassword)
 }
 
-// add registers a user, or grants a membership to the one who has the e-mail address.
+// add registers a user, or grants a membership to the user who has the e-mail address.
 func (s Staff) add(
 	ctx context.Context, meta commands.Meta, r commands.RegisterUser, password secrets.Text,
 ) (id.User, bus.Result, error) {
@@ -136,7 +135,7 @@ func (s Staff) add(
 	if err != nil {
 		return id.User{}, bus.Result{}, err
 	}
-	// a repeat: the password was set the first time, and may be another by now
+	// A repeat: the first try set the password, which may have been changed since.
 	if known != nil && known.ID == r.UserID {
 		done, err := b.Execute(ctx, r, meta)
 		return r.UserID, done, err
@@ -146,12 +145,12 @@ func (s Staff) add(
 		if failure.CodeOf(err) != "email_taken" {
 			return r.UserID, done, err
 		}
-		// Somebody registered the address a moment ago: soon it is known.
+		// Another request registered the address a moment ago; the read model shows it soon.
 		if known, err = s.await(ctx, r.Email.Reveal()); err != nil {
 			return id.User{}, bus.Result{}, err
 		}
 	} else if _, err := s.Registrations.Passwords.Verify(ctx, id.User{}, password); err != nil {
-		return id.User{}, bus.Result{}, err // as much work as for somebody new
+		return id.User{}, bus.Result{}, err // the same work as for a new user
 	}
 	done, err := b.Execute(ctx, commands.GrantMembership{
 		UserID: known.ID, OrgID: r.OrgID, Role: r.Role, Phone: r.Phone, FirstName: r.FirstName, LastName: r.LastName,
@@ -159,7 +158,7 @@ func (s Staff) add(
 	return known.ID, done, err
 }
 
-// await waits until the read model knows the user of an address that is taken. Fails: email_taken.
+// await waits until the read model shows the user of an address that is taken. Fails: email_taken.
 func (s Staff) await(ctx context.Context, email string) (*identityviews.UserRow, error) {
 	var known *identityviews.UserRow
 	shown, err := s.Users.Views.WaitUntil(ctx, identityviews.UsersName, func(ctx context.Context) (bool, error) {
@@ -168,15 +167,15 @@ func (s Staff) await(ctx context.Context, email string) (*identityviews.UserRow,
 		return known != nil, err
 	})
 	if err == nil && !shown {
-		err = failure.NewConflict("email_taken", "this e-mail address is in use")
+		err = failure.NewConflict("email_taken", "This e-mail address is in use.")
 	}
 	return known, err
 }
 
 // Disable ends a user's access to an organization at once. The membership is disabled first, so that a stop in between
-// leaves nobody inside; then the sessions at this organization end, those at others go on. When it returns, no request
-// of the person passes here any more. A repeat ends the sessions that are left. Without a reason one is written. Fails:
-// user_not_found, own_account.
+// lets nobody sign in; then the sessions at this organization end, and those at others stay open. When Disable returns,
+// no request of the person passes at this organization. A repeat ends the sessions that are left. An empty reason is
+// replaced by a general one. Fails: user_not_found, own_account.
 func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.DisableMember) (bus.Result, error) {
 	if c.Reason == "" {
 		c.Reason = "disabled by an administrator"

@@ -78,14 +78,14 @@ func TestAdd_ARepeatMeetsWhatTheFirstTryMade(t *testing.T) {
 	k := newKit(t)
 	ask := asked(k.acme, "nia")
 	user := id.Derive[id.User]("user", usecases.NewID[id.Any](ask, "user").String())
-	k.must(k.vault.Passwords.Set(t.Context(), user, "of a try that stopped")) // before it registered anybody
+	k.must(k.vault.Passwords.Set(t.Context(), user, "of a try that stopped")) // the first try stops here
 	first, done, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
 	k.must(err)
 	k.shown(done)
 	if first != user || !k.has(user, temporary) {
 		t.Errorf("user %s, want %s with the temporary password", first, user)
 	}
-	k.must(k.vault.Passwords.Set(t.Context(), user, chosen)) // the person was quicker than the repeat
+	k.must(k.vault.Passwords.Set(t.Context(), user, chosen)) // the person chooses a password before the repeat
 	again, doneAgain, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
 	if err != nil || again != first || doneAgain.Position != done.Position || !k.has(user, chosen) {
 		t.Errorf("again %s at %d, %v", again, doneAgain.Position, err)
@@ -124,8 +124,8 @@ func TestAdd_TwoOrganizationsAddOnePersonAtOnce(t *testing.T) {
 	}
 }
 
-// TestWork_IsTheSameForWhoeverIsKnown compares what takes the time: each way costs one hash, seen by the memory that it
-// takes. It is not parallel, since that memory is counted for the whole program.
+// TestWork_IsTheSameForWhoeverIsKnown compares the part that takes the time: each way costs one hash, which is seen by
+// the memory that a hash takes. It is not parallel, since that memory is counted for the whole program.
 func TestWork_IsTheSameForWhoeverIsKnown(t *testing.T) {
 	const mebibytes = 64
 	k := newKitOf(t, vault.Argon2{MemoryKiB: mebibytes * 1024, Passes: 1, Threads: 1})
@@ -205,7 +205,7 @@ func TestDisable_ARepeatEndsTheSessionsThatAStopLeft(t *testing.T) {
 	k.must(err)
 	ask := asked(k.acme, "off")
 	disable := commands.DisableMember{UserID: one.User.ID, OrgID: k.acme, By: k.ada, Reason: "left"}
-	_, err = k.bus.Execute(t.Context(), disable, ask.Meta) // and stopped
+	_, err = k.bus.Execute(t.Context(), disable, ask.Meta) // the first try stops here
 	k.must(err)
 	k.must(k.vault.RefreshTokens.RevokeSession(t.Context(), one.Session))
 	_, err = k.Staff.Disable(t.Context(), ask, disable)

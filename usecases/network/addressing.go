@@ -12,8 +12,9 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// allocate takes addresses and gives what was taken. The step is named by what is wanted, since a change that is made
-// again after somebody else's may want something else.
+// allocate takes addresses from the organization's plan and gives those that it took. The step is named after binding
+// and addresses: when a change is made again because another one came first, it may want other addresses, and must not
+// count as a repeat.
 func (s Services) allocate(
 	ctx context.Context, asked usecases.Asked, c commands.AllocateAddresses,
 ) (events.ServiceAddressing, error) {

@@ -23,22 +23,22 @@ const (
 	maxUsername = 64
 )
 
-// credentials are a router's secrets as somebody gave them.
+// credentials are a router's secrets as a person gave them.
 type credentials struct {
 	radius   secrets.Text
 	user     string // of the router's API; "" = none
 	password secrets.Text
 }
 
-// check notes what a router's commands cannot know: its secrets, and whether another address than the tunnel's may be
-// dialled.
+// check validates what the commands of a router do not contain: its secrets, and whether another address than the
+// tunnel's is allowed. Fails: invalid_input.
 func (d Devices) check(details events.DeviceDetails, given credentials) error {
 	var f failure.Faults
 	f.Check(d.ManagementAddresses || details.ManagementAddress == "", "managementAddress",
 		"is not allowed in production: routers are reached through the tunnel")
 	f.Check(secretShape(given.radius.Reveal()), "radiusSecret",
 		"must have 1 to 128 printable characters without spaces")
-	f.Check((given.user == "") == given.password.IsZero(), "apiPassword", "and apiUsername go together")
+	f.Check((given.user == "") == given.password.IsZero(), "apiPassword", "must be given together with apiUsername")
 	f.Check(given.user == "" || len(given.user) <= maxUsername && secretShape(given.user), "apiUsername",
 		"must have 1 to 64 printable characters without spaces")
 	f.Check(given.password.IsZero() || len(given.password.Reveal()) <= maxSecret &&
@@ -47,7 +47,8 @@ func (d Devices) check(details events.DeviceDetails, given credentials) error {
 	return f.Err()
 }
 
-// checkChange is check for a change. What was allowed once is no fault of it.
+// checkChange is check for a change. A management address that stays as it is passes, even where a new one is not
+// allowed.
 func (d Devices) checkChange(from, to events.DeviceDetails, in DeviceChange) error {
 	if to.ManagementAddress == from.ManagementAddress {
 		to.ManagementAddress = ""
@@ -69,7 +70,7 @@ func newRef(asked usecases.Asked, kind events.CredentialKind) id.Secret {
 	return usecases.NewID[id.Secret](asked, commands.DeviceSecretPurpose(kind))
 }
 
-// keep stores one secret of a router.
+// keep stores one secret of a router in the vault; another secret under the same reference is replaced.
 func (d Devices) keep(
 	ctx context.Context, org id.Organization, ref id.Secret, kind events.CredentialKind, plain secrets.Text,
 ) error {
@@ -80,7 +81,7 @@ func (d Devices) keep(
 	return nil
 }
 
-// keepAPI stores user and password of a router's API.
+// keepAPI stores user and password of a router's API as one secret.
 func (d Devices) keepAPI(ctx context.Context, org id.Organization, ref id.Secret, given credentials) error {
 	plain, err := json.Marshal(commands.DeviceAPICredentials{Username: given.user, Password: given.password.Reveal()})
 	if err != nil {
@@ -89,8 +90,8 @@ func (d Devices) keepAPI(ctx context.Context, org id.Organization, ref id.Secret
 	return d.keep(ctx, org, ref, events.CredentialAPI, secrets.Text(plain))
 }
 
-// replaceCredentials keeps new secrets, then has the router's stream refer to them. The result is the one of the last
-// event, done when nothing changed.
+// replaceCredentials stores new secrets, then makes the router's stream refer to them. It gives the result of the last
+// command, or done when there was none.
 func (d Devices) replaceCredentials(
 	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange, done bus.Result,
 ) (bus.Result, error) {
@@ -118,7 +119,8 @@ func (d Devices) replaceCredentials(
 	return d.adopt(ctx, asked, device, events.CredentialAPI, ref)
 }
 
-// adopt has the router's stream refer to a secret that is in the vault; the zero reference takes it away.
+// adopt makes the router's stream refer to a secret that is in the vault; the zero reference removes the secret from
+// it.
 func (d Devices) adopt(
 	ctx context.Context, asked usecases.Asked, device id.Device, kind events.CredentialKind, ref id.Secret,
 ) (bus.Result, error) {

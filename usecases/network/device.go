@@ -17,19 +17,20 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Devices are the use cases of routers. All fields are required but ManagementAddresses. Safe for concurrent use.
+// Devices registers, changes and ends routers. All fields are required but ManagementAddresses. Safe for concurrent
+// use.
 type Devices struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets
-	// Soon has a router polled at once, as the log has it at a position. It must not block.
+	// Soon has a router polled at once, with its details as of a position of the log. It must not block.
 	Soon func(device id.Device, position uint64)
-	// Forget drops what is kept about a router that is no more: its breaker, connections and polls.
+	// Forget drops the breaker, connections and polls of a router that was decommissioned.
 	Forget func(device id.Device)
-	// ManagementAddresses allows addresses besides the tunnel's: outside production only.
+	// ManagementAddresses allows other addresses than the tunnel's; it is for use outside production only.
 	ManagementAddresses bool
 }
 
-// RegisterInput describes a new router. Spaces around texts do not count.
+// RegisterInput describes a new router. Spaces around name and addresses are removed.
 type RegisterInput struct {
 	Name              string
 	IPAddress         string // of the RADIUS client
@@ -41,7 +42,7 @@ type RegisterInput struct {
 	APIPassword       secrets.Text
 }
 
-// details are the router's as its stream records them.
+// details are the router's details in the form of events, with the default ports.
 func (in RegisterInput) details() events.DeviceDetails {
 	return events.DeviceDetails{
 		Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
@@ -50,9 +51,9 @@ func (in RegisterInput) details() events.DeviceDetails {
 	}
 }
 
-// Register keeps the secrets in the vault, then makes the router known under the first tunnel address that is free, and
-// has it polled. A crash in between leaves secrets that no router refers to. A repeat under the same key finds the
-// router and keeps the secrets that it has. Fails: invalid_input, tunnel_addresses_exhausted.
+// Register stores the secrets in the vault, then registers the router under the first free tunnel address, and has it
+// polled. A crash in between leaves secrets to which no router refers. A repeat under the same key finds the router and
+// keeps the secrets that it has. Fails: invalid_input, tunnel_addresses_exhausted.
 func (d Devices) Register(ctx context.Context, asked usecases.Asked, in RegisterInput) (id.Device, bus.Result, error) {
 	device := usecases.NewID[id.Device](asked, "device")
 	command := commands.RegisterDevice{
@@ -81,10 +82,10 @@ func (d Devices) Register(ctx context.Context, asked usecases.Asked, in Register
 	return device, done, err
 }
 
-// keepFirst stores the secrets of a router that is about to be registered.
+// keepFirst stores the secrets of a router that is about to be registered, unless the first try has registered it.
 func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice, given credentials) error {
-	// Nobody else can own an id that was made for this use case. A router that is there was registered by the first
-	// try: its tunnel secret may stand in a script already.
+	// Unchecked, because no other organization can have an id that was made for this use case. When the router exists,
+	// the first try registered it, and its tunnel secret may be in a script already.
 	known, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, command.DeviceID)
 	if err != nil || !known.ID.IsZero() {
 		return err
@@ -100,10 +101,11 @@ func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice,
 	return d.keep(ctx, command.OrgID, command.TunnelRef, events.CredentialTunnel, secrets.Text(rand.Text()))
 }
 
-// tunnelTries bounds how many addresses are tried before giving up: the plan is then as good as full.
+// tunnelTries bounds how many tunnel addresses are tried: when all of these are taken, nearly all addresses are.
 const tunnelTries = 200
 
-// register tries one tunnel address after the other.
+// register tries one tunnel address after another, since only the claim of an address shows whether it is free. Fails:
+// tunnel_addresses_exhausted.
 func (d Devices) register(
 	ctx context.Context, asked usecases.Asked, command commands.RegisterDevice,
 ) (bus.Result, error) {
@@ -114,10 +116,11 @@ func (d Devices) register(
 			return done, err
 		}
 	}
-	return bus.Result{}, failure.NewConflict("tunnel_addresses_exhausted", "No tunnel address is free.")
+	return bus.Result{}, failure.NewConflict("tunnel_addresses_exhausted",
+		"No tunnel address is free. Please remove routers that are no longer used.")
 }
 
-// DeviceChange says how a router is to change: nil stays as it is.
+// DeviceChange has the new values of a router; nil = no change.
 type DeviceChange struct {
 	Name              *string
 	IPAddress         *string
@@ -129,7 +132,7 @@ type DeviceChange struct {
 	APIPassword       *secrets.Text
 }
 
-// details are a router's with the change.
+// details applies the change to the present details.
 func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 	for _, f := range []struct {
 		given *string
@@ -143,10 +146,10 @@ func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 	return d
 }
 
-// Change corrects the details, then adopts new credentials, each under a reference of its own in the vault, and has the
-// router polled. If-Match is decided with the details, before any credential changes; a crash in between leaves the
-// former credentials in use. A repeat under the same key goes on where the first try ended. Two changes of different
-// fields both count. Fails: device_not_found, invalid_input, stale_revision, concurrent_change.
+// Change corrects the details, then adopts new credentials, each under a new reference in the vault, and has the router
+// polled. If-Match is checked with the details, before any credential changes; a crash in between leaves the former
+// credentials in use. A repeat under the same key goes on where the first try ended. Two changes of different fields
+// both count. Fails: device_not_found, invalid_input, stale_revision, concurrent_change.
 func (d Devices) Change(
 	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange,
 ) (bus.Result, error) {
@@ -164,12 +167,13 @@ func (d Devices) Change(
 	return done, nil
 }
 
-// Decommission ends a router without services: the address plan lets no service come to it any more, then its tunnel
-// address is free again, then its secrets go. A crash in between leaves a router that takes no services, as an If-Match
-// that fails does, or secrets that no router refers to. A repeat goes on; for a router that is gone it deletes what was
-// left and answers device_not_found. Fails: device_not_found, device_has_services, stale_revision.
+// Decommission ends a router without services: first the address plan is closed for new services on it, then its tunnel
+// address becomes free, then its secrets are deleted. A crash after the first step, or an If-Match that fails, leaves a
+// router that takes no services; a later crash leaves secrets to which no router refers. A repeat goes on; for a router
+// that has ended it deletes what was left and fails with device_not_found. Fails: device_not_found,
+// device_has_services, stale_revision.
 func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device id.Device) (bus.Result, error) {
-	// Unchecked, because a router that is gone still names the secrets that a crash may have left.
+	// Unchecked, because a decommissioned router still names the secrets that a crash may have left.
 	state, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, device)
 	switch {
 	case err != nil:
@@ -193,8 +197,8 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 	return done, d.drop(ctx, state)
 }
 
-// drop deletes the secrets of a router that is gone, and what else is kept about it. What is not there any more is no
-// fault.
+// drop deletes the secrets of a decommissioned router, and what else is kept about it. A secret that is deleted already
+// is no failure.
 func (d Devices) drop(ctx context.Context, state network.Device) error {
 	for _, ref := range []id.Secret{state.APIRef, state.RadiusRef, state.TunnelRef, state.ReportRef} {
 		if ref.IsZero() {

@@ -193,7 +193,7 @@ func TestChangeDevice_ARepeatGoesOnWhereTheFirstTryEnded(t *testing.T) {
 	name, radius := "north", secrets.Text("other-secret")
 	asked := k.asked()
 	if _, err := k.devices.Change(t.Context(), asked, device, networkcases.DeviceChange{Name: &name}); err != nil {
-		t.Fatal(err) // as far as the first try came: the details
+		t.Fatal(err) // the first try changes the details and stops
 	}
 	in := networkcases.DeviceChange{Name: &name, RadiusSecret: &radius}
 	if _, err := k.devices.Change(t.Context(), asked, device, in); err != nil {
@@ -280,7 +280,7 @@ func TestDecommission_EndsRouterAndSecrets(t *testing.T) {
 	}
 	fails(t, "use afterwards", networkcases.OwnDevice(t.Context(), k.bus, k.org, device), "device_not_found")
 
-	// A crash before the secrets went leaves them: the next try deletes them.
+	// After a crash before the secrets were deleted, the next try deletes them.
 	left := vault.Secret{Ref: state.RadiusRef, OrgID: k.org, Purpose: "device_radius"}
 	if err := k.vault.Secrets.Put(t.Context(), left, []byte("radius-secret")); err != nil {
 		t.Fatal(err)

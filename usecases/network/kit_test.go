@@ -34,10 +34,10 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
-// routerPassword is that of the simulated router.
+// routerPassword is the API password of the simulated router.
 const routerPassword = "router-password"
 
-// kit is a log and a vault with the use cases of routers, for one organization.
+// kit has a log and a vault with the use cases of routers, for one organization.
 type kit struct {
 	t       *testing.T
 	store   *storetest.Kit
@@ -47,11 +47,11 @@ type kit struct {
 	org     id.Organization
 
 	mu        sync.Mutex
-	polled    []id.Device // asked for with Soon
-	forgotten []id.Device
+	polled    []id.Device // the calls of Soon, in order
+	forgotten []id.Device // the calls of Forget, in order
 }
 
-// newKit starts it; nothing reads the log.
+// newKit starts a kit without read models, processes and jobs: all that happens is in the log.
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{t: t, store: storetest.New(t), org: id.New[id.Organization]()}
@@ -85,10 +85,10 @@ func newKit(t *testing.T) *kit {
 	return k
 }
 
-// asked is a new use case of an administrator, whose repeats are known by a key.
+// asked is a new request of an administrator under a key; the same value again is a repeat.
 func (k *kit) asked() usecases.Asked { return askedBy(k.org) }
 
-// askedBy is asked for an organization.
+// askedBy is a new request under a key of an administrator of any organization.
 func askedBy(org id.Organization) usecases.Asked {
 	return usecases.Asked{Keyed: true, Meta: commands.Meta{
 		CommandID: id.New[id.Command](), OrgID: org,
@@ -96,14 +96,14 @@ func askedBy(org id.Organization) usecases.Asked {
 	}}
 }
 
-// broken is a try that ends before its main command, as a crash would end it: If-Match names a revision that is none.
+// broken makes a try end before its main command, as a crash would: If-Match names a revision that does not exist.
 func broken(a usecases.Asked) usecases.Asked {
 	never := uint64(1 << 40)
 	a.Meta.ExpectedRevision = &never
 	return a
 }
 
-// input describes the simulated router.
+// input describes the simulated router, with spaces around its name.
 func input() networkcases.RegisterInput {
 	return networkcases.RegisterInput{
 		Name: " tower ", IPAddress: "203.0.113.20", ManagementAddress: "10.99.200.2", RadiusSecret: "radius-secret",
@@ -111,7 +111,7 @@ func input() networkcases.RegisterInput {
 	}
 }
 
-// register makes the router known.
+// register registers the simulated router.
 func (k *kit) register() id.Device {
 	k.t.Helper()
 	device, _, err := k.devices.Register(k.t.Context(), k.asked(), input())
@@ -121,7 +121,7 @@ func (k *kit) register() id.Device {
 	return device
 }
 
-// device is a router as the log has it, whatever became of it.
+// device is a router as the log has it; unchecked, because a decommissioned one is wanted, too.
 func (k *kit) device(device id.Device) network.Device {
 	k.t.Helper()
 	state, _, err := bus.LoadUnchecked[network.Device](k.t.Context(), k.bus, device)
@@ -131,7 +131,7 @@ func (k *kit) device(device id.Device) network.Device {
 	return state
 }
 
-// plan is the organization's address plan.
+// plan is the organization's address plan; unchecked, because it is empty before the first service.
 func (k *kit) plan() network.Addressing {
 	k.t.Helper()
 	state, _, err := bus.LoadUnchecked[network.Addressing](k.t.Context(), k.bus, k.org)
@@ -141,7 +141,7 @@ func (k *kit) plan() network.Addressing {
 	return state
 }
 
-// secret is what the vault has under a reference; has is false when there is nothing.
+// secret reads a secret from the vault; has is false when there is none.
 func (k *kit) secret(ref id.Secret) (plain string, has bool) {
 	k.t.Helper()
 	got, err := k.vault.Secrets.Get(k.t.Context(), ref)
@@ -151,7 +151,7 @@ func (k *kit) secret(ref id.Secret) (plain string, has bool) {
 	return string(got), err == nil
 }
 
-// actions are the commands that made the events of a stream, in order.
+// actions are the names of the commands that made the events of a stream, in order.
 func (k *kit) actions(category string, of id.Any) (names []string) {
 	k.t.Helper()
 	list, err := k.store.Store.Read(k.t.Context(), category+"-"+of.String(), 0)
@@ -164,7 +164,7 @@ func (k *kit) actions(category string, of id.Any) (names []string) {
 	return names
 }
 
-// fails checks the code of a failure.
+// fails reports an error unless the failure has the code.
 func fails(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	if failure.CodeOf(err) != code {
@@ -172,7 +172,7 @@ func fails(t *testing.T, what string, err error, code string) {
 	}
 }
 
-// told is a failure as its answer tells it; empty when it is none.
+// told is the failure inside an error, the zero failure when there is none.
 func told(err error) failure.Error {
 	var f *failure.Error
 	if !errors.As(err, &f) {
@@ -181,19 +181,19 @@ func told(err error) failure.Error {
 	return *f
 }
 
-// plant is a kit with a simulated router behind the real gateway, and with what works on it: read models, processes and
-// jobs.
+// plant is a kit with a simulated router behind the real gateway, and with the read models, processes and jobs that
+// work on it.
 type plant struct {
 	*kit
 	views    *runner.Views
 	router   *router.Router
-	device   id.Device // the router, registered
+	device   id.Device // the simulated router, registered
 	rows     networkviews.ServicesQuery
 	services networkcases.Services
 	runs     networkcases.Runs
 }
 
-// newPlant starts it.
+// newPlant starts a plant; it stops with the test.
 func newPlant(t *testing.T) *plant {
 	t.Helper()
 	p := &plant{kit: newKit(t)}
@@ -274,7 +274,7 @@ func (p *plant) work(f *feed.Feed, sim *router.Simulator) *networkjobs.Workers {
 	return workers
 }
 
-// shows waits until a read model has a result.
+// shows waits until a read model shows the result of a command.
 func (p *plant) shows(model string, done bus.Result) {
 	p.t.Helper()
 	if err := p.views.WaitFor(p.t.Context(), model, done.Position); err != nil {
@@ -282,7 +282,7 @@ func (p *plant) shows(model string, done bus.Result) {
 	}
 }
 
-// service is a service as the log has it.
+// service is a service as the log has it; unchecked, because a removed one is wanted, too.
 func (p *plant) service(service id.Service) network.Service {
 	p.t.Helper()
 	state, _, err := bus.LoadUnchecked[network.Service](p.t.Context(), p.bus, service)
@@ -292,12 +292,12 @@ func (p *plant) service(service id.Service) network.Service {
 	return state
 }
 
-// pppoe describes a service on an interface.
+// pppoe describes a PPPoE service on an interface.
 func (p *plant) pppoe(parent string) networkcases.CreateInput {
 	return networkcases.CreateInput{Device: p.device, Type: events.ServicePPPoE, ParentInterface: parent}
 }
 
-// active makes a service and has it applied.
+// active makes a PPPoE service and waits until the router has it.
 func (p *plant) active(parent string) id.Service {
 	p.t.Helper()
 	service, _, err := p.services.Create(p.t.Context(), p.asked(), p.pppoe(parent))
@@ -308,7 +308,7 @@ func (p *plant) active(parent string) id.Service {
 	return service
 }
 
-// settled waits until a service is active and nothing is under way. A service that is not yet is brought in line.
+// settled makes sure that a service is active and that no work on it is open, by a reconcile where needed.
 func (p *plant) settled(service id.Service) {
 	p.t.Helper()
 	if state := p.service(service); state.Open == "" && state.Standing == network.StandingActive {
@@ -320,7 +320,7 @@ func (p *plant) settled(service id.Service) {
 	}
 }
 
-// connect has customers come online through a service.
+// connect brings customers online through a service, one for each username.
 func (p *plant) connect(service id.Service, users ...string) {
 	p.t.Helper()
 	subnet := netip.MustParsePrefix(p.service(service).Addressing.Subnet)

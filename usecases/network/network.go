@@ -1,7 +1,7 @@
-// Package networkcases holds what people ask of routers and of the services on them: register, change and decommission
-// a router, create, change, reconcile and delete a service, bring a router or its firewall in line, reboot. What is
-// asked goes to the log; processes and jobs do the work on the router. Who asks waits here for the report, for a while:
-// work that is not reported by then goes on.
+// Package networkcases has the use cases of routers and of the services on them: register, change and decommission a
+// router, create, change, reconcile and delete a service, bring a router or its firewall in line, reboot. A use case
+// writes to the log; processes and jobs do the work on the router. The caller waits for the report for a limited time;
+// work that takes longer goes on.
 package networkcases
 
 import (
@@ -18,7 +18,7 @@ import (
 // Routers asks a router at this moment, through its breaker. A refusal is failure.Refused "router_refused" in the
 // router's own words, no answer failure.Unavailable "device_unreachable". Implementations are safe for concurrent use.
 type Routers interface {
-	// Resource reads the load; here it shows that the router answers.
+	// Resource reads the load. Here only the fact counts that the router answers.
 	Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error)
 	// Placement fails when a service may not be there: 400 reserved_interface, or 422 naming the field. It gives the
 	// subnets that the router uses for something of its own, in CIDR form.
@@ -28,25 +28,25 @@ type Routers interface {
 	AffectedSessions(ctx context.Context, service id.Service) (int, error)
 }
 
-// OwnDevice fails with device_not_found unless the organization has the router at this moment, as the log knows it. For
-// those who only ask a router something.
+// OwnDevice fails with device_not_found unless the organization has the router at this moment, as the log has it. It is
+// for callers that only read from the router.
 func OwnDevice(ctx context.Context, b *bus.Bus, org id.Organization, device id.Device) error {
 	_, _, err := bus.LoadOwned[network.Device](ctx, b, org, device)
 	return err
 }
 
-// OwnService fails with service_not_found unless the organization has the service at this moment, as the log knows it.
+// OwnService fails with service_not_found unless the organization has the service at this moment, as the log has it.
 func OwnService(ctx context.Context, b *bus.Bus, org id.Organization, service id.Service) error {
 	_, _, err := bus.LoadOwned[network.Service](ctx, b, org, service)
 	return err
 }
 
-// errUnreachable is a router that did not answer; the message says how.
+// errUnreachable is the failure for a router that did not answer; the message says how.
 func errUnreachable(message string) error {
 	return failure.NewUnavailable("device_unreachable", message, 0, nil)
 }
 
-// errRefused is a router that answered no, in its own words.
+// errRefused is the failure for a router that refused, in the router's own words.
 func errRefused(words string) error {
 	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: words}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Runs are the use cases over a whole router: bring it in line, reboot it. All fields are required. Safe for concurrent
-// use.
+// Runs brings whole routers in line and reboots them. All fields are required. Safe for concurrent use.
 type Runs struct {
 	Bus     *bus.Bus
 	Devices networkviews.DevicesQuery
@@ -24,7 +23,7 @@ type Runs struct {
 // Reconciled is a run that was asked for.
 type Reconciled struct {
 	Run   id.Run
-	Ended *networkviews.RunRow // how it went; nil when it goes on
+	Ended *networkviews.RunRow // the result; nil when the run goes on
 }
 
 // Reconcile asks for a run that brings a router, or its firewall, in line, and waits for its end. A crash in between
@@ -42,7 +41,7 @@ func (r Runs) Reconcile(
 		return out, err
 	}
 	var row *networkviews.RunRow
-	ended, err := await(ctx, r.History.Views, networkviews.HistoryName, actionWait,
+	ended, err := usecases.Await(ctx, r.History.Views, networkviews.HistoryName, actionWait,
 		func(ctx context.Context) (bool, error) {
 			var err error
 			row, err = r.History.Run(ctx, asked.Org(), out.Run)
@@ -55,7 +54,7 @@ func (r Runs) Reconcile(
 	return out, errOfRun(*row)
 }
 
-// errOfRun is how a run ended, as an answer; nil when it is done.
+// errOfRun is the failure of a run that has ended, nil when all is in line.
 func errOfRun(r networkviews.RunRow) error {
 	switch events.ReconcileOutcome(r.Outcome) {
 	case events.ReconcileRefused:
@@ -64,7 +63,7 @@ func errOfRun(r networkviews.RunRow) error {
 		return errUnreachable(r.Message)
 	case events.ReconcileUnstable:
 		return failure.NewConflict("router_changed",
-			"The router was read back and still differs: somebody else is changing it.")
+			"The router still differs after several rounds, because something else changes it. Please try again later.")
 	case events.ReconcileDone:
 	}
 	return nil
@@ -73,12 +72,12 @@ func errOfRun(r networkviews.RunRow) error {
 // Rebooted is a reboot that was asked for.
 type Rebooted struct {
 	Run    id.Run
-	Device *networkviews.DeviceRow // the router once it took the reboot; nil when it has not answered in time
+	Device *networkviews.DeviceRow // the router once it accepted the reboot; nil when it has not answered in time
 }
 
-// Reboot asks whether the router is there, then for the reboot, and waits until the router takes it; that it came back
-// is told later, by its row. A crash in between leaves a reboot that a process carries out, once. A repeat under the
-// same key waits for the same reboot. Fails: device_not_found, device_unreachable, reboot_in_progress, router_refused.
+// Reboot checks that the router answers, asks for the reboot, and waits until the router accepts it; its return shows
+// in its row later. A crash in between leaves a reboot that a process carries out, once. A repeat under the same key
+// waits for the same reboot. Fails: device_not_found, device_unreachable, reboot_in_progress, router_refused.
 func (r Runs) Reboot(ctx context.Context, asked usecases.Asked, device id.Device) (Rebooted, error) {
 	out := Rebooted{Run: usecases.NewID[id.Run](asked, "run")}
 	if err := OwnDevice(ctx, r.Bus, asked.Org(), device); err != nil {
@@ -91,7 +90,7 @@ func (r Runs) Reboot(ctx context.Context, asked usecases.Asked, device id.Device
 		return out, err
 	}
 	var row *networkviews.DeviceRow
-	answered, err := await(ctx, r.Devices.Views, networkviews.DevicesName, actionWait,
+	answered, err := usecases.Await(ctx, r.Devices.Views, networkviews.DevicesName, actionWait,
 		func(ctx context.Context) (bool, error) {
 			var err error
 			if row, err = r.Devices.Get(ctx, asked.Org(), device); err != nil || row == nil {

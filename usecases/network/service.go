@@ -13,7 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Services are the use cases of services on routers. All fields are required. Safe for concurrent use.
+// Services creates, changes, reconciles and deletes services on routers. All fields are required. Safe for concurrent
+// use.
 type Services struct {
 	Bus      *bus.Bus
 	Services networkviews.ServicesQuery
@@ -30,10 +31,10 @@ type CreateInput struct {
 	WalledGarden    events.WalledGarden      // of a hotspot, in the form of commands.NormalWalledGarden
 }
 
-// Create checks the form, then with the router that the service may be where it wants, takes addresses from the plan
-// and asks for the service, which a process has applied. It waits a short while for the router's answer. A crash in
-// between leaves addresses that nobody uses; the process provisioning gives them back. A repeat under the same key
-// meets the service and the addresses of the first try. Fails: device_not_found, invalid_input, reserved_interface,
+// Create checks the form, then asks the router whether the service may be at its place, takes addresses from the plan
+// and asks for the service, which a process applies. It waits a short while for the router's answer. A crash in between
+// leaves addresses that no service uses; the process provisioning gives them back. A repeat under the same key finds
+// the service and the addresses of the first try. Fails: device_not_found, invalid_input, reserved_interface,
 // device_unreachable, router_refused, interface_in_use, subnet_overlaps, addresses_exhausted, device_closed.
 func (s Services) Create(ctx context.Context, asked usecases.Asked, in CreateInput) (id.Service, bus.Result, error) {
 	service := newServiceID(asked)
@@ -65,13 +66,14 @@ func (s Services) Create(ctx context.Context, asked usecases.Asked, in CreateInp
 	return service, done, s.waitForChange(ctx, asked, service, done)
 }
 
-// newServiceID makes an id whose first 8 hex digits are unlike those of any other: new ids begin with the time, and
-// names on a router are made of these digits.
+// newServiceID makes an id whose first 8 hex digits come from a hash. Other new ids begin with the time, and names on a
+// router are made of these digits.
 func newServiceID(asked usecases.Asked) id.Service {
 	return id.Derive[id.Service]("network_service", usecases.NewID[id.Any](asked, "service").String())
 }
 
-// checkForm notes all faults that need no router, and puts the VLAN in.
+// checkForm finds all faults that can be found without the router, and sets the VLAN of the binding. Fails:
+// invalid_input.
 func checkForm(
 	b *events.ServiceBinding, vlan *int, wanted events.ServiceAddressing, garden events.WalledGarden,
 ) error {
@@ -90,7 +92,7 @@ func checkForm(
 	return f.Err()
 }
 
-// ServiceChange says how a service is to change: nil stays as it is.
+// ServiceChange has the new values of a service; nil = no change.
 type ServiceChange struct {
 	Type            *events.ServiceType
 	ParentInterface *string
@@ -103,10 +105,10 @@ type ServiceChange struct {
 	Confirmed       bool                 // customers may be disconnected
 }
 
-// Change adopts another desired state, which a process has applied. It checks the form, then the place with the router,
-// and takes the addresses. A change that disconnects customers is refused with their number unless it is confirmed, and
-// takes no addresses then. It waits a short while for the router's answer. A crash in between leaves addresses that
-// nobody uses; the process provisioning gives them back. A repeat under the same key changes nothing more. Two changes
+// Change adopts another desired state, which a process applies. It checks the form, then the place with the router, and
+// takes the addresses. A change that disconnects customers is refused with their number unless it is confirmed, and
+// then takes no addresses. It waits a short while for the router's answer. A crash in between leaves addresses that no
+// service uses; the process provisioning gives them back. A repeat under the same key changes nothing more. Two changes
 // of different fields both count. Fails: service_not_found, service_removing, confirmation_required, stale_revision,
 // concurrent_change, and as Create does.
 func (s Services) Change(
@@ -121,7 +123,7 @@ func (s Services) Change(
 	return done, s.waitForChange(ctx, asked, service, done)
 }
 
-// change prepares the command that makes a service what it should be.
+// change makes the command for the present state of a service, after the checks with the router.
 func (s Services) change(
 	ctx context.Context, asked usecases.Asked, present network.Service, in ServiceChange,
 ) (commands.Command, error) {
@@ -139,7 +141,7 @@ func (s Services) change(
 		if sessions, err = s.Routers.AffectedSessions(ctx, present.ID); err != nil {
 			return nil, err
 		}
-		if !in.Confirmed { // the stream would say the same, when the addresses are taken already
+		if !in.Confirmed { // the stream refuses this, too, but only after addresses were taken
 			return nil, commands.ErrConfirmationRequired(sessions)
 		}
 	}
@@ -159,7 +161,7 @@ func (s Services) change(
 	return command, nil
 }
 
-// binding is a service's with the change.
+// binding applies the change to the present binding.
 func (in ServiceChange) binding(b events.ServiceBinding) events.ServiceBinding {
 	if in.Type != nil {
 		b.Type = *in.Type
@@ -173,8 +175,9 @@ func (in ServiceChange) binding(b events.ServiceBinding) events.ServiceBinding {
 	return b
 }
 
-// addressing gives the addresses that a service should have: with another subnet, gateway and pool follow from it
-// unless they are given, and another kind of service comes from another plan.
+// addressing gives the addresses that a service should have. With another subnet, gateway and pool follow from the
+// subnet unless they are given. A change to or from cpe-management takes new addresses, since those come from another
+// plan.
 func (in ServiceChange) addressing(present network.Service, to events.ServiceBinding) events.ServiceAddressing {
 	out := present.Addressing
 	management := events.ServiceCPEManagement
@@ -194,7 +197,7 @@ func (in ServiceChange) addressing(present network.Service, to events.ServiceBin
 	return out
 }
 
-// garden is a service's with the change; another type than hotspot has none.
+// garden applies the change to the present walled garden; only a hotspot keeps one.
 func (in ServiceChange) garden(present network.Service, to events.ServiceBinding) events.WalledGarden {
 	switch {
 	case in.WalledGarden != nil:
@@ -205,7 +208,7 @@ func (in ServiceChange) garden(present network.Service, to events.ServiceBinding
 	return present.WalledGarden
 }
 
-// DeleteInput says which service is to go, and at what price.
+// DeleteInput names the service to remove, and which losses the caller accepts.
 type DeleteInput struct {
 	Service   id.Service
 	Confirmed bool // customers may be disconnected
@@ -214,8 +217,8 @@ type DeleteInput struct {
 
 // Delete asks for the removal and waits for it; gone is false when it goes on. While sessions are up it must be
 // confirmed; a router that cannot be asked may have some, so that must be confirmed, too. A removal that was asked for
-// before goes on at once. A crash in between leaves a removal that a process carries out. A repeat under the same key
-// waits for the same removal; after its end it finds no service. Fails: service_not_found, confirmation_required,
+// before starts again at once. A crash in between leaves a removal that a process carries out. A repeat under the same
+// key waits for the same removal; after its end it finds no service. Fails: service_not_found, confirmation_required,
 // device_unreachable, router_refused.
 func (s Services) Delete(ctx context.Context, asked usecases.Asked, in DeleteInput) (gone bool, err error) {
 	state, _, err := bus.LoadOwned[network.Service](ctx, s.Bus, asked.Org(), in.Service)
@@ -251,8 +254,8 @@ func (s Services) Delete(ctx context.Context, asked usecases.Asked, in DeleteInp
 	return true, nil
 }
 
-// Reconcile brings the router in line with a service and gives the service as it is then; nil when that is not reported
-// in time and goes on. A removal that was asked for goes on, too. A repeat under the same key waits for the same work.
+// Reconcile brings the router in line with a service and gives the service afterwards; nil when the work takes longer
+// and goes on. A removal that was asked for before is continued. A repeat under the same key waits for the same work.
 // Fails: service_not_found, reserved_interface, device_unreachable, router_refused.
 func (s Services) Reconcile(
 	ctx context.Context, asked usecases.Asked, service id.Service,
@@ -261,7 +264,7 @@ func (s Services) Reconcile(
 	if err != nil {
 		return nil, err
 	}
-	if !state.Removing() { // what leaves may stand anywhere
+	if !state.Removing() { // a removal needs no place on the router
 		if _, err := s.Routers.Placement(ctx, state.Device, service, state.Binding); err != nil {
 			return nil, err
 		}

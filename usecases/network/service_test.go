@@ -222,13 +222,13 @@ func TestDelete_ARepeatWaitsForTheSameRemoval(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t)
 	service, asked := p.active("ether4"), p.asked()
-	// As far as the first try came: the removal is asked for.
+	// The first try asks for the removal and stops.
 	ask := commands.RequestRemoval{ServiceID: service, Confirmed: true}
 	if _, err := p.bus.Execute(t.Context(), ask, asked.Meta); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.services.Delete(t.Context(), asked, networkcases.DeleteInput{Service: service, Confirmed: true})
-	if err != nil && failure.CodeOf(err) != "service_not_found" { // it may have ended before
+	if err != nil && failure.CodeOf(err) != "service_not_found" { // the removal may have ended before
 		t.Fatal(err)
 	}
 	if !p.service(service).Removed {

@@ -2,50 +2,29 @@ package networkcases
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
-	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// How long a use case waits for a router. A new or changed service is shown as it stands after a short while; who asks
-// for a reconcile, a removal or a reboot wants to know how it went.
+// How long a use case waits for a router. A new or changed service is shown after a short while, applied or not; a
+// reconcile, a removal and a reboot are waited for longer, since the answer is their result.
 const (
 	changeWait = 2 * time.Second
 	actionWait = 25 * time.Second
 )
 
-// await tries a condition again and again as a read model moves, for a while, and reports whether it held.
-func await(
-	ctx context.Context, views *runner.Views, projection string, patience time.Duration,
-	cond func(ctx context.Context) (bool, error),
-) (bool, error) {
-	wait, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		held, err := views.WaitUntil(wait, projection, cond)
-		switch {
-		case held:
-			return true, nil
-		case wait.Err() != nil && ctx.Err() == nil && (err == nil || errors.Is(err, context.DeadlineExceeded)):
-			return false, nil
-		case err != nil:
-			return false, err
-		}
-	}
-}
-
-// outcome waits until work that was asked for at a position is reported; nil when it is not in time.
+// outcome waits until work that was asked for at a position is reported, and gives the service's row; nil when that is
+// not in time.
 func (s Services) outcome(
 	ctx context.Context, org id.Organization, service id.Service, asked uint64, patience time.Duration,
 ) (*networkviews.ServiceRow, error) {
 	var row *networkviews.ServiceRow
-	reported, err := await(ctx, s.Services.Views, networkviews.ServicesName, patience,
+	reported, err := usecases.Await(ctx, s.Services.Views, networkviews.ServicesName, patience,
 		func(ctx context.Context) (bool, error) {
 			var err error
 			row, err = s.Services.Get(ctx, org, service)
@@ -57,7 +36,7 @@ func (s Services) outcome(
 	return row, nil
 }
 
-// waitForChange waits a short while for the router's answer to a change. How it went is in the service's row, good or
+// waitForChange waits a short while for the router's answer to a change. The service's row shows the answer, good or
 // bad.
 func (s Services) waitForChange(
 	ctx context.Context, asked usecases.Asked, service id.Service, done bus.Result,
@@ -72,8 +51,8 @@ func (s Services) waitForChange(
 	return err
 }
 
-// settle gives back what a service that was applied held before, so that the next request finds it free. The process
-// provisioning does the same a moment later, and does it when this fails.
+// settle gives back the addresses that a service held before, so that the next request finds them free. The process
+// provisioning does the same a moment later, so a failure here is ignored.
 func (s Services) settle(ctx context.Context, asked usecases.Asked, r networkviews.ServiceRow) {
 	if r.Open != "" {
 		return
@@ -87,7 +66,7 @@ func (s Services) settle(ctx context.Context, asked usecases.Asked, r networkvie
 	_, _ = s.Bus.Execute(ctx, command, asked.Step("settle"))
 }
 
-// errOfService is the newest error of a service as an answer, nil without one.
+// errOfService is the newest error of a service as a failure, nil without one.
 func errOfService(r networkviews.ServiceRow) error {
 	switch e := r.LastError; {
 	case e == nil:

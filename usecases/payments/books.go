@@ -13,15 +13,15 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Booked is a receipt whose fate was decided in its own stream; a process books it on accounts a moment later.
+// Booked is a receipt about which its own stream has decided; a process books it on accounts a moment later.
 type Booked struct {
 	OrgID     id.Organization
 	ReceiptID id.Receipt
-	Accounts  []id.Subscriber // whose statements get a line of it; none when nothing changed
+	Accounts  []id.Subscriber // their statements get a line of it; none when nothing changed
 	Done      bus.Result
 }
 
-// booked is the outcome of a correction, which changes the statements of some accounts; zero ids are left out.
+// booked is the outcome of a correction that changes the statements of some accounts; zero ids are left out.
 func booked(asked usecases.Asked, receipt id.Receipt, done bus.Result, accounts ...id.Subscriber) Booked {
 	out := Booked{OrgID: asked.Org(), ReceiptID: receipt, Done: done}
 	if !done.Changed {
@@ -35,12 +35,12 @@ func booked(asked usecases.Asked, receipt id.Receipt, done bus.Result, accounts 
 	return out
 }
 
-// Books waits for money to be in the books: whoever reads after a write sees the receipt and the accounts alike.
-// Callers without a screen need not wait.
+// Books waits until the read models of money show a receipt, so that a client that reads after its write sees receipt
+// and accounts alike. Callers that read nothing afterwards need not wait.
 type Books struct{ Statement billingviews.StatementQuery }
 
-// Await waits until the statements have their line of the receipt, and until every read model of money shows it; 2 s at
-// most for each. What takes longer is no failure: it is seen a little later.
+// Await waits until the statements have their line of the receipt and every read model of money shows it, 2 s at most
+// for each. A longer delay is no failure: the books are shown a little later.
 func (b Books) Await(ctx context.Context, money Booked) error {
 	for _, s := range money.Accounts {
 		if err := b.await(ctx, money, s); err != nil {
@@ -50,7 +50,7 @@ func (b Books) Await(ctx context.Context, money Booked) error {
 	return nil
 }
 
-// await waits for the books of one account.
+// await waits for the read models of one account.
 func (b Books) await(ctx context.Context, money Booked, account id.Subscriber) error {
 	var position uint64
 	_, err := b.Statement.Views.WaitUntil(ctx, billingviews.StatementName, func(ctx context.Context) (bool, error) {

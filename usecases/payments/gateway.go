@@ -16,12 +16,12 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// PlatformGateway is the shared paybill. Without a shortcode there is none.
+// PlatformGateway is the shared paybill. Without a shortcode the platform has none.
 type PlatformGateway struct {
 	Shortcode   string
 	Environment string // commands.EnvironmentSandbox or EnvironmentProduction
-	// Live calls real providers. A live sandbox takes callbacks on trust, so real money has no place on it:
-	// docs/rules/payments.md#secret-addresses.
+	// Live = calls go to a real provider. A live sandbox believes callbacks without a proof, so it must not take real
+	// money: docs/rules/payments.md#secret-addresses.
 	Live bool
 }
 
@@ -32,7 +32,7 @@ type Gateways struct {
 	Platform PlatformGateway
 }
 
-// GatewayInput is the settings that an organization wants.
+// GatewayInput has the settings that an organization wants.
 type GatewayInput struct {
 	Direct      bool   // on a shortcode of its own; false = on the platform's
 	Environment string // "" = the platform's
@@ -42,12 +42,13 @@ type GatewayInput struct {
 	RejectUnknownAccounts                bool // refuse paybill payments that name no account of the organization
 }
 
-// Configure adopts settings. New credentials are in the vault before the settings name them, under a reference of their
-// own: the registration of the shortcode, which makes it active, begins at once
-// (docs/rules/payments.md#direct-shortcode). Refused settings leave no credentials behind; a crash in between does, and
-// nothing refers to them. Credentials that are the ones in use keep their reference, and with it the registration. The
-// settings hold for what they were made from: of two changes at once, neither takes back the other's credentials.
-// Fails: invalid_input, shortcode_taken, concurrent_change. A repeat under the same key adopts nothing more.
+// Configure adopts settings. New credentials are stored in the vault under a new reference before the settings name
+// them: the registration of the shortcode, which makes it active, begins at once
+// (docs/rules/payments.md#direct-shortcode). Refused settings leave no credentials behind; a crash in between leaves
+// some to which nothing refers. Credentials that are already in use keep their reference, and with it the registration.
+// Settings are adopted only at the revision that they were made from, so of two changes at once neither undoes the
+// other's credentials. A repeat under the same key adopts nothing more. Fails: invalid_input, shortcode_taken,
+// concurrent_change.
 func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in GatewayInput) (bus.Result, error) {
 	if in.Environment == "" {
 		in.Environment = g.Platform.Environment
@@ -60,7 +61,7 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 		return g.command(ctx, asked.Org(), in, present.Credentials, fresh)
 	}
 	done, err := usecases.Amend(ctx, g.Bus, asked, asked.Org(), change)
-	if failure.CodeOf(err) == "gateway_not_found" { // the first settings are made from nothing
+	if failure.CodeOf(err) == "gateway_not_found" { // there are no settings to change yet
 		var first commands.Command
 		if first, err = change(payments.Gateway{}); err == nil {
 			done, err = g.Bus.Execute(ctx, first, asked.Meta)
@@ -74,7 +75,7 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 	return done, err
 }
 
-// allows refuses settings that do not go with the platform's.
+// allows refuses settings that do not fit the platform's own. Fails: invalid_input, shortcode_taken.
 func (g Gateways) allows(in GatewayInput) error {
 	sandbox := g.Platform.Live && g.Platform.Environment == commands.EnvironmentSandbox
 	switch {
@@ -87,7 +88,7 @@ func (g Gateways) allows(in GatewayInput) error {
 	return nil
 }
 
-// command makes the settings whole, and stores credentials that differ from the present ones under a fresh reference.
+// command completes the settings, and stores credentials that differ from the present ones under the fresh reference.
 func (g Gateways) command(
 	ctx context.Context, org id.Organization, in GatewayInput, present, fresh id.Secret,
 ) (commands.ConfigureGateway, error) {
@@ -136,7 +137,7 @@ func (g Gateways) read(ctx context.Context, ref id.Secret) (commands.GatewayCred
 	return out, nil
 }
 
-// credentials are the present ones with those that were given anew; direct mode needs them all.
+// credentials are the present ones, with new values where some are given; direct mode needs all three.
 func (in GatewayInput) credentials(before commands.GatewayCredentials) (commands.GatewayCredentials, error) {
 	after := commands.GatewayCredentials{
 		ConsumerKey:    orBefore(in.ConsumerKey, before.ConsumerKey),
@@ -150,7 +151,7 @@ func (in GatewayInput) credentials(before commands.GatewayCredentials) (commands
 	return after, faults.Err()
 }
 
-// orBefore is the secret given, or the present one when it was shown hidden or left out.
+// orBefore is the given secret, or the present one when the given one is empty or hidden.
 func orBefore(given secrets.Text, before string) string {
 	if given.IsZero() || given.Reveal() == secrets.Hidden {
 		return before

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// gateway is an organization's settings as the log has them.
+// gateway is an organization's settings as the log has them; unchecked, because there may be none.
 func (k *kit) gateway(t *testing.T, org id.Organization) payments.Gateway {
 	t.Helper()
 	g, _, err := bus.LoadUnchecked[payments.Gateway](t.Context(), k.bus, org)
@@ -25,14 +25,14 @@ func (k *kit) gateway(t *testing.T, org id.Organization) payments.Gateway {
 	return g
 }
 
-// configure adopts settings, or expects a failure; "" for none.
+// configure adopts settings; another failure code than the expected one is an error, "" = none.
 func (k *kit) configure(t *testing.T, asked usecases.Asked, in paymentscases.GatewayInput, code string) {
 	t.Helper()
 	_, err := k.gateways.Configure(t.Context(), asked, in)
 	wantCode(t, "configure", err, code)
 }
 
-// secretsKept counts what is in the vault.
+// secretsKept counts the secrets in the vault.
 func (k *kit) secretsKept(t *testing.T) (n int) {
 	t.Helper()
 	sql := `select count(*) from ` + k.store.DB.Namespace.Schema("vault") + `.secrets`
@@ -42,7 +42,7 @@ func (k *kit) secretsKept(t *testing.T) (n int) {
 	return n
 }
 
-// credentials reads the vault.
+// credentials reads payment credentials from the vault.
 func (k *kit) credentials(t *testing.T, ref id.Secret) (c commands.GatewayCredentials) {
 	t.Helper()
 	plain, err := k.vault.Secrets.Get(t.Context(), ref)
@@ -55,7 +55,7 @@ func (k *kit) credentials(t *testing.T, ref id.Secret) (c commands.GatewayCreden
 	return c
 }
 
-// direct is direct mode on a shortcode.
+// direct is direct mode on a shortcode with the given consumer secret.
 func direct(shortcode string, secret secrets.Text) paymentscases.GatewayInput {
 	return paymentscases.GatewayInput{
 		Direct: true, Shortcode: shortcode, ConsumerKey: "key", ConsumerSecret: secret, Passkey: "pass",
@@ -72,7 +72,7 @@ func TestConfigure_CredentialsAreKeptUnderAReferenceOfTheirOwn(t *testing.T) {
 	if first.Environment != commands.EnvironmentSandbox || k.credentials(t, first.Credentials) != want {
 		t.Errorf("adopted %+v", first)
 	}
-	k.configure(t, asked, direct("600777", "one"), "") // after a lost answer
+	k.configure(t, asked, direct("600777", "one"), "") // a repeat after a lost answer
 	if n := len(recorded[events.GatewayConfigured](t, k, commands.GatewayCategory, k.org.String())); n != 1 {
 		t.Errorf("a repeat adopted again: %d", n)
 	}

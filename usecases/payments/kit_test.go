@@ -34,11 +34,11 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// platformShortcode is the shared paybill.
+// platformShortcode is the number of the platform's paybill.
 const platformShortcode = "600100"
 
-// kit is two organizations with subscribers, a log, a vault and the use cases. There are no read models, unless show
-// starts them: what is decided without them is decided from the log.
+// kit has two organizations with subscribers, a log, a vault and the use cases. Read models run only after show:
+// without them, every decision must come from the log.
 type kit struct {
 	store     *storetest.Kit
 	bus       *bus.Bus
@@ -53,10 +53,10 @@ type kit struct {
 	prompts   paymentscases.Prompts
 	receipts  paymentscases.Receipts
 	gateways  paymentscases.Gateways
-	readiness error // of the provider
+	readiness error // what Ready gives
 }
 
-// newKit starts it.
+// newKit starts a kit without read models; it stops with the test.
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{
@@ -91,7 +91,7 @@ func newKit(t *testing.T) *kit {
 	return k
 }
 
-// populate makes the organizations and their subscribers.
+// populate makes the organizations and their subscribers, one of them with an account in USD.
 func (k *kit) populate(t *testing.T) {
 	t.Helper()
 	for slug, org := range map[string]id.Organization{"acme": k.org, "other": k.other} {
@@ -118,14 +118,14 @@ func (k *kit) populate(t *testing.T) {
 	}
 }
 
-// asked is a new request of an organization's administrator, under a key: the same value again is a repeat of it.
+// asked is a new request under a key of an organization's administrator; the same value again is a repeat.
 func (k *kit) asked(org id.Organization) usecases.Asked {
 	return usecases.Asked{Keyed: true, Meta: commands.Meta{
 		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorUser, ID: "ada"},
 	}}
 }
 
-// run executes a command of the platform itself.
+// run executes a command as the platform's operator; a failure ends the test.
 func (k *kit) run(t *testing.T, c commands.Command) bus.Result {
 	t.Helper()
 	done, err := k.bus.Execute(t.Context(), c, commands.Meta{
@@ -137,7 +137,7 @@ func (k *kit) run(t *testing.T, c commands.Command) bus.Result {
 	return done
 }
 
-// recorded are the events of one type in a stream.
+// recorded has the events of one type in a stream, in order.
 func recorded[E events.Event](t *testing.T, k *kit, category, of string) []E {
 	t.Helper()
 	list, err := k.store.Store.Read(t.Context(), category+"-"+of, 0)
@@ -153,7 +153,7 @@ func recorded[E events.Event](t *testing.T, k *kit, category, of string) []E {
 	return out
 }
 
-// wantCode checks the code of a failure, "" for none.
+// wantCode reports an error unless the failure has the code, "" for no failure.
 func wantCode(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	if failure.CodeOf(err) != code || code == "" && err != nil {
@@ -161,7 +161,7 @@ func wantCode(t *testing.T, what string, err error, code string) {
 	}
 }
 
-// atOnce runs the same thing several times at the same time and gives the codes of what failed, sorted.
+// atOnce calls f several times at the same time and gives the failure codes, sorted.
 func atOnce(n int, f func(n int) error) (failed []string) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -179,7 +179,7 @@ func atOnce(n int, f func(n int) error) (failed []string) {
 	return failed
 }
 
-// show starts the read models that are waited for.
+// show starts the read models for which use cases wait.
 func (k *kit) show(t *testing.T) *runner.Views {
 	t.Helper()
 	f := feed.New(feed.FromStore(k.store.Store), storetest.Quiet())
@@ -199,13 +199,13 @@ func (k *kit) show(t *testing.T) *runner.Views {
 	return shows.Views()
 }
 
-// errCut is the failure of a caller that is cut off.
+// errCut is the error of a program that stops in the middle of a use case.
 var errCut = errors.New("cut off")
 
-// cut is a limiter at which the program dies, so to say: nothing can be done after it.
+// cut is a limiter at which the program stops: it cancels the context, so no later step can run.
 type cut struct{ die context.CancelFunc }
 
-// Allow implements vault.Limiter.
+// Allow implements vault.Limiter; it always fails.
 func (c cut) Allow(context.Context, string, int, time.Duration) (bool, time.Duration, error) {
 	c.die()
 	return false, 0, errCut

@@ -1,7 +1,6 @@
-// Package paymentscases has what takes several steps in payments: asking a phone to pay and asking the provider about
-// it (Prompts), money taken by hand and the corrections of receipts (Receipts), how an organization takes mobile money
-// (Gateways), and the wait until the books show it (Books). What is decided is decided from the log: read models serve
-// only those who wait for something to show.
+// Package paymentscases has the use cases of payments: asking a phone to pay, and the provider about it (Prompts),
+// money taken by hand and the corrections of receipts (Receipts), how an organization takes mobile money (Gateways),
+// and the wait until the books show it (Books). Decisions are made from the log; read models are used only to wait.
 package paymentscases
 
 import (
@@ -27,12 +26,12 @@ import (
 // promptWindow is the time in which Prompts.Limit counts. Source: docs/rules/payments.md#prompt-limits.
 const promptWindow = 10 * time.Minute
 
-// Prompts asks phones to pay, and asks the provider what became of that. Safe for concurrent use.
+// Prompts asks phones to pay, and asks the provider about the result. Safe for concurrent use.
 type Prompts struct {
 	Bus      *bus.Bus
 	Payments paymentsviews.PaymentsQuery // for AwaitAnswer alone
 	Platform PlatformGateway
-	// Limiter counts the prompts of a phone; it stores keys as HMACs.
+	// Limiter counts the prompts of a phone. It stores HMACs instead of phone numbers.
 	Limiter vault.Limiter
 	// Limit is how many prompts one phone gets in ten minutes: 3, more in load tests.
 	Limit int
@@ -40,7 +39,7 @@ type Prompts struct {
 	Ready func(environment string) error
 }
 
-// PromptInput is whom to ask for what.
+// PromptInput says who is asked to pay which amount, on which phone.
 type PromptInput struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice      // to be paid first; zero = the oldest due
@@ -54,18 +53,20 @@ type Pending struct {
 	OrgID     id.Organization
 	PaymentID id.Payment
 	Amount    money.Amount // what the phone is asked for, in whole units
-	Asked     bool         // false: there was nothing to ask, the attempt stands as it is shown
-	// Revision is the attempt's when the provider was asked: an answer has a later one.
+	Asked     bool         // false: there is nothing to wait for
+	// Revision is the attempt's revision when the provider was asked; an answer makes a later one.
 	Revision uint64
 }
 
-// Initiate asks a phone to pay (docs/rules/payments.md#initiate). The account reserves the attempt first, so that it
-// decides about a second one of the same amount (docs/rules/payments.md#one-open-prompt); then the phone's limit is
-// counted, and last the attempt begins, which a process sends to the provider. A crash before the attempt begins leaves
-// a reservation, which ends by itself after five minutes. It does not wait for the provider: see AwaitAnswer. Fails:
-// subscriber_not_found, phone_not_yours, currency_not_supported, invalid_input, payment_gateway_missing, what Ready
-// gives, invoice_not_found, invoice_not_payable, payment_in_progress, too_many_prompts (the reservation is then given
-// back). A repeat under the same key goes on where the first try ended, and asks no phone twice.
+// Initiate asks a phone to pay (docs/rules/payments.md#initiate). First the account reserves the attempt, so that the
+// account decides about a second one of the same amount (docs/rules/payments.md#one-open-prompt); then the prompt
+// counts against the phone's limit; last the attempt begins, which a process sends to the provider. A crash before the
+// attempt begins leaves a reservation, which ends by itself after five minutes. Initiate does not wait for the
+// provider: see AwaitAnswer. A repeat under the same key goes on where the first try ended, and asks no phone twice.
+//
+// Fails: subscriber_not_found, phone_not_yours, currency_not_supported, invalid_input, payment_gateway_missing, the
+// failures of Ready, invoice_not_found, invoice_not_payable, payment_in_progress, too_many_prompts (the reservation is
+// then given back).
 func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptInput) (Pending, error) {
 	command, err := p.command(ctx, asked, in)
 	if err != nil {
@@ -87,7 +88,7 @@ func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptIn
 	}, nil
 }
 
-// command fills the command from the subscriber and the gateway's settings, both as the log has them.
+// command makes the command from the subscriber and the gateway's settings, both as the log has them.
 func (p Prompts) command(
 	ctx context.Context, asked usecases.Asked, in PromptInput,
 ) (commands.InitiatePayment, error) {
@@ -119,7 +120,8 @@ func (p Prompts) command(
 	return command, command.Validate()
 }
 
-// phone is the phone to ask, in the provider's form: the subscriber's own, or the one that was named.
+// phone is the phone to ask, in the provider's form without "+": the subscriber's own, or the one that was named.
+// Fails: phone_not_yours.
 func (in PromptInput) phone(s subscribers.Subscriber) (personal.Text, error) {
 	own := s.Details.Phone.Reveal()
 	phone := own
@@ -127,18 +129,19 @@ func (in PromptInput) phone(s subscribers.Subscriber) (personal.Text, error) {
 		phone = commands.NormalizeContactPhone(given)
 	}
 	if in.OwnPhoneOnly && phone != own {
-		return personal.Text{}, failure.NewDenied("phone_not_yours", "You can only ask your own phone.")
+		return personal.Text{}, failure.NewDenied("phone_not_yours",
+			"You can ask for a payment on your own phone only.")
 	}
 	return personal.Of(strings.TrimPrefix(phone, "+")), nil
 }
 
-// accountReference makes the text that the customer's statement shows, unique to the attempt: 55 random bits, which no
-// account number, phone or invoice number looks like.
+// accountReference makes the text that the customer's statement shows: "P" and 55 random bits, unlike any account
+// number, phone or invoice number.
 func accountReference() string { return "P" + rand.Text()[:11] }
 
 // route chooses shortcode and credentials: the organization's own when they are active, else the platform's
-// (docs/rules/payments.md#gateway-settings). The choice goes into the attempt, so that settings which change later do
-// not touch it.
+// (docs/rules/payments.md#gateway-settings). The attempt records the choice, so that later changes of the settings do
+// not affect it. Fails: payment_gateway_missing.
 func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) error {
 	g, _, err := bus.LoadOwned[payments.Gateway](ctx, p.Bus, command.OrgID, command.OrgID)
 	switch {
@@ -156,21 +159,21 @@ func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) e
 	return nil
 }
 
-// reserve opens the attempt on the account and counts it against the phone's limit: an attempt that the account refuses
-// asks no phone, so it does not count; one over the limit is given back.
+// reserve opens the attempt on the account, then counts it against the phone's limit. An attempt that the account
+// refuses asks no phone, so it does not count; a reservation over the limit is given back. Fails: too_many_prompts.
 func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command commands.InitiatePayment) error {
 	_, _, err := bus.LoadOwned[payments.Payment](ctx, p.Bus, command.OrgID, command.PaymentID)
 	if failure.KindOf(err) != failure.NotFound {
-		return err // nil: a repeat of what went through, and whose answer was lost
+		return err // nil: a repeat, whose first try has begun the attempt
 	}
-	// Not the id that a first try had: a reservation that was given back since has to be made again.
+	// A new command id at each try: a reservation that was given back since has to be made again.
 	meta := asked.Step("reserve " + id.New[id.Request]().String())
 	reserved, err := p.Bus.Execute(ctx, commands.ReservePrompt{
 		SubscriberID: command.SubscriberID, OrgID: command.OrgID, PaymentID: command.PaymentID,
 		InvoiceID: command.InvoiceID, Amount: command.Amount,
 	}, meta)
 	if err != nil || !reserved.Changed {
-		return err // still reserved by a first try that was cut off
+		return err // nil: a first try that was cut off has reserved it
 	}
 	over := p.count(ctx, command.Phone)
 	if over == nil {
@@ -183,7 +186,7 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 	return errors.Join(over, err)
 }
 
-// count bounds how often one phone is asked.
+// count counts one prompt of a phone. Fails: too_many_prompts.
 func (p Prompts) count(ctx context.Context, phone personal.Text) error {
 	ok, wait, err := p.Limiter.Allow(ctx, "prompt:"+phone.Reveal(), p.Limit, promptWindow)
 	if err != nil {

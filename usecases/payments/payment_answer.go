@@ -2,7 +2,6 @@ package paymentscases
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -17,9 +16,10 @@ import (
 // answerWait bounds AwaitAnswer. Source: docs/rules/payments.md#initiate.
 const answerWait = 8 * time.Second
 
-// Check has the provider asked now what became of an attempt. Money taken by hand, an attempt that succeeded, and one
-// of which the provider's name is not known leave nothing to ask, also while the provider cannot be called. Fails:
-// payment_not_found, what Ready gives. A repeat under the same key asks nothing more.
+// Check asks the provider now about the result of an attempt. There is nothing to ask about money taken by hand, about
+// an attempt that succeeded, and about one whose id at the provider is not known; then Check succeeds, also while the
+// provider cannot be called. A repeat under the same key asks nothing more. Fails: payment_not_found, the failures of
+// Ready.
 func (p Prompts) Check(ctx context.Context, asked usecases.Asked, payment id.Payment) (Pending, error) {
 	pending := Pending{OrgID: asked.Org(), PaymentID: payment}
 	attempt, _, err := bus.LoadOwned[payments.Payment](ctx, p.Bus, asked.Org(), payment)
@@ -44,7 +44,7 @@ func (p Prompts) Check(ctx context.Context, asked usecases.Asked, payment id.Pay
 	return pending, nil
 }
 
-// byHand is nil for a payment in cash: it is its receipt, whose id it has, and there is no attempt.
+// byHand succeeds for a payment in cash, which has a receipt of the same id and no attempt. Fails: payment_not_found.
 func (p Prompts) byHand(ctx context.Context, org id.Organization, payment id.Payment) error {
 	receipt, _, err := bus.LoadOwned[payments.Receipt](ctx, p.Bus, org, id.As[id.Receipt](payment))
 	if failure.KindOf(err) == failure.NotFound || err == nil && receipt.Channel != commands.ChannelCash {
@@ -53,32 +53,26 @@ func (p Prompts) byHand(ctx context.Context, org id.Organization, payment id.Pay
 	return err
 }
 
-// AwaitAnswer waits until the read model shows the provider's answer, 8 seconds at most, and gives the payment as it is
-// shown then; nil when it is not shown at all.
+// AwaitAnswer waits until the read model shows the provider's answer, for at most answerWait, and gives the payment as
+// it is shown then; nil when it is not shown at all.
 func (p Prompts) AwaitAnswer(ctx context.Context, pending Pending) (*paymentsviews.PaymentRow, error) {
-	wait, cancel := context.WithTimeout(ctx, answerWait)
-	defer cancel()
 	var row *paymentsviews.PaymentRow
-	for {
-		answered, err := p.Payments.Views.WaitUntil(wait, paymentsviews.PaymentsName,
-			func(ctx context.Context) (bool, error) {
-				latest, err := p.Payments.Get(ctx, pending.OrgID, pending.PaymentID)
-				if err != nil || latest == nil {
-					return false, err
-				}
-				row = latest
-				return pending.answered(*row), nil
-			})
-		switch {
-		case answered || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			return row, nil
-		case err != nil:
-			return nil, err
-		}
+	_, err := usecases.Await(ctx, p.Payments.Views, paymentsviews.PaymentsName, answerWait,
+		func(ctx context.Context) (bool, error) {
+			latest, err := p.Payments.Get(ctx, pending.OrgID, pending.PaymentID)
+			if err != nil || latest == nil {
+				return false, err
+			}
+			row = latest
+			return pending.answered(*row), nil
+		})
+	if err != nil {
+		return nil, err
 	}
+	return row, nil
 }
 
-// answered reports whether a row shows what came after the provider was asked.
+// answered reports whether a row shows something that came after the provider was asked.
 func (p Pending) answered(r paymentsviews.PaymentRow) bool {
 	if !p.Asked {
 		return true

@@ -20,18 +20,18 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// want is a prompt of Amina.
+// want is a prompt for Amina on her own phone.
 func (k *kit) want(amount usecases.Figure) paymentscases.PromptInput {
 	return paymentscases.PromptInput{SubscriberID: k.amina, Amount: amount}
 }
 
-// begun gives what a payment's stream says of its beginning.
+// begun has the events by which an attempt began: one, or none when it was refused.
 func (k *kit) begun(t *testing.T, payment id.Payment) []events.PaymentInitiated {
 	t.Helper()
 	return recorded[events.PaymentInitiated](t, k, commands.PaymentCategory, payment.String())
 }
 
-// open are the prompts that Amina's account has reserved.
+// open has the prompts that Amina's account has reserved.
 func (k *kit) open(t *testing.T) map[id.Payment]billing.Prompt {
 	t.Helper()
 	a, _, err := bus.LoadOwned[billing.Account](t.Context(), k.bus, k.org, k.amina)
@@ -41,7 +41,7 @@ func (k *kit) open(t *testing.T) map[id.Payment]billing.Prompt {
 	return a.Prompts
 }
 
-// named gives a prompt the provider's name.
+// named records the provider's id of an attempt.
 func (k *kit) named(t *testing.T, payment id.Payment) {
 	t.Helper()
 	k.run(t, commands.BeginSubmission{PaymentID: payment})
@@ -79,7 +79,7 @@ func TestInitiate_TheGatewayIsChosenFromTheLog(t *testing.T) {
 	}
 	shortcode := func(amount usecases.Figure) events.PaymentInitiated {
 		t.Helper()
-		k.clock.Advance(time.Hour) // the limit of the phone
+		k.clock.Advance(time.Hour) // resets the limit of the phone
 		pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestInitiate_WhatIsRefusedReservesAndCountsNothing(t *testing.T) {
 		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
 		wantCode(t, "the same amount", err, "payment_in_progress")
 	}
-	for _, amount := range []usecases.Figure{"20", "30"} { // two more of three
+	for _, amount := range []usecases.Figure{"20", "30"} { // the limit is three
 		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
 		wantCode(t, "within the limit", err, "")
 	}
@@ -242,7 +242,7 @@ func TestCheck_AsksWhereThereIsSomethingToAsk(t *testing.T) {
 		}
 	}
 	k.readiness = failure.NewUnavailable("provider_unavailable", "Later.", time.Second, nil)
-	check(k.asked(k.org), payment, "", false) // the provider's name of it is not known
+	check(k.asked(k.org), payment, "", false) // its id at the provider is not known
 	k.named(t, payment)
 	check(k.asked(k.org), payment, "provider_unavailable", false)
 	k.readiness = nil

@@ -13,27 +13,27 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Receipts records money taken by hand, and corrects where money is. Safe for concurrent use.
+// Receipts records money taken by hand, and corrects to whom money belongs. Safe for concurrent use.
 type Receipts struct{ Bus *bus.Bus }
 
-// CashInput is money taken by hand.
+// CashInput describes money taken by hand.
 type CashInput struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice      // to be paid first; zero = the oldest due
 	Amount       usecases.Figure // in the currency of the subscriber's account
-	Reference    string          // its number in the cash book, unique in the organization whatever its case
+	Reference    string          // number in the cash book, unique in the organization; case is ignored
 }
 
-// receiptShape is how the provider's receipt numbers look. Source: docs/rules/money.md#cash.
+// receiptShape matches the provider's receipt numbers. Source: docs/rules/money.md#cash.
 var receiptShape = regexp.MustCompile(`^[A-Z0-9]{10}$`)
 
 // maxReference bounds CashInput.Reference, in bytes.
 const maxReference = 100
 
 // RecordCash records money taken by hand for a subscriber. A reference that looks like a receipt of mobile money is
-// refused: that money arrives by itself, and would be credited twice. The reference is the money's identity, so that
-// two at once, or the same one again, are recorded once. Fails: subscriber_not_found, invalid_input,
-// looks_like_mobile_money, reference_used.
+// refused: that money is recorded without help, and would be credited twice. The reference identifies the money, so two
+// records at once, or a repeat, are recorded once. Fails: subscriber_not_found, invalid_input, looks_like_mobile_money,
+// reference_used.
 func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashInput) (Booked, error) {
 	subscriber, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, r.Bus, asked.Org(), in.SubscriberID)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	reference := strings.TrimSpace(in.Reference)
 	var faults failure.Faults
 	amount := in.Amount.In(subscriber.Currency, "amount", &faults)
-	faults.Check(amount.Positive(), "amount", "must be more than nothing")
+	faults.Check(amount.Positive(), "amount", "must be above zero")
 	faults.Check(reference != "" && len(reference) <= maxReference, "reference", "must have 1 to %d bytes",
 		maxReference)
 	if err := faults.Err(); err != nil {
@@ -50,7 +50,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	}
 	if receiptShape.MatchString(strings.ToUpper(reference)) {
 		return Booked{}, failure.NewConflict("looks_like_mobile_money",
-			"This looks like a receipt of mobile money, which arrives by itself.")
+			"This is a receipt number of mobile money, which is recorded by itself. Please give that of the cash book.")
 	}
 	receipt := commands.CashReceiptID(asked.Org(), reference)
 	done, err := r.Bus.Execute(ctx, commands.RecordCash{

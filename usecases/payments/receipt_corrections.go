@@ -14,29 +14,29 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// AttributeInput is whose money a receipt in suspense is.
+// AttributeInput names the subscriber to whom a receipt in suspense belongs.
 type AttributeInput struct {
 	ReceiptID    id.Receipt
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice // to be paid first; zero = the oldest due
 }
 
-// ReattributeInput is whose money a receipt is after all.
+// ReattributeInput names the subscriber to whom a payment is moved.
 type ReattributeInput struct {
 	ReceiptID    id.Receipt
 	SubscriberID id.Subscriber
 	Reason       string // kept with the events, and shown on both statements
 }
 
-// ReverseInput is which money is taken back, and why.
+// ReverseInput names the money that is taken back, and says why.
 type ReverseInput struct {
 	ReceiptID id.Receipt
 	Reason    string // kept with the events, and shown on the statement
 }
 
-// Attribute gives money in suspense to a subscriber: it does everything that a matched payment does. The account must
-// be kept in the money's currency. Fails: invalid_input, subscriber_not_found, receipt_not_found, currency_mismatch,
-// receipt_matched, receipt_reversed, receipt_absorbed. A repeat changes nothing more.
+// Attribute gives money in suspense to a subscriber, with all that follows from a matched payment. The account must be
+// kept in the money's currency. A repeat changes nothing more. Fails: invalid_input, subscriber_not_found,
+// receipt_not_found, currency_mismatch, receipt_matched, receipt_reversed, receipt_absorbed.
 func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in AttributeInput) (Booked, error) {
 	command := commands.AttributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
@@ -56,10 +56,10 @@ func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in Attrib
 	return booked(asked, in.ReceiptID, done, in.SubscriberID), nil
 }
 
-// Reverse takes a payment back from wherever it is (docs/rules/money.md#mistakes). The account that has it is asked
-// first whether it can give it up, and the receipt is reversed only while it is on that account; a process then takes
-// it from the account. Fails: invalid_input, receipt_not_found, receipt_archived, receipt_absorbed. A repeat changes
-// nothing more.
+// Reverse takes a payment back from the account that has it (docs/rules/money.md#mistakes). The account is asked first
+// whether it can give the money up, and the receipt is reversed only while it is on that account; a process then takes
+// it from the account. A repeat changes nothing more. Fails: invalid_input, receipt_not_found, receipt_archived,
+// receipt_absorbed.
 func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseInput) (Booked, error) {
 	command := commands.ReverseReceipt{ReceiptID: in.ReceiptID, OrgID: asked.Org(), Reason: in.Reason}
 	if err := command.Validate(); err != nil {
@@ -79,9 +79,9 @@ func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseI
 }
 
 // Reattribute moves a payment to another subscriber (docs/rules/money.md#mistakes). The account that has it is asked
-// first whether it can give it up, as Reverse does, and the other one must be kept in the money's currency; a process
-// then moves it. Fails: invalid_input, subscriber_not_found, receipt_not_found, receipt_archived, currency_mismatch,
-// receipt_not_matched, receipt_absorbed. A repeat changes nothing more.
+// first whether it can give the money up, as in Reverse, and the other account must be kept in the money's currency; a
+// process then moves it. A repeat changes nothing more. Fails: invalid_input, subscriber_not_found, receipt_not_found,
+// receipt_archived, currency_mismatch, receipt_not_matched, receipt_absorbed.
 func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in ReattributeInput) (Booked, error) {
 	command := commands.ReattributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, Reason: in.Reason,
@@ -109,15 +109,16 @@ func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in Reat
 	return booked(asked, in.ReceiptID, done, from, in.SubscriberID), nil
 }
 
-// leaves asks the account that has the money whether it can give it up: what the receipt says to be elsewhere must not
-// stay there. The correction holds for the receipt's revision, so it is this account that the money leaves.
+// leaves asks the account that has the money whether it can give it up. Otherwise the receipt would name another place
+// while the money stays there. The correction is valid for the receipt's revision only, so it is this account that the
+// money leaves.
 func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 	if present.Subscriber.IsZero() {
 		return nil
 	}
 	account, _, err := bus.LoadOwned[billing.Account](ctx, r.Bus, present.Org, present.Subscriber)
 	if failure.KindOf(err) == failure.NotFound {
-		return nil // its first money is still on the way there
+		return nil // there is no account yet: its first money is on the way
 	}
 	if err != nil {
 		return err
@@ -125,18 +126,18 @@ func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 	return account.MayWithdraw(present.ID)
 }
 
-// accepts refuses money in another currency than the one that an account is kept in, which never changes.
+// accepts refuses money in another currency than the account's, which never changes. Fails: currency_mismatch.
 func accepts(s subscribers.Subscriber, receipt payments.Receipt) error {
 	if receipt.Amount.Currency != s.Currency {
-		return failure.NewConflict("currency_mismatch", "This account is kept in %s.", s.Currency)
+		return failure.NewConflict("currency_mismatch", "The account is kept in %s.", s.Currency)
 	}
 	return nil
 }
 
 // Assign gives unmatched money on a platform shortcode to an organization, whose staff then attribute it
-// (docs/rules/money.md#money-without-an-owner). It is the platform's own act: asked has no organization. Fails:
-// invalid_input, receipt_not_found, receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed. A
-// repeat changes nothing more.
+// (docs/rules/money.md#money-without-an-owner). Only the platform does this: asked has no organization. A repeat
+// changes nothing more. Fails: invalid_input, receipt_not_found, receipt_matched, receipt_assigned,
+// receipt_being_matched, receipt_reversed.
 func (r Receipts) Assign(
 	ctx context.Context, asked usecases.Asked, receipt id.Receipt, to id.Organization,
 ) (bus.Result, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// held is a paybill receipt of 100 shillings in an organization's suspense; zero = of no organization.
+// held is a paybill receipt of 100 shillings in an organization's suspense; the zero organization = of no organization.
 func (k *kit) held(t *testing.T, number string, org id.Organization) id.Receipt {
 	t.Helper()
 	receipt := commands.ReceiptID(number)
@@ -30,7 +30,7 @@ func (k *kit) held(t *testing.T, number string, org id.Organization) id.Receipt 
 	return receipt
 }
 
-// receipt is a receipt as the log has it.
+// receipt is a receipt as the log has it; unchecked, because one of no organization is wanted, too.
 func (k *kit) receipt(t *testing.T, r id.Receipt) payments.Receipt {
 	t.Helper()
 	state, _, err := bus.LoadUnchecked[payments.Receipt](t.Context(), k.bus, r)
@@ -278,7 +278,7 @@ func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.run(t, commands.CreditReceipt{ // as the process does
+	k.run(t, commands.CreditReceipt{ // the process would do this
 		SubscriberID: k.amina, OrgID: k.org, ReceiptID: booked.ReceiptID, Number: "B", Channel: commands.ChannelCash,
 		Amount: money.Major(10, money.KES), PaidAt: k.clock.Now(),
 	})

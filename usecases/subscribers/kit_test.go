@@ -27,7 +27,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
-// kit is a real log and a real vault with two organizations, and the use cases on them. Time is moved by hand.
+// kit has a real log and a real vault with two organizations, and the use cases on them. Time moves only when a test
+// moves clock.
 type kit struct {
 	bus           *bus.Bus
 	store         *storetest.Kit
@@ -39,7 +40,7 @@ type kit struct {
 	subscriptions subscriberscases.Subscriptions
 }
 
-// newKit starts it late in the evening: in Nairobi the next day has begun.
+// newKit starts a kit late in the evening in UTC: in Nairobi the next day has begun.
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{
@@ -82,21 +83,21 @@ func ask(org id.Organization) usecases.Asked {
 	}}
 }
 
-// operator is a request of the platform itself.
+// operator is a request of the platform's operator.
 func operator() usecases.Asked {
 	return usecases.Asked{Meta: commands.Meta{
 		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorOperator},
 	}}
 }
 
-// keyed is a new request under a key: used twice, it is a repeat after a lost answer.
+// keyed is a new request under a key: when it is used twice, the second use is a repeat after a lost answer.
 func keyed(org id.Organization) usecases.Asked {
 	a := ask(org)
 	a.Keyed = true
 	return a
 }
 
-// run executes one command.
+// run executes one command; a failure ends the test.
 func (k *kit) run(t *testing.T, asked usecases.Asked, c commands.Command) {
 	t.Helper()
 	if _, err := k.bus.Execute(t.Context(), c, asked.Meta); err != nil {
@@ -104,7 +105,7 @@ func (k *kit) run(t *testing.T, asked usecases.Asked, c commands.Command) {
 	}
 }
 
-// load is an aggregate of Acme.
+// load is the state of one of Acme's aggregates; an absent one ends the test.
 func load[S any, I ~[16]byte](t *testing.T, k *kit, target I) S {
 	t.Helper()
 	s, _, err := bus.LoadOwned[S](t.Context(), k.bus, k.acme, target)
@@ -114,7 +115,7 @@ func load[S any, I ~[16]byte](t *testing.T, k *kit, target I) S {
 	return s
 }
 
-// refused expects a failure code.
+// refused reports an error unless the failure has the code.
 func refused(t *testing.T, what, code string, err error) {
 	t.Helper()
 	if failure.CodeOf(err) != code {
@@ -122,7 +123,7 @@ func refused(t *testing.T, what, code string, err error) {
 	}
 }
 
-// faulty expects an invalid input in which each of the fields has a fault.
+// faulty reports an error unless the input is invalid and each of the fields has a fault.
 func faulty(t *testing.T, what string, err error, fields ...string) {
 	t.Helper()
 	refused(t, what, "invalid_input", err)
@@ -134,7 +135,7 @@ func faulty(t *testing.T, what string, err error, fields ...string) {
 	}
 }
 
-// amina are details as somebody types them.
+// amina has details as people type them, with spaces and a tag given twice.
 func amina() events.SubscriberDetails {
 	return events.SubscriberDetails{
 		FirstName: personal.Of(" Amina "), LastName: personal.Of("Otieno "), Phone: personal.Of("0712 345 678"),
@@ -145,7 +146,7 @@ func amina() events.SubscriberDetails {
 	}
 }
 
-// register makes a customer of Acme.
+// register makes Amina a subscriber of Acme.
 func (k *kit) register(t *testing.T) id.Subscriber {
 	t.Helper()
 	subscriber, _, err := k.subscribers.Register(t.Context(), ask(k.acme), amina())
@@ -155,7 +156,7 @@ func (k *kit) register(t *testing.T) id.Subscriber {
 	return subscriber
 }
 
-// home is a monthly prepaid plan under a code.
+// home describes a monthly prepaid plan of 1,500.50.
 func home(code string) subscriberscases.CreatePlanInput {
 	return subscriberscases.CreatePlanInput{
 		Code: code, Name: " Home 10 ", Kind: "pppoe", Price: "1500.50", Mode: events.Prepaid, Period: calendar.Month,
@@ -163,7 +164,7 @@ func home(code string) subscriberscases.CreatePlanInput {
 	}
 }
 
-// plan makes one at Acme.
+// plan makes the plan home at Acme and gives its id.
 func (k *kit) plan(t *testing.T, code string) id.Plan {
 	t.Helper()
 	plan, _, err := k.plans.Create(t.Context(), ask(k.acme), home(code))
@@ -173,7 +174,7 @@ func (k *kit) plan(t *testing.T, code string) id.Plan {
 	return plan
 }
 
-// together runs one function several times at once and gives the errors.
+// together calls f several times at once and gives the errors in the order of n.
 func together(times int, f func(n int) error) []error {
 	errs := make([]error, times)
 	var wg sync.WaitGroup
@@ -184,7 +185,7 @@ func together(times int, f func(n int) error) []error {
 	return errs
 }
 
-// faultsOf are the fields in which a failure found something.
+// faultsOf has the fields that a failure names, one for each fault.
 func faultsOf(err error) []string {
 	var f *failure.Error
 	if !errors.As(err, &f) {

@@ -16,7 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Plans are the use cases of what an organization sells. Safe for concurrent use.
+// Plans creates and changes what an organization sells. Safe for concurrent use.
 type Plans struct {
 	Bus *bus.Bus
 }
@@ -31,8 +31,8 @@ type CreatePlanInput struct {
 	Mode     events.BillingMode
 	Period   calendar.Period
 	Rates    events.Rates
-	// Invalid are the faults that the caller found in the form. They are told together with those found here, each
-	// field once, and nothing is made then; nil = none.
+	// Invalid has the faults that the caller found in the form; nil = none. They are reported together with those found
+	// here, each field once, and then no plan is made.
 	Invalid error
 }
 
@@ -59,7 +59,7 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 	return command.PlanID, done, err
 }
 
-// RevisePlanInput is what is to change of a plan's terms; nil leaves a term as it is. Code and currency stay for ever.
+// RevisePlanInput has the new terms of a plan; nil leaves a term as it is. Code and currency can never be changed.
 type RevisePlanInput struct {
 	PlanID id.Plan
 	Name   *string
@@ -71,8 +71,8 @@ type RevisePlanInput struct {
 }
 
 // Revise makes the next version of a plan; subscriptions keep theirs. Two changes of different terms at one moment both
-// count. A repeat, and terms that are so already, make no version. Fails: plan_not_found, plan_archived, invalid_input,
-// stale_revision, concurrent_change.
+// count. A repeat, and terms that a plan already has, make no version. Fails: plan_not_found, plan_archived,
+// invalid_input, stale_revision, concurrent_change.
 func (u Plans) Revise(ctx context.Context, asked usecases.Asked, in RevisePlanInput) (bus.Result, error) {
 	return usecases.Amend(ctx, u.Bus, asked, in.PlanID, func(present subscribers.Plan) (commands.Command, error) {
 		terms, err := in.onto(present.Terms)
@@ -80,7 +80,7 @@ func (u Plans) Revise(ctx context.Context, asked usecases.Asked, in RevisePlanIn
 	})
 }
 
-// onto is the terms with what the change gives.
+// onto applies the change to the present terms.
 func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
 	var faults failure.Faults
 	if in.Name != nil {

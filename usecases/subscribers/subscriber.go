@@ -1,5 +1,5 @@
-// Package subscriberscases is what can be done with subscribers, plans and subscriptions beyond one command: what a
-// command needs is read from the log, drawn or kept in the vault first.
+// Package subscriberscases has the use cases of subscribers, plans and subscriptions that take more than one command:
+// they read from the log what a command needs, draw an account number, or store a password in the vault first.
 package subscriberscases
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Subscribers are the use cases of customers. Safe for concurrent use.
+// Subscribers registers subscribers and corrects their details. Safe for concurrent use.
 type Subscribers struct {
 	Bus *bus.Bus
 	// DrawNumber proposes an account number; nil = a random one.
@@ -30,12 +30,11 @@ type Subscribers struct {
 // once in ten billion.
 const maxAccountNumberTries = 10
 
-// Register makes a customer under an account number that nobody has on the whole platform. Names, phone, e-mail
-// address, tags and reference are taken as people type them and brought into one form. The currency is the
-// organization's.
+// Register makes a subscriber under an account number that is free on the whole platform. Names, phone, e-mail address,
+// tags and reference are accepted as people type them and brought into one form. The currency is the organization's.
 //
-// There is one command, tried again with another number when somebody has the first: a claim decides that, and a crash
-// leaves either all or nothing. Under the same key a repeat gets the customer, and the number, of the first try.
+// There is one command, tried again with another number while the number is taken: a claim decides that, and a crash
+// leaves either all or nothing. Under the same key a repeat gets the subscriber, and the number, of the first try.
 // Fails: organization_not_found, invalid_input, account_number_taken (ten times in a row).
 func (u Subscribers) Register(
 	ctx context.Context, asked usecases.Asked, details events.SubscriberDetails,
@@ -59,7 +58,7 @@ func (u Subscribers) Register(
 	}
 }
 
-// accountNumber proposes a number; a random one does not begin with zero, which people drop.
+// accountNumber proposes a number. A random one does not begin with zero, because people leave leading zeros out.
 func (u Subscribers) accountNumber() (string, error) {
 	if u.DrawNumber != nil {
 		return u.DrawNumber()
@@ -71,8 +70,7 @@ func (u Subscribers) accountNumber() (string, error) {
 	return commands.AccountNumber(1_000_000 + int(n.Int64())), nil
 }
 
-// CorrectInput is what is to change of a subscriber's details; nil leaves a field as it is, an empty text takes it
-// away.
+// CorrectInput has the new details of a subscriber; nil leaves a field as it is, an empty text removes it.
 type CorrectInput struct {
 	SubscriberID id.Subscriber
 	FirstName    *personal.Text
@@ -82,14 +80,14 @@ type CorrectInput struct {
 	Address      *personal.Text
 	Notes        *personal.Text
 	Location     *events.Location
-	NoLocation   bool // takes the place away
+	NoLocation   bool // removes the place
 	Tags         *[]string
 	ExternalRef  *string
 }
 
-// Correct changes what is given of a subscriber's details, in the same form that Register brings them into. Two
-// corrections of different fields at one moment both count. A repeat changes nothing. Fails: subscriber_not_found,
-// invalid_input, stale_revision, concurrent_change.
+// Correct changes the details that are given, and brings them into one form as Register does. Two corrections of
+// different fields at one moment both count. A repeat changes nothing. Fails: subscriber_not_found, invalid_input,
+// stale_revision, concurrent_change.
 func (u Subscribers) Correct(ctx context.Context, asked usecases.Asked, in CorrectInput) (bus.Result, error) {
 	return usecases.Amend(ctx, u.Bus, asked, in.SubscriberID,
 		func(present subscribers.Subscriber) (commands.Command, error) {
@@ -99,7 +97,7 @@ func (u Subscribers) Correct(ctx context.Context, asked usecases.Asked, in Corre
 		})
 }
 
-// onto is the details with what the correction gives.
+// onto applies the correction to the present details.
 func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails {
 	set := func(to *personal.Text, from *personal.Text, normal func(string) string) {
 		if from != nil {
@@ -124,7 +122,7 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	return d
 }
 
-// asWritten is for texts that are kept to the letter.
+// asWritten leaves a text as it was written.
 func asWritten(text string) string { return text }
 
 // normalDetails brings details as people type them into one form.

@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
-// text is a field of a correction.
+// text makes a field of a correction.
 func text(s string) *personal.Text {
 	t := personal.Of(s)
 	return &t
@@ -38,7 +38,7 @@ func TestRegister_BringsDetailsIntoOneFormUnderANumber(t *testing.T) {
 	}
 }
 
-// numbers draws the given ones in turn, the last for ever, and counts.
+// numbers draws account numbers in the given order, the last one again and again, and counts the draws.
 func numbers(count *int, seven ...int) func() (string, error) {
 	return func() (string, error) {
 		n := seven[min(*count, len(seven)-1)]
@@ -55,7 +55,7 @@ func TestRegister_TakesTheNextNumberWhenSomebodyHasIt(t *testing.T) {
 	k.register(t)
 	drawn = 0
 	k.subscribers.DrawNumber = numbers(&drawn, 1_000_001, 1_000_001, 1_000_002)
-	// a number is given once on the platform: another organization's customer does not get it either
+	// a number is unique on the platform: a subscriber of another organization does not get it either
 	subscriber, _, err := k.subscribers.Register(t.Context(), ask(k.other), amina())
 	if err != nil || drawn != 3 {
 		t.Fatalf("%v after %d numbers", err, drawn)

@@ -23,7 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Subscriptions are the use cases of the plans that subscribers have. Safe for concurrent use.
+// Subscriptions gives plans to subscribers. Safe for concurrent use.
 type Subscriptions struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets // holds the passwords on the network
@@ -35,19 +35,18 @@ type CreateSubscriptionInput struct {
 	SubscriberID id.Subscriber
 	PlanID       id.Plan
 	StartDate    calendar.Date // in the organization's zone; zero = now
-	Username     personal.Text // on the network; zero = made of the account number
+	Username     personal.Text // on the network; zero = made from the account number
 	Password     secrets.Text  // on the network, at most 128 bytes; zero = random
 }
 
-// Create gives a subscriber a plan, whose terms are copied as they stand in the log at this moment: later versions of
-// the plan do not touch the subscription.
+// Create gives a subscriber a plan, whose terms are copied as the log has them at this moment: later versions of the
+// plan do not change the subscription.
 //
-// First the password goes into the vault, then one command makes the subscription; a name that nobody chose gets a
-// number behind it until it is free, which a claim decides. A crash in between leaves a password to which nothing
-// refers; a repeat under the same key writes over it. Once the subscription is made, a repeat under its key gets it as
-// it was made, and leaves its password, whatever has become of the plan. When the command is refused the password is
-// taken away again. Fails: subscriber_not_found, plan_not_found, plan_archived, organization_not_found, invalid_input,
-// username_taken.
+// First the password is stored in the vault, then one command makes the subscription. A username that was not given
+// gets a number behind it until a claim finds it free. A crash in between leaves a password to which nothing refers; a
+// repeat under the same key replaces it. Once the subscription is made, a repeat under its key gets it as it was made,
+// and leaves its password, even when the plan has changed. When the command is refused, the password is deleted again.
+// Fails: subscriber_not_found, plan_not_found, plan_archived, organization_not_found, invalid_input, username_taken.
 func (u Subscriptions) Create(
 	ctx context.Context, asked usecases.Asked, in CreateSubscriptionInput,
 ) (id.Subscription, bus.Result, error) {
@@ -56,7 +55,7 @@ func (u Subscriptions) Create(
 	switch {
 	case err != nil:
 		return id.Subscription{}, bus.Result{}, err
-	case !made.ID.IsZero(): // a command acts once: this one only asks for the result
+	case !made.ID.IsZero(): // a command acts once: this one only reads the first result
 		done, err := u.Bus.Execute(ctx, commands.CreateSubscription{
 			SubscriptionID: subscription, OrgID: asked.Org(), Username: made.Username,
 		}, asked.Meta)
@@ -79,7 +78,7 @@ func (u Subscriptions) Create(
 	return subscription, done, err
 }
 
-// made is the subscription as it is in the log, zero when it is not made yet.
+// made is the subscription as the log has it, zero when it does not exist yet.
 func (u Subscriptions) made(
 	ctx context.Context, org id.Organization, subscription id.Subscription,
 ) (subscribers.Subscription, error) {
@@ -90,7 +89,7 @@ func (u Subscriptions) made(
 	return state, err
 }
 
-// command fills the command from the subscriber, the plan and the settings, each read from the log.
+// command makes the command from the subscriber, the plan and the settings, each read from the log.
 func (u Subscriptions) command(
 	ctx context.Context, org id.Organization, subscription id.Subscription, in CreateSubscriptionInput,
 ) (commands.CreateSubscription, error) {
@@ -126,7 +125,8 @@ func (u Subscriptions) command(
 	}, nil
 }
 
-// startInstant is the beginning of a day to come; today is now, a past day is refused.
+// startInstant is the first moment of a future day in the organization's zone; for today it is now. A past day is
+// refused. Fails: invalid_input.
 func startInstant(day calendar.Date, settings events.BillingSettings, now time.Time) (time.Time, error) {
 	zone, err := usecases.Zone(settings)
 	if err != nil {
@@ -144,10 +144,11 @@ func startInstant(day calendar.Date, settings events.BillingSettings, now time.T
 	return day.Start(zone), nil
 }
 
-// maxNetworkPassword is what RADIUS can carry. Source: RFC 2865 5.2.
+// maxNetworkPassword is the length that RADIUS can carry, in bytes. Source: RFC 2865 5.2.
 const maxNetworkPassword = 128
 
-// checkNetworkPassword checks a password that was given; none is given a random one.
+// checkNetworkPassword checks a password that was given. An empty one passes, since a random one replaces it. Fails:
+// invalid_input.
 func checkNetworkPassword(password secrets.Text) error {
 	var f failure.Faults
 	f.Check(len(password) <= maxNetworkPassword, "password", "must have at most %d bytes", maxNetworkPassword)
@@ -155,7 +156,7 @@ func checkNetworkPassword(password secrets.Text) error {
 	return f.Err()
 }
 
-// keepPassword puts the password into the vault, a random one when none is given.
+// keepPassword stores the password in the vault, a random one when none is given.
 func (u Subscriptions) keepPassword(
 	ctx context.Context, command commands.CreateSubscription, password secrets.Text,
 ) error {
@@ -166,8 +167,8 @@ func (u Subscriptions) keepPassword(
 	return u.Secrets.Put(ctx, secret, []byte(password.Reveal()))
 }
 
-// forgetPassword takes the password of a refused subscription out of the vault, unless the same request, sent a second
-// time at the same moment, has made the subscription meanwhile.
+// forgetPassword deletes the password of a refused subscription, unless the same request, sent twice at the same
+// moment, has made the subscription meanwhile.
 func (u Subscriptions) forgetPassword(ctx context.Context, command commands.CreateSubscription) error {
 	made, err := u.made(ctx, command.OrgID, command.SubscriptionID)
 	if err != nil || !made.ID.IsZero() {
@@ -176,11 +177,11 @@ func (u Subscriptions) forgetPassword(ctx context.Context, command commands.Crea
 	return u.Secrets.Delete(ctx, command.PasswordRef)
 }
 
-// maxDefaultNames bounds the search for a free name: a subscriber has few subscriptions.
+// maxDefaultNames bounds the search for a free username: a subscriber has few subscriptions.
 const maxDefaultNames = 50
 
-// createUnderFreeName executes the command. A name that nobody chose is the account number, with a number behind it
-// when the subscriber has more than one subscription.
+// createUnderFreeName executes the command. A username that was not given is the account number, with a number behind
+// it when the subscriber has more than one subscription.
 func (u Subscriptions) createUnderFreeName(
 	ctx context.Context, asked usecases.Asked, command commands.CreateSubscription, unnamed bool,
 ) (bus.Result, error) {

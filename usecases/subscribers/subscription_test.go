@@ -19,12 +19,12 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
-// passwordRef is where the network password of a subscription is kept.
+// passwordRef is the vault's reference of a subscription's network password.
 func passwordRef(s id.Subscription) id.Secret {
 	return id.Derive[id.Secret]("network_password", s.String())
 }
 
-// password is the network password of a subscription, "" without one.
+// password reads the network password of a subscription, "" when there is none.
 func (k *kit) password(t *testing.T, s id.Subscription) string {
 	t.Helper()
 	kept, err := k.secrets.Get(t.Context(), passwordRef(s))
@@ -34,7 +34,7 @@ func (k *kit) password(t *testing.T, s id.Subscription) string {
 	return string(kept)
 }
 
-// subscribe gives a subscriber of Acme a plan.
+// subscribe gives a subscriber a plan; a failure ends the test.
 func (k *kit) subscribe(t *testing.T, in subscriberscases.CreateSubscriptionInput) subscribers.Subscription {
 	t.Helper()
 	made, _, err := k.subscriptions.Create(t.Context(), ask(k.acme), in)
@@ -111,7 +111,7 @@ func TestCreateSubscription_StartsOnADayOfTheOrganization(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
-	today := calendar.Date{Year: 2026, Month: time.March, Day: 3} // it is the second still in UTC
+	today := calendar.Date{Year: 2026, Month: time.March, Day: 3} // in UTC it is still the second
 	for day, want := range map[calendar.Date]time.Time{
 		today:            k.clock.Now(),
 		today.AddDays(1): time.Date(2026, 3, 3, 21, 0, 0, 0, time.UTC),
@@ -185,7 +185,7 @@ func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandKeepsItsOwnPasswor
 	asked := keyed(k.acme)
 	ref := passwordRef(usecases.NewID[id.Subscription](asked, "subscription"))
 	left := vault.Secret{Ref: ref, OrgID: k.acme, Purpose: "network_password"}
-	if err := k.secrets.Put(t.Context(), left, []byte("first")); err != nil { // as far as the first try came
+	if err := k.secrets.Put(t.Context(), left, []byte("first")); err != nil { // the first try stores it and stops
 		t.Fatal(err)
 	}
 	made, _, err := k.subscriptions.Create(t.Context(), asked, in)

@@ -1,3 +1,5 @@
+// Package isptest runs the platform without money for contract tests: identity and subscribers on a real log, with real
+// read models, a real vault and an HTTP server.
 package isptest
 
 import (
@@ -34,8 +36,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
-// The people of an ispKit, all with this password. Root is the platform's; the others work for Acme, but Olga for
-// Other.
+// E-mail addresses of the kit's people; all have RightPassword. Root is a super_admin. Acme has an admin, a support
+// user and a subscriber; Olga is an admin of Other.
 const (
 	RightPassword = "correct horse"
 	RootEmail     = "root@platform.test"
@@ -46,7 +48,7 @@ const (
 )
 
 // Kit is the platform without money: log, bus, directory, read models, vault, and the endpoints of identity and
-// subscribers, with two organizations and their people. Time is moved by hand.
+// subscribers, with two organizations and their people. Time moves only when a test moves Clock.
 type Kit struct {
 	head func(context.Context) (uint64, error)
 	*apitest.Kit
@@ -63,12 +65,12 @@ type Kit struct {
 	Users map[string]id.User // by e-mail
 }
 
-// WaitFor is httpapi.Visibility's.
+// WaitFor implements httpapi.Visibility with the kit's read models.
 func (k *Kit) WaitFor(ctx context.Context, projection string, position uint64) error {
 	return k.views.WaitFor(ctx, projection, position)
 }
 
-// New starts it.
+// New starts a kit with its organizations and people; all of it stops with the test.
 func New(t *testing.T) *Kit {
 	t.Helper()
 	store := storetest.New(t)
@@ -107,7 +109,7 @@ func New(t *testing.T) *Kit {
 	return k
 }
 
-// registerISP adds the aggregates of both areas, and of refusals.
+// registerISP registers the aggregates of both areas, and refusals for the audit log.
 func registerISP(b *bus.Bus) {
 	bus.Register(b, identity.Organizations())
 	bus.Register(b, identity.Users())
@@ -118,7 +120,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, audit.Refusals())
 }
 
-// serve starts the directory and the server.
+// serve starts the directory of sign-ins, then the server.
 func (k *Kit) serve(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	directory := identityviews.NewDirectory()
@@ -161,7 +163,7 @@ func (k *Kit) serve(t *testing.T, f *feed.Feed) {
 	)
 }
 
-// populate makes the organizations and the people.
+// populate makes Acme and Other, both with 16 % VAT in the price, and the people, and waits until they are shown.
 func (k *Kit) populate(t *testing.T) {
 	t.Helper()
 	for _, slug := range []string{"acme", "other"} {
@@ -187,7 +189,8 @@ func (k *Kit) populate(t *testing.T) {
 	k.Settle(t, k.person(t, OlgaEmail, k.Other, events.RoleAdmin))
 }
 
-// person registers somebody with the right password, as a super_admin without an organization.
+// person registers somebody with RightPassword and gives the position of the event. Without an organization the person
+// is a super_admin.
 func (k *Kit) person(t *testing.T, email string, org id.Organization, role events.Role) uint64 {
 	t.Helper()
 	user := id.New[id.User]()
@@ -201,7 +204,7 @@ func (k *Kit) person(t *testing.T, email string, org id.Organization, role event
 	}).Position
 }
 
-// Run executes a command of the platform itself.
+// Run executes a command as the platform's operator; a failure ends the test.
 func (k *Kit) Run(t *testing.T, c commands.Command) bus.Result {
 	t.Helper()
 	done, err := k.Bus.Execute(t.Context(), c, commands.Meta{
@@ -213,7 +216,7 @@ func (k *Kit) Run(t *testing.T, c commands.Command) bus.Result {
 	return done
 }
 
-// Settle waits until everything shows a position.
+// Settle waits until the directory and the read models of people and subscriptions show a position.
 func (k *Kit) Settle(t *testing.T, position uint64) {
 	t.Helper()
 	if err := k.shows.WaitFor(t.Context(), position); err != nil {
@@ -229,7 +232,7 @@ func (k *Kit) Settle(t *testing.T, position uint64) {
 	}
 }
 
-// SignedIn is what a login gives.
+// SignedIn is the answer of POST /auth/login as a client reads it.
 type SignedIn struct {
 	User struct {
 		ID        string
@@ -245,7 +248,7 @@ type SignedIn struct {
 	RefreshToken       string
 }
 
-// Login asks to sign in.
+// Login sends POST /auth/login; the answer may be a refusal.
 func (k *Kit) Login(t *testing.T, host, email, password string) apitest.Answer {
 	t.Helper()
 	return k.Do(t, apitest.Request{
@@ -253,7 +256,7 @@ func (k *Kit) Login(t *testing.T, host, email, password string) apitest.Answer {
 	})
 }
 
-// SignIn signs in with the right password.
+// SignIn signs in with RightPassword; a refusal ends the test.
 func (k *Kit) SignIn(t *testing.T, host, email string) SignedIn {
 	t.Helper()
 	a := k.Login(t, host, email, RightPassword)
@@ -265,10 +268,10 @@ func (k *Kit) SignIn(t *testing.T, host, email string) SignedIn {
 	return in
 }
 
-// Admin is the access token of Acme's administrator.
+// Admin signs Acme's administrator in and gives the access token. Each call opens a session.
 func (k *Kit) Admin(t *testing.T) string { return k.SignIn(t, apitest.Acme, AdminEmail).AccessToken }
 
-// Want sends a request and checks status and failure code.
+// Want sends a request. Another status, or another failure code for a status from 400 on, ends the test.
 func (k *Kit) Want(t *testing.T, status int, code string, r apitest.Request) apitest.Answer {
 	t.Helper()
 	a := k.Do(t, r)
@@ -278,26 +281,26 @@ func (k *Kit) Want(t *testing.T, status int, code string, r apitest.Request) api
 	return a
 }
 
-// Post is a POST at Acme.
+// Post is a POST at Acme with the given access token and JSON body.
 func Post(as, path string, body any) apitest.Request {
 	return apitest.Request{Method: "POST", Path: path, As: as, Body: body}
 }
 
-// Get is a GET at Acme.
+// Get is a GET at Acme with the given access token.
 func Get(as, path string) apitest.Request { return apitest.Request{Path: path, As: as} }
 
-// Patch is a PATCH at Acme.
+// Patch is a PATCH at Acme with the given access token and JSON body.
 func Patch(as, path string, body any) apitest.Request {
 	return apitest.Request{Method: "PATCH", Path: path, As: as, Body: body}
 }
 
-// At is the request at another host.
+// At is the same request at another host.
 func At(host string, r apitest.Request) apitest.Request {
 	r.Host = host
 	return r
 }
 
-// Cookies are those that an answer sets, by name.
+// Cookies has the cookies that an answer sets, by name.
 func Cookies(a apitest.Answer) map[string]*http.Cookie {
 	set := map[string]*http.Cookie{}
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {

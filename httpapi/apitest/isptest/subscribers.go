@@ -14,7 +14,7 @@ type Client struct {
 	Location                                                        *struct{ Latitude, Longitude float64 }
 }
 
-// Register adds a subscriber to Acme.
+// Register adds a subscriber to Acme; a refusal ends the test.
 func (k *Kit) Register(t *testing.T, as string, body map[string]any) Client {
 	t.Helper()
 	var c Client
@@ -22,7 +22,7 @@ func (k *Kit) Register(t *testing.T, as string, body map[string]any) Client {
 	return c
 }
 
-// Amina is a subscriber's body.
+// Amina is the body that registers a subscriber. Two of the tags differ in a space only.
 func Amina() map[string]any {
 	return map[string]any{
 		"firstName": "Amina", "lastName": "Wanjiru Otieno", "phone": "0712345678", "email": "Amina@Mail.test",
@@ -30,7 +30,7 @@ func Amina() map[string]any {
 	}
 }
 
-// PlanBody is a plan of 1,500.50 for a period.
+// PlanBody is the body that creates a plan of KES 1,500.50 for one period.
 func PlanBody(code, mode, period string) map[string]any {
 	return map[string]any{
 		"code": code, "name": "Home 10", "kind": "pppoe", "price": json.Number("1500.50"), "currency": "KES",
@@ -38,7 +38,7 @@ func PlanBody(code, mode, period string) map[string]any {
 	}
 }
 
-// Plan makes a plan at Acme.
+// Plan creates a plan of PlanBody at Acme and gives its id.
 func (k *Kit) Plan(t *testing.T, as, code, mode, period string) string {
 	t.Helper()
 	var p struct{ ID string }

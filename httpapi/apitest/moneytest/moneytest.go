@@ -1,3 +1,4 @@
+// Package moneytest runs the whole area of payments for contract tests, with a simulated provider on the other side.
 package moneytest
 
 import (
@@ -49,16 +50,15 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// The shared paybill and its credentials.
+// The platform's paybill, Amina's phone, and the longest time that Until waits.
 const (
 	PlatformShortcode = "600100"
 	aminaPhone        = "+254712345678"
 	moneyPatience     = 20 * time.Second
 )
 
-// Kit is the whole of payments behind a server, with a provider on the other side: log, bus, processes, jobs,
-// inbox, read models, endpoints. The vault and the jobs run by the machine's clock, business by one that is moved by
-// hand.
+// Kit is the whole of payments behind a server, with a simulated provider on the other side: log, bus, processes, jobs,
+// inbox, read models, endpoints. Vault and jobs use the machine's clock; all else uses Clock, which a test moves.
 type Kit struct {
 	*apitest.Kit
 	Store    *storetest.Kit
@@ -74,20 +74,21 @@ type Kit struct {
 	Org      id.Organization
 	Amina    id.Subscriber
 	Brian    id.Subscriber // of the other organization
-	Chege    id.Subscriber // Amina's neighbour
+	Chege    id.Subscriber // of Amina's organization, once Neighbour has registered him
 }
 
-// Options are what tests choose.
+// Options change a kit. The zero value is test mode, in which callbacks at addresses without a token are believed.
 type Options struct {
-	Live    bool           // bare addresses prove nothing
-	Allowed []netip.Prefix // the provider's addresses
-	Limit   int            // callbacks a minute
+	Live    bool           // callbacks without a token in their address are stored, but not believed
+	Allowed []netip.Prefix // addresses from which callbacks are accepted; nil = any
+	Limit   int            // callbacks a minute for each shortcode and kind; 0 = no limit
 }
 
-// late is a receiver that is made after the server whose address it needs.
+// late is a receiver that is set after the server has started, because it needs the server's address.
 type late struct{ paymentsjobs.Receiver }
 
-// New starts it with a subscriber in each of two organizations.
+// New starts a kit with the platform's paybill, and with a subscriber in each of two organizations. All of it stops
+// with the test.
 func New(t *testing.T, o Options) *Kit {
 	t.Helper()
 	k := &Kit{
@@ -134,7 +135,7 @@ func New(t *testing.T, o Options) *Kit {
 	return k
 }
 
-// registerForPayments adds what payments take part in.
+// registerForPayments registers the aggregates of payments, and users, whose names a report shows.
 func registerForPayments(b *bus.Bus) {
 	bus.Register(b, payments.Payments())
 	bus.Register(b, payments.Receipts())
@@ -142,7 +143,7 @@ func registerForPayments(b *bus.Bus) {
 	bus.Register(b, identity.Users())
 }
 
-// startReading fills the read models.
+// startReading starts feed and read models, and makes the runners of jobs and processes.
 func (k *Kit) startReading(t *testing.T) {
 	t.Helper()
 	f := feed.New(feed.FromStore(k.Store.Store), storetest.Quiet())
@@ -166,7 +167,7 @@ func (k *Kit) startReading(t *testing.T) {
 	})
 }
 
-// access reaches the simulator with the platform's credentials.
+// access reaches the simulated provider with the platform's credentials, in both environments.
 func (k *Kit) access(t *testing.T) paymentsjobs.Access {
 	t.Helper()
 	k.breakers = breaker.New(breaker.Config{Clock: k.Clock})
@@ -190,7 +191,7 @@ func (k *Kit) access(t *testing.T) paymentsjobs.Access {
 	}
 }
 
-// serve starts the endpoints.
+// serve starts the server. Each customer who signs in is linked to Amina.
 func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs.Access) {
 	t.Helper()
 	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
@@ -250,7 +251,7 @@ func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
 	t.Cleanup(k.Procs.Stop)
 }
 
-// Run executes a command of the platform itself.
+// Run executes a command as the platform's operator for an organization; a failure ends the test.
 func (k *Kit) Run(t *testing.T, c commands.Command, org id.Organization) bus.Result {
 	t.Helper()
 	done, err := k.Bus.Execute(t.Context(), c, commands.Meta{
@@ -299,7 +300,7 @@ func (k *Kit) Neighbour(t *testing.T) {
 	}, k.Org)
 }
 
-// Until looks again and again at something that cannot be waited for, with a deadline.
+// Until tries a condition every 10 ms, for states that send no signal; after moneyPatience the test ends.
 func (k *Kit) Until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(moneyPatience)
@@ -315,7 +316,7 @@ func (k *Kit) Until(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// Quiet waits until nothing is on its way: no callback, no stored command, no job that is due, no event unread.
+// Quiet waits until no work is left, seen twice in a row: no callback, no stored command, no due job, no unread event.
 func (k *Kit) Quiet(t *testing.T) {
 	t.Helper()
 	if err := k.Sim.Idle(t.Context()); err != nil {
@@ -358,7 +359,8 @@ func (k *Kit) Quiet(t *testing.T) {
 	})
 }
 
-// Account is Amina's money, from the log.
+// Account is a subscriber's account as the log has it. It is unchecked, because tests ask for both organizations'
+// accounts.
 func (k *Kit) Account(t *testing.T, s id.Subscriber) billing.Account {
 	t.Helper()
 	a, _, err := bus.LoadUnchecked[billing.Account](t.Context(), k.Bus, s)
@@ -368,7 +370,7 @@ func (k *Kit) Account(t *testing.T, s id.Subscriber) billing.Account {
 	return a
 }
 
-// Credited is what was put on an account and not taken back, in shillings, and how often.
+// Credited gives the sum in shillings that was credited to an account and not withdrawn, and the number of credits.
 func (k *Kit) Credited(t *testing.T, s id.Subscriber) (shillings int64, times int) {
 	t.Helper()
 	list, err := k.Store.Store.Read(t.Context(), commands.AccountCategory+"-"+s.String(), 0)
@@ -386,7 +388,7 @@ func (k *Kit) Credited(t *testing.T, s id.Subscriber) (shillings int64, times in
 	return shillings, times
 }
 
-// Shows waits until a read model has everything.
+// Shows waits until the named read models show the whole log.
 func (k *Kit) Shows(t *testing.T, names ...string) {
 	t.Helper()
 	head, err := k.Store.Store.Head(t.Context())
@@ -400,7 +402,7 @@ func (k *Kit) Shows(t *testing.T, names ...string) {
 	}
 }
 
-// Named gives the caller of a token a name in Acme.
+// Named makes the caller of a token a user of Acme with a first name and the last name Doe.
 func (k *Kit) Named(t *testing.T, token, first string) id.User {
 	t.Helper()
 	user := k.Callers[token].UserID
@@ -412,7 +414,7 @@ func (k *Kit) Named(t *testing.T, token, first string) id.User {
 	return user
 }
 
-// ShownPayment is a payment as read.
+// ShownPayment is a payment as a client reads it.
 type ShownPayment struct {
 	ID            string  `json:"id"`
 	Status        string  `json:"status"`
@@ -424,7 +426,7 @@ type ShownPayment struct {
 	Attempts      int     `json:"attempts"`
 }
 
-// Paybill lets a customer pay on the phone, and waits for what follows.
+// Paybill has a customer pay to a shortcode on the phone, and waits until everything that follows is done.
 func (k *Kit) Paybill(t *testing.T, shortcode, msisdn, reference string, shillings int64) provider.PaybillResult {
 	t.Helper()
 	r, err := k.Sim.Pay(t.Context(), provider.Paybill{ShortCode: shortcode, MSISDN: msisdn, BillRefNumber: reference,
@@ -436,7 +438,7 @@ func (k *Kit) Paybill(t *testing.T, shortcode, msisdn, reference string, shillin
 	return r
 }
 
-// Post acts and expects a status.
+// Post sends a POST; another status than the expected one ends the test.
 func (k *Kit) Post(t *testing.T, host, as, path string, body any, status int) apitest.Answer {
 	t.Helper()
 	a := k.Do(t, apitest.Request{Method: "POST", Host: host, Path: path, As: as, Body: body})
