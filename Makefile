@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# Packages under test, and how many test programs run at a time: each has many tests that wait for the database.
+# Packages under test, and the number of test programs at a time: each has many tests that wait for the database.
 PKG ?= ./...
 PROCS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 4 ? 4 : n )))
 
@@ -23,13 +23,13 @@ build: ## build bin/lastmile
 	CGO_ENABLED=0 go build -trimpath -o bin/lastmile ./cmd/lastmile
 
 .PHONY: run
-run: ## install what is missing, build, start the demo
+run: ## install missing packages, build, start the demo
 	@[[ -n $${DATABASE_URL:-} ]] || scripts/install-deps postgresql
 	@$(MAKE) --no-print-directory build
 	@exec bin/lastmile demo
 
 .PHONY: test
-test: bin/withpg ## install what is missing, run all tests (PKG=./some/... for a part)
+test: bin/withpg ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
 	timeout --kill-after=20 580 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 9m $(PKG)
 
@@ -44,7 +44,7 @@ check: bin/withpg ## format, vet, lint, complete switches, import rules, race
 	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
 
 .PHONY: bench
-bench: bin/withpg ## measure, each figure against a limit of the same run; a table of all ratios at the end
+bench: bin/withpg ## run all benchmarks, each against a limit of the same run; print a table of all ratios
 	@scripts/install-deps postgresql
 	@status=0; timeout --kill-after=20 1200 bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 15m $(PKG) | tee bin/bench.txt || status=$$?; \
 	echo; scripts/bench-summary bin/bench.txt; exit $$status
@@ -64,7 +64,7 @@ install-deps: ## install PostgreSQL and gcc when missing (as root)
 	@scripts/install-deps postgresql gcc
 
 .PHONY: clean
-clean: ## remove what was built (data stays)
+clean: ## remove built programs (data stays)
 	rm -rf bin
 
 # withpg runs tests with one throw-away PostgreSQL server for all of them.

@@ -117,3 +117,9 @@ func (FailGatewayRegistration) gatewayCommand() {}
 func ErrNoGateway() error {
 	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured. Configure one first.")
 }
+
+// ErrGatewayMissing is the answer when neither the organization nor the platform can take mobile money in the asked
+// environment.
+func ErrGatewayMissing() error {
+	return failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up for this payment.", 0, nil)
+}

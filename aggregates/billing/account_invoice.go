@@ -91,10 +91,10 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	case inv.Noted.Positive():
 		return nil, failure.NewConflict("invoice_has_credit_note", "A credit note was made for the invoice.")
 	case inv.Seq > 0 && inv.Due.IsZero():
-		return nil, failure.NewConflict("invoice_paid", "The invoice is paid; make a credit note instead.")
+		return nil, failure.NewConflict("invoice_paid", "The invoice is paid. Make a credit note instead.")
 	case inv.Due != inv.Total:
 		return nil, failure.NewConflict("invoice_has_payments",
-			"Money was paid on the invoice; make a credit note instead.")
+			"Money was paid on the invoice. Make a credit note instead.")
 	}
 	number := inv.Number
 	if inv.Seq == 0 {
@@ -121,7 +121,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case drafted || known:
 		return nil, nil
 	case inv.Seq == 0:
-		return nil, failure.NewConflict("invoice_not_issued", "The invoice is not issued yet; void it instead.")
+		return nil, failure.NewConflict("invoice_not_issued", "The invoice is not issued yet. Void it instead.")
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
 		return nil, currencyMismatch(s.Currency)
 	}
@@ -131,7 +131,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 		amount = left
 	}
 	if !left.Positive() || amount.Cmp(left) > 0 {
-		return nil, failure.NewConflict("credit_note_too_large", "%s of the invoice can still be given back.",
+		return nil, failure.NewConflict("credit_note_too_large", "Only %s of the invoice can still be given back.",
 			left.String())
 	}
 	return []events.AccountEvent{events.CreditNoteDrafted{
@@ -170,5 +170,5 @@ func invoiceArchived() error {
 
 // currencyMismatch refuses an amount in another currency: an account has one currency for ever.
 func currencyMismatch(want money.Currency) error {
-	return failure.NewConflict("currency_mismatch", "The account is kept in %s.", string(want))
+	return failure.NewConflict("currency_mismatch", "This account is kept in %s.", string(want))
 }

@@ -47,7 +47,7 @@ func claimsGateway(s Gateway) []commands.Claim {
 	}
 	return []commands.Claim{{
 		Kind: "shortcode", Value: s.Shortcode, Code: "shortcode_taken",
-		Message: "This shortcode belongs to another organization.",
+		Message: "This shortcode belongs to another organization or to the platform.",
 	}}
 }
 

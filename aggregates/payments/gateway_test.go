@@ -80,7 +80,7 @@ func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
 	t.Parallel()
 	want := []commands.Claim{{
 		Kind: "shortcode", Value: "600777", Code: "shortcode_taken",
-		Message: "This shortcode belongs to another organization.",
+		Message: "This shortcode belongs to another organization or to the platform.",
 	}}
 	if diff := cmp.Diff(want, payments.Gateways().Claims(gateway(t).given(configured).state)); diff != "" {
 		t.Error(diff)

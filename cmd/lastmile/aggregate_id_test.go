@@ -24,7 +24,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// closeField finds definitions with periods in the sources of the areas.
+// closeField matches the field of a definition that closes its streams into stream periods.
 var closeField = regexp.MustCompile(`\bClose:\s+\w`)
 
 // closingDefinitions counts the definitions of the areas that have Close.
@@ -46,14 +46,14 @@ func closingDefinitions(t *testing.T) (count int) {
 	return count
 }
 
-// written is an event as it stands in the log, not as the codec completes it.
+// written is an event with the metadata that stands in the log, before the codec completes it.
 type written struct {
 	Stream   string
 	Type     string
 	Metadata []byte
 }
 
-// aggregate is what the metadata says that the event is of; zero when it says nothing.
+// aggregate gives the aggregate's id in the metadata; zero when the metadata has none.
 func (w written) aggregate(t *testing.T) id.Any {
 	t.Helper()
 	var meta struct {
@@ -65,7 +65,7 @@ func (w written) aggregate(t *testing.T) id.Any {
 	return meta.AggregateID
 }
 
-// logged is the log of a store, past the client and its codec, without the node's own streams.
+// logged reads the whole log of a store without our client and its codec; the node's own streams are left out.
 func logged(t *testing.T, kit *storetest.Kit) (list []written) {
 	t.Helper()
 	table := pgx.Identifier{kit.DB.Namespace.Schema("log"), "events"}.Sanitize()
@@ -78,8 +78,8 @@ func logged(t *testing.T, kit *storetest.Kit) (list []written) {
 	return list
 }
 
-// live lets the aggregates of an organization have their lives, on the program's own registration. It gives who they
-// are.
+// live executes the commands of all lives in one organization, on a bus with the program's own definitions. It gives
+// the aggregates.
 func live(t *testing.T, kit *storetest.Kit, org id.Organization) (targets []commands.Target) {
 	t.Helper()
 	b := bus.New(bus.Config{
@@ -108,7 +108,7 @@ func live(t *testing.T, kit *storetest.Kit, org id.Organization) (targets []comm
 }
 
 // TestAggregateID_IsInTheMetadataOfEveryPeriod fills two periods and more of an aggregate of each category that closes
-// them, and reads what was written.
+// its streams, and reads the metadata in the log.
 func TestAggregateID_IsInTheMetadataOfEveryPeriod(t *testing.T) {
 	t.Parallel()
 	kit, org := storetest.New(t), id.New[id.Organization]()
@@ -145,7 +145,7 @@ func TestAggregateID_IsInTheMetadataOfEveryPeriod(t *testing.T) {
 	if len(streams) == 0 {
 		t.Error("no claim was taken")
 	}
-	for stream, list := range streams { // claims alone are left
+	for stream, list := range streams { // only claims are left
 		for _, w := range list {
 			if got := w.aggregate(t); stream != "claim-"+got.String() {
 				t.Errorf("%s of %s is of %s", w.Type, stream, got)
@@ -154,7 +154,7 @@ func TestAggregateID_IsInTheMetadataOfEveryPeriod(t *testing.T) {
 	}
 }
 
-// periodOf is the name of the stream of a period, from 0, as the bus derives it.
+// periodOf gives the name of the stream of the k-th stream period, from 0, as the bus derives it.
 func periodOf(target commands.Target, k int) string {
 	if k == 0 {
 		return target.Stream()
@@ -162,8 +162,8 @@ func periodOf(target commands.Target, k int) string {
 	return target.Category + "-" + uuid.NewSHA1(target.ID.UUID(), []byte(strconv.Itoa(k))).String()
 }
 
-// TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod reads the audit log of each aggregate by its id, and the history
-// of the router.
+// TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod: after the first stream period the id still finds everything. It
+// reads the audit log of each aggregate by its id, and the history of the router.
 func TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod(t *testing.T) {
 	t.Parallel()
 	kit, org := storetest.New(t), id.New[id.Organization]()
@@ -198,7 +198,7 @@ func TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod(t *testing.T) {
 	device := id.As[id.Device](targets[0].ID)
 	rows, err := networkviews.HistoryQuery{Views: r.Views()}.OfDevice(t.Context(), org, device,
 		networkviews.HistoryKey{}, 100)
-	if err != nil || len(rows) != lifeCommands-1 { // its registration is no part of its history
+	if err != nil || len(rows) != lifeCommands-1 { // the history does not show the registration
 		t.Errorf("the router's history has %d entries, want %d; %v", len(rows), lifeCommands-1, err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// Limits of the lives below: periods of four events, the closing one included, and more than two periods full.
+// Limits of the lives below: stream periods of four events, the closing one included, and commands for more than two of
+// them.
 const (
 	lifePeriod   = 4
 	lifeCommands = 11
@@ -21,7 +22,7 @@ const (
 // life gives the n-th command to one aggregate, from 0. Each command changes something.
 type life func(n int) commands.Command
 
-// lives are the lives of one aggregate of each category whose streams are closed into periods.
+// lives gives a life for one aggregate of each category whose streams are closed into stream periods.
 func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
@@ -29,7 +30,7 @@ func lives(org id.Organization) []life {
 	}
 }
 
-// deviceLife is a router that is lost and found again.
+// deviceLife makes a router unreachable and reachable in turn.
 func deviceLife(org id.Organization) life {
 	device := id.New[id.Device]()
 	return func(n int) commands.Command {
@@ -50,7 +51,7 @@ func deviceLife(org id.Organization) life {
 	}
 }
 
-// serviceLife is a service that is applied over and over.
+// serviceLife asks for a reconcile of a service again and again.
 func serviceLife(org id.Organization) life {
 	service := id.New[id.Service]()
 	return func(n int) commands.Command {
@@ -67,14 +68,14 @@ func serviceLife(org id.Organization) life {
 	}
 }
 
-// planLife is an address plan that is closed for one router after the other.
+// planLife closes an address plan for one router after the other.
 func planLife(org id.Organization) life {
 	return func(int) commands.Command {
 		return commands.CloseAddressingDevice{OrgID: org, DeviceID: id.New[id.Device]()}
 	}
 }
 
-// runLife is a run of writes that is planned anew again and again.
+// runLife plans the writes of a reconcile run again and again.
 func runLife(org id.Organization) life {
 	run := id.New[id.Run]()
 	return func(n int) commands.Command {
@@ -89,7 +90,7 @@ func runLife(org id.Organization) life {
 	}
 }
 
-// accountLife is a customer who is asked for money and never pays.
+// accountLife reserves and releases prompts on an account; no money comes.
 func accountLife(org id.Organization) life {
 	subscriber, payment := id.New[id.Subscriber](), id.New[id.Payment]()
 	return func(n int) commands.Command {
@@ -103,7 +104,7 @@ func accountLife(org id.Organization) life {
 	}
 }
 
-// seriesLife is a series that grants one number after the other.
+// seriesLife grants one number of a numbering series after the other.
 func seriesLife(org id.Organization) life {
 	return func(int) commands.Command {
 		return commands.GrantNumber{
@@ -114,7 +115,7 @@ func seriesLife(org id.Organization) life {
 	}
 }
 
-// subscriptionLife is a paid subscription that rests and goes on.
+// subscriptionLife pauses and resumes a paid subscription.
 func subscriptionLife(org id.Organization) life {
 	subscription, invoice := id.New[id.Subscription](), id.New[id.Invoice]()
 	return func(n int) commands.Command {

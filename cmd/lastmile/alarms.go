@@ -10,10 +10,11 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
-// scrapeLimit bounds what one look at the metrics asks of the database.
+// scrapeLimit bounds the database queries of one scrape of the metrics.
 const scrapeLimit = 2 * time.Second
 
-// What an operator is to be woken for, beside what httpapi/metrics.go shows. All are read when they are scraped.
+// Metrics that should wake an operator, in addition to those of httpapi/metrics.go. Their values are read at each
+// scrape.
 var (
 	processStoppedDesc = prometheus.NewDesc("lastmile_process_stopped",
 		"1 when a process met an input that it cannot take.", []string{"process"}, nil)
@@ -27,10 +28,10 @@ var (
 		"Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
 )
 
-// alarms collects them. What cannot be read is left out, not shown as 0.
+// alarms collects these metrics. One that cannot be read is left out: a 0 would look like health.
 type alarms struct{ app *App }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		processStoppedDesc, processLagDesc, processRetryDesc, jobsDesc, callbacksDesc,
@@ -39,7 +40,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector; Prometheus may call it for several scrapes at once.
 func (m alarms) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
@@ -66,7 +67,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// jobs counts unfinished and failed outside calls.
+// jobs shows the number of outside calls by state; those that are completed are left out.
 func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
 	db := m.app.storage.db
 	rows, err := db.Owner.Query(ctx,
@@ -89,7 +90,7 @@ func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, .
 	return rows.Err()
 }
 
-// callbacks counts the inbox.
+// callbacks shows how many callbacks in the inbox are not processed yet.
 func (m alarms) callbacks(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
 	db := m.app.storage.db
 	var count int64

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMetrics_ShowMoneyThatWaits: what an operator is to be woken for is on the metrics listener, and on the operators'
-// page.
+// TestMetrics_ShowMoneyThatWaits: every metric that should wake an operator is on the metrics listener, and in the
+// table of docs/operations.md.
 func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "METRICS_ADDR=127.0.0.1:0").start().signIn()
@@ -39,7 +39,7 @@ func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 	}
 }
 
-// scrape reads a page of metrics.
+// scrape reads a page of metrics as Prometheus would.
 func scrape(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

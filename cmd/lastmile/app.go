@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -18,11 +19,12 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 )
 
-// App is the running service. Start makes it, Stop ends it.
+// App is the running program. StartApp makes it, Stop ends it.
 type App struct {
 	cfg    Config
 	roles  roles
@@ -34,7 +36,7 @@ type App struct {
 	engines  *engines
 	breakers *breaker.Set
 	metrics  *prometheus.Registry
-	provider string // base address of the payment provider, "" = by PAYMENT_ENV
+	provider string // base address of the payment provider; "" = the usual one of PAYMENT_ENV
 
 	routers    atomic.Pointer[networkjobs.Workers] // nil until the area is wired
 	rounds     *networkjobs.Background
@@ -48,7 +50,7 @@ type App struct {
 	runtime         runtimeFile
 }
 
-// appOptions are what only tests and the demo choose.
+// appOptions has settings that only tests and the demo change; the zero value is an installation's.
 type appOptions struct {
 	clock clock.Clock // nil = the machine's
 	demo  bool        // demo data and credentials are allowed
@@ -56,8 +58,8 @@ type appOptions struct {
 	dialRouter routeros.DialFunc
 }
 
-// StartApp starts the service in the order of its dependencies. On an error everything that was started is stopped
-// again.
+// StartApp starts all parts of the program, each after those that it depends on. On an error it stops again whatever it
+// has started.
 func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opts appOptions) (*App, error) {
 	if err := r.check(cfg); err != nil {
 		return nil, err
@@ -86,8 +88,8 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	return a, nil
 }
 
-// start runs the steps. The HTTP address is taken first, so that a second program on it fails before it does anything,
-// and callbacks have an address to come to; it answers 503 until the last step.
+// start runs the steps. The HTTP address is taken first, so that a second program on it fails before it has an effect,
+// and callbacks have an address. Requests are answered 503 until the last step.
 func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.refuseSecond(ctx); err != nil {
 		return err
@@ -137,10 +139,10 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	return a.announce(ctx)
 }
 
-// catchUpPatience is how long the start waits for read models that are behind; longer ones are served as they are.
+// catchUpPatience is how long the start waits for read models that are behind. After it they are served as they are.
 const catchUpPatience = 10 * time.Second
 
-// awaitReadModels waits until what was written before the start is shown.
+// awaitReadModels waits until the read models show every event from before the start, or catchUpPatience is over.
 func (a *App) awaitReadModels(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpPatience)
 	defer cancel()
@@ -148,7 +150,7 @@ func (a *App) awaitReadModels(ctx context.Context) {
 	for _, s := range a.engines.projections.Status() {
 		for ctx.Err() == nil && a.engines.views.WaitFor(ctx, s.Name, head) != nil {
 			if a.probeProjection(s.Name) != nil {
-				break // it has stopped: readyz tells
+				break // it has stopped, which /readyz shows
 			}
 		}
 	}
@@ -157,7 +159,7 @@ func (a *App) awaitReadModels(ctx context.Context) {
 	}
 }
 
-// refuseSecond fails when another program serves the same data.
+// refuseSecond fails when another program serves the same data directory.
 func (a *App) refuseSecond(ctx context.Context) error {
 	r := findRunning(ctx, a.cfg)
 	if r.PID == 0 || r.PID == os.Getpid() || a.cfg.EventStoreURL != "" || !a.roles.has(roleEventStore) ||
@@ -168,7 +170,7 @@ func (a *App) refuseSecond(ctx context.Context) error {
 		" and leave eventstore out of --roles to run beside it", r.PID, r.HTTP, r.EventStore)
 }
 
-// answers tells whether something listens at an address.
+// answers reports whether a program accepts TCP connections at an address.
 func answers(ctx context.Context, addr string) bool {
 	if addr == "" {
 		return false
@@ -179,11 +181,11 @@ func answers(ctx context.Context, addr string) bool {
 	if err != nil {
 		return false
 	}
-	_ = conn.Close() // nothing was said
+	_ = conn.Close() // the connection alone is the answer
 	return true
 }
 
-// announce writes the runtime file and tells where the service is.
+// announce writes the runtime file, and logs the addresses of the program.
 func (a *App) announce(ctx context.Context) error {
 	a.runtime = runtimeFile{PID: os.Getpid(), EventStore: a.storage.nodeURL, Installation: installation(a.cfg)}
 	a.storage.guard.note(&a.runtime)
@@ -206,19 +208,19 @@ func (a *App) announce(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the service within 5 s. Repeating it is harmless.
+// Stop ends the program's parts within 5 s, in reverse order. A repetition does nothing.
 func (a *App) Stop() { a.life.stop() }
 
-// Wait returns when ctx ends (nil) or a part has failed for good (its error).
+// Wait returns nil when ctx ends, or the error of a part that has failed for good.
 func (a *App) Wait(ctx context.Context) error { return a.life.wait(ctx) }
 
-// Addr is where HTTP is served, with the port in use.
+// Addr gives the address of the HTTP listener as host:port, with the port that is really in use.
 func (a *App) Addr() string { return a.listener.Addr() }
 
-// DB is the database, for tests.
+// DB gives the open database. Only tests use it.
 func (a *App) DB() *postgres.DB { return a.storage.db }
 
-// listen opens the listeners. Their handlers come later.
+// listen opens the listeners. HTTP requests are answered 503 until the door is opened.
 func (a *App) listen(ctx context.Context) error {
 	if a.roles.has(roleAPI) {
 		a.door = &door{}
@@ -232,7 +234,7 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// startMetrics serves Prometheus on a listener of its own.
+// startMetrics serves Prometheus on a listener of its own, METRICS_ADDR, which must not be reachable from outside.
 func (a *App) startMetrics(ctx context.Context) error {
 	a.metrics.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), alarms{a})
@@ -253,24 +255,26 @@ func (a *App) startMetrics(ctx context.Context) error {
 	return nil
 }
 
-// door is the handler of the HTTP listener: closed while the service starts.
+// door is the handler of the HTTP listener. It is closed while the program starts.
 type door struct {
 	inside atomic.Pointer[http.Handler]
 }
 
-// open lets requests in.
+// open passes all further requests to h.
 func (d *door) open(h http.Handler) { d.inside.Store(&h) }
 
-// ServeHTTP answers 503 while the door is closed.
+// ServeHTTP answers 503 with Retry-After while the door is closed.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h := d.inside.Load(); h != nil {
 		(*h).ServeHTTP(w, r)
 		return
 	}
+	f := failure.NewUnavailable("not_ready", "The service is starting. Please try again.", time.Second, nil)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write([]byte(
-		`{"statusCode":503,"message":"The service is starting.","error":"Service Unavailable","code":"not_ready"}` +
-			"\n"))
+	_ = json.NewEncoder(w).Encode(httpapi.ErrorBody{ // a caller that has gone needs no answer
+		StatusCode: http.StatusServiceUnavailable, Message: f.Message,
+		Error: http.StatusText(http.StatusServiceUnavailable), Code: f.Code,
+	})
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// pageSize is the rows of the page that is measured.
+// pageSize is the number of rows on the measured page.
 const pageSize = 25
 
-// BenchmarkSubscribersPage: pages a second of 25 of 100,000 subscribers over a real listener, through sign-in, tenant,
-// rate limit, row-level security, log and metrics, against a bare handler that runs the same indexed query and writes
-// the same JSON. Aim 0.7.
+// BenchmarkSubscribersPage measures pages a second, of 25 of 100,000 subscribers, over a real listener, through
+// sign-in, tenant, rate limit, row-level security, log and metrics. The limit is a bare handler that runs the same
+// indexed query and writes the same JSON. Aim 0.7.
 func BenchmarkSubscribersPage(b *testing.B) {
 	k := newBenchKit(b)
 	org := k.must(k.root, "GET", "/orgs", nil).list("data")[0].text("id")
@@ -59,7 +59,7 @@ func poolSize(url string) string {
 	return "?pool_max_conns=24"
 }
 
-// fillSubscribers puts rows into the read model as its projection would: what is measured is reading them.
+// fillSubscribers writes rows into the read model directly, since only reading is measured.
 func (k *kit) fillSubscribers(b *testing.B, org string, count int) {
 	b.Helper()
 	insert := k.app.engines.views.SQL(subscribersviews.SubscribersName, `
@@ -79,13 +79,13 @@ from generate_series(1, $2) n`)
 	}
 }
 
-// bareSQL is the query of the list.
+// bareSQL is the query of GET /subscribers without filters, with the tenant as an argument.
 const bareSQL = `
 select subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, latitude, longitude,
 	tags, external_ref, status, currency, balance_minor, created_at, revision
 from {schema}.subscribers where org_id = $1 order by created_at desc, subscriber_id desc limit $2`
 
-// barePageRow is a subscriber as the API writes it.
+// barePageRow has the fields of a subscriber in the order in which the API writes them.
 type barePageRow struct {
 	ID            id.Subscriber `json:"id"`
 	AccountNumber string        `json:"accountNumber"`
@@ -105,7 +105,7 @@ type barePageRow struct {
 	CreatedAt     time.Time     `json:"createdAt"`
 }
 
-// barePageBody is a page of them.
+// barePageBody has the fields of a list's answer, as httpapi writes them.
 type barePageBody struct {
 	Data       []barePageRow `json:"data"`
 	NextCursor *string       `json:"nextCursor"`
@@ -137,7 +137,7 @@ func barePage(pool *pgxpool.Pool, sql, org string) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(text) // a caller that went away is no concern of ours
+		_, _ = w.Write(text) // a caller that has gone needs no answer
 	}
 }
 

@@ -23,18 +23,17 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 )
 
-// Callers of the benchmarks.
+// Numbers of parallel callers in the benchmarks.
 const (
 	benchReaders = 16
 	benchWriters = 64
 )
 
-// visibleWithin is what the issue wants of the time from a command's answer to its visibility in a read, in 99 of 100
-// cases.
+// visibleWithin is the longest time from a command's answer to its visibility in a read that 99 of 100 cases may take.
 const visibleWithin = 50 * time.Millisecond
 
-// newBenchKit starts the whole service as it is installed, with every request logged, and limits that are out of the
-// way.
+// newBenchKit starts the whole program as in an installation, with every request logged, and with rate limits that are
+// never reached.
 func newBenchKit(b *testing.B) *kit {
 	b.Helper()
 	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "RATE_LIMIT_LOGIN=1000000000",
@@ -49,8 +48,8 @@ func newBenchKit(b *testing.B) *kit {
 	return k.signIn()
 }
 
-// appendRate is the events a second that the log of a running service takes from so many writers, each a stream of its
-// own.
+// appendRate measures the events a second that the log of a running program takes from parallel writers, each with a
+// stream of its own.
 func appendRate(b *testing.B, store *eventstore.Store) float64 {
 	b.Helper()
 	org := id.New[id.Organization]()
@@ -67,8 +66,8 @@ func appendRate(b *testing.B, store *eventstore.Store) float64 {
 	})
 }
 
-// BenchmarkCommands: writes a second over HTTP (sign-in, claims, event, and the answer waits for the read model),
-// against appends a second to the same log.
+// BenchmarkCommands measures writes a second over HTTP, each with sign-in check, claims, event, and an answer that
+// waits for the read model. The limit is appends a second to the same log.
 func BenchmarkCommands(b *testing.B) {
 	k := newBenchKit(b)
 	lines := dialMany(b, k.addr, benchWriters)
@@ -83,9 +82,9 @@ func BenchmarkCommands(b *testing.B) {
 	}
 }
 
-// BenchmarkVisible: with nothing else going on, the time from a command's answer until reads show it: the resource's
-// own list, for which the answer has waited, and the audit log, for which nobody has. The limit is one read that shows
-// it at once.
+// BenchmarkVisible measures, in an idle program, the time from a command's answer until two reads show it: the list of
+// the resource, for which the answer has waited, and the audit log, for which it has not. The limit is one read that
+// shows it at once.
 func BenchmarkVisible(b *testing.B) {
 	k := newBenchKit(b)
 	subscriber, _ := k.subscriber("254711000777")
@@ -115,8 +114,8 @@ func BenchmarkVisible(b *testing.B) {
 	}
 }
 
-// BenchmarkCallbacks: the provider's confirmations a second that are accepted, each stored before its answer, while the
-// inbox works on them, against appends a second to the same log.
+// BenchmarkCallbacks measures the provider's confirmations a second that are accepted, each stored before its answer,
+// while the inbox processes them. The limit is appends a second to the same log.
 func BenchmarkCallbacks(b *testing.B) {
 	k := newBenchKit(b)
 	owner := vault.CallbackOwner{Kind: paymentsjobs.TokenPaybill, Ref: uuid.New(), Shortcode: testShortcode}
@@ -144,7 +143,7 @@ func BenchmarkCallbacks(b *testing.B) {
 	}
 }
 
-// request is a request as it goes over the wire.
+// request gives the bytes of an HTTP request; headers are whole lines.
 func request(method, path string, c apiClient, body string, headers ...string) []byte {
 	var w bytes.Buffer
 	fmt.Fprintf(&w, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, c.host)
@@ -161,14 +160,15 @@ func request(method, path string, c apiClient, body string, headers ...string) [
 	return w.Bytes()
 }
 
-// line is one kept-alive connection of a caller that costs little itself: what is measured is the server.
+// line is one kept-alive connection of a caller that costs little time itself, so that the server is measured. Not safe
+// for concurrent use.
 type line struct {
 	conn net.Conn
 	in   *bufio.Reader
-	last []byte // the newest body
+	last []byte // the body of the last answer
 }
 
-// dialMany opens connections, closed at the end.
+// dialMany opens connections, which the end of the benchmark closes.
 func dialMany(b *testing.B, addr string, count int) []*line {
 	b.Helper()
 	list := make([]*line, count)

@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// sameBooks waits until the books equal what really happened to the money: every receipt of the provider stands on its
-// payer's account exactly once, and every account's balance is that of its events. payers maps phones to subscribers.
+// sameBooks waits until the books equal the provider's transactions: every receipt of the provider is on its payer's
+// account exactly once, and every balance follows from the events of its account. payers maps phones to subscribers.
 func (k *kit) sameBooks(payers map[string]string) {
 	k.t.Helper()
 	defer func() {
@@ -45,7 +45,7 @@ func (k *kit) sameBooks(payers map[string]string) {
 	}
 }
 
-// credited is the sum of the credits of a subscriber's statement, in minor units.
+// credited sums the credits of a subscriber's statement, in minor units.
 func (k *kit) credited(ctx context.Context, subscriber string) (sum int64, err error) {
 	for cursor := ""; ; {
 		page, err := k.admin.call(ctx, "GET", "/subscribers/"+subscriber+"/statement?limit=100"+cursor, "", nil)
@@ -63,7 +63,7 @@ func (k *kit) credited(ctx context.Context, subscriber string) (sum int64, err e
 	}
 }
 
-// eachReceiptOnce reads the log: no receipt is credited twice, and every one of the provider is known by its number.
+// eachReceiptOnce fails the test when the log credits a receipt twice, or lacks a receipt of the provider.
 func (k *kit) eachReceiptOnce(transactions []provider.Transaction) {
 	k.t.Helper()
 	times := map[string]int{}
@@ -109,7 +109,8 @@ func (k *kit) balanceIsItsEvents(subscriber string) {
 	})
 }
 
-// creditedInLog lists the receipts that were ever put on an account for the first time, from the log itself.
+// creditedInLog lists the receipts that the log credits to an account for the first time; a double credit is there
+// twice.
 func (k *kit) creditedInLog() []string {
 	k.t.Helper()
 	var list []string
@@ -132,7 +133,7 @@ func (k *kit) creditedInLog() []string {
 	}
 }
 
-// explain logs what the books know of each of the provider's transactions that stands on no account.
+// explain logs, for each transaction of the provider that is on no account, the state of its receipt in the books.
 func (k *kit) explain() {
 	known := map[string]answer{}
 	for _, r := range append(k.all(k.admin, "/receipts"), k.all(k.root, "/receipts?state=suspense")...) {

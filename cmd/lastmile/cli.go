@@ -13,23 +13,23 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Exit codes.
+// Exit codes of the program; 2 is for wrong arguments.
 const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// program is one run of the binary: what commands get from outside.
+// program holds what commands get from outside, so that tests can run them within one process.
 type program struct {
 	environ []string
 	out     io.Writer // results
 	err     io.Writer // logs and errors
 }
 
-// cli is the command line.
+// cli describes the command line to kong: one field for each sub-command.
 type cli struct {
-	Serve       serveCommand       `cmd:"" help:"Run the service, configured by the environment."`
+	Serve       serveCommand       `cmd:"" help:"Run the program, configured by the environment."`
 	Demo        demoCommand        `cmd:"" help:"Run everything on this machine with simulators and a demo ISP."`
 	Eventstore  eventstoreCommand  `cmd:"" help:"Run the embedded event store node alone."`
 	Admin       adminCommands      `cmd:"" help:"Manage the platform's administrators."`
@@ -53,7 +53,7 @@ func (p program) run(ctx context.Context, args []string) int {
 	}
 	command, err := parser.Parse(args)
 	if code >= 0 {
-		return code // --help
+		return code // --help has printed its text
 	}
 	if err != nil {
 		p.complain(err)
@@ -66,7 +66,7 @@ func (p program) run(ctx context.Context, args []string) int {
 	return exitOK
 }
 
-// complain prints an error for people: a failure's own message where it has one.
+// complain prints an error for people. Of a failure without cause and faults it prints the message alone.
 func (p program) complain(err error) {
 	var f *failure.Error
 	text := err.Error()
@@ -76,7 +76,7 @@ func (p program) complain(err error) {
 	_, _ = fmt.Fprintf(p.err, "lastmile: %s\n", text)
 }
 
-// config reads and checks the configuration.
+// config reads and checks the configuration. The error names all faults.
 func (p program) config() (Config, error) {
 	cfg, err := loadConfig(p.environ)
 	if err != nil {
@@ -85,19 +85,19 @@ func (p program) config() (Config, error) {
 	return cfg, nil
 }
 
-// logger writes JSON lines at the configured level.
+// logger writes JSON lines to the error output, from LOG_LEVEL on.
 func (p program) logger(cfg Config) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // Validate has checked it
 	return slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: level}))
 }
 
-// serveCommand is `lastmile serve`.
+// serveCommand is `lastmile serve`, with the roles that this program takes.
 type serveCommand struct {
-	Roles []string `help:"What this program does." default:"api,projections,processes,jobs,eventstore"`
+	Roles []string `help:"The parts that this program runs." default:"api,projections,processes,jobs,eventstore"`
 }
 
-// Run serves until a signal.
+// Run serves until a signal, or until a part fails for good.
 func (c serveCommand) Run(ctx context.Context, p program) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -114,7 +114,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	return app.Wait(ctx)
 }
 
-// versionCommand is `lastmile version`.
+// versionCommand is `lastmile version`. It needs no configuration.
 type versionCommand struct{}
 
 // Run prints the version.
@@ -123,7 +123,7 @@ func (versionCommand) Run(p program) error {
 	return err
 }
 
-// version is the module's version or the commit it was built from.
+// version gives the module's version, or the commit that the program was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

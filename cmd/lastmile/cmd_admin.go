@@ -18,12 +18,12 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// adminCommands are `lastmile admin ...`.
+// adminCommands has the sub-commands of `lastmile admin`.
 type adminCommands struct {
 	Create adminCreate `cmd:"" help:"Create a super_admin. Works while serve runs or not."`
 }
 
-// adminCreate is `lastmile admin create`.
+// adminCreate is `lastmile admin create`, the only way to the first super_admin.
 type adminCreate struct {
 	Email     string `required:"" help:"E-mail address to sign in with."`
 	Password  string `required:"" help:"Password, 8 to 128 characters."`
@@ -31,7 +31,7 @@ type adminCreate struct {
 	LastName  string `default:"Administrator" help:"Last name."`
 }
 
-// Run makes the user with what a running program has started, or starts what it needs and stops it again.
+// Run makes the user. It uses the database and the log of a running program, or starts them and stops them again.
 func (c adminCreate) Run(ctx context.Context, p program) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c adminCreate) Run(ctx context.Context, p program) error {
 	return err
 }
 
-// quiet logs only what is wrong: the output of short commands is for people.
+// quiet logs warnings and errors only: the output of short commands is for people.
 func quiet(p program, cfg Config) *slog.Logger {
 	if cfg.LogLevel == "debug" {
 		return p.logger(cfg)
@@ -66,8 +66,8 @@ func quiet(p program, cfg Config) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// addSuperAdmin makes a super_admin on behalf of whoever runs the program. One that a first try made is met again by
-// the user's id.
+// addSuperAdmin makes a super_admin; the actor of the events is the person who runs the program. A second try finds the
+// user of the first one by its id.
 func addSuperAdmin(ctx context.Context, b *bus.Bus, v *vault.Vault, in identitycases.SuperAdmin) error {
 	asked := usecases.Asked{Keyed: true, Meta: commands.Meta{
 		CommandID: id.Derive[id.Command]("admin create", in.UserID.String()),

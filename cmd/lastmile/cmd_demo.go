@@ -12,14 +12,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// demoCommand is `lastmile demo`.
+// demoCommand is `lastmile demo`. It is refused in production.
 type demoCommand struct{}
 
-// seedPatience bounds the making of the demo's data.
+// seedPatience bounds the time in which the demo's data is made.
 const seedPatience = 3 * time.Minute
 
-// Run serves on this machine alone, with a simulated provider and a demo ISP, until a signal. A second start finds what
-// the first one made.
+// Run serves on this machine alone, with a simulated provider and a demo ISP, until a signal. A second start finds the
+// data of the first one.
 func (demoCommand) Run(ctx context.Context, p program) error {
 	cfg, err := demoConfig(p.environ)
 	if err != nil {
@@ -57,7 +57,7 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	return err
 }
 
-// demoConfig is the environment's configuration with the demo's provider.
+// demoConfig gives the configuration of the environment, with the demo's provider credentials in it.
 func demoConfig(environ []string) (Config, error) {
 	cfg, err := readConfig(environ)
 	if cfg.Production() {
@@ -69,7 +69,8 @@ func demoConfig(environ []string) (Config, error) {
 	return cfg, errors.Join(err, cfg.Validate())
 }
 
-// demoLogger writes to a file in DATA_DIR: the screen is for what to try.
+// demoLogger writes to demo.log in DATA_DIR, because the screen shows the commands to try. The function closes the
+// file.
 func demoLogger(cfg Config) (*slog.Logger, func(), error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
 		return nil, nil, fmt.Errorf("DATA_DIR: %w", err)
@@ -83,7 +84,7 @@ func demoLogger(cfg Config) (*slog.Logger, func(), error) {
 	return slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{Level: level})), func() { _ = file.Close() }, nil
 }
 
-// The demo's accounts. Everybody can read these passwords, so they exist in the demo only: see refuseDemoData.
+// The demo's users. Everybody can read their passwords, so they exist in the demo only: see refuseDemoData.
 const (
 	demoSlug         = "demo"
 	demoRootEmail    = "root@lastmile.localhost"
@@ -91,8 +92,8 @@ const (
 	demoSupportEmail = "support@demo.lastmile.localhost"
 )
 
-// demoPassword is that of all the demo's accounts.
+// demoPassword is the password of all users of the demo.
 const demoPassword = secrets.Text("demo-password")
 
-// demoTemporary is what the accounts begin with, until the seeding changes it as their owners would.
+// demoTemporary is the users' first password. The seeding changes it, as their owners would.
 const demoTemporary = secrets.Text("demo-temporary")

@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// eventstoreCommand is `lastmile eventstore`.
+// eventstoreCommand is `lastmile eventstore`: the node alone, for several replicas of the program.
 type eventstoreCommand struct{}
 
 // Run serves the log at EVENTSTORE_ADDR until a signal or until the right to write is lost.

@@ -12,25 +12,26 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// keyCommands are `lastmile keys ...`.
+// keyCommands has the sub-commands of `lastmile keys`, which work beside a running program or alone.
 type keyCommands struct {
 	Rotate   keysRotate   `cmd:"" help:"Seal what is under a previous key anew under PLATFORM_ENCRYPTION_KEY."`
 	Erasures keysErasures `cmd:"" help:"List the ids of erased persons, one on each line."`
 	Erase    keysErase    `cmd:"" help:"Destroy the keys of the ids in a file, after a restore."`
 }
 
-// keysRotate is `lastmile keys rotate`.
+// keysRotate is `lastmile keys rotate`; it needs PLATFORM_ENCRYPTION_KEYS_PREVIOUS.
 type keysRotate struct{}
 
-// keysErasures is `lastmile keys erasures`.
+// keysErasures is `lastmile keys erasures`; its output is to be kept apart from the backups.
 type keysErasures struct{}
 
-// keysErase is `lastmile keys erase FILE`.
+// keysErase is `lastmile keys erase FILE`, for the moment after a restore.
 type keysErase struct {
 	File string `arg:"" type:"existingfile" help:"What keys erasures has printed."`
 }
 
-// withVault opens the database and the vault, beside a running program or alone, runs do, and stops what was started.
+// withVault opens the database and the vault, calls do, and closes them again. It uses the database of a running
+// program, or starts it.
 func withVault(ctx context.Context, p program, do func(v *vault.Vault) error) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -53,7 +54,7 @@ func withVault(ctx context.Context, p program, do func(v *vault.Vault) error) er
 	return do(v)
 }
 
-// Run rotates; it may be interrupted and repeated, and run while the service runs.
+// Run rotates and prints the number of values. It may be interrupted and repeated, also while `serve` runs.
 func (keysRotate) Run(ctx context.Context, p program) error {
 	return withVault(ctx, p, func(v *vault.Vault) error {
 		n, err := v.Rotate(ctx)
@@ -65,7 +66,7 @@ func (keysRotate) Run(ctx context.Context, p program) error {
 	})
 }
 
-// Run lists.
+// Run prints one id on each line, the oldest erasure first.
 func (keysErasures) Run(ctx context.Context, p program) error {
 	return withVault(ctx, p, func(v *vault.Vault) error {
 		list, err := v.SubjectKeys.Erasures(ctx)
@@ -81,7 +82,7 @@ func (keysErasures) Run(ctx context.Context, p program) error {
 	})
 }
 
-// Run reads the whole file before it destroys anything.
+// Run reads the whole file before it destroys the first key, so that a faulty line changes nothing.
 func (c keysErase) Run(ctx context.Context, p program) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {

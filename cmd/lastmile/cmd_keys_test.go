@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestKeys_RotatePlatformKey: after a rotation the previous key is not needed any more.
+// TestKeys_RotatePlatformKey: after a rotation the program starts and works without the previous key.
 func TestKeys_RotatePlatformKey(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "PLATFORM_ENCRYPTION_KEY="+key32).start().signIn()

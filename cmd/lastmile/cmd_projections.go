@@ -11,27 +11,27 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// projectionCommands are `lastmile projections ...`.
+// projectionCommands has the sub-commands of `lastmile projections`.
 type projectionCommands struct {
 	List    projectionList    `cmd:"" help:"Show every read model's progress."`
 	Rebuild projectionRebuild `cmd:"" help:"Fill new tables beside the present ones and switch to them."`
 	Verify  projectionVerify  `cmd:"" help:"Replay the log into scratch tables and compare them with the present ones."`
 }
 
-// projectionList is `lastmile projections list`.
+// projectionList is `lastmile projections list`. It changes nothing.
 type projectionList struct{}
 
-// projectionRebuild is `lastmile projections rebuild NAME`.
+// projectionRebuild is `lastmile projections rebuild NAME`; readers see the old tables until the new ones are ready.
 type projectionRebuild struct {
 	Name string `arg:"" help:"Name of the read model."`
 }
 
-// projectionVerify is `lastmile projections verify [NAME ...]`.
+// projectionVerify is `lastmile projections verify [NAME ...]`; without names it takes all read models.
 type projectionVerify struct {
 	Names []string `arg:"" optional:"" help:"Read models to verify; all of them by default."`
 }
 
-// withProjections opens the storage and the read models, runs do, and stops what was started.
+// withProjections opens the storage and the read models, calls do, and closes them again.
 func withProjections(ctx context.Context, p program, do func(r *runner.Runner) error) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -54,7 +54,7 @@ func withProjections(ctx context.Context, p program, do func(r *runner.Runner) e
 	return do(r)
 }
 
-// Run prints a table.
+// Run prints one line for each read model: version, state, its position and that of the log.
 func (projectionList) Run(ctx context.Context, p program) error {
 	return withProjections(ctx, p, func(r *runner.Runner) error {
 		list, err := r.List(ctx)
@@ -71,10 +71,10 @@ func (projectionList) Run(ctx context.Context, p program) error {
 	})
 }
 
-// progressEvery is how often a rebuild tells how far it is.
+// progressEvery is the time between two lines about the progress of a rebuild.
 const progressEvery = time.Second
 
-// Run rebuilds and shows progress.
+// Run rebuilds one read model and prints the progress until the switch.
 func (c projectionRebuild) Run(ctx context.Context, p program) error {
 	return withProjections(ctx, p, func(r *runner.Runner) error {
 		var told time.Time
@@ -92,10 +92,10 @@ func (c projectionRebuild) Run(ctx context.Context, p program) error {
 	})
 }
 
-// errDiffers makes the exit code tell that a read model is not what the log gives.
+// errDiffers ends `verify` with exit code 1 when a read model differs from the log.
 var errDiffers = errors.New("read models differ from the log; rebuild them with: lastmile projections rebuild NAME")
 
-// Run compares and prints a line for each table.
+// Run compares each read model with a replay of the log, and prints a line for each table.
 func (c projectionVerify) Run(ctx context.Context, p program) error {
 	return withProjections(ctx, p, func(r *runner.Runner) error {
 		names := c.Names

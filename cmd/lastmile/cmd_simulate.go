@@ -10,19 +10,19 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// simulateCommands are `lastmile simulate ...`.
+// simulateCommands has the sub-commands of `lastmile simulate`, all refused in production.
 type simulateCommands struct {
 	Provider simulateProvider `cmd:"" help:"A mobile-money provider, driven over HTTP under /sim."`
 	Router   simulateRouter   `cmd:"" help:"Routers, driven over HTTP under /sim."`
 }
 
-// simulateProvider is `lastmile simulate provider`.
+// simulateProvider is `lastmile simulate provider`: one simulator that several programs may use.
 type simulateProvider struct {
 	Addr string `default:"127.0.0.1:8090" help:"Listen address; port 0 picks a free one."`
 	Seed uint64 `default:"1" help:"Ids, receipt numbers and faults follow from it."`
 }
 
-// Run simulates until a signal. Production has a real provider.
+// Run simulates the provider until a signal. It is refused in production.
 func (c simulateProvider) Run(ctx context.Context, p program) error {
 	cfg, err := readConfig(p.environ)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c simulateProvider) Run(ctx context.Context, p program) error {
 	return l.wait(ctx)
 }
 
-// simulateRouter is `lastmile simulate router`.
+// simulateRouter is `lastmile simulate router`: routers that answer on loopback ports.
 type simulateRouter struct {
 	Addr     string   `default:"127.0.0.1:8091" help:"Listen address of the control surface; port 0 picks a free one."`
 	Seed     uint64   `default:"1" help:"Counters, addresses and faults follow from it."`
@@ -53,7 +53,7 @@ type simulateRouter struct {
 	Port     int      `default:"0" help:"First of each router's ports (www, www-ssl, api, api-ssl); 0 picks free."`
 }
 
-// Run simulates until a signal. Production has real routers.
+// Run simulates routers until a signal. It is refused in production.
 func (c simulateRouter) Run(ctx context.Context, p program) error {
 	cfg, err := readConfig(p.environ)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// tunnelCommands are `lastmile tunnel ...`.
+// tunnelCommands has the sub-commands of `lastmile tunnel`.
 type tunnelCommands struct {
 	Config tunnelConfig `cmd:"" help:"Print the SSTP concentrator's configuration. It has every router's secrets."`
 }
 
-// tunnelConfig is `lastmile tunnel config`.
+// tunnelConfig is `lastmile tunnel config`. Its output holds secrets.
 type tunnelConfig struct {
 	Target      string `default:"accel-ppp" enum:"accel-ppp,router" help:"accel-ppp (for Debian) or router (RouterOS)."`
 	File        string `default:"all" enum:"all,config,secrets" help:"Of accel-ppp: which of its two files."`
@@ -23,7 +23,7 @@ type tunnelConfig struct {
 	Key         string `default:"/etc/accel-ppp/privkey.pem" help:"Path of the certificate's key."`
 }
 
-// Run prints it for all routers of all organizations.
+// Run prints the configuration for all routers of all organizations.
 func (c tunnelConfig) Run(ctx context.Context, p program) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -50,7 +50,7 @@ func (c tunnelConfig) Run(ctx context.Context, p program) error {
 	return c.print(p, tunnel)
 }
 
-// tunnelClients are the routers with their credentials.
+// tunnelClients reads all routers with their tunnel credentials.
 func tunnelClients(ctx context.Context, s *storage, views *runner.Views) ([]routerplan.TunnelClient, error) {
 	rows, err := networkviews.DevicesQuery{Views: views}.Every(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func tunnelClients(ctx context.Context, s *storage, views *runner.Views) ([]rout
 	return clients, nil
 }
 
-// print writes what was asked for.
+// print writes the file or the script that the flags choose.
 func (c tunnelConfig) print(p program, tunnel routerplan.TunnelConfig) error {
 	if c.Target == "router" {
 		script, err := routerplan.RouterConcentrator(tunnel)

@@ -86,7 +86,7 @@ func checkDefinition[S any, C commands.Command, E events.Event](
 	return kinds
 }
 
-// commandNames are the stable names of all commands, by the names of their types.
+// commandNames reads the stable names of all commands from the source, by the names of their types.
 func commandNames(t *testing.T) map[string]string {
 	t.Helper()
 	names := map[string]string{}

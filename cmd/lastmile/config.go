@@ -14,13 +14,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// Values of APP_ENV.
+// Values of APP_ENV. Only these two are accepted.
 const (
 	development = "development"
 	production  = "production"
 )
 
-// Values of GATEWAY_MODE.
+// Values of GATEWAY_MODE; unset means test in development and live in production.
 const (
 	gatewayLive = "live"
 	gatewayTest = "test"
@@ -38,7 +38,7 @@ type Config struct {
 
 	DataDir     string  `env:"DATA_DIR" envDefault:"./.lastmile"`
 	DatabaseURL address `env:"DATABASE_URL"`
-	// Namespace is the base of all schema names, so that installations can share a database.
+	// Namespace begins all schema names, so that installations can share a database.
 	Namespace string `env:"DATABASE_NAMESPACE" envDefault:"lastmile"`
 	// DatabaseConns bounds each of the three connection pools.
 	DatabaseConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"24"`
@@ -53,7 +53,7 @@ type Config struct {
 	EventStoreCAFile   string `env:"EVENTSTORE_TLS_CA_FILE"`
 
 	EncryptionKey secrets.Text `env:"PLATFORM_ENCRYPTION_KEY"`
-	// PreviousEncryptionKeys still open what was sealed before a rotation.
+	// PreviousEncryptionKeys open values that were sealed before a rotation.
 	PreviousEncryptionKeys []secrets.Text `env:"PLATFORM_ENCRYPTION_KEYS_PREVIOUS"`
 	JWTSigningKey          secrets.Text   `env:"JWT_SIGNING_KEY"`
 
@@ -106,7 +106,8 @@ func loadConfig(environ []string) (Config, error) {
 	return cfg, nil
 }
 
-// apart leaves out the faults of variables that could not be read: their value is nobody's.
+// apart leaves out further faults of variables that could not be read: such a variable has its default value, which the
+// operator did not choose.
 func apart(faults, unread error) error {
 	list, ok := faults.(interface{ Unwrap() []error }) //nolint:errorlint // the joined error itself
 	if !ok || unread == nil {
@@ -122,7 +123,7 @@ func apart(faults, unread error) error {
 	return errors.Join(out...)
 }
 
-// readConfig reads without checking what belongs together.
+// readConfig reads each variable alone. Rules over several variables are checked by Validate.
 func readConfig(environ []string) (Config, error) {
 	var cfg Config
 	err := env.ParseWithOptions(&cfg, env.Options{Environment: env.ToMap(environ)})
@@ -139,7 +140,7 @@ func readConfig(environ []string) (Config, error) {
 	return cfg, err
 }
 
-// named tells parse errors by the variable, not by the field that it fills.
+// named begins each parse error with the name of the variable instead of the field that it fills.
 func named(errs []error) error {
 	var out []error
 	for _, err := range errs {
@@ -155,11 +156,11 @@ func named(errs []error) error {
 	return errors.Join(out...)
 }
 
-// Production tells whether real customers depend on this program.
+// Production reports whether real customers depend on this program: APP_ENV=production.
 func (c Config) Production() bool { return c.AppEnv == production }
 
-// shown lists the settings as name and value for the log: secrets hidden, passwords in addresses too, empty ones left
-// out.
+// shown lists the settings as names and values for the log. Secrets and passwords in addresses are hidden, and empty
+// settings are left out.
 func (c Config) shown() []any {
 	var list []any
 	v := reflect.ValueOf(c)
@@ -173,14 +174,14 @@ func (c Config) shown() []any {
 	return list
 }
 
-// address is a connection string that may hold a password: it prints without it.
+// address is a connection string that may hold a password. Printed, it hides the password.
 type address string
 
-// String is the address with the password hidden.
+// String gives the address with the password hidden; Hidden when it cannot be parsed.
 func (a address) String() string {
 	u, err := url.Parse(string(a))
 	if err != nil || u.Scheme == "" {
-		return secrets.Hidden // its form is unknown: nothing of it is safe
+		return secrets.Hidden // the password may stand anywhere in a text of unknown form
 	}
 	q := u.Query()
 	if q.Has("password") {
@@ -190,10 +191,10 @@ func (a address) String() string {
 	return u.Redacted()
 }
 
-// networks are addresses or CIDR ranges, separated by commas.
+// networks is a list of addresses or CIDR ranges, separated by commas; a single address is a range of one.
 type networks []netip.Prefix
 
-// UnmarshalText reads "10.0.0.0/8, 192.0.2.7".
+// UnmarshalText reads a list such as "10.0.0.0/8, 192.0.2.7"; blanks around the commas are allowed.
 func (n *networks) UnmarshalText(text []byte) error {
 	var list networks
 	for part := range strings.SplitSeq(string(text), ",") {

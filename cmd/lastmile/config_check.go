@@ -15,13 +15,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// minSigningKey is the least length of JWT_SIGNING_KEY in bytes: that of the hash it keys.
+// minSigningKey is the least length of JWT_SIGNING_KEY in bytes: the size of a SHA-256 hash.
 const minSigningKey = 32
 
-// faults collects what is wrong with a configuration.
+// faults collects the faults of a configuration, each beginning with the variable's name.
 type faults []error
 
-// check notes a fault of a variable unless ok.
+// check adds a fault of a variable when ok is false. The text is a format.
 func (f *faults) check(ok bool, name, text string, args ...any) {
 	if !ok {
 		*f = append(*f, fmt.Errorf("%s: %s", name, fmt.Sprintf(text, args...)))
@@ -61,7 +61,7 @@ func (c Config) Validate() error {
 	return errors.Join(f...)
 }
 
-// checkKeys checks what secrets are sealed and tokens are signed with.
+// checkKeys checks the platform keys and the key that signs tokens.
 func (c Config) checkKeys(f *faults) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.EncryptionKey.Reveal()))
 	given := !c.EncryptionKey.IsZero()
@@ -80,8 +80,8 @@ func (c Config) checkKeys(f *faults) {
 		"must have at least %d bytes", minSigningKey)
 }
 
-// checkEventStore checks where the log is. The rules of the embedded node itself are
-// docs/rules/engine.md#node-in-production.
+// checkEventStore checks the address of the log, and the guard of an embedded node
+// (docs/rules/engine.md#node-in-production).
 func (c Config) checkEventStore(f *faults) {
 	if c.EventStoreURL != "" {
 		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover", "kurrentdb", "kurrentdb+discover"),
@@ -98,12 +98,12 @@ func (c Config) checkEventStore(f *faults) {
 	}
 }
 
-// wantsGuard says what a node needs that others reach.
+// wantsGuard is the fault of a node that other machines can reach without TLS and a password.
 const wantsGuard = "a node that other programs reach needs TLS (EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE)" +
 	" and a password (EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD)"
 
-// nodeGuarded tells whether the embedded node is given a certificate and a password. On loopback in production it makes
-// itself what is missing: see guardNode.
+// nodeGuarded reports whether the configuration gives the embedded node a certificate and a password. On loopback in
+// production guardNode makes the missing ones.
 func (c Config) nodeGuarded() bool {
 	return c.EventStoreCertFile != "" && !c.EventStorePassword.IsZero()
 }
@@ -140,7 +140,7 @@ func (c Config) checkPayments(f *faults) {
 	}
 }
 
-// checkNetwork checks how routers are looked after.
+// checkNetwork checks the settings of fleet polls, drift checks and the tunnel.
 func (c Config) checkNetwork(f *faults) {
 	f.check(c.FleetPollInterval >= time.Second, "FLEET_POLL_INTERVAL", "must be at least 1s")
 	f.check(c.DriftCheckInterval >= time.Second, "DRIFT_CHECK_INTERVAL", "must be at least 1s")
@@ -149,7 +149,7 @@ func (c Config) checkNetwork(f *faults) {
 	f.check(!strings.ContainsAny(c.TunnelHost, " :/\"\\$"), "TUNNEL_HOST", "must be a host name or IPv4 address")
 }
 
-// validAddr tells whether text is a listen address.
+// validAddr reports whether text is a listen address: host:port, where host may be empty.
 func validAddr(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -159,7 +159,7 @@ func validAddr(text string) bool {
 	return err == nil
 }
 
-// isLoopback tells whether a listen address is reachable from this machine alone.
+// isLoopback reports whether a listen address can be reached from this machine only.
 func isLoopback(text string) bool {
 	host, _, err := net.SplitHostPort(text)
 	if err != nil {
@@ -169,13 +169,13 @@ func isLoopback(text string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// validDomain tells whether text can stand in a Host header as the parent of organization hosts.
+// validDomain reports whether text can be the parent of the organizations' host names.
 func validDomain(text string) bool {
 	return text != "" && len(text) < 190 && !strings.ContainsAny(text, ":/@ _") && !strings.HasPrefix(text, ".") &&
 		!strings.HasSuffix(text, ".")
 }
 
-// hasScheme tells whether text is an absolute address of one of the schemes.
+// hasScheme reports whether text is an absolute address with one of the schemes and with a host.
 func hasScheme(text string, schemes ...string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {

@@ -14,7 +14,8 @@ import (
 // key32 is a platform key for tests.
 var key32 = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{3}, 32))
 
-// sound is a production configuration without faults.
+// sound gives a production configuration without faults; changes come last, so they
+// replace variables of the same name.
 func sound(changes ...string) []string {
 	return append([]string{
 		"APP_ENV=production", "SERVICE_DOMAIN=isp.example", "PLATFORM_ENCRYPTION_KEY=" + key32,
@@ -25,7 +26,7 @@ func sound(changes ...string) []string {
 	}, changes...)
 }
 
-// faulty lists the variables that a configuration is refused for.
+// faulty lists the variables for which a configuration is refused.
 func faulty(t *testing.T, environ []string) []string {
 	t.Helper()
 	_, err := loadConfig(environ)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// apiClient talks to the service as a person's program would: over HTTP, with a token. It dials the listener's address
-// and names the host, since *.localhost does not resolve everywhere (docs/rules/setup.md#local-names).
+// apiClient calls the API over HTTP with a token, as any other program would. It dials the listener's address and names
+// the host in a header, since *.localhost does not resolve everywhere (docs/rules/setup.md#local-names).
 type apiClient struct {
 	addr  string // of the listener
 	host  string
@@ -21,13 +21,13 @@ type apiClient struct {
 // answer is a decoded JSON object.
 type answer map[string]any
 
-// text is a field of the object, "" when it is none.
+// text gives a field of the object; "" when the field is missing or is not a text.
 func (a answer) text(field string) string {
 	s, _ := a[field].(string)
 	return s
 }
 
-// apiError is an answer that says no.
+// apiError is an answer with a status of 400 or more.
 type apiError struct {
 	Status int
 	Body   string
@@ -37,11 +37,11 @@ type apiError struct {
 // Error gives status and body.
 func (e *apiError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Body) }
 
-// httpPatience bounds one request of the seeding.
+// httpPatience bounds one request of an apiClient.
 const httpPatience = 30 * time.Second
 
-// call sends a request. key is the Idempotency-Key: repeating the call does nothing twice. A status from 400 on is an
-// error.
+// call sends a request. key is the Idempotency-Key, with which a repetition has no second effect; "" = none. A status
+// of 400 or more is an *apiError.
 func (c apiClient) call(ctx context.Context, method, path, key string, body any) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpPatience)
 	defer cancel()
@@ -84,7 +84,7 @@ func (c apiClient) call(ctx context.Context, method, path, key string, body any)
 	return out, nil
 }
 
-// text gets an answer that is no JSON.
+// text gets an answer that is not JSON, such as a bootstrap script.
 func (c apiClient) text(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpPatience)
 	defer cancel()
@@ -106,7 +106,8 @@ func (c apiClient) text(ctx context.Context, path string) (string, error) {
 	return string(text), err
 }
 
-// login gives a client with a session of its own, and whether the password must be changed first.
+// login signs in and gives a client with the new session's token. It returns true when the password must be changed
+// first.
 func (c apiClient) login(ctx context.Context, email, password string) (apiClient, bool, error) {
 	out, err := c.call(ctx, http.MethodPost, "/auth/login", "", map[string]string{"email": email, "password": password})
 	if err != nil {
@@ -117,7 +118,7 @@ func (c apiClient) login(ctx context.Context, email, password string) (apiClient
 	return c, must, nil
 }
 
-// until calls check every now and then until it holds; what is said when time runs out.
+// until calls check every 100 ms until it gives true. what names the awaited condition in the error when ctx ends.
 func until(ctx context.Context, what string, check func(ctx context.Context) (bool, error)) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -138,10 +139,10 @@ func until(ctx context.Context, what string, check func(ctx context.Context) (bo
 	}
 }
 
-// errNothing stands for the absence of an error in a message.
+// errNothing stands in a message when the last check failed without an error.
 var errNothing = fmt.Errorf("no error")
 
-// orNothing is err, or errNothing.
+// orNothing gives err, or errNothing when err is nil, so that %w always has an error.
 func orNothing(err error) error {
 	if err == nil {
 		return errNothing

@@ -9,7 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// The demo's provider credentials: known to everybody who reads this.
+// The demo's provider credentials. They are public, so nothing but the simulator accepts them.
 const (
 	demoConsumerKey    = "lastmile-demo-key"
 	demoConsumerSecret = "lastmile-demo-secret"
@@ -17,19 +17,19 @@ const (
 	demoShortcode      = "600100"
 )
 
-// demoRoot is the id of the demo's super_admin: by it a database with the demo's data is recognised.
+// demoRoot gives the id of the demo's super_admin, by which a database with the demo's data is recognised.
 func demoRoot() id.User { return id.Derive[id.User]("demo", "root") }
 
-// hasDemoSecrets tells whether the provider's credentials are the demo's.
+// hasDemoSecrets reports whether the provider's credentials are those of the demo.
 func (c Config) hasDemoSecrets() bool {
 	return c.PaymentConsumerSecret.Reveal() == demoConsumerSecret || c.PaymentPasskey.Reveal() == demoPasskey
 }
 
-// errDemoData says why serve does not start.
+// errDemoData is the reason why `serve` does not start on the demo's data.
 var errDemoData = errors.New("this data belongs to the demo, whose passwords everybody can read; " +
 	"start it with `lastmile demo`, or choose another DATA_DIR or DATABASE_NAMESPACE")
 
-// refuseDemoData keeps the demo's accounts from being served as if they were real.
+// refuseDemoData fails with errDemoData when the log holds the demo's super_admin, whose password is public.
 func refuseDemoData(ctx context.Context, b *bus.Bus) error {
 	user, _, err := bus.LoadUnchecked[identity.User](ctx, b, demoRoot())
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// demoRouterPassword is that of user admin on every simulated router.
+// demoRouterPassword is the password of the user admin on every simulated router of the demo.
 const demoRouterPassword = "demo-router"
 
-// demoRouter is one router of the demo ISP. The last one is in no rack yet: it is for who wants to try.
+// demoRouter is one router of the demo ISP. The last one is not registered: people who try the demo register it.
 type demoRouter struct {
 	name, version, address string
-	port                   int // as the platform is told: 80, or the API's own
+	port                   int // the apiPort at the registration: 80 for REST, or that of the API protocol
 	services               []map[string]any
 	customers              []string // online through the first service
 }
 
-// demoRouters are of three releases, spoken to over both protocols.
+// demoRouters has routers of three releases; between them both protocols are used.
 var demoRouters = []demoRouter{
 	{
 		name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80,
@@ -51,7 +51,8 @@ var demoRouters = []demoRouter{
 	{name: "spare", version: "7.16", address: "10.99.250.5", port: 80},
 }
 
-// startRouters starts the demo's routers, as if their tunnels were up; everything else is dialled as usual.
+// startRouters starts the demo's routers. The dial function reaches them at their tunnel addresses; any other address
+// is dialled as usual.
 func startRouters(ctx context.Context) (*router.Simulator, routeros.DialFunc, error) {
 	cfg := router.Config{Addr: "127.0.0.1:8091"}
 	for _, d := range demoRouters {
@@ -82,7 +83,7 @@ func startRouters(ctx context.Context) (*router.Simulator, routeros.DialFunc, er
 	}, nil
 }
 
-// makeRouters registers all but the spare router and makes their services.
+// makeRouters registers all routers but the spare one, and makes their services.
 func (s *demoSeed) makeRouters(ctx context.Context) error {
 	for _, d := range demoRouters {
 		if len(d.services) == 0 {
@@ -127,7 +128,7 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 		}
 		if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
 			s.app.logger.WarnContext(ctx, "a simulated router is not in line", "error", err)
-			continue // somebody has played with it
+			continue // somebody has deleted or changed it
 		}
 		services, err := s.admin.call(ctx, http.MethodGet, path+"/services", "", nil)
 		if err != nil {
@@ -140,7 +141,7 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 	return driftByHand(sim.Router(demoRouters[len(demoRouters)-2].name))
 }
 
-// pasteScript does to a router what its engineer does.
+// pasteScript gets a router's bootstrap script and runs it on the simulated router, as an engineer would.
 func (s *demoSeed) pasteScript(ctx context.Context, path string, r *router.Router) error {
 	script, err := s.admin.text(ctx, path+"/bootstrap-script")
 	if err == nil {
@@ -149,7 +150,7 @@ func (s *demoSeed) pasteScript(ctx context.Context, path string, r *router.Route
 	return err
 }
 
-// connectCustomers has customers sign in, where the service has sessions.
+// connectCustomers makes customers sign in on the router. Services without sessions are passed over.
 func connectCustomers(r *router.Router, customers []string, service answer) {
 	subnet, err := netip.ParsePrefix(service.text("subnet"))
 	kinds := map[string][2]string{"pppoe": {"pppoe", "pppoe-svc-"}, "hotspot": {"hotspot", "hs-svc-"}}
@@ -162,12 +163,12 @@ func connectCustomers(r *router.Router, customers []string, service answer) {
 		_, _ = r.Connect(router.Session{
 			Kind: kind[0], User: user, Server: kind[1] + service.text("slug"), Address: address.String(),
 			Rate: "5M/10M", RxBytes: 40_000, TxBytes: 400_000,
-		}) // who is online already stays
+		}) // a customer who is online already stays so
 		address = address.Next()
 	}
 }
 
-// driftByHand is somebody at a router's console.
+// driftByHand changes a pool on the router, as somebody at its console would.
 func driftByHand(r *router.Router) error {
 	for _, pool := range r.Snapshot(false)["ip/pool"] {
 		if len(pool["name"]) > 9 && pool["name"][:9] == "pool-svc-" {

@@ -19,11 +19,11 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// seededName is the mark in DATA_DIR of a complete demo.
+// seededName is the file in DATA_DIR that marks the demo's data as complete.
 const seededName = "demo-seeded"
 
-// demoSeed makes the demo's data through the API, with idempotency keys: what an interrupted start has made is not made
-// again, and a complete one leaves a mark in DATA_DIR.
+// demoSeed makes the demo's data through the API with idempotency keys, so that a start after an interrupted one makes
+// nothing twice. A complete start leaves a mark in DATA_DIR.
 type demoSeed struct {
 	app   *App
 	root  apiClient
@@ -32,7 +32,7 @@ type demoSeed struct {
 	plans map[string]string // ids by code
 }
 
-// seedDemo makes what the first start makes and tells about it.
+// seedDemo makes the demo's data at the first start, plugs the routers in at every start, and writes progress to out.
 func (a *App) seedDemo(ctx context.Context, out io.Writer, routers *router.Simulator) error {
 	mark := filepath.Join(a.cfg.DataDir, seededName)
 	if _, err := os.Stat(mark); err == nil {
@@ -56,7 +56,7 @@ func (a *App) seedDemo(ctx context.Context, out io.Writer, routers *router.Simul
 	return os.WriteFile(mark, []byte("The demo's data is complete.\n"), 0o600)
 }
 
-// client is one without a session.
+// client gives a client for an organization's host, not signed in; slug "" is the root host.
 func (s *demoSeed) client(slug string) apiClient {
 	host := s.app.cfg.ServiceDomain
 	if slug != "" {
@@ -85,7 +85,7 @@ func (s *demoSeed) signIn(ctx context.Context) error {
 	})
 }
 
-// makeISP makes the organization with its administrator.
+// makeISP makes the demo's organization and signs its administrator in.
 func (s *demoSeed) makeISP(ctx context.Context) error {
 	_, err := s.root.call(ctx, http.MethodPost, "/orgs", "demo-org", map[string]any{
 		"slug": demoSlug, "name": "Demo Networks", "timezone": "Africa/Nairobi", "currency": "KES", "country": "KE",
@@ -102,7 +102,8 @@ func (s *demoSeed) makeISP(ctx context.Context) error {
 	return err
 }
 
-// ownPassword signs in with the temporary password and changes it, or with the one it was changed to.
+// ownPassword signs in with the temporary password and changes it. After an earlier start it signs in with the changed
+// one.
 func (s *demoSeed) ownPassword(ctx context.Context, email string) (apiClient, error) {
 	c, must, err := s.client(demoSlug).login(ctx, email, demoTemporary.Reveal())
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *demoSeed) ownPassword(ctx context.Context, email string) (apiClient, er
 	return c, err
 }
 
-// makeStaff adds a support account.
+// makeStaff adds a user with the role support.
 func (s *demoSeed) makeStaff(ctx context.Context) error {
 	_, err := s.admin.call(ctx, http.MethodPost, "/users", "demo-support", map[string]string{
 		"email": demoSupportEmail, "firstName": "Demo", "lastName": "Support", "role": "support",
@@ -131,7 +132,7 @@ func (s *demoSeed) makeStaff(ctx context.Context) error {
 	return err
 }
 
-// makePlans makes prepaid and postpaid plans.
+// makePlans makes the plans of demoPlans and keeps their ids by code.
 func (s *demoSeed) makePlans(ctx context.Context) error {
 	for _, p := range demoPlans {
 		made, err := s.admin.call(ctx, http.MethodPost, "/plans", "demo-plan-"+p.code, map[string]any{
@@ -147,7 +148,7 @@ func (s *demoSeed) makePlans(ctx context.Context) error {
 	return nil
 }
 
-// makeSubscribers makes the customers and lets each live through its story.
+// makeSubscribers makes the customers of demoCustomers and plays each one's story.
 func (s *demoSeed) makeSubscribers(ctx context.Context) error {
 	for i, c := range demoCustomers {
 		if err := s.makeSubscriber(ctx, i+1, c); err != nil {
@@ -157,7 +158,7 @@ func (s *demoSeed) makeSubscribers(ctx context.Context) error {
 	return nil
 }
 
-// makeSubscriber makes one customer with a subscription.
+// makeSubscriber makes the n-th customer with a subscription, then plays the acts of the story in order.
 func (s *demoSeed) makeSubscriber(ctx context.Context, n int, c demoCustomer) error {
 	key := fmt.Sprintf("demo-subscriber-%d", n)
 	phone := demoPhone(n)
@@ -187,7 +188,8 @@ func (s *demoSeed) makeSubscriber(ctx context.Context, n int, c demoCustomer) er
 	return nil
 }
 
-// makeSuspense lets a stranger pay with a reference that nobody has: the money waits in the demo ISP's suspense inbox.
+// makeSuspense lets a stranger pay with a reference that no customer has, and assigns the money to the demo ISP, where
+// it waits in suspense.
 func (s *demoSeed) makeSuspense(ctx context.Context) error {
 	const ref = "HOUSE 12"
 	if _, err := s.find(ctx, s.admin, ref); err == nil {
@@ -218,7 +220,8 @@ func (s *demoSeed) makeSuspense(ctx context.Context) error {
 	return err
 }
 
-// find is the id of the suspended receipt with a number or reference.
+// find gives the id of the receipt in suspense whose number or reference is text. Fails with errNothing when there is
+// none.
 func (s *demoSeed) find(ctx context.Context, as apiClient, text string) (string, error) {
 	page, err := as.call(ctx, http.MethodGet, "/receipts?state=suspense", "", nil)
 	if err != nil {
@@ -232,7 +235,8 @@ func (s *demoSeed) find(ctx context.Context, as apiClient, text string) (string,
 	return "", errNothing
 }
 
-// payBill lets somebody pay the platform's paybill; it is tried until the addresses of the shortcode are registered.
+// payBill lets a phone pay the platform's paybill, and tries again until the callback addresses of the shortcode are
+// registered.
 func (s *demoSeed) payBill(ctx context.Context, phone, ref string, amount int) (receipt string, err error) {
 	err = until(ctx, "the paybill's registration", func(ctx context.Context) (bool, error) {
 		return paybillRegistered(ctx, s.app.storage.db, s.app.startedAt.Add(-time.Second))
@@ -249,8 +253,8 @@ func (s *demoSeed) payBill(ctx context.Context, phone, ref string, amount int) (
 	return out.text("receiptNumber"), err
 }
 
-// paybillRegistered tells whether the paybill's callback addresses have reached the provider since an instant: a job
-// does it after the start.
+// paybillRegistered reports whether the callback addresses of the platform's paybill were registered with the provider
+// after an instant. A job registers them after the start.
 func paybillRegistered(ctx context.Context, db *postgres.DB, since time.Time) (bool, error) {
 	var done bool
 	err := db.Owner.QueryRow(ctx, `select exists (select from `+db.Namespace.Schema("river")+`.river_job
@@ -259,7 +263,7 @@ func paybillRegistered(ctx context.Context, db *postgres.DB, since time.Time) (b
 	return done, err
 }
 
-// list is a field of objects.
+// list gives a field that is a list of objects; elements of another kind are left out.
 func (a answer) list(field string) []answer {
 	items, _ := a[field].([]any)
 	out := make([]answer, 0, len(items))
@@ -271,5 +275,5 @@ func (a answer) list(field string) []answer {
 	return out
 }
 
-// demoPhone is a customer's phone as the provider writes it.
+// demoPhone gives the phone of the n-th customer as the provider writes it, without a plus.
 func demoPhone(n int) string { return fmt.Sprintf("2547000000%02d", n) }

@@ -6,13 +6,13 @@ import (
 	"net/http"
 )
 
-// demoPlan is one plan of the demo ISP. Prices are in shillings, rates in kbit/s.
+// demoPlan is one plan of the demo ISP. Prices are in whole shillings, rates in kbit/s.
 type demoPlan struct {
 	code, name, kind, mode, period string
 	price, down, up                int
 }
 
-// demoPlans are prepaid by the month and the day, and postpaid.
+// demoPlans has prepaid plans by the month and by the day, and a postpaid one.
 var demoPlans = []demoPlan{
 	{
 		code: "home-10", name: "Home 10 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 1500,
@@ -32,7 +32,7 @@ var demoPlans = []demoPlan{
 	},
 }
 
-// demoPrice is the price of a plan, 0 for "".
+// demoPrice gives the price of a plan in whole shillings; 0 for a code that no plan has.
 func demoPrice(code string) int {
 	for _, p := range demoPlans {
 		if p.code == code {
@@ -42,22 +42,22 @@ func demoPrice(code string) int {
 	return 0
 }
 
-// demoCustomer is one subscriber with its story.
+// demoCustomer is one subscriber, with the plan and the acts that are played after the registration.
 type demoCustomer struct {
 	first, last, tag, plan string
 	story                  []demoAct
 }
 
-// demoAccount is what a story needs to know.
+// demoAccount has the ids of a customer that the acts of the story use.
 type demoAccount struct {
 	key, phone, subscriber, number, subscription string
 	price                                        int
 }
 
-// demoAct is one thing that happens to a customer.
+// demoAct plays one event of a customer's life, such as a payment, and waits for its effect.
 type demoAct func(ctx context.Context, s *demoSeed, a demoAccount) error
 
-// demoCustomers are houses and shops: a customer of each kind, in each state.
+// demoCustomers has a customer in each state that the demo shows.
 var demoCustomers = []demoCustomer{
 	{"Acacia", "House", "north", "home-10", []demoAct{paysByPrompt}},
 	{"Baobab", "Court", "north", "home-20", []demoAct{paysByPrompt}},
@@ -69,23 +69,23 @@ var demoCustomers = []demoCustomer{
 	{"Grevillea", "Clinic", "market", "business-50", []demoAct{paysByPrompt}},
 	{"Hibiscus", "House", "south", "home-10", nil},                      // never paid: pending
 	{"Ironwood", "House", "south", "home-10", []demoAct{cancelsPrompt}}, // pressed cancel on the phone
-	// a part of the invoice is paid, service waits for the rest
+	// a part of the invoice is paid, and the period has not begun
 	{"Jacaranda", "House", "north", "home-20", []demoAct{paysPart}},
 	{"Kapok", "Lodge", "north", "home-10", []demoAct{paysByPrompt, rest}}, // paused while away
 	{"Lantana", "Shop", "market", "home-10", []demoAct{paysByPrompt, isBlocked}},
 }
 
-// paysByPrompt is a prompt that the customer accepts.
+// paysByPrompt sends a prompt, and the customer enters the PIN.
 func paysByPrompt(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return s.prompt(ctx, a, "pay", "SUCCESS")
 }
 
-// cancelsPrompt is a prompt that the customer cancels.
+// cancelsPrompt sends a prompt, and the customer cancels it.
 func cancelsPrompt(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return s.prompt(ctx, a, "cancel", "CANCELLED")
 }
 
-// prompt lets the phone behave in a way, initiates a payment of the price and waits for its status.
+// prompt sets the behaviour of the simulated phone, initiates a payment of the plan's price, and waits for the status.
 func (s *demoSeed) prompt(ctx context.Context, a demoAccount, behaviour, status string) error {
 	if _, err := s.sim.call(ctx, http.MethodPut, "/sim/phones/"+a.phone, "",
 		map[string]any{"behaviour": behaviour}); err != nil {
@@ -96,7 +96,7 @@ func (s *demoSeed) prompt(ctx context.Context, a demoAccount, behaviour, status 
 	})
 	var no *apiError
 	if errors.As(err, &no) && no.Code == "payment_in_progress" {
-		return nil // an interrupted start began it
+		return nil // begun by a start that was interrupted
 	}
 	if err != nil {
 		return err
@@ -107,12 +107,12 @@ func (s *demoSeed) prompt(ctx context.Context, a demoAccount, behaviour, status 
 	})
 }
 
-// paysByPaybill is money with the account number, for the whole price.
+// paysByPaybill pays the whole price at the paybill, with the account number as reference.
 func paysByPaybill(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return s.payAndWait(ctx, a, a.price)
 }
 
-// paysPart is less than the price.
+// paysPart pays less than the price at the paybill.
 func paysPart(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return s.payAndWait(ctx, a, a.price/2)
 }
@@ -136,7 +136,7 @@ func (s *demoSeed) payAndWait(ctx context.Context, a demoAccount, amount int) er
 	})
 }
 
-// rest pauses the subscription.
+// rest pauses the customer's only subscription.
 func rest(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return until(ctx, "pause", func(ctx context.Context) (bool, error) {
 		_, err := s.admin.call(ctx, http.MethodPost, "/subscriptions/"+a.subscription+"/pause", a.key+"-pause",
@@ -145,7 +145,7 @@ func rest(ctx context.Context, s *demoSeed, a demoAccount) error {
 	})
 }
 
-// isBlocked cuts the subscriber off by hand.
+// isBlocked blocks the subscriber, as an administrator would.
 func isBlocked(ctx context.Context, s *demoSeed, a demoAccount) error {
 	_, err := s.admin.call(ctx, http.MethodPost, "/subscribers/"+a.subscriber+"/block", a.key+"-block",
 		map[string]string{"reason": "resells the connection"})

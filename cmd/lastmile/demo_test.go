@@ -47,7 +47,7 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 	}
 }
 
-// demo runs `lastmile demo` until it is ready, then does something and stops it. It gives what was printed.
+// demo runs `lastmile demo` until it is ready, calls look, and stops it. It gives the printed text.
 func (k *kit) demo(look func()) string {
 	k.t.Helper()
 	ctx, stop := context.WithCancel(k.t.Context())
@@ -76,7 +76,7 @@ func (k *kit) demo(look func()) string {
 	return out.String()
 }
 
-// loginAt signs somebody of the demo in at a host.
+// loginAt signs a user of the demo in at a host; true when the password must be changed first.
 func (k *kit) loginAt(host, email string) (apiClient, bool) {
 	k.t.Helper()
 	c, must, err := apiClient{addr: k.addr, host: host}.login(k.t.Context(), email, demoPassword.Reveal())

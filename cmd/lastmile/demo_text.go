@@ -7,7 +7,7 @@ import (
 	"text/template"
 )
 
-// demoScreen is what the demo prints: addresses, accounts, and commands that work as they stand.
+// demoScreen is printed by the demo: addresses, users, and commands that work as they stand.
 var demoScreen = template.Must(template.New("demo").Parse(`
 Lastmile is running. Ctrl-C stops it.
 
@@ -17,7 +17,7 @@ Lastmile is running. Ctrl-C stops it.
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
   Routers                  {{.Routers}}/sim/routers   (simulated)
 
-  Accounts, all with the password {{.Password}}
+  Users, all with the password {{.Password}}
     {{.RootEmail}}          super_admin, at the platform's address
     {{.AdminEmail}}    admin of the demo ISP
     {{.SupportEmail}}  support of the demo ISP, reads only
@@ -31,7 +31,7 @@ What to try (curl resolves *.localhost by itself):
   # who are the customers, and what do they owe
   curl -s "{{.ISP}}/subscribers?limit=3" -H "Authorization: Bearer $TOKEN"
 
-  # find the one who never paid, and send a prompt to the phone
+  # find the customer who never paid, and send a prompt to the phone
   ID=$(curl -s "{{.ISP}}/subscribers?q=hibiscus" -H "Authorization: Bearer $TOKEN" \
     | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')
   curl -s {{.ISP}}/payments/initiate -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
@@ -39,7 +39,7 @@ What to try (curl resolves *.localhost by itself):
   sleep 1   # the customer enters the PIN, the provider calls back
   curl -s "{{.ISP}}/subscribers/$ID/statement" -H "Authorization: Bearer $TOKEN"
 
-  # money that matched nobody
+  # money that matched no customer
   curl -s "{{.ISP}}/receipts?state=suspense" -H "Authorization: Bearer $TOKEN"
 
   # the same customer pays the paybill, with the account number as reference
@@ -59,7 +59,7 @@ What to try (curl resolves *.localhost by itself):
   curl -s "{{.ISP}}/nas/devices/$NAS/sessions" -H "Authorization: Bearer $TOKEN"
   curl -s -X POST "{{.ISP}}/nas/devices/$NAS/reboot" -H "Authorization: Bearer $TOKEN"
 
-  # register the spare router (user admin, password {{.RouterPassword}}), get the script to paste, sell a port
+  # register the spare router (user admin, password {{.RouterPassword}}), paste its script, make a service on a port
   NEW=$(curl -s {{.ISP}}/nas/devices -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
     -d '{"name":"spare","ipAddress":"203.0.113.21","radiusSecret":"spareradius1","managementAddress":"{{.Spare}}"}' \
     | sed 's/^{"id":"\([^"]*\)".*/\1/')
@@ -79,7 +79,7 @@ What to try (curl resolves *.localhost by itself):
 
 `))
 
-// printDemo tells where everything is.
+// printDemo writes demoScreen with the addresses and ports of this start.
 func (a *App) printDemo(out io.Writer, routers string) error {
 	_, port, err := net.SplitHostPort(a.Addr())
 	if err != nil {

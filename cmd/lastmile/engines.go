@@ -14,39 +14,39 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// engines are what runs on the storage, whatever the area.
+// engines has the parts that run on the storage and serve every area.
 type engines struct {
 	feed        *feed.Feed
 	bus         *bus.Bus
 	projections *runner.Runner
 	views       *runner.Views
 	directory   *identityviews.Directory
-	shows       *runner.Memory // keeps the directory filled
+	shows       *runner.Memory // fills the directory from the log
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
 }
 
-// openBus makes the bus with every aggregate.
+// openBus makes the bus and registers the aggregates of all areas.
 func openBus(s *storage, c clock.Clock, logger *slog.Logger) *bus.Bus {
 	b := bus.New(bus.Config{Store: s.store, Claims: s.vault.ClaimKey, Clock: c, Logger: logger})
 	registerAggregates(b)
 	return b
 }
 
-// startFeed begins to follow the log.
+// startFeed starts the one subscription to the log that projections and processes share.
 func startFeed(ctx context.Context, s *storage, l *lifecycle) (*feed.Feed, error) {
 	f := feed.New(feed.FromStore(s.store), l.logger)
 	return f, l.start(ctx, "feed", stopStorage, f)
 }
 
-// newProjections registers every read model.
+// newProjections makes the runner with the read models of all areas. With followOnly it fills none and only reads.
 func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger, followOnly bool) *runner.Runner {
 	r := runner.New(runner.Config{Feed: f, DB: s.db, Clock: c, Logger: logger, FollowOnly: followOnly})
 	r.Register(readModels()...)
 	return r
 }
 
-// startEngines starts what reads the log and works on it. Jobs come before processes, which enqueue them.
+// startEngines starts the readers of the log and makes the runners of jobs and processes; startWork starts those.
 func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, roles roles) (*engines, error) {
 	e := &engines{directory: identityviews.NewDirectory()}
 	var err error
@@ -72,7 +72,8 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 	return e, nil
 }
 
-// startWork starts jobs and processes, after the areas have registered theirs.
+// startWork starts jobs and processes, after all areas have registered theirs. Processes enqueue jobs, so jobs come
+// first.
 func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) error {
 	if err := l.startBeside(ctx, "jobs", stopEngines, e.jobs); err != nil {
 		return err

@@ -8,22 +8,22 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// housekeepingEvery is how often what has expired is removed; the first time is that long after the start.
+// housekeepingEvery is the time between two removals of expired rows; the first follows that long after the start.
 const housekeepingEvery = 15 * time.Minute
 
-// housekeeping removes expired rows now and then, in one program at a time.
+// housekeeping removes expired rows of the vault. Of several programs only one does so at a time.
 type housekeeping struct {
 	storage *storage
 	logger  *slog.Logger
 	loops   *loop.Group
 }
 
-// newHousekeeping makes one that has not begun.
+// newHousekeeping makes the loop without starting it.
 func newHousekeeping(s *storage, logger *slog.Logger) *housekeeping {
 	return &housekeeping{storage: s, logger: logger, loops: loop.New(logger)}
 }
 
-// Start begins.
+// Start begins the loop; it never fails.
 func (h *housekeeping) Start(ctx context.Context) error {
 	return h.loops.Start(ctx, func(context.Context) error {
 		h.loops.Go("housekeeping", func(ctx context.Context) {
@@ -35,10 +35,10 @@ func (h *housekeeping) Start(ctx context.Context) error {
 	})
 }
 
-// Stop ends it.
+// Stop ends the loop and waits for a round that is under way.
 func (h *housekeeping) Stop() { h.loops.Stop() }
 
-// keepHouse is one round.
+// keepHouse makes one round, unless another program is making one. A failure is logged, and the next round tries again.
 func (h *housekeeping) keepHouse(ctx context.Context) {
 	lock, got, err := h.storage.db.TryLock(ctx, "housekeeping")
 	if err == nil && got {

@@ -7,7 +7,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// openKeyring is the platform key of the configuration; without one, in development, a key made and kept in DATA_DIR.
+// openKeyring reads the platform keys of the configuration. Without one, in development, it makes a key and keeps it in
+// DATA_DIR.
 func openKeyring(cfg Config) (*secrets.Keyring, error) {
 	if cfg.EncryptionKey.IsZero() {
 		ring, err := secrets.LoadOrCreate(cfg.DataDir)
@@ -27,8 +28,8 @@ func openKeyring(cfg Config) (*secrets.Keyring, error) {
 	return ring, nil
 }
 
-// signingKey is what access tokens are signed with: JWT_SIGNING_KEY, or in development the installation's own, which
-// lies in the vault under the platform key of DATA_DIR and is the same in every replica.
+// signingKey gives the key that signs access tokens: JWT_SIGNING_KEY, or in development a key derived from the vault's
+// root secret, which is the same in every replica.
 func signingKey(cfg Config, v *vault.Vault) []byte {
 	if cfg.JWTSigningKey.IsZero() {
 		return v.Key(secrets.Tokens)

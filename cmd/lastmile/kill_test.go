@@ -22,7 +22,7 @@ const (
 	stormRound   = 40 // payments that are begun for each of them
 )
 
-// TestKill9_PaymentStorm kills the service again and again while customers pay and the provider repeats and reorders.
+// TestKill9_PaymentStorm kills the program again and again while customers pay and the provider repeats and reorders.
 // In the end every receipt of the provider is credited exactly once, and every balance equals its events.
 func TestKill9_PaymentStorm(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,8 @@ func TestKill9_PaymentStorm(t *testing.T) {
 }
 
 // payInTurn lets a customer pay once for each turn, by paybill, and by prompt at every fourth (three in ten minutes at
-// most: docs/rules/payments.md#prompt-limits), until ctx ends. Errors are part of it.
+// most: docs/rules/payments.md#prompt-limits), until ctx ends. Errors are expected and
+// ignored.
 func (k *kit) payInTurn(ctx context.Context, phone, account, subscriber string, turns <-chan int) {
 	addr := k.sim.URL()[len("http://"):]
 	provider := apiClient{addr: addr, host: addr}
@@ -93,15 +94,15 @@ func (k *kit) payInTurn(ctx context.Context, phone, account, subscriber string, 
 	}
 }
 
-// repeatEverything lets the provider tell about every payment once more, now at the address of the service as it runs:
-// what was lost while it was dead arrives, and what had arrived arrives again.
+// repeatEverything lets the provider send the callbacks of every payment once more, to the address at which the program
+// runs now: lost callbacks arrive, and all others arrive again.
 func (k *kit) repeatEverything(was string) {
 	k.t.Helper()
 	forward, err := net.Listen("tcp", was)
 	if err != nil {
 		k.t.Fatalf("take over the address: %v", err)
 	}
-	// the same service at the registered address
+	// the same program at the address that the provider knows
 	server := &http.Server{Handler: k.app.door, ReadHeaderTimeout: patience}
 	go func() { _ = server.Serve(forward) }()
 	k.t.Cleanup(func() { _ = server.Close() })
@@ -114,14 +115,14 @@ func (k *kit) repeatEverything(was string) {
 	k.settled()
 }
 
-// child is the service in a process of its own.
+// child is the program in an operating-system process of its own, which a test can kill.
 type child struct {
 	t    testing.TB
 	addr string
 	cmd  *exec.Cmd
 }
 
-// spawn starts the service in a process of its own at an address and waits until it is ready.
+// spawn starts the program in a process of its own at an address, and waits until it is ready.
 func (k *kit) spawn(addr string) *child {
 	k.t.Helper()
 	c := &child{t: k.t, addr: addr, cmd: exec.Command(os.Args[0])}
@@ -139,13 +140,13 @@ func (k *kit) spawn(addr string) *child {
 	return c
 }
 
-// kill9 ends the process as a power cut would, and waits until it is gone. Repeating it is harmless.
+// kill9 ends the process with SIGKILL and waits until it is gone. A repetition does nothing.
 func (c *child) kill9() {
 	_ = c.cmd.Process.Kill()
-	_ = c.cmd.Wait() // says that it was killed
+	_ = c.cmd.Wait() // always fails with "killed"
 }
 
-// freePort is a loopback address that nobody listens at now.
+// freePort gives a loopback address at which no program listens at the moment.
 func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -24,7 +24,7 @@ import (
 // childVariable makes the test program act as `lastmile serve`, for tests that kill it.
 const childVariable = "LASTMILE_TEST_CHILD"
 
-// TestMain runs the tests, or is the program that one of them has started.
+// TestMain runs the tests. With childVariable set it runs `lastmile serve` instead.
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// Accounts of the tests.
+// Users of the tests, and their password.
 const (
 	testRootEmail  = "root@lastmile.test"
 	testAdminEmail = "admin@acme.test"
@@ -43,10 +43,10 @@ const (
 	testShortcode  = "600200"
 )
 
-// patience bounds every wait of a test: a condition that does not come is a failure, not a slow machine.
+// patience bounds every wait of a test. It is so long that only a fault reaches it, not a slow machine.
 const patience = 90 * time.Second
 
-// kit is a running service with its provider, and people who are signed in.
+// kit is a running program with a simulated provider, and with clients that are signed in.
 type kit struct {
 	t       testing.TB
 	sim     *provider.Simulator
@@ -62,7 +62,8 @@ type kit struct {
 	admin apiClient // of acme
 }
 
-// newKit prepares a database, a provider and a configuration; nothing of the service runs yet.
+// newKit prepares a database, a provider and a configuration. The program itself does not run yet. settings are
+// variables as name=value.
 func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
 	db := pgtest.New(t)
@@ -87,7 +88,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	return k
 }
 
-// config is the kit's configuration.
+// config reads the kit's variables as the program would; a fault ends the test.
 func (k *kit) config() Config {
 	k.t.Helper()
 	cfg, err := loadConfig(k.environ)
@@ -97,7 +98,7 @@ func (k *kit) config() Config {
 	return cfg
 }
 
-// start runs the service in this process.
+// start runs the program inside the test's process until the end of the test.
 func (k *kit) start() *kit {
 	k.t.Helper()
 	logger := slog.New(withoutRequests{slog.NewJSONHandler(k.log, nil)})
@@ -110,7 +111,7 @@ func (k *kit) start() *kit {
 	return k
 }
 
-// options are what only tests choose.
+// options gives the kit's clock and dial function to the program.
 func (k *kit) options() appOptions {
 	opts := appOptions{clock: k.clock}
 	if k.routers != nil {
@@ -119,7 +120,7 @@ func (k *kit) options() appOptions {
 	return opts
 }
 
-// signIn makes the super_admin with the command line, an organization with its admin, and signs both in.
+// signIn makes the super_admin by the command line and the organization acme with its admin, and signs both in.
 func (k *kit) signIn() *kit {
 	k.t.Helper()
 	k.command("admin", "create", "--email", testRootEmail, "--password", testPassword)
@@ -138,7 +139,7 @@ func (k *kit) signIn() *kit {
 	return k
 }
 
-// command runs a command of the program against the same database.
+// command runs a sub-command with the kit's configuration and gives its output. A failure ends the test.
 func (k *kit) command(args ...string) string {
 	k.t.Helper()
 	var out, errs logBuffer
@@ -148,7 +149,7 @@ func (k *kit) command(args ...string) string {
 	return out.String()
 }
 
-// client is somebody at a host, not signed in; slug "" is the root host.
+// client gives a client for an organization's host, not signed in; slug "" is the root host.
 func (k *kit) client(slug string) apiClient {
 	host := "lastmile.test"
 	if slug != "" {
@@ -157,7 +158,7 @@ func (k *kit) client(slug string) apiClient {
 	return apiClient{addr: k.addr, host: host}
 }
 
-// login signs somebody in.
+// login signs a user in at an organization's host; true when the password must be changed first.
 func (k *kit) login(slug, email, password string) (apiClient, bool) {
 	k.t.Helper()
 	c, must, err := k.client(slug).login(k.t.Context(), email, password)
@@ -167,7 +168,7 @@ func (k *kit) login(slug, email, password string) (apiClient, bool) {
 	return c, must
 }
 
-// must is a call that has to succeed.
+// must sends a request that has to succeed; any other answer ends the test.
 func (k *kit) must(c apiClient, method, path string, body any) answer {
 	k.t.Helper()
 	out, err := c.call(k.t.Context(), method, path, "", body)
@@ -177,7 +178,7 @@ func (k *kit) must(c apiClient, method, path string, body any) answer {
 	return out
 }
 
-// refused is a call, "GET /auth/me", that has to fail with a status and a code ("" = any).
+// refused sends a request such as "GET /auth/me", which has to fail with the status and the code; code "" = any.
 func (k *kit) refused(c apiClient, call string, body any, status int, code string) {
 	k.t.Helper()
 	method, path, _ := strings.Cut(call, " ")
@@ -188,7 +189,7 @@ func (k *kit) refused(c apiClient, call string, body any, status int, code strin
 	}
 }
 
-// eventually waits until a condition holds.
+// eventually waits until check gives true. After patience it ends the test; what names the condition.
 func (k *kit) eventually(what string, check func(ctx context.Context) (bool, error)) {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
@@ -198,7 +199,7 @@ func (k *kit) eventually(what string, check func(ctx context.Context) (bool, err
 	}
 }
 
-// all reads a list to its end.
+// all reads all pages of a list.
 func (k *kit) all(c apiClient, path string) []answer {
 	k.t.Helper()
 	glue := "?"
@@ -216,7 +217,7 @@ func (k *kit) all(c apiClient, path string) []answer {
 	}
 }
 
-// plan makes a prepaid monthly plan.
+// plan makes a prepaid monthly plan and gives its id. The price is in whole shillings.
 func (k *kit) plan(code string, price int) string {
 	k.t.Helper()
 	return k.must(k.admin, "POST", "/plans", map[string]any{
@@ -227,7 +228,7 @@ func (k *kit) plan(code string, price int) string {
 	}).text("id")
 }
 
-// subscriber registers somebody with a phone.
+// subscriber registers a customer with a phone, and gives id and account number.
 func (k *kit) subscriber(phone string) (id, account string) {
 	k.t.Helper()
 	s := k.must(k.admin, "POST", "/subscribers", map[string]any{
@@ -236,7 +237,8 @@ func (k *kit) subscriber(phone string) (id, account string) {
 	return s.text("id"), s.text("accountNumber")
 }
 
-// paybillReady waits until the platform's paybill has its callback addresses: a job sees to it after the start.
+// paybillReady waits until the callback addresses of the platform's paybill are registered, which a job does after the
+// start.
 func (k *kit) paybillReady() {
 	k.t.Helper()
 	db := k.db
@@ -248,7 +250,7 @@ func (k *kit) paybillReady() {
 	})
 }
 
-// pay lets a customer pay the paybill and gives the receipt number.
+// pay lets a phone pay the platform's paybill and gives the receipt number. The amount is in whole shillings.
 func (k *kit) pay(phone, ref string, amount int) string {
 	k.t.Helper()
 	out, err := k.simCall("POST", "/sim/paybill", map[string]any{
@@ -260,13 +262,13 @@ func (k *kit) pay(phone, ref string, amount int) string {
 	return out.text("receiptNumber")
 }
 
-// simCall drives the provider.
+// simCall sends a request to the control interface of the simulated provider.
 func (k *kit) simCall(method, path string, body any) (answer, error) {
 	addr := strings.TrimPrefix(k.sim.URL(), "http://")
 	return apiClient{addr: addr, host: addr}.call(k.t.Context(), method, path, "", body)
 }
 
-// asAPIError is the answer behind an error, nil without one.
+// asAPIError finds the refused answer in an error's chain; nil when there is none.
 func asAPIError(err error) *apiError {
 	for ; err != nil; err = unwrap(err) {
 		if no, ok := err.(*apiError); ok { //nolint:errorlint // this is the walk
@@ -276,7 +278,7 @@ func asAPIError(err error) *apiError {
 	return nil
 }
 
-// unwrap is one step of the walk.
+// unwrap gives the error inside err; nil when there is none.
 func unwrap(err error) error {
 	if u, ok := err.(interface{ Unwrap() error }); ok { //nolint:errorlint // this is the walk
 		return u.Unwrap()
@@ -290,16 +292,16 @@ const breakerPatience = 31 * time.Second
 // shiftedClock is the machine's clock, put forward by a test.
 type shiftedClock struct{ by atomic.Int64 }
 
-// Now is the shifted time.
+// Now gives the machine's time plus the shift, in UTC.
 func (c *shiftedClock) Now() time.Time { return time.Now().UTC().Add(time.Duration(c.by.Load())) }
 
-// shift puts the clock forward.
+// shift moves the clock forward by d, in addition to earlier shifts.
 func (c *shiftedClock) shift(d time.Duration) { c.by.Add(int64(d)) }
 
 // withoutRequests keeps the lines about each request out of a test's log.
 type withoutRequests struct{ slog.Handler }
 
-// Handle passes everything else on.
+// Handle drops lines with the message "request" and passes all others on.
 func (w withoutRequests) Handle(ctx context.Context, r slog.Record) error {
 	if r.Message == "request" && r.Level < slog.LevelWarn {
 		return nil
@@ -307,33 +309,33 @@ func (w withoutRequests) Handle(ctx context.Context, r slog.Record) error {
 	return w.Handler.Handle(ctx, r)
 }
 
-// logBuffer collects text from several goroutines.
+// logBuffer collects the log of a test. Safe for concurrent use.
 type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// Write adds text.
+// Write appends p; it never fails.
 func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// String is everything so far.
+// String gives the whole text so far.
 func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
 }
 
-// last is the last lines.
+// last gives the last count lines.
 func (b *logBuffer) last(count int) string {
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")
 }
 
-// number is a field that is a JSON number, as the API wrote it.
+// number gives a numeric field as text with two decimals.
 func number(a answer, field string) string {
 	if v, ok := a[field].(float64); ok {
 		return fmt.Sprintf("%.2f", v)
@@ -341,7 +343,7 @@ func number(a answer, field string) string {
 	return fmt.Sprint(a[field])
 }
 
-// statusOf is the status of a GET without a session.
+// statusOf gives the status of a GET request, 200 for any success; 0 without an answer.
 func (k *kit) statusOf(c apiClient, path string) int {
 	_, err := c.call(k.t.Context(), http.MethodGet, path, "", nil)
 	if no := asAPIError(err); no != nil {

@@ -19,40 +19,41 @@ const (
 	stopProgram = 3900 * time.Millisecond // all of it; then PostgreSQL is told to stop at once, which takes up to 1 s
 )
 
-// service is a part that keeps the contract of internal/loop.
+// service is a part with Start and Stop that keep the contract of internal/loop.
 type service interface {
 	Start(ctx context.Context) error
 	Stop()
 }
 
-// part is something that was started and has to be stopped.
+// part was started and has to be stopped, within its limit.
 type part struct {
 	name  string
 	limit time.Duration
 	stop  func(ctx context.Context)
-	// beside tells that it stops at the same time as the part before it.
+	// beside says that the part stops at the same time as the part before it.
 	beside bool
-	// kept tells that it is never left behind: it minds its context and would outlive the program.
+	// kept says that the stop always waits for the part: it ends with its context, and would outlive the program.
 	kept bool
 }
 
-// lifecycle remembers what was started, stops it in reverse order, and hears of parts that fail for good.
+// lifecycle remembers the parts that were started, stops them in reverse order, and receives the failures of parts that
+// cannot go on. Safe for concurrent use.
 type lifecycle struct {
 	logger *slog.Logger
 	parts  []part
 	once   sync.Once
-	watch  *loop.Group // hears of failures, until everything has stopped
+	watch  *loop.Group // waits for failures until everything has stopped
 	fatal  chan error  // the first failure that the program cannot go on with
 }
 
-// newLifecycle is one in which nothing has been started.
+// newLifecycle makes a lifecycle without parts.
 func newLifecycle(logger *slog.Logger) *lifecycle {
 	return &lifecycle{
 		logger: logger, watch: loop.Within(context.Background(), logger), fatal: make(chan error, 1),
 	}
 }
 
-// start starts a service and notes it; one that fails is not noted, since nothing of it runs.
+// start starts a service and notes it. A service that fails to start is not noted, since nothing of it runs.
 func (l *lifecycle) start(ctx context.Context, name string, limit time.Duration, s service) error {
 	if err := s.Start(ctx); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (l *lifecycle) start(ctx context.Context, name string, limit time.Duration,
 	return nil
 }
 
-// startBeside is start for a service that stops at the same time as the part noted before it.
+// startBeside starts a service that stops at the same time as the part noted before it.
 func (l *lifecycle) startBeside(ctx context.Context, name string, limit time.Duration, s service) error {
 	if err := s.Start(ctx); err != nil {
 		return err
@@ -70,12 +71,12 @@ func (l *lifecycle) startBeside(ctx context.Context, name string, limit time.Dur
 	return nil
 }
 
-// started notes a part that runs and has no Start of its own.
+// started notes a running part that has no Start method.
 func (l *lifecycle) started(name string, limit time.Duration, stop func(ctx context.Context)) {
 	l.parts = append(l.parts, part{name: name, limit: limit, stop: stop})
 }
 
-// startedKept notes a part that has until the end of the whole stop, and is waited for.
+// startedKept notes a part that may take until the end of the whole stop. The stop waits for it.
 func (l *lifecycle) startedKept(name string, stop func(ctx context.Context)) {
 	l.parts = append(l.parts, part{name: name, limit: stopProgram, stop: stop, kept: true})
 }
@@ -93,7 +94,7 @@ func (l *lifecycle) fail(err error) {
 	}
 }
 
-// failsWith ends the program when a part reports a failure.
+// failsWith ends the program with the first failure that a part sends.
 func (l *lifecycle) failsWith(name string, errs <-chan error) {
 	l.watch.Go(name, func(ctx context.Context) {
 		select {
@@ -105,7 +106,7 @@ func (l *lifecycle) failsWith(name string, errs <-chan error) {
 }
 
 // stop stops everything in reverse order. A part that takes longer than its limit is left behind: the program ends
-// anyway, and everything here is made to survive a kill. Repeating it is harmless.
+// anyway, and every part survives a kill. A repetition does nothing.
 func (l *lifecycle) stop() {
 	l.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopProgram)
@@ -144,7 +145,7 @@ func (l *lifecycle) stopPart(ctx context.Context, p part) {
 		<-done
 		return
 	}
-	grace := time.NewTimer(50 * time.Millisecond) // one that minds its context is just finishing
+	grace := time.NewTimer(50 * time.Millisecond) // a part that ends with its context needs a moment
 	defer grace.Stop()
 	select {
 	case <-done:
@@ -153,7 +154,7 @@ func (l *lifecycle) stopPart(ctx context.Context, p part) {
 	}
 }
 
-// wait returns when ctx ends (nil) or a part has failed for good (its error).
+// wait returns nil when ctx ends, or the error of a part that has failed for good.
 func (l *lifecycle) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -163,5 +164,5 @@ func (l *lifecycle) wait(ctx context.Context) error {
 	}
 }
 
-// errInterrupted is a start that was broken off by a signal.
+// errInterrupted ends a start that a signal has interrupted.
 var errInterrupted = errors.New("interrupted")

@@ -1,5 +1,5 @@
-// Command lastmile is the whole service in one program: `lastmile demo` to look at it, `lastmile serve` to run it, and
-// the commands that go with running it. This package wires everything and decides nothing about the business.
+// Command lastmile is the whole product in one program: `lastmile demo` shows it, `lastmile serve` runs it, and further
+// commands are for operators. This package connects the parts and holds no business rule.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	_ "time/tzdata" // organizations' time zones, also on a machine that has none installed
 )
 
-// main runs the command of the arguments. A second signal ends the program at once.
+// main runs the command of the arguments. The first signal stops it in order, a second one ends it at once.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {

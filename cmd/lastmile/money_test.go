@@ -8,8 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// TestCallbacks_RepeatedReorderedAndEarlyCreditOnce: the provider sends everything three times, backwards, before it
-// has answered the prompt, and by paybill confirmation as well.
+// TestCallbacks_RepeatedReorderedAndEarlyCreditOnce: the provider sends every callback three times, in reverse order,
+// before it answers the prompt, and also as a paybill confirmation.
 func TestCallbacks_RepeatedReorderedAndEarlyCreditOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
@@ -29,8 +29,8 @@ func TestCallbacks_RepeatedReorderedAndEarlyCreditOnce(t *testing.T) {
 	k.sameBooks(payers)
 }
 
-// TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes: money with an unknown reference waits with the platform, is
-// assigned to the organization, attributed to a subscriber, and pays and extends.
+// TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes: money with an unknown reference waits on the root host, is
+// assigned to the organization and attributed to a subscriber, pays the invoice and extends the subscription.
 func TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
@@ -146,7 +146,7 @@ func TestProviderDown_NothingIsLostAndBreakerOpens(t *testing.T) {
 	k.sameBooks(payers)
 }
 
-// faults sets the provider's bad days.
+// faults sets the faults of the simulated provider from now on.
 func (k *kit) faults(f provider.Faults) {
 	k.t.Helper()
 	if err := k.sim.SetFaults(f); err != nil {
@@ -154,7 +154,7 @@ func (k *kit) faults(f provider.Faults) {
 	}
 }
 
-// settled waits until the provider has nothing under way.
+// settled waits until the simulated provider has no callback left to send.
 func (k *kit) settled() {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
@@ -164,7 +164,7 @@ func (k *kit) settled() {
 	}
 }
 
-// org is the id of acme.
+// org gives the id of the organization acme.
 func (k *kit) org() string {
 	k.t.Helper()
 	for _, o := range k.must(k.root, "GET", "/orgs", nil).list("data") {

@@ -18,22 +18,22 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// callCounter counts the calls to routers by what the gateway logs of each.
+// callCounter is a slog handler that counts the calls to routers, by the gateway's log lines.
 type callCounter struct {
 	slog.Handler
 	mu    *sync.Mutex
 	calls map[string]int // "print ip/pool"
 }
 
-// newCallCounter counts nothing yet.
+// newCallCounter makes a counter at zero.
 func newCallCounter() callCounter {
 	return callCounter{Handler: slog.DiscardHandler, mu: &sync.Mutex{}, calls: map[string]int{}}
 }
 
-// Enabled is for everything.
+// Enabled lets lines of every level through, so that no call is missed.
 func (callCounter) Enabled(context.Context, slog.Level) bool { return true }
 
-// Handle counts a call.
+// Handle counts a line with the message "router call" by its operation and menu. Nothing is written.
 func (c callCounter) Handle(_ context.Context, r slog.Record) error {
 	if r.Message != "router call" {
 		return nil
@@ -54,7 +54,7 @@ func (c callCounter) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// take gives the calls since it was called last.
+// take gives the number of calls since it was called last: all, writes, different menus read, and menus written.
 func (c callCounter) take() (all, writes, menus, touched int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c callCounter) take() (all, writes, menus, touched int) {
 	return all, writes, menus, len(written)
 }
 
-// newRouterBench starts the service with simulated routers, and no rounds of its own.
+// newRouterBench starts the program with simulated routers, and without fleet polls and drift checks of its own.
 func newRouterBench(b *testing.B, routers []router.RouterConfig) (*kit, callCounter) {
 	b.Helper()
 	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "FLEET_POLL_INTERVAL=24h",
@@ -97,7 +97,7 @@ func newRouterBench(b *testing.B, routers []router.RouterConfig) (*kit, callCoun
 	return k.signIn(), counter
 }
 
-// benchRouters describes so many routers, at the addresses that register gives them.
+// benchRouters describes count routers, at the addresses that enrol registers.
 func benchRouters(count int) []router.RouterConfig {
 	list := make([]router.RouterConfig, count)
 	for i := range list {
@@ -109,7 +109,7 @@ func benchRouters(count int) []router.RouterConfig {
 	return list
 }
 
-// benchAddress is the i-th router's.
+// benchAddress gives the address of the i-th router.
 func benchAddress(i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 99, byte(200 + i/250), byte(i%250 + 2)})
 }
@@ -122,8 +122,8 @@ func (k *kit) enrol(i int) string {
 	}).text("id")
 }
 
-// BenchmarkFirstReconcile: the round trips of making a service, from the check of its place to the last reading back,
-// against the least that its plan can do with: each menu read once, each write, each written menu read back once.
+// BenchmarkFirstReconcile counts the round trips of making a service, from the check of its place to the last reading
+// back. The limit is the least that the plan needs: each menu read once, each write, each written menu read back once.
 func BenchmarkFirstReconcile(b *testing.B) {
 	k, counter := newRouterBench(b, benchRouters(1))
 	r := simRouter{Router: k.routers.Routers()[0], device: k.enrol(0)}
@@ -136,7 +136,7 @@ func BenchmarkFirstReconcile(b *testing.B) {
 				counter.take()
 				service := k.service(r, body)
 				all, writes, menus, touched := counter.take()
-				// fewer is better: the ratio is turned round
+				// fewer round trips are better, so the ratio is inverted
 				benchtest.Report(b, "roundtrips", float64(menus+writes+touched), float64(all), 1/1.5)
 				k.must(k.admin, "DELETE", "/nas/services/"+service, nil)
 			}
@@ -144,7 +144,7 @@ func BenchmarkFirstReconcile(b *testing.B) {
 	}
 }
 
-// BenchmarkDriftReads: the reads of a drift pass over an unchanged router with one service, and with six.
+// BenchmarkDriftReads counts the reads of a drift check of an unchanged router, with one service and with six.
 func BenchmarkDriftReads(b *testing.B) {
 	k, counter := newRouterBench(b, benchRouters(1))
 	r := simRouter{Router: k.routers.Routers()[0], device: k.enrol(0)}
@@ -169,9 +169,9 @@ func BenchmarkDriftReads(b *testing.B) {
 	}
 }
 
-// BenchmarkFleet: many routers 100 ms away, one in twenty dead with its breaker open: a fleet poll and a drift pass,
-// against the time that their round trips take in the batches that run at once; and what a router costs in memory, its
-// simulator's connection included.
+// BenchmarkFleet measures a fleet poll and a drift check of many routers that are 100 ms away; one in twenty is dead,
+// with its breaker open. The limit is the time of the round trips in the batches that run at once. It also prints the
+// memory for each router, the simulator's connection included.
 func BenchmarkFleet(b *testing.B) {
 	const far, checkers = 100 * time.Millisecond, 16
 	count := benchtest.Size(b, "ROUTERS", 500)
@@ -180,7 +180,7 @@ func BenchmarkFleet(b *testing.B) {
 	benchEach(count, 8, func(i int) {
 		devices[i] = id.Must[id.Device](k.enrol(i))
 		k.service(simRouter{Router: k.routers.Routers()[i], device: devices[i].String()}, map[string]any{
-			// the plan has 256 of this size
+			// the address plan has 256 subnets of this size
 			"type": "pppoe", "parentInterface": "ether4", "subnet": fmt.Sprintf("10.%d.%d.0/24", 100+i/250, i%250),
 		})
 	})
@@ -227,7 +227,7 @@ func BenchmarkFleet(b *testing.B) {
 	b.Run("memory", func(b *testing.B) { reportHeap(b, count) })
 }
 
-// reportHeap gives the memory in use for each of so many routers.
+// reportHeap reports the memory in use, divided by the number of routers, in KiB.
 func reportHeap(b *testing.B, routers int) {
 	b.Helper()
 	for b.Loop() {
@@ -239,7 +239,7 @@ func reportHeap(b *testing.B, routers int) {
 	}
 }
 
-// benchEach does something with every number, so many at a time.
+// benchEach calls do with every number below count, at most atOnce at a time.
 func benchEach(count, atOnce int, do func(i int)) {
 	next := make(chan int)
 	var wait sync.WaitGroup

@@ -18,8 +18,8 @@ var fullService = map[string]any{
 }
 
 // TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState breaks the connection before or after each write of
-// a service, or restarts the router, and has somebody edit at the same time: one more reconcile ends it, every write is
-// audited, and what is not the platform's stays as it was.
+// a service, or restarts the router, and has somebody edit at the same time: one more reconcile reaches the
+// desired state, every write is audited, and the operator's configuration stays as it was.
 func TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"6.49.10", "7.16"} {
@@ -39,7 +39,7 @@ func TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState(t *testing
 			for _, name := range []string{"drop", "lose", "reboot"} {
 				for n := 0; n < 11; n += 2 {
 					if name == "drop" && n == 0 {
-						continue // nothing can be asked then
+						continue // a router that restarts cannot be edited
 					}
 					k.survives(r, now, fmt.Sprintf("%s after %d writes", name, n), faults[name](n))
 				}
@@ -54,7 +54,7 @@ func TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState(t *testing
 	}
 }
 
-// survives makes a service through a fault, and deletes it through the same one.
+// survives makes a service during a fault, and deletes it during the same fault.
 func (k *kit) survives(r simRouter, now *shiftedClock, what string, f router.Faults) {
 	k.t.Helper()
 	writes := r.Writes()
@@ -87,7 +87,7 @@ func (k *kit) survives(r simRouter, now *shiftedClock, what string, f router.Fau
 	k.refused(k.admin, "GET /nas/services/"+service, nil, 404, "service_not_found")
 }
 
-// reported waits until the first work on a service is reported, well or not.
+// reported waits until the first reconcile of a service has an outcome, good or bad.
 func (k *kit) reported(service string) {
 	k.t.Helper()
 	k.eventually("a report", func(ctx context.Context) (bool, error) {

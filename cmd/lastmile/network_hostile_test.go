@@ -8,7 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// rowOf is the row of a menu with a value.
+// rowOf gives the first row of a menu whose property has the value; nil when there is none.
 func rowOf(r simRouter, menu, property, value string) router.Item {
 	for _, item := range r.Snapshot(false)[menu] {
 		if item[property] == value {
@@ -31,7 +31,7 @@ func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
 			"walledGarden": domains("a.example", "b.example", "c.example"),
 		})
 		const menu = "ip/hotspot/walled-garden/ip"
-		// Of the rows that are taken away, these are the first and the last.
+		// These are the first and the last of the rows that the change removes.
 		for _, domain := range []string{"a.example", "c.example"} {
 			id := rowOf(r, menu, "dst-host", domain)[".id"]
 			r.SetFaults(router.Faults{EditAfterWrites: router.After(1), Edits: []router.Edit{
@@ -59,8 +59,8 @@ func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
 	}
 }
 
-// TestReconcile_AResourceInTheWayIsToldInTheRoutersWords: what is refused as a duplicate is somebody else's, and is not
-// tried for ever.
+// TestReconcile_AResourceInTheWayIsToldInTheRoutersWords: a resource that the router refuses as a duplicate belongs to
+// the operator, and the write is not tried for ever.
 func TestReconcile_AResourceInTheWayIsToldInTheRoutersWords(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
@@ -115,8 +115,8 @@ func TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied(t *testing.T)
 	})
 }
 
-// TestService_OnARouterThatIsGoneCanBeGivenUp: else neither it nor the router could ever be deleted. While the router
-// answers nothing is given up.
+// TestService_OnARouterThatIsGoneCanBeGivenUp: otherwise neither the service nor the router could ever be deleted. A
+// service on a router that answers cannot be given up.
 func TestService_OnARouterThatIsGoneCanBeGivenUp(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()

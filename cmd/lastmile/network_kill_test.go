@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// TestKill9_BetweenRemovalAndCreation kills the service while a re-creation is taking resources away, and while it
-// makes the new ones: a reconcile right after the restart ends it.
+// TestKill9_BetweenRemovalAndCreation kills the program while a disruptive change removes resources, and while it makes
+// the new ones: a reconcile right after the restart completes the change.
 func TestKill9_BetweenRemovalAndCreation(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16")
@@ -34,7 +34,7 @@ func TestKill9_BetweenRemovalAndCreation(t *testing.T) {
 		asked := make(chan struct{})
 		go func() {
 			defer close(asked)
-			// the kill ends it
+			// the kill interrupts this request
 			_, _ = k.admin.call(context.Background(), "PATCH", "/nas/services/"+service+"?confirm=true", "", binding)
 		}()
 		k.eventually("the re-creation to have begun", func(context.Context) (bool, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// errorOf is the answer of a call that has to fail.
+// errorOf sends a request that has to fail, and gives the answer with status and code.
 func (k *kit) errorOf(c apiClient, method, path string, body any) *apiError {
 	k.t.Helper()
 	_, err := c.call(k.t.Context(), method, path, "", body)
@@ -21,7 +21,7 @@ func (k *kit) errorOf(c apiClient, method, path string, body any) *apiError {
 	return no
 }
 
-// badService is a request for a service that is refused, and what the answer has to say.
+// badService is a request for a service that is refused, with the status and a part of the text of the answer.
 type badService struct {
 	body   map[string]any
 	status int
@@ -89,8 +89,8 @@ func TestService_BadInputIsRefusedBeforeAnyWrite(t *testing.T) {
 	}
 }
 
-// TestService_DisruptiveChangeNeedsConfirmation tells how many customers are dropped; the old resources go, new ones
-// come. What is not disruptive leaves everybody online.
+// TestService_DisruptiveChangeNeedsConfirmation: the refusal has the number of customers who would be disconnected;
+// with confirmation new resources replace the old ones. Any other change leaves everybody online.
 func TestService_DisruptiveChangeNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
@@ -186,7 +186,7 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	})
 }
 
-// strangers are the admin of another organization, and a member of the support staff of this one.
+// strangers gives the admin of another organization, and a user of this one with the role support.
 func (k *kit) strangers() (other, support apiClient) {
 	k.t.Helper()
 	first := map[string]string{"currentPassword": "temporary-1", "newPassword": testPassword}
@@ -203,7 +203,7 @@ func (k *kit) strangers() (other, support apiClient) {
 	return other, support
 }
 
-// callsOf are all calls about one router and one service on it that need no body, by their paths.
+// callsOf lists all requests without body about one router and one service on it, as "METHOD path".
 func callsOf(device, service string) []string {
 	return []string{
 		"GET " + device, "PATCH " + device, "DELETE " + device, "POST " + device + "/ping",

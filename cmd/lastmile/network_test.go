@@ -15,10 +15,10 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// routerPassword is that of every simulated router.
+// routerPassword is the password of the user admin on every simulated router of the tests.
 const routerPassword = "router-password"
 
-// routerVersions are the releases that the platform is tried with.
+// routerVersions has the RouterOS releases that the tests cover.
 var routerVersions = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 
 // simRouter is a simulated router, registered.
@@ -28,7 +28,7 @@ type simRouter struct {
 	device  string // its id
 }
 
-// withRouters puts simulated routers behind the service, one of each version; it must come before start.
+// withRouters starts simulated routers, one of each version, for the program to dial. It must be called before start.
 func (k *kit) withRouters(versions ...string) *kit {
 	k.t.Helper()
 	var list []router.RouterConfig
@@ -48,14 +48,14 @@ func (k *kit) withRouters(versions ...string) *kit {
 	return k
 }
 
-// register makes a simulated router known to acme.
+// register registers the i-th simulated router for acme.
 func (k *kit) register(i int) simRouter {
 	k.t.Helper()
 	address := netip.AddrFrom4([4]byte{10, 99, 200, byte(i + 2)}).String()
 	r := simRouter{Router: k.routers.Routers()[i], address: address}
 	port := 80
 	if strings.HasPrefix(r.Summary().Version, "7.6") {
-		port = 443 // plain REST came later
+		port = 443 // this release has REST over HTTPS only
 	}
 	made := k.must(k.admin, "POST", "/nas/devices", map[string]any{
 		"name": r.Name(), "ipAddress": "203.0.113.20", "radiusSecret": "radiussecret", "apiUsername": "admin",
@@ -87,7 +87,7 @@ func (k *kit) serviceIs(service, state string) {
 	})
 }
 
-// foreign is a router's configuration without what is the platform's.
+// foreign gives the operator's part of a router's configuration: everything without the platform's mark.
 func foreign(r simRouter) router.Snapshot {
 	return r.Snapshot(false).Without(func(_ string, item router.Item) bool {
 		return strings.HasPrefix(item["comment"], "Platform-svc:") || strings.Contains(item["name"], "-svc-")
@@ -131,7 +131,7 @@ func TestStory_RouterIsRegisteredServedDriftsAndIsRepaired(t *testing.T) {
 	}
 }
 
-// platformItems are what is the platform's on a router.
+// platformItems lists the rows of a router that bear the platform's mark.
 func platformItems(r simRouter) (items []string) {
 	for menu, list := range r.Snapshot(false) {
 		for _, item := range list {

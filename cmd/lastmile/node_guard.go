@@ -20,30 +20,31 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// nodeGuard is what the embedded node proves itself with and what it asks of its callers. The zero value is a node that
-// does neither, which is enough on loopback outside production (docs/rules/engine.md#node-in-production).
+// nodeGuard has the certificate that the embedded node shows and the password that it demands. The zero value is a node
+// without both, which is enough on loopback outside production (docs/rules/engine.md#node-in-production).
 type nodeGuard struct {
 	tls      *tls.Config
 	username string
 	password secrets.Text
-	caFile   string // what the client believes; "" = the machine's authorities
-	// public is the certificate in PEM when it was made here, and known by nobody yet.
+	caFile   string // authority that our client trusts; "" = those of the machine
+	// public is the certificate in PEM when it was made here; publish writes it to caFile.
 	public []byte
-	// made tells that the password was made here: other programs find it in the runtime file.
+	// made says that the password was made here. Other programs find it in the runtime file.
 	made bool
 }
 
-// Names of what is made for a node without settings of its own.
+// User name and file of a guard that was made here.
 const (
 	guardUsername = "lastmile"
 	guardFile     = "eventstore-ca.pem" // in DATA_DIR; no secret
 )
 
-// guardLife is how long a certificate made here is good: it ends with the program.
+// guardLife is the validity of a certificate made here. Its key exists only as long as the program runs.
 const guardLife = 10 * 365 * 24 * time.Hour
 
-// guardNode takes certificate and password from the configuration. In production a node on loopback makes for itself
-// what is not given; its secrets live as long as the program. Other addresses must be given both: see checkEventStore.
+// guardNode takes certificate and password from the configuration. In production it makes missing ones for a node on
+// loopback; they exist as long as the program runs. For other addresses the configuration must have both: see
+// checkEventStore.
 func guardNode(cfg Config, c clock.Clock) (nodeGuard, error) {
 	g := nodeGuard{username: cfg.EventStoreUsername, password: cfg.EventStorePassword, caFile: cfg.EventStoreCAFile}
 	if cfg.EventStoreCertFile != "" {
@@ -67,7 +68,7 @@ func guardNode(cfg Config, c clock.Clock) (nodeGuard, error) {
 	return g, nil
 }
 
-// certify makes a certificate for loopback that is its own authority.
+// certify makes a self-signed certificate for loopback.
 func (g *nodeGuard) certify(dir string, now time.Time) error {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -99,8 +100,8 @@ func (g *nodeGuard) certify(dir string, now time.Time) error {
 	return nil
 }
 
-// publish writes the certificate that was made here where clients find it. It is called once the node has the log to
-// itself: one that is refused must not replace the certificate of the one that serves.
+// publish writes the certificate that was made here to DATA_DIR, where clients find it. It is called when the node has
+// the right to write: a second node that is refused must not replace the certificate of the running one.
 func (g nodeGuard) publish() error {
 	if g.public == nil {
 		return nil
@@ -115,7 +116,8 @@ func (g nodeGuard) publish() error {
 	return nil
 }
 
-// note puts what was made here into the runtime file, for commands that run beside the service.
+// note puts user name, password and certificate that were made here into the runtime file, for commands that run beside
+// this program.
 func (g nodeGuard) note(r *runtimeFile) {
 	if g.made {
 		r.Username, r.Password = g.username, g.password.Reveal()
@@ -125,7 +127,7 @@ func (g nodeGuard) note(r *runtimeFile) {
 	}
 }
 
-// guardOf is how the client comes past a running program's guard: by what the file says, else by the configuration.
+// guardOf gives the guard of a running program's node: from its runtime file, or else from the configuration.
 func guardOf(r runtimeFile, cfg Config) nodeGuard {
 	g := nodeGuard{username: cfg.EventStoreUsername, password: cfg.EventStorePassword, caFile: cfg.EventStoreCAFile}
 	if r.Password != "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestEventStoreNode_GuardsItselfInProduction: without settings of its own, the node in a production program asks for a
-// password and shows a certificate that it made, and commands beside the program come past both.
+// TestEventStoreNode_GuardsItselfInProduction: without settings of its own, the node of a program in production demands
+// a password and shows a certificate that it made, and commands beside the program get through both.
 func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	t.Parallel()
-	// production refuses one without fsync
+	// production refuses a database without fsync
 	server, err := pgtest.StartScratch(t.Context(), pgtest.ScratchConfig{Durable: true})
 	if err != nil {
 		t.Fatalf("start a durable server: %v", err)
@@ -57,7 +57,7 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	}
 }
 
-// ping asks a log for its head.
+// ping connects to a log and asks whether it answers.
 func ping(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()

@@ -15,10 +15,10 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// operationsFile is what operators read, seen from this package.
+// operationsFile is the path of the operators' manual, relative to this package.
 const operationsFile = "../../docs/operations.md"
 
-// section is the text of a chapter of the operators' page.
+// section gives the text of one chapter of the operators' manual, up to the next heading of the same level.
 func section(t *testing.T, title string) string {
 	t.Helper()
 	text, err := os.ReadFile(operationsFile)
@@ -54,7 +54,7 @@ func TestOperations_ConfigurationTableIsComplete(t *testing.T) {
 	}
 }
 
-// documentedMetrics are the names in the table of metrics, sorted.
+// documentedMetrics lists the names in the manual's table of metrics, sorted.
 func documentedMetrics(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -66,7 +66,7 @@ func documentedMetrics(t *testing.T) []string {
 	return names
 }
 
-// shownMetrics are the names on a page of metrics that are our own, sorted.
+// shownMetrics lists the names on a page of metrics that begin with lastmile_, sorted.
 func shownMetrics(page []byte) []string {
 	var names []string
 	for _, m := range regexp.MustCompile("(?m)^# HELP (lastmile_[a-z_]+) ").FindAllSubmatch(page, -1) {
@@ -76,7 +76,7 @@ func shownMetrics(page []byte) []string {
 	return names
 }
 
-// TestOperations_CommandsExist parses every command line of the program on the operators' page.
+// TestOperations_CommandsExist parses every command line of the program in the operators' manual.
 func TestOperations_CommandsExist(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(operationsFile)

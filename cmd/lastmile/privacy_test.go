@@ -11,8 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong runs a bit of everything with conspicuous values, then looks
-// at every row of every table: secrets are nowhere to be read, persons in read models only
+// TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong uses every part with conspicuous values, then searches every
+// row of every table: no row has a secret in plain text, and only read models have personal text
 // (docs/rules/engine.md#personal-fields, docs/rules/engine.md#vault).
 func TestDatabase_HoldsSecretsAndPersonsOnlyWhereTheyBelong(t *testing.T) {
 	t.Parallel()

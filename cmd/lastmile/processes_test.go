@@ -19,13 +19,13 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// stopsAtFirst are the events that stop a process whose instance knows nothing yet, by process and type, with a part of
-// the error. Another event must always have come before them.
+// stopsAtFirst lists, by process and type, the events that stop a new instance, with a part of the error. Such an event
+// always comes after another one, so as a first event it is poison.
 var stopsAtFirst = map[[2]string]string{
 	{"invoicing", events.PeriodDue{}.EventType()}: "before the organization",
 }
 
-// recordedExample is the recorded event of a type, with every field filled.
+// recordedExample reads the recorded event of a type from events/testdata, and gives it an envelope.
 func recordedExample(t *testing.T, eventType string) events.Envelope {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join("..", "..", "events", "testdata", eventType+".json"))
@@ -50,7 +50,7 @@ func recordedExample(t *testing.T, eventType string) events.Envelope {
 	return list[0]
 }
 
-// wiredBus is a bus with all aggregates and without a store: it can only write and read commands.
+// wiredBus makes a bus with all aggregates and without a store: it can only encode and decode commands.
 func wiredBus() *bus.Bus {
 	b := bus.New(bus.Config{})
 	registerAggregates(b)
@@ -158,7 +158,7 @@ func TestProcesses_EveryCommandTheyNameCanBeStored(t *testing.T) {
 	}
 }
 
-// checkStorable wants a command to go to a row and back.
+// checkStorable fails the test unless a stored command is read back as it was.
 func checkStorable(t *testing.T, wired *bus.Bus, name string) {
 	t.Helper()
 	cmd, err := wired.DecodeStored(name, []byte("{}"))

@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// startProvider decides who plays the payment provider: PAYMENT_BASE_URL, the real one by PAYMENT_ENV, or in test mode
-// without an address the simulator, inside this program on a free loopback port.
+// startProvider chooses the payment provider: PAYMENT_BASE_URL, or the real one of PAYMENT_ENV, or in test mode without
+// an address the simulator, which it starts inside this program.
 func (a *App) startProvider(ctx context.Context) error {
 	a.provider = a.cfg.PaymentBaseURL
 	if a.provider != "" || a.cfg.GatewayMode != gatewayTest {
@@ -25,13 +25,13 @@ func (a *App) startProvider(ctx context.Context) error {
 	return nil
 }
 
-// usualSimulatorAddr is where the simulator is found as a rule.
+// usualSimulatorAddr is the simulator's address when its port is free, so that examples work as they stand.
 const usualSimulatorAddr = "127.0.0.1:8090"
 
-// startSimulator starts a provider on its usual loopback port, or on a free one. It takes everybody's credentials. Its
-// seed is the time: receipt numbers of an earlier run must not come again.
+// startSimulator starts a provider on its usual loopback port, or on a free one. It accepts any credentials. Its
+// seed is the time, because receipt numbers of an earlier start must not be repeated.
 func startSimulator(ctx context.Context, c clock.Clock, l *lifecycle) (string, error) {
-	//nolint:gosec // any bits will do
+	//nolint:gosec // any seed will do
 	cfg := provider.Config{Addr: usualSimulatorAddr, Clock: c, Logger: l.logger, Seed: uint64(c.Now().UnixNano())}
 	sim := provider.New(cfg)
 	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
@@ -45,7 +45,7 @@ func startSimulator(ctx context.Context, c clock.Clock, l *lifecycle) (string, e
 	return sim.URL(), nil
 }
 
-// ownURL is the address under which this program itself reaches its HTTP listener.
+// ownURL gives the address under which programs on this machine reach the HTTP listener.
 func (a *App) ownURL() string {
 	if a.listener == nil {
 		return ""
@@ -60,8 +60,8 @@ func (a *App) ownURL() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// callbackURL is where the provider reports prompts: PAYMENT_CALLBACK_URL, or this program's own address in
-// development.
+// callbackURL gives the address for callbacks of prompts: PAYMENT_CALLBACK_URL, or in development an address of this
+// program.
 func (a *App) callbackURL() string {
 	if a.cfg.PaymentCallbackURL != "" {
 		return strings.TrimSuffix(a.cfg.PaymentCallbackURL, "/")

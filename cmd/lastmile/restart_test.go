@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
-// TestPostgres_KilledAndRestartedUnderLoad: the private server is killed hard while customers pay; the service starts
-// it again, no acknowledged payment is lost and none is credited twice.
+// TestPostgres_KilledAndRestartedUnderLoad: the private server is killed while customers pay. The program starts it
+// again, no acknowledged payment is lost, and none is credited twice.
 func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).privately().start().signIn()
@@ -50,7 +50,8 @@ func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
 	stop()
 	load.Wait()
 	k.settled()
-	for _, tx := range k.sim.Transactions() { // what was refused while the database was away comes again
+	// the provider repeats callbacks that were refused while the database was away
+	for _, tx := range k.sim.Transactions() {
 		k.sim.Resend(tx.ReceiptNumber)
 		k.sim.Resend(tx.CheckoutRequestID)
 	}
@@ -62,7 +63,7 @@ func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
 func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).privately().start().signIn()
-	k.faults(provider.Faults{LatencyMs: 20_000, C2BAlso: true}) // a provider that hangs must not hold the stop up
+	k.faults(provider.Faults{LatencyMs: 20_000, C2BAlso: true}) // a provider that hangs must not delay the stop
 	subscriber, _ := k.subscriber("254711000301")
 	asked := make(chan struct{})
 	go func() {
@@ -86,7 +87,8 @@ func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {
 	<-asked
 }
 
-// TestStart_SecondProgramIsRefusedAndCommandsAttach: one program serves a data directory; commands use what it runs.
+// TestStart_SecondProgramIsRefusedAndCommandsAttach: one program serves a data directory, and commands use its database
+// and its node.
 func TestStart_SecondProgramIsRefusedAndCommandsAttach(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).privately()
@@ -113,7 +115,7 @@ func TestStart_SecondProgramIsRefusedAndCommandsAttach(t *testing.T) {
 	}
 }
 
-// privately takes the database away from the kit's configuration: the service runs a cluster of its own.
+// privately removes DATABASE_URL from the kit's configuration, so that the program runs a private cluster.
 func (k *kit) privately() *kit {
 	k.environ = slices.DeleteFunc(k.environ, func(v string) bool { return strings.HasPrefix(v, "DATABASE_") })
 	return k

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Roles of a program (docs/rules/setup.md#roles-of-a-process). One process has all of them by default.
+// Roles of a program (docs/rules/setup.md#roles-of-a-process). A program has all of them by default.
 const (
 	roleAPI         = "api"
 	roleProjections = "projections"
@@ -15,16 +15,16 @@ const (
 	roleEventStore  = "eventstore"
 )
 
-// allRoles is what serve does without --roles.
+// allRoles has the roles of `serve` without --roles.
 var allRoles = roles{roleAPI, roleProjections, roleProcesses, roleJobs, roleEventStore}
 
-// roles is what a program does.
+// roles lists the roles that one program has, in any order.
 type roles []string
 
-// has tells whether a role is among them.
+// has reports whether the program has a role.
 func (r roles) has(role string) bool { return slices.Contains(r, role) }
 
-// check refuses unknown roles, and a program without a log.
+// check refuses unknown roles, and a program that would have no log.
 func (r roles) check(cfg Config) error {
 	for _, role := range r {
 		if !allRoles.has(role) {
@@ -40,7 +40,7 @@ func (r roles) check(cfg Config) error {
 	return nil
 }
 
-// all tells whether there is nothing that this program does not do.
+// all reports whether the program has every role.
 func (r roles) all() bool {
 	for _, role := range allRoles {
 		if !r.has(role) {

@@ -67,8 +67,8 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 	}
 }
 
-// TestEventStoreNode_TLSAndPassword: the node as production wants it (docs/rules/engine.md#node-in-production), used by
-// the program itself.
+// TestEventStoreNode_TLSAndPassword: with a certificate and a password given, the program uses its own node through
+// both (docs/rules/engine.md#node-in-production).
 func TestEventStoreNode_TLSAndPassword(t *testing.T) {
 	t.Parallel()
 	cert, key := selfSigned(t)
@@ -80,7 +80,7 @@ func TestEventStoreNode_TLSAndPassword(t *testing.T) {
 	}
 }
 
-// selfSigned makes a certificate for the loopback address and gives the files of it and its key.
+// selfSigned makes a certificate for the loopback address, and gives the paths of the certificate and of its key.
 func selfSigned(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -11,25 +11,25 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// runtimeName is the file in DATA_DIR by which other commands find the running program.
+// runtimeName is the file in DATA_DIR that tells other commands where the running program is.
 const runtimeName = "runtime.json"
 
 // runtimeFile says how to reach what a running program started. It holds passwords, so only its owner may
-// read it. It may outlive a killed program: who reads it has to try.
+// read it. A killed program leaves it behind, so a reader has to try the addresses.
 type runtimeFile struct {
 	PID        int    `json:"pid"`
 	HTTP       string `json:"http,omitempty"`       // address with the port in use
 	EventStore string `json:"eventStore,omitempty"` // of the embedded node, without credentials
-	// Username, Password and CAFile belong to the node when it has made them itself.
+	// Username, Password and CAFile are set when the program has made them for its node.
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
 	CAFile   string `json:"caFile,omitempty"`
 	Database string `json:"database,omitempty"` // of the private cluster, with password
-	// Installation tells which database and namespace the node's log is in, without revealing them.
+	// Installation identifies the database and namespace of the node's log without revealing them.
 	Installation string `json:"installation"`
 }
 
-// installation names the log that a configuration means.
+// installation gives a hash of the database and namespace of a configuration: equal for equal logs.
 func installation(cfg Config) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", string(cfg.DatabaseURL), cfg.Namespace))
 	return hex.EncodeToString(sum[:8])
@@ -52,14 +52,14 @@ func (r runtimeFile) write(dir string) error {
 	return nil
 }
 
-// remove removes the file if it is still this program's.
+// remove deletes the file unless another program has written it since.
 func (r runtimeFile) remove(dir string) {
 	if now, ok := readRuntimeFile(dir); ok && now.PID == r.PID {
-		_ = os.Remove(filepath.Join(dir, runtimeName)) // a left-over is harmless
+		_ = os.Remove(filepath.Join(dir, runtimeName)) // readers try the addresses anyway
 	}
 }
 
-// readRuntimeFile reads the file; ok is false when there is none to be used.
+// readRuntimeFile reads the file; ok is false when it is missing or cannot be read.
 func readRuntimeFile(dir string) (r runtimeFile, ok bool) {
 	text, err := os.ReadFile(filepath.Join(dir, runtimeName))
 	if err != nil || json.Unmarshal(text, &r) != nil {
@@ -68,7 +68,7 @@ func readRuntimeFile(dir string) (r runtimeFile, ok bool) {
 	return r, true
 }
 
-// String hides the password.
+// String is for logs: it leaves out the node's password, and hides the address of the database, which holds one.
 func (r runtimeFile) String() string {
 	return fmt.Sprintf("pid %d, http %s, event store %s, database %s", r.PID, r.HTTP, r.EventStore, secrets.Hidden)
 }

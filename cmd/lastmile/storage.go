@@ -17,37 +17,38 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Patience when the storage is opened.
+// How long opening the storage waits.
 const (
-	attachPatience = 3 * time.Second  // for what another program is said to run
-	storePatience  = 20 * time.Second // for an event store that is just starting
+	attachPatience = 3 * time.Second  // for the parts of another program, by its runtime file
+	storePatience  = 20 * time.Second // for an event store that is starting
 )
 
-// storage is where everything lasting is: the database, the vault in it, and the log.
+// storage holds everything that lasts: the database, the vault in it, and the log.
 type storage struct {
-	cluster *postgres.Cluster // the private one; nil when the database is somebody else's
+	cluster *postgres.Cluster // the private one, started here; nil otherwise
 	db      *postgres.DB
 	vault   *vault.Vault
 	node    *embedded.Node // nil when the log is elsewhere
 	store   *eventstore.Store
-	// nodeURL is where other programs reach the log, without credentials; "" when it is not ours.
+	// nodeURL is the address of the node of this program, without credentials; "" when the log is elsewhere.
 	nodeURL string
 	guard   nodeGuard // of our node
 }
 
-// sole tells that one process does everything: it has every role, and the node that it runs admits no second one. What
-// is found under way at its start belongs to a program that died.
+// sole reports whether no other program can work on this data: this one has every role, and its node admits no second
+// node. Work that such a program finds begun at its start belongs to a program that died.
 func (s *storage) sole(r roles) bool { return s.node != nil && r.all() }
 
-// storageMode says how a command comes to its storage.
+// storageMode says which parts of the storage a command starts, and whether it uses those of a running program.
 type storageMode struct {
 	// node starts the embedded node if EVENTSTORE_URL is unset.
 	node bool
-	// attach uses what a running program of the same data directory has started, and starts only what is missing.
+	// attach uses the parts that a running program of the same data directory has started, and starts only missing
+	// ones.
 	attach bool
 }
 
-// openStorage opens the database, the vault and the log, in this order; what it starts is noted in l.
+// openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
 func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, mode storageMode) (*storage, error) {
 	s := &storage{}
 	running := runtimeFile{}
@@ -78,7 +79,7 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	return s, awaitStore(ctx, s.store, storePatience)
 }
 
-// findRunning is the running program's file, empty when there is none that answers.
+// findRunning reads the runtime file of a running program; the zero value when no program answers.
 func findRunning(ctx context.Context, cfg Config) runtimeFile {
 	r, ok := readRuntimeFile(cfg.DataDir)
 	if !ok || r.Installation != installation(cfg) {
@@ -117,7 +118,7 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 		l.startedKept("private PostgreSQL", func(ctx context.Context) {
 			supervisor.Stop()
 			if err := cluster.Stop(ctx); err != nil {
-				l.logger.Warn("private PostgreSQL did not stop cleanly", slog.String("error", err.Error()))
+				l.logger.Warn("private database did not stop cleanly", slog.String("error", err.Error()))
 			}
 		})
 		target = cluster.URL()
@@ -133,10 +134,10 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 	return nil
 }
 
-// superviseCluster starts the private server again when it ends by itself. A second failure in a row ends the program.
+// superviseCluster starts the private server again when it ends by itself. If that fails, the program ends.
 func superviseCluster(ctx context.Context, cluster *postgres.Cluster, l *lifecycle) {
 	for loop.Wait(ctx, cluster.Done()) {
-		l.logger.Error("private PostgreSQL ended by itself, starting it again")
+		l.logger.Error("private database ended by itself, is started again")
 		if err := cluster.Restart(ctx); err != nil {
 			if ctx.Err() == nil {
 				l.fail(fmt.Errorf("private PostgreSQL ended and does not start again: %w", err))
@@ -160,7 +161,7 @@ func (s *storage) openLog(
 			"eventstore)")
 	}
 	if mode.attach {
-		cfg.EventStoreAddr = "127.0.0.1:0" // a passing guest takes no well-known port
+		cfg.EventStoreAddr = "127.0.0.1:0" // a short command leaves the usual port free
 	}
 	if err := s.startNode(ctx, cfg, c, l); err != nil {
 		return "", err
@@ -185,12 +186,12 @@ func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *l
 	s.nodeURL, s.guard = s.node.URL(), guard
 	l.failsWith("event store node stopped", s.node.Err())
 	l.started("event store node", stopStorage, func(ctx context.Context) {
-		_ = s.node.Stop(ctx) // calls that were cut off are told by their callers
+		_ = s.node.Stop(ctx) // the callers report calls that were cut off
 	})
 	return guard.publish()
 }
 
-// withCredentials is a node's address as our client uses it.
+// withCredentials adds the guard's user, password and certificate to a node's address, for our client. Never log it.
 func withCredentials(nodeURL string, g nodeGuard) string {
 	u, err := url.Parse(nodeURL)
 	if err != nil {
@@ -207,7 +208,7 @@ func withCredentials(nodeURL string, g nodeGuard) string {
 	return u.String()
 }
 
-// awaitStore waits until the log answers.
+// awaitStore waits until the log answers. Fails when it does not within patience.
 func awaitStore(ctx context.Context, store *eventstore.Store, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

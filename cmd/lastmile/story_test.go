@@ -41,7 +41,7 @@ func TestStory_SubscriberIsInvoicedAndPays(t *testing.T) {
 		"billing.IssueInvoice")
 }
 
-// issued waits until a subscriber has so many issued invoices and gives them.
+// issued waits until a subscriber has count issued invoices, and gives them.
 func (k *kit) issued(subscriber string, count int) (list []answer) {
 	k.t.Helper()
 	k.eventually("issued invoices", func(ctx context.Context) (bool, error) {
@@ -57,14 +57,14 @@ func (k *kit) issued(subscriber string, count int) (list []answer) {
 	return list
 }
 
-// prompt asks a subscriber's phone for money and gives the payment's id.
+// prompt initiates a payment of whole shillings on the subscriber's phone, and gives the payment's id.
 func (k *kit) prompt(subscriber string, amount int) string {
 	k.t.Helper()
 	return k.must(k.admin, "POST", "/payments/initiate",
 		map[string]any{"subscriberId": subscriber, "amount": amount}).text("paymentId")
 }
 
-// paid waits until a payment has a status.
+// paid waits until a payment has the status, and gives the payment.
 func (k *kit) paid(payment, status string) answer {
 	k.t.Helper()
 	var now answer

@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 )
 
-// TestEveryEndpoint_RefusesBadRequests tries the whole table of the running service with wrong hosts, missing and lower
-// roles, malformed bodies, unknown ids and bad pages: always 4xx, never 5xx.
+// TestEveryEndpoint_RefusesBadRequests sends bad requests to every route of the running program: wrong hosts, missing
+// and lower roles, malformed bodies, unknown ids, bad cursors. Every answer is 4xx, never 5xx.
 func TestEveryEndpoint_RefusesBadRequests(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
@@ -35,7 +35,7 @@ func TestEveryEndpoint_RefusesBadRequests(t *testing.T) {
 	}
 }
 
-// staff makes somebody of a role in acme, whose password is their own, and gives their token.
+// staff makes a user of a role in acme, changes the temporary password, and gives an access token.
 func (k *kit) staff(role events.Role) string {
 	k.t.Helper()
 	email := string(role) + "@acme.test"

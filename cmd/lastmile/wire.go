@@ -9,21 +9,21 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// area is one area of the business as the program holds it; each has a file wire_<area>.go. A field that is nil stands
-// for an area that has nothing of the kind.
+// area has the parts of one area of the business; each area has a file wire_<area>.go. A nil field means that the area
+// has no such part.
 type area struct {
 	// aggregates registers the area's definitions.
 	aggregates func(b *bus.Bus)
-	// readModels are its tables that are filled from the log.
+	// readModels lists the projections of the area.
 	readModels []runner.Projection
-	// processes are its reactions over time.
+	// processes lists the process managers of the area.
 	processes []processmanagers.Any
-	// wire registers its jobs, starts what belongs to it alone, and makes its endpoints. Jobs and processes start
-	// afterwards.
+	// wire registers the area's jobs, starts the parts that belong to the area alone, and makes its endpoints. Jobs and
+	// processes start afterwards.
 	wire func(a *App, ctx context.Context) ([][]httpapi.Route, error)
 }
 
-// areas are all areas of the program, in the order in which their parts are registered.
+// areas lists all areas of the program, in the order in which their parts are registered.
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), auditArea(),
@@ -37,7 +37,7 @@ func registerAggregates(b *bus.Bus) {
 	}
 }
 
-// readModels are all tables that are filled from the log.
+// readModels lists the projections of all areas.
 func readModels() []runner.Projection {
 	var all []runner.Projection
 	for _, part := range areas() {
@@ -46,7 +46,7 @@ func readModels() []runner.Projection {
 	return all
 }
 
-// processes are all reactions over time.
+// processes lists the process managers of all areas.
 func processes() []processmanagers.Any {
 	var all []processmanagers.Any
 	for _, part := range areas() {

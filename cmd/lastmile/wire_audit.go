@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// auditArea is the area as the program holds it.
+// auditArea gives the audit log, the outbox and the record of refused writes.
 func auditArea() area {
 	return area{
 		aggregates: registerAudit,
@@ -21,12 +21,12 @@ func auditArea() area {
 	}
 }
 
-// registerAudit adds what remembers refused writes.
+// registerAudit adds the aggregate that records a refused write.
 func registerAudit(b *bus.Bus) {
 	bus.Register(b, audit.Refusals())
 }
 
-// wireAudit makes the endpoints of the audit log and of the integration events.
+// wireAudit makes the endpoints of the audit log and of the outbox.
 func (a *App) wireAudit(context.Context) ([][]httpapi.Route, error) {
 	views := a.engines.views
 	return [][]httpapi.Route{

@@ -16,7 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
-// billingArea is the area as the program holds it.
+// billingArea gives accounts, numbers, invoices and reports.
 func billingArea() area {
 	return area{
 		aggregates: registerBilling,

@@ -18,7 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// serve makes the server and opens the door to it. A program without the role api shows its metrics too.
+// serve registers the metrics, makes the HTTP server, and opens the door to it. A program without the role api has
+// metrics only.
 func (a *App) serve(areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
@@ -33,7 +34,7 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 		return err
 	}
 	var limiter vault.Limiter = a.storage.vault.Limits
-	if a.storage.sole(a.roles) { // else other replicas count with us
+	if a.storage.sole(a.roles) { // otherwise all replicas share the counters in PostgreSQL
 		limiter = vault.NewLocalLimits(a.clock)
 	}
 	server, err := httpapi.New(httpapi.Config{
@@ -56,14 +57,14 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 	return nil
 }
 
-// systemRoutes are health, readiness, projections and breakers.
+// systemRoutes gives the endpoints of health, readiness, projections and breakers.
 func (a *App) systemRoutes() []httpapi.Route {
 	return httpapi.SystemAPI{
 		Checks: a.checks(), Projections: a.engines.projections.Status, Breakers: a.breakerStates, Logger: a.logger,
 	}.Routes()
 }
 
-// breakerStates are the breakers as the API shows them.
+// breakerStates gives the state of all breakers as the API shows it.
 func (a *App) breakerStates() []httpapi.BreakerState {
 	states := a.breakers.States()
 	out := make([]httpapi.BreakerState, len(states))
@@ -84,7 +85,7 @@ func (a *App) noteBreaker(s breaker.State) {
 		"failures", s.Failures)
 }
 
-// checks are the dependencies of readiness, by name.
+// checks lists the dependencies that /readyz asks, by name.
 func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
@@ -106,15 +107,16 @@ func (a *App) checks() []httpapi.Check {
 	return checks
 }
 
-// down is a failed check, nil for "".
+// down makes the failure of a check from the reason; nil for "".
 func down(why string) error {
 	if why == "" {
 		return nil
 	}
-	return failure.NewUnavailable("stopped", "It has stopped: see the log.", 0, fmt.Errorf("stopped: %s", why))
+	return failure.NewUnavailable("stopped", "This part of the program has stopped. The log says why.", 0,
+		fmt.Errorf("stopped: %s", why))
 }
 
-// probeProjection fails for a read model that met an event it cannot apply.
+// probeProjection fails when a read model has stopped at an event that it cannot apply.
 func (a *App) probeProjection(name string) error {
 	for _, s := range a.engines.projections.Status() {
 		if s.Name == name && s.State == runner.StateStopped {
@@ -124,7 +126,7 @@ func (a *App) probeProjection(name string) error {
 	return nil
 }
 
-// probeProcesses fails when a process met an input that it cannot take.
+// probeProcesses fails when a process has stopped at an input that it cannot take.
 func (a *App) probeProcesses(context.Context) error {
 	for _, s := range a.engines.processes.Status() {
 		if s.State == processrunner.StateStopped {
@@ -134,7 +136,7 @@ func (a *App) probeProcesses(context.Context) error {
 	return nil
 }
 
-// probeJobs fails when jobs that are due have been waiting for two minutes: nobody works them.
+// probeJobs fails when due jobs have been waiting for two minutes, which means that no program works on them.
 func (a *App) probeJobs(ctx context.Context) error {
 	var waiting bool
 	err := a.storage.db.Owner.QueryRow(ctx,

@@ -12,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// identityArea is the area as the program holds it.
+// identityArea gives organizations, users and sessions.
 func identityArea() area {
 	return area{
 		aggregates: registerIdentity,
@@ -28,7 +28,7 @@ func registerIdentity(b *bus.Bus) {
 	bus.Register(b, identity.Sessions())
 }
 
-// identityCases are the use cases of organizations and their people.
+// identityCases makes the use cases of organizations and their users.
 func (a *App) identityCases() identitycases.Cases {
 	e := a.engines
 	return identitycases.New(identitycases.Config{
@@ -37,7 +37,7 @@ func (a *App) identityCases() identitycases.Cases {
 	})
 }
 
-// tokens issues and proves access tokens.
+// tokens makes the part that issues and checks access tokens.
 func (a *App) tokens() identityapi.Tokens {
 	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
-// networkArea is the area as the program holds it.
+// networkArea gives routers, services and address plans.
 func networkArea() area {
 	return area{
 		aggregates: registerNetwork,
@@ -32,7 +32,7 @@ func networkArea() area {
 	}
 }
 
-// registerNetwork adds routers, services, address plans and runs of writes.
+// registerNetwork adds routers, services, address plans and reconcile runs.
 func registerNetwork(b *bus.Bus) {
 	bus.Register(b, network.Devices())
 	bus.Register(b, network.Services())
@@ -40,7 +40,8 @@ func registerNetwork(b *bus.Bus) {
 	bus.Register(b, network.Runs())
 }
 
-// wireNetwork makes the gateway to routers, registers the jobs of the area, starts its rounds and makes its endpoints.
+// wireNetwork makes the gateway to routers, registers the jobs of the area, and makes its endpoints. Fleet polls and
+// drift checks begin when jobs can be enqueued.
 func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	gateway, err := routeros.New(routeros.Config{
 		Guard: a.breakers, Policy: a.routerPolicy(), Dial: a.dialRouter, Clock: a.clock, Logger: a.logger,
@@ -87,15 +88,15 @@ func (a *App) networkAPI(
 	}
 }
 
-// startRounds begins polls and drift checks, once jobs can be enqueued.
+// startRounds begins fleet polls and drift checks. It is called when jobs can be enqueued.
 func (a *App) startRounds(ctx context.Context) error {
 	return a.life.startBeside(ctx, "router rounds", stopEngines, a.rounds)
 }
 
-// liveRouters asks routers on behalf of a request.
+// liveRouters asks routers while a request waits.
 type liveRouters struct{ *networkjobs.Workers }
 
-// BootstrapScript makes the script for the one who asks for it.
+// BootstrapScript makes the script; the actor of meta is recorded when it needs new credentials.
 func (l liveRouters) BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error) {
 	return l.Workers.BootstrapScript(ctx, device, jobs.Cause{
 		OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: meta.CorrelationID, JobID: id.Any(meta.CommandID),
@@ -111,7 +112,7 @@ func (a *App) routerPolicy() routeros.Policy {
 	return routeros.Anywhere
 }
 
-// scriptSettings are what routers are told about the platform.
+// scriptSettings gives the platform's addresses and policies for the bootstrap script.
 func (a *App) scriptSettings() networkjobs.ScriptSettings {
 	s := networkjobs.ScriptSettings{
 		Concentrator: a.cfg.TunnelHost, ConcentratorPort: a.cfg.TunnelPort, RadiusHost: commands.TunnelGateway.String(),
@@ -129,7 +130,7 @@ func (a *App) scriptSettings() networkjobs.ScriptSettings {
 	return s
 }
 
-// forgetRouter drops what is kept about a router that is no more.
+// forgetRouter drops connections, breaker and polls of a router that was decommissioned.
 func (a *App) forgetRouter(gateway *routeros.Gateway, polls *networkjobs.Polls, device id.Device) {
 	gateway.Forget(device.String())
 	a.breakers.Forget(routeros.BreakerKind, device.String())
@@ -138,7 +139,7 @@ func (a *App) forgetRouter(gateway *routeros.Gateway, polls *networkjobs.Polls, 
 	}
 }
 
-// noteRouter has a change of a router's breaker recorded.
+// noteRouter records that a router became unreachable or recovered, by the state of its breaker.
 func (a *App) noteRouter(s breaker.State) {
 	if w := a.routers.Load(); w != nil {
 		w.NoteBreaker(s)

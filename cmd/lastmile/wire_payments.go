@@ -19,7 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
-// paymentsArea is the area as the program holds it.
+// paymentsArea gives payment attempts, receipts and gateway settings.
 func paymentsArea() area {
 	return area{
 		aggregates: registerPayments,
@@ -68,7 +68,8 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes()), nil
 }
 
-// paymentAccess is the way to the provider in both of its environments. An address of our own stands for either.
+// paymentAccess makes the clients of the provider for both of its environments. A configured or simulated address
+// serves for either.
 func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 	access := paymentsjobs.Access{
 		Platform: mobilemoney.Credentials{
@@ -94,7 +95,7 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 	return access, nil
 }
 
-// paymentRoutes are the endpoints of payments, receipts and gateway settings, with their use cases.
+// paymentRoutes makes the endpoints of payments, receipts and gateway settings, with their use cases.
 func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
 	platform := paymentscases.PlatformGateway{

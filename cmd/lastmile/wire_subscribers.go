@@ -15,7 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
-// subscribersArea is the area as the program holds it.
+// subscribersArea gives subscribers, plans and subscriptions.
 func subscribersArea() area {
 	return area{
 		aggregates: registerSubscribers,

@@ -40,8 +40,8 @@ func TestReadModels_EachProjectionOfTheSourceIsFilled(t *testing.T) {
 	}
 }
 
-// appliers are the types of a file with a method Apply, which fills tables from events. A projection in memory has
-// another signature.
+// appliers lists the types of a file with the method Apply of a projection. The Apply of a read model in memory has
+// another signature and is left out.
 func appliers(file *ast.File) []string {
 	var out []string
 	for _, d := range file.Decls {

@@ -163,9 +163,10 @@ func ErrConcurrentChange() error {
 		"Somebody else changed this at the same time. Please try again.")
 }
 
-// stale is the failure of an If-Match that names another revision.
-func stale() error {
-	return failure.New(failure.Stale, "stale_revision", "This was changed after it was read. Please reload it.")
+// ErrStale is the failure of an If-Match that names another revision, or that was sent for an answer without ETag.
+func ErrStale() error {
+	return failure.New(failure.Stale, "stale_revision",
+		"This was changed since it was read. Read it again and send its new ETag, if it has one.")
 }
 
 // append repeats an append of unknown outcome for AppendPatience. A repeated append is safe, because the store appends

@@ -68,7 +68,7 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 	}
 	if want := x.meta.ExpectedRevision; want != nil && !at.matches(*want) {
 		h.giveBack(ctx, x, at.state)
-		return Result{}, stale()
+		return Result{}, ErrStale()
 	}
 	if at, err = h.closeIfFull(ctx, at, x, now); err != nil {
 		return Result{}, err

@@ -25,7 +25,13 @@ func New(endpoint *Endpoint, tokens TokenSource) *Client {
 
 // Ready fails with failure.Unavailable and RetryAfter while the breaker is open. Callers ask before they record an
 // attempt (docs/rules/payments.md#open-breaker).
-func (c *Client) Ready() error { return c.endpoint.guard.Ready(BreakerKind, c.endpoint.host) }
+func (c *Client) Ready() error {
+	err := c.endpoint.guard.Ready(BreakerKind, c.endpoint.host)
+	if err == nil {
+		return nil
+	}
+	return unavailable(err)
+}
 
 // authorised posts with a shared token. When the provider refuses the token, the token is dropped and the request sent
 // once more with a new one. That is safe for a prompt too: the provider checks the token before it acts.

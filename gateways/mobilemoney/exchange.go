@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
@@ -76,14 +77,19 @@ func (r result) failed(operation string) error {
 	return unavailable(fmt.Errorf("%s: %w", operation, err))
 }
 
-// unavailable gives a transport error the code provider_unavailable; an error with a kind stays as it is.
+// unavailable gives a transport error, and the refusal of an open breaker, the code provider_unavailable with its text.
+// Any other failure stays as it is.
 func unavailable(err error) error {
-	if failure.KindOf(err) != failure.Internal {
+	var known *failure.Error
+	var wait time.Duration
+	switch {
+	case errors.As(err, &known) && known.Code == "provider_unavailable":
+		wait = known.RetryAfter
+	case known != nil:
 		return err
 	}
 	return failure.NewUnavailable("provider_unavailable",
-		"The payment provider cannot be reached at the moment. Try again later.", 0,
-		err)
+		"The payment provider cannot be reached at the moment. Try again later.", wait, err)
 }
 
 // exchange sends one request through the breaker, once, and reads its answer. A transport error, a time-out, or a 5xx

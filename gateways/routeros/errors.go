@@ -145,6 +145,12 @@ func unavailable(ctx context.Context, err error) error {
 	case known != nil || errors.Is(ctx.Err(), context.Canceled):
 		return err
 	}
+	return ErrUnreachable(wait, err)
+}
+
+// ErrUnreachable is the failure of a router that cannot be called now. A wait of 0 means that the time is not known;
+// the cause is for the log and for operators.
+func ErrUnreachable(wait time.Duration, cause error) error {
 	return failure.NewUnavailable("device_unreachable", "The router cannot be reached at the moment. Try again later.",
-		wait, err)
+		wait, cause)
 }

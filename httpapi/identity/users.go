@@ -161,8 +161,7 @@ func (a Users) show(ctx context.Context, c *httpapi.Call, status int, user id.Us
 func askedOfUser(c *httpapi.Call) (usecases.Asked, error) {
 	asked := c.Asked()
 	if asked.Meta.ExpectedRevision != nil {
-		return asked, failure.New(failure.Stale, "stale_revision",
-			"Users have no entity tag. Please send this without If-Match.")
+		return asked, bus.ErrStale()
 	}
 	return asked, nil
 }

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +21,7 @@ import (
 // update rewrites docs/errors.md: go test ./internal/failure -run Codes -update
 var update = flag.Bool("update", false, "rewrite docs/errors.md")
 
-// The source and the list of its codes, seen from this package.
+// Paths relative to this package: the root of the repository, and the document of all codes.
 const (
 	sourceRoot = "../.."
 	listFile   = "../../docs/errors.md"
@@ -35,12 +36,28 @@ var statusOfKind = map[string]int{
 // statusOfCode has the statuses that are no kind: httpapi's own.
 var statusOfCode = map[string]int{"method_not_allowed": 405, "unsupported_media_type": 415}
 
-// codeForm is snake_case.
+// codeForm matches a code in snake_case; a part after the first may begin with a digit.
 var codeForm = regexp.MustCompile(`^[a-z]+(_[a-z0-9]+)*$`)
 
-// found is one place where a failure is made.
+// otherWords are the codes whose message is not a text of the source, with what the document shows instead. Codes of
+// kind Invalid need no entry: their messages are the faults.
+var otherWords = map[string]string{
+	"missing_field":    eachFault,
+	"provider_refused": "What the payment provider answered.",
+	"router_refused":   "What the router answered.",
+}
+
+// eachFault stands in the document for a list of faults.
+const eachFault = "One message for each fault."
+
+// sentence is a message for people: a capital, or the name of a header, at its beginning and a stop at its end.
+var sentence = regexp.MustCompile(`^[A-Z].*[.?]$`)
+
+// found is one place where a failure is made. The message is the format as it stands in the source, "" when the source
+// has none at this place. Where spoken is false, the failure has faults, and the message is the first of them.
 type found struct {
 	code, kind, message, place string
+	spoken                     bool
 }
 
 func TestCodes_EachHasOneStatusAndIsListed(t *testing.T) {
@@ -81,7 +98,33 @@ func TestCodes_EachHasOneStatusAndIsListed(t *testing.T) {
 	}
 }
 
-// rows are the beginnings of the document's rows, status and code: messages may be put better by hand.
+func TestCodes_EachHasOneTextThatIsASentence(t *testing.T) {
+	t.Parallel()
+	first := map[string]found{}
+	for _, f := range scan(t) {
+		if !f.spoken || f.message == "" {
+			continue
+		}
+		if !sentence.MatchString(f.message) {
+			t.Errorf("%s: the text of %s is no sentence: %q", f.place, f.code, f.message)
+		}
+		before, seen := first[f.code]
+		if seen && before.message != f.message {
+			t.Errorf("%s: code %s has the text %q, and %q at %s", f.place, f.code, f.message, before.message,
+				before.place)
+		}
+		if !seen {
+			first[f.code] = f
+		}
+	}
+	for _, f := range scan(t) {
+		if _, has := first[f.code]; f.spoken && !has && otherWords[f.code] == "" {
+			t.Errorf("%s: code %s has no text", f.place, f.code)
+		}
+	}
+}
+
+// rows gives the set of the table's rows in a document, each as the whole line.
 func rows(document string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range tableRow.FindAllString(document, -1) {
@@ -90,17 +133,22 @@ func rows(document string) map[string]bool {
 	return out
 }
 
-// tableRow is the beginning of a row of the document.
-var tableRow = regexp.MustCompile("(?m)^\\| [0-9]{3} \\| `[^`]+`")
+// tableRow matches one line of the table; the lines above the first row do not fit.
+var tableRow = regexp.MustCompile("(?m)^\\| [0-9]{3} \\| `[^`]+` \\|.*$")
 
-// list writes the document.
+// list gives the whole document: the codes sorted by status, then by name.
 func list(places []found, status map[string]int) string {
 	messages := map[string]string{}
 	for _, f := range places {
-		if len(f.message) > len(messages[f.code]) {
+		before := messages[f.code]
+		switch {
+		case !f.spoken && (f.message == "" || before != "" && before != f.message):
+			messages[f.code] = eachFault
+		case f.message != "":
 			messages[f.code] = f.message
 		}
 	}
+	maps.Copy(messages, otherWords)
 	codes := make([]string, 0, len(status))
 	for code := range status {
 		codes = append(codes, code)
@@ -111,10 +159,10 @@ func list(places []found, status map[string]int) string {
 	})
 	var b strings.Builder
 	b.WriteString("# Failure codes\n\nThe field `code` of an error body is stable; `message` is for people and may " +
-		"change. A 422, and a 400 with missing fields,\n" +
-		"has a list of messages, one for each fault, each naming its field.\n\n" +
-		"Made from the source by `go test ./internal/failure -run Codes -update`; a test compares status and " +
-		"code.\n\n| Status | Code | Message |\n|---|---|---|\n")
+		"change. Each code has one text; `%s` and `%d`\nstand for facts of the case. A 422, and a 400 with missing " +
+		"fields, has a list of messages, one for each fault, each naming its field.\n\n" +
+		"Made from the source by `go test ./internal/failure -run Codes -update`; a test compares status, code " +
+		"and text.\n\n| Status | Code | Message |\n|---|---|---|\n")
 	for _, code := range codes {
 		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", status[code], code, strings.ReplaceAll(messages[code], "|", "\\|"))
 	}
@@ -160,7 +208,8 @@ func scan(t *testing.T) []found {
 	return all
 }
 
-// made reads a node that makes a failure, or a claim whose refusal is a conflict.
+// made reads a node that makes a failure, or a claim whose refusal is a conflict. inside says that the file belongs to
+// package failure, which calls its own functions without a prefix.
 func made(n ast.Node, inside bool) (found, bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -171,9 +220,9 @@ func made(n ast.Node, inside bool) (found, bool) {
 			kind, args = selected(args[0]), args[1:]
 		}
 		if _, known := statusOfKind[kind]; !ok || !known || len(args) == 0 {
-			return readPathID(n)
+			return found{}, false
 		}
-		f := found{kind: kind, code: text(args[0])}
+		f := found{kind: kind, code: text(args[0]), spoken: kind != "Invalid"}
 		if len(args) > 1 {
 			f.message = text(args[1])
 		}
@@ -182,19 +231,6 @@ func made(n ast.Node, inside bool) (found, bool) {
 		return literal(n)
 	}
 	return found{}, false
-}
-
-// readPathID reads httpapi.PathID(c, name, code), and the like: a 404 of that code.
-func readPathID(n *ast.CallExpr) (found, bool) {
-	fun := n.Fun
-	if index, ok := fun.(*ast.IndexExpr); ok {
-		fun = index.X
-	}
-	if selected(fun) != "PathID" || len(n.Args) != 3 {
-		return found{}, false
-	}
-	f := found{kind: "NotFound", code: text(n.Args[2])}
-	return f, f.code != ""
 }
 
 // literal reads failure.Error{...} and commands.Claim{...}; in a list of claims the type is left out.
@@ -207,7 +243,7 @@ func literal(n *ast.CompositeLit) (found, bool) {
 			}
 		}
 	}
-	f := found{code: text(fields["Code"]), message: text(fields["Message"])}
+	f := found{code: text(fields["Code"]), message: text(fields["Message"]), spoken: true}
 	switch {
 	case f.code == "":
 		return f, false
@@ -220,7 +256,7 @@ func literal(n *ast.CompositeLit) (found, bool) {
 	return f, known
 }
 
-// callee is the function's name when it is one of package failure.
+// callee gives the name of a called function of package failure; "" for any other function.
 func callee(fun ast.Expr, inside bool) string {
 	switch fun := fun.(type) {
 	case *ast.SelectorExpr:
@@ -235,7 +271,7 @@ func callee(fun ast.Expr, inside bool) string {
 	return ""
 }
 
-// selected is the last name of an expression such as failure.Conflict.
+// selected gives the last name of an expression: "Conflict" of failure.Conflict.
 func selected(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.SelectorExpr:
@@ -246,15 +282,24 @@ func selected(e ast.Expr) string {
 	return ""
 }
 
-// text is the value of a text that stands in the source, "" for anything else.
+// text is the value of a text that stands in the source, whole or in parts joined by +; "" for anything else.
 func text(e ast.Expr) string {
-	lit, ok := e.(*ast.BasicLit)
-	if !ok || lit.Kind != token.STRING {
-		return ""
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		left, right := text(e.X), text(e.Y)
+		if e.Op != token.ADD || left == "" || right == "" {
+			return ""
+		}
+		return left + right
+	case *ast.BasicLit:
+		if e.Kind != token.STRING {
+			return ""
+		}
+		value, err := strconv.Unquote(e.Value)
+		if err != nil {
+			return ""
+		}
+		return value
 	}
-	value, err := strconv.Unquote(lit.Value)
-	if err != nil {
-		return ""
-	}
-	return value
+	return ""
 }

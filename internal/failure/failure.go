@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind says who can act on a failure; anything that is not an Error is internal.
+// Kind decides the HTTP status and says who can act on the failure. An error that is not an Error is Internal.
 type Kind uint8
 
 // The kinds, in the order of their HTTP statuses.
@@ -43,7 +43,7 @@ const (
 type Error struct {
 	Kind    Kind
 	Code    string   // snake_case, stable, part of the API
-	Message string   // safe for customers
+	Message string   // a sentence, safe for customers; one text for each code (docs/errors.md)
 	Faults  []string // Invalid and Malformed only: one entry for each fault, naming its field
 	// Details are further fields of the answer, by their names in it: what a program needs to go on, such as the number
 	// of sessions that a change disconnects. Safe for customers; nil = none.
@@ -53,7 +53,7 @@ type Error struct {
 	Cause      error // for the log only
 }
 
-// Error gives code, message and cause, for logs.
+// Error joins code, message, faults and cause, for logs only: the cause may hold details that customers must not see.
 func (e *Error) Error() string {
 	text := e.Code
 	if e.Message != "" {
@@ -68,7 +68,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
+// Unwrap lets errors.Is and errors.As reach the cause; nil when there is none.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Is makes two failures equal when kind and code are, so that errors.Is works with sentinels.
@@ -80,7 +80,7 @@ func (e *Error) Is(target error) bool {
 	return t.Kind == e.Kind && t.Code == e.Code
 }
 
-// New makes a failure. The message is formatted when args are given.
+// New makes a failure. Only with args is the message a format, so a message without them may hold a % sign.
 func New(kind Kind, code, message string, args ...any) *Error {
 	if len(args) > 0 {
 		message = fmt.Sprintf(message, args...)
@@ -88,45 +88,46 @@ func New(kind Kind, code, message string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: message}
 }
 
-// NewMalformed is a 400.
+// NewMalformed makes a 400: the client has to repair its request.
 func NewMalformed(code, message string, args ...any) *Error {
 	return New(Malformed, code, message, args...)
 }
 
-// NewUnauthenticated is a 401.
+// NewUnauthenticated makes a 401: the caller has to sign in.
 func NewUnauthenticated(code, message string, args ...any) *Error {
 	return New(Unauthenticated, code, message, args...)
 }
 
-// NewDenied is a 403.
+// NewDenied makes a 403: signing in again does not help.
 func NewDenied(code, message string, args ...any) *Error { return New(Denied, code, message, args...) }
 
-// NewNotFound is a 404.
+// NewNotFound makes a 404, the answer also for what another organization owns.
 func NewNotFound(code, message string, args ...any) *Error {
 	return New(NotFound, code, message, args...)
 }
 
-// NewConflict is a 409.
+// NewConflict makes a 409: the same request may succeed when the state has changed.
 func NewConflict(code, message string, args ...any) *Error {
 	return New(Conflict, code, message, args...)
 }
 
-// NewInvalid is a 422 with one entry for each fault; each entry begins with the field's name.
+// NewInvalid makes a 422 with one entry for each input fault. Each entry begins with the field's name.
 func NewInvalid(code string, faults ...string) *Error {
 	return &Error{Kind: Invalid, Code: code, Faults: faults}
 }
 
-// NewUnavailable is a 503.
+// NewUnavailable makes a 503. A retryAfter of 0 means that the time to wait is not known; the cause is for the log.
 func NewUnavailable(code, message string, retryAfter time.Duration, cause error) *Error {
 	return &Error{Kind: Unavailable, Code: code, Message: message, RetryAfter: retryAfter, Cause: cause}
 }
 
-// NewLimited is a 429.
+// NewLimited makes a 429. A retryAfter of 0 means that the time to wait is not known.
 func NewLimited(code, message string, retryAfter time.Duration) *Error {
 	return &Error{Kind: Limited, Code: code, Message: message, RetryAfter: retryAfter}
 }
 
-// With is the failure with a further field in its answer.
+// With copies the failure and adds a field to its answer; a field of the same name is replaced. The original stays
+// unchanged.
 func (e *Error) With(field string, value any) *Error {
 	out := *e
 	out.Details = map[string]any{field: value}
@@ -138,7 +139,7 @@ func (e *Error) With(field string, value any) *Error {
 	return &out
 }
 
-// KindOf is the kind of the first Error in the chain, Internal without one.
+// KindOf finds the first Error in the chain of err and gives its kind; Internal when there is none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -147,7 +148,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// CodeOf is the code of the first Error in the chain, "" without one.
+// CodeOf finds the first Error in the chain of err and gives its code; "" when there is none.
 func CodeOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -156,10 +157,10 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// Faults collects validation faults; its zero value is ready.
+// Faults collects input faults. The zero value is empty and ready for use.
 type Faults []string
 
-// Add notes a fault; field first.
+// Add appends one fault: the field's name and the text, which is a format when args are given.
 func (f *Faults) Add(field, text string, args ...any) {
 	if len(args) > 0 {
 		text = fmt.Sprintf(text, args...)
@@ -167,14 +168,14 @@ func (f *Faults) Add(field, text string, args ...any) {
 	*f = append(*f, field+" "+text)
 }
 
-// Check notes a fault unless ok.
+// Check adds a fault when ok is false.
 func (f *Faults) Check(ok bool, field, text string, args ...any) {
 	if !ok {
 		f.Add(field, text, args...)
 	}
 }
 
-// Err is an Invalid failure with all faults, nil without any.
+// Err makes one Invalid failure of all faults; nil when there are none.
 func (f Faults) Err() error {
 	if len(f) == 0 {
 		return nil

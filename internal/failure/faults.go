@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Under puts a path before the field of each fault: those of a part, told as faults of the whole. An error without
-// faults stays as it is.
+// Under puts a path before the field of each fault, so that faults of a part become faults of the whole. An error
+// without faults is returned unchanged.
 func Under(path string, err error) error {
 	var f *Error
 	if !errors.As(err, &f) || len(f.Faults) == 0 {
@@ -19,8 +19,8 @@ func Under(path string, err error) error {
 	return moved.Err()
 }
 
-// JoinFaults is one Invalid failure with the faults of several, so that somebody who fills in a form hears all of them
-// at once. Of a field that several name, the first one's faults count. An error of another kind wins over all faults.
+// JoinFaults makes one Invalid failure of several, so that a form shows all its faults at once. When several errors
+// name the same field, only the faults of the first error count for it. An error of another kind is returned alone.
 func JoinFaults(errs ...error) error {
 	var all Faults
 	told := map[string]bool{}

@@ -20,7 +20,7 @@ func TestJoinFaults_TellsTheFirstOfEachFieldUnlessSomethingElseFailed(t *testing
 			}) {
 		t.Errorf("%v", err)
 	}
-	other := failure.NewConflict("slug_taken", "this slug is taken")
+	other := failure.NewConflict("slug_taken", "This slug is taken.")
 	if err := failure.JoinFaults(name, other); !errors.Is(err, other) {
 		t.Errorf("another kind: %v", err)
 	}

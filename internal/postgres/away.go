@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Away tells whether an error is about reaching the server or its condition: it is down, starts, stops, or has no room.
+// Away reports whether an error comes from the server's condition and not from the statement: it cannot be reached,
+// starts, stops, or has no room left.
 func Away(err error) bool {
 	var connect *pgconn.ConnectError
 	var network *net.OpError

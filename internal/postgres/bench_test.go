@@ -10,8 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// BenchmarkTenantRead prints what row-level security costs: the rate of a tenant read of 25 rows of 20,000, as a share
-// of the same indexed query by the owner.
+// BenchmarkTenantRead prints the cost of row-level security: the rate of a tenant read of 25 rows of 20,000, as a share
+// of the rate of the same indexed query by the owner.
 func BenchmarkTenantRead(b *testing.B) {
 	db := pgtest.New(b)
 	schema := db.Namespace.Schema("bench")

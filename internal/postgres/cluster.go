@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Names inside a private cluster. The application's login is no superuser, so that row-level security binds it.
+// Names inside a private cluster. The application's login is not a superuser, so that row-level security binds it.
 const (
 	clusterAdmin    = "postgres"
 	clusterUser     = "lastmile"
@@ -27,17 +27,17 @@ const (
 // Bounds of starting and stopping.
 const (
 	startLimit = 60 * time.Second        // recovery after a crash reads the whole log
-	fastLimit  = 3500 * time.Millisecond // fast shutdown; then immediate, which costs a recovery at the next start
-	quitLimit  = time.Second             // immediate shutdown; then SIGKILL
+	fastLimit  = 3500 * time.Millisecond // fast shutdown; after it immediate, with a recovery at the next start
+	quitLimit  = time.Second             // immediate shutdown; after it SIGKILL
 )
 
-// ClusterConfig says where a private cluster lives.
+// ClusterConfig says where a private cluster lies and how its server runs. DataDir is required.
 type ClusterConfig struct {
-	DataDir string       // made when missing; the cluster and its port and passwords live in it
+	DataDir string       // made when missing; holds the cluster, its port and its passwords
 	BinDir  string       // PostgreSQL's programs; empty searches the usual places
 	Logger  *slog.Logger // nil discards
-	// Scratch does not wait for the disk: what was committed survives a kill of the server, not a loss of power. For
-	// tests; never for an installation.
+	// Scratch does not wait for the disk: a commit survives a kill of the server, but not a loss of power. For tests;
+	// never for an installation.
 	Scratch bool
 	// MaxConnections of the server; zero means 200.
 	MaxConnections int
@@ -104,8 +104,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.prepareDatabase(ctx)
 }
 
-// run starts the server process and waits until it accepts connections, at the port that choose settles on. A server
-// that still waits for a dead one's children, or lost its port to somebody else in between, is given another chance.
+// run starts the server process and waits until it accepts connections, at the port that choose gives. It tries again
+// when the children of a dead server are still ending, or when another program took the port in between.
 func (c *Cluster) run(
 	ctx context.Context, choose func(clusterState, context.Context, string) (clusterState, error),
 ) error {
@@ -138,10 +138,10 @@ func (c *Cluster) run(
 	return err
 }
 
-// errServerExited is a server that ended before it accepted connections.
+// errServerExited reports a server that ended before it accepted connections; its log says why.
 var errServerExited = errors.New("the database server ended at once")
 
-// awaitReady polls until a connection succeeds, the process ends or ctx does.
+// awaitReady polls until a connection succeeds. It fails when the process ends or ctx does.
 func (c *Cluster) awaitReady(ctx context.Context, proc *process) error {
 	for {
 		conn, err := pgx.Connect(ctx, c.adminURL())
@@ -158,7 +158,7 @@ func (c *Cluster) awaitReady(ctx context.Context, proc *process) error {
 	}
 }
 
-// prepareDatabase makes the application's login and database; each step may have been done before.
+// prepareDatabase makes the application's login and database. A step that was done before is passed over.
 func (c *Cluster) prepareDatabase(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, c.adminURL())
 	if err != nil {
@@ -188,12 +188,12 @@ func (c *Cluster) prepareDatabase(ctx context.Context) error {
 	return nil
 }
 
-// URL is the address for the application, with its password. The server listens on loopback only.
+// URL gives the address for the application, with its password: never log it. The server listens on loopback only.
 func (c *Cluster) URL() string {
 	return c.address(clusterUser, c.remembered().Password, clusterDatabase)
 }
 
-// SocketURL is the same address through the server's socket: a round trip takes about half as long as through TCP.
+// SocketURL gives the address through the server's Unix socket. A round trip takes about half as long as through TCP.
 func (c *Cluster) SocketURL() string {
 	state := c.remembered()
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(clusterUser, state.Password), Path: "/" + clusterDatabase}
@@ -202,12 +202,12 @@ func (c *Cluster) SocketURL() string {
 	return u.String()
 }
 
-// adminURL is the superuser's address.
+// adminURL gives the superuser's address with its password, through TCP; used only to prepare the cluster.
 func (c *Cluster) adminURL() string {
 	return c.address(clusterAdmin, c.remembered().AdminPassword, "postgres")
 }
 
-// address builds a connection string.
+// address builds a connection string through TCP to the loopback address.
 func (c *Cluster) address(user, password, database string) string {
 	u := url.URL{
 		Scheme: "postgres", User: url.UserPassword(user, password),
@@ -216,7 +216,7 @@ func (c *Cluster) address(user, password, database string) string {
 	return u.String()
 }
 
-// PID is the server's process id, 0 when it does not run.
+// PID gives the id of the server process that was started last; 0 before the first start.
 func (c *Cluster) PID() int {
 	if proc := c.current(); proc != nil {
 		return proc.pid
@@ -224,7 +224,8 @@ func (c *Cluster) PID() int {
 	return 0
 }
 
-// Done is closed when the server process has ended, for whatever reason.
+// Done gives a channel that is closed when the present server process has ended, for whatever reason. After Restart it
+// must be asked for again.
 func (c *Cluster) Done() <-chan struct{} {
 	if proc := c.current(); proc != nil {
 		return proc.done
@@ -234,8 +235,8 @@ func (c *Cluster) Done() <-chan struct{} {
 	return closed
 }
 
-// Restart stops the server if it still runs and starts it again at the same address, which is in the hands of
-// connection pools: a port that somebody else uses for the moment is waited for.
+// Restart stops the server if it still runs, and starts it again at the same address, which connection pools keep. It
+// waits for the port when another program uses it for the moment.
 func (c *Cluster) Restart(ctx context.Context) error {
 	if proc := c.current(); proc != nil {
 		proc.stop(ctx)
@@ -246,7 +247,7 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	return c.run(ctx, clusterState.withSamePort)
 }
 
-// Stop stops the server within 5 s, sooner if ctx ends, and frees the data directory. Repeating it is harmless.
+// Stop stops the server within 5 s, sooner if ctx ends, and frees the data directory. A repetition does nothing.
 func (c *Cluster) Stop(ctx context.Context) error {
 	if proc := c.current(); proc != nil {
 		proc.stop(ctx)
@@ -260,14 +261,14 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return nil
 }
 
-// remembered is the state as it is now.
+// remembered gives the state that cluster.json has now, under the lock.
 func (c *Cluster) remembered() clusterState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-// current is the process started last.
+// current gives the process that was started last; nil before the first start.
 func (c *Cluster) current() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// itoa writes a process id.
+// itoa writes a number in decimal digits.
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // listenOn takes the port of a database address until the end of the test.

@@ -10,8 +10,8 @@ import (
 // capDACOverride lets a process pass by file permissions (capability 1).
 const capDACOverride = 1
 
-// attributes are those of the server process: its own process group, so that Ctrl-C reaches us alone; a fast shutdown
-// when we die; another user when we are root.
+// attributes gives the server a process group of its own, so that Ctrl-C reaches this program alone; a fast shutdown
+// when this program dies; another user when this program runs as root.
 func (p place) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
 	if p.account != nil {
@@ -23,7 +23,7 @@ func (p place) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// mayBypass tells whether we hold the capability, which containers may lack.
+// mayBypass reports whether this program holds the capability. Root in a container may lack it.
 func mayBypass() bool {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

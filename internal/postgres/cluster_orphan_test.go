@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A server that outlived its program is stopped, not fought: here the program "dies" by giving up its lock alone.
+// A server that outlived its program is stopped before the next one starts. Here the program "dies" by giving up only
+// its lock.
 func TestCluster_OrphanServerIsStoppedFirst(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/data"

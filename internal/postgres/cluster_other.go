@@ -4,8 +4,8 @@ package postgres
 
 import "syscall"
 
-// attributes are those of the server process. Without Linux there is no parent-death signal: a server left behind is
-// stopped at the next start.
+// attributes gives the server a process group of its own. Other systems than Linux have no parent-death signal: a
+// server left behind is stopped at the next start.
 func (p place) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if p.account != nil {
@@ -14,5 +14,5 @@ func (p place) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// mayBypass is false: ambient capabilities are Linux's.
+// mayBypass gives false: only Linux has ambient capabilities.
 func mayBypass() bool { return false }

@@ -22,23 +22,24 @@ import (
 // maxSocketDir leaves room for "/.s.PGSQL.65535.lock" in the 107 bytes of a socket's path.
 const maxSocketDir = 107 - 20
 
-// place is where the parts of a cluster lie and as whom its programs run.
+// place has the directories of a cluster and the user that its programs run as.
 type place struct {
 	bin     string // directory of postgres and initdb
 	data    string // PostgreSQL's own directory
 	sockets string
 	log     string
-	account *account // nil: as ourselves
+	account *account // nil: the user of this program
 }
 
-// account is the operating-system user that the server runs as when we are root, which PostgreSQL refuses to be.
+// account is the operating-system user that the server runs as when this program runs as root: PostgreSQL refuses to
+// run as root.
 type account struct {
 	uid, gid uint32
 	bypass   bool // needs CAP_DAC_OVERRIDE to reach a data directory inside a private home
 }
 
-// findPlace decides where things lie. Under root, a data directory that the account cannot reach, such as one in root's
-// home, is entered with an ambient capability (docs/rules/setup.md#private-cluster).
+// findPlace chooses the directories and the user. Under root, a data directory that the account cannot reach, such as
+// one in root's home, is entered with an ambient capability (docs/rules/setup.md#private-cluster).
 func findPlace(cfg ClusterConfig) (place, error) {
 	p := place{data: filepath.Join(cfg.DataDir, "pgdata"), log: filepath.Join(cfg.DataDir, "postgres.log")}
 	if os.Geteuid() == 0 {
@@ -63,7 +64,7 @@ func findPlace(cfg ClusterConfig) (place, error) {
 	return p, err
 }
 
-// serverAccount is the user that the distribution's package makes, else nobody.
+// serverAccount gives the user postgres, which the distribution's package makes; without it the user nobody.
 func serverAccount() (*account, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -80,7 +81,7 @@ func serverAccount() (*account, error) {
 		"start as another user")
 }
 
-// reachable tells whether any user may enter dir.
+// reachable reports whether every user may enter dir and all directories above it.
 func reachable(dir string) bool {
 	for {
 		info, err := os.Stat(dir)
@@ -107,7 +108,7 @@ func (p place) makeSocketDir(beside string) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("make socket directory: %w", err)
 	}
-	// Somebody else's directory of this name, or a link, would let them in between.
+	// With a directory of this name that another user made, or a link, that user could pose as the server.
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return "", fmt.Errorf("make socket directory: %w", err)
@@ -119,7 +120,7 @@ func (p place) makeSocketDir(beside string) (string, error) {
 	return dir, p.give(dir)
 }
 
-// give makes a path the account's own.
+// give makes the account the owner of a path. Without an account it does nothing.
 func (p place) give(path string) error {
 	if p.account == nil {
 		return nil
@@ -159,20 +160,20 @@ func findBinaries(configured, data string) (string, error) {
 		"or set DATABASE_URL")
 }
 
-// isFile tells whether a regular file is there.
+// isFile reports whether path is a regular file, or a link to one.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// shortHash names a directory by the path of another one.
+// shortHash gives a short name in hexadecimal digits for a long path.
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:6])
 }
 
-// initialise makes the cluster unless it is there. It is made beside its place and moved there when complete, so that
-// a program killed in between starts afresh.
+// initialise runs initdb unless the cluster exists. The cluster is made beside its place and moved there when it is
+// complete, so that after a kill in between the next start begins again.
 func (p place) initialise(ctx context.Context, state clusterState, scratch bool) error {
 	if isFile(filepath.Join(p.data, "PG_VERSION")) {
 		return nil
@@ -202,7 +203,7 @@ func (p place) initialise(ctx context.Context, state clusterState, scratch bool)
 	if scratch {
 		args = append(args, "--no-sync")
 	}
-	runtime.LockOSThread() // the parent-death signal goes by thread
+	runtime.LockOSThread() // the parent-death signal belongs to the thread, not to the process
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), args...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", serverEnv(), p.attributes()
@@ -215,8 +216,8 @@ func (p place) initialise(ctx context.Context, state clusterState, scratch bool)
 	return nil
 }
 
-// stopOrphan ends a server that outlived the program that started it. We hold the directory's lock, so nobody else
-// needs it.
+// stopOrphan ends a server that outlived the program that started it. The caller holds the directory's lock, so no
+// other program uses that server.
 func (p place) stopOrphan(logger *slog.Logger) error {
 	pidFile := filepath.Join(p.data, "postmaster.pid")
 	text, err := os.ReadFile(pidFile)
@@ -229,7 +230,7 @@ func (p place) stopOrphan(logger *slog.Logger) error {
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, _ := strconv.Atoi(strings.TrimSpace(first))
 	if pid <= 1 || !p.isOurServer(pid) {
-		// The number may meanwhile be another program's, which would keep PostgreSQL from starting.
+		// Another program may have this process id now, and PostgreSQL would not start beside it.
 		if err := os.Remove(pidFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove stale postmaster.pid: %w", err)
 		}
@@ -251,7 +252,7 @@ func (p place) stopOrphan(logger *slog.Logger) error {
 // stopPoll is the time between two looks at a server that is to stop.
 const stopPoll = 20 * time.Millisecond
 
-// isOurServer tells whether a process is the server of this data directory.
+// isOurServer reports whether a process is the server of this data directory.
 func (p place) isOurServer(pid int) bool {
 	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 	if err != nil {

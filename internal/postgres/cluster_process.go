@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// maxLog is the size at which the server's log is set aside when the server starts.
+// maxLog is the size of the server's log in bytes from which a start renames it and begins a new one.
 const maxLog = 8 << 20
 
-// stopSteps are the signals of an ever harder shutdown: fast, immediate, kill.
+// stopSteps has the signals of an ever harder shutdown, each with the time that it gets: fast, immediate, kill.
 var stopSteps = []struct {
 	signal syscall.Signal
 	limit  time.Duration
@@ -32,7 +32,8 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
-// serverEnv is the environment of PostgreSQL's programs: ours could redirect them.
+// serverEnv gives the environment of PostgreSQL's programs. Variables of this program, such as PGDATA, could redirect
+// them.
 func serverEnv() []string {
 	return []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
 }
@@ -128,7 +129,7 @@ func openLog(path string) (*os.File, error) {
 	return f, nil
 }
 
-// logTail is the end of the server's log, for an error message.
+// logTail gives the last five lines of the server's log in one line, for an error message.
 func (p place) logTail() string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// clusterState is what has to be remembered between starts; it lies in cluster.json, readable by us alone.
+// clusterState lies in cluster.json between starts, readable by the user of this program only.
 type clusterState struct {
 	Port          int    `json:"port"`
 	Password      string `json:"password"`      // of the application's login
@@ -61,14 +61,14 @@ func (s clusterState) save(dir string) error {
 }
 
 // Ports of private clusters lie below those that systems give to outgoing connections (Linux: from 32768): while the
-// server is down, no connection of anybody can sit on its port.
+// server is down, no outgoing connection can take its port.
 const (
 	lowestPort = 20_000
 	ports      = 12_000
 	portTries  = 100
 )
 
-// withFreePort keeps the remembered port while it is free, else finds and remembers another one.
+// withFreePort keeps the remembered port if it is free. Otherwise it finds another one and saves it.
 func (s clusterState) withFreePort(_ context.Context, dir string) (clusterState, error) {
 	if s.Port != 0 && portIsFree(s.Port) {
 		return s, nil
@@ -98,7 +98,7 @@ func (s clusterState) withSamePort(ctx context.Context, _ string) (clusterState,
 // portPause is the time between two looks at a port.
 const portPause = 50 * time.Millisecond
 
-// portIsFree tries to listen, as PostgreSQL will.
+// portIsFree reports whether this program can listen on the port, as PostgreSQL will.
 func portIsFree(port int) bool {
 	l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 	if err != nil {
@@ -107,15 +107,15 @@ func portIsFree(port int) bool {
 	return l.Close() == nil
 }
 
-// randomHex is 128 random bits.
+// randomHex gives 128 random bits as 32 hexadecimal digits.
 func randomHex() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
 
-// How long the lock of a data directory is tried for: a process that was just forked holds its parent's files for a
-// moment, and one that was just killed takes a moment to end.
+// How often and how long the lock of a data directory is tried for. A process that was just forked holds its parent's
+// files for a moment, and one that was just killed takes a moment to end.
 const (
 	lockTries = 20
 	lockPause = 50 * time.Millisecond

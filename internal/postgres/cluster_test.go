@@ -22,7 +22,7 @@ import (
 // orphanEnv makes this test program start a cluster in the directory it names and wait to be killed.
 const orphanEnv = "LASTMILE_TEST_ORPHAN_DIR"
 
-// TestMain turns the program into the one that gets killed, when asked to.
+// TestMain runs the tests. With orphanEnv set it starts a cluster instead and waits for the kill.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(orphanEnv)
 	if dir == "" {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-// clusterDir is a directory as a private home has it: closed to everybody else.
+// clusterDir makes a directory that other users may not enter, like a private home.
 func clusterDir(t *testing.T) string {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
@@ -166,7 +166,7 @@ func TestCluster_PoolsOutliveARestart(t *testing.T) {
 	if err := c.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Connections of before may each fail once; every failure says that a repetition may help.
+	// Each old connection may fail once; every failure must say that a repetition may help.
 	for range 3 {
 		if err = db.Owner.Ping(t.Context()); err == nil {
 			return
@@ -247,7 +247,7 @@ func TestCluster_StalePidFileIsNoObstacle(t *testing.T) {
 	if err := c.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// The number of a live program that is no database server: ours.
+	// The process id of a live program that is not a database server: this one.
 	file := filepath.Join(dir, "pgdata", "postmaster.pid")
 	if err := os.WriteFile(file, []byte(itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Lock is an advisory lock held by a connection of its own: it is free again when this program dies. It is no
-// transaction, so outside calls may be made under it.
+// Lock is an advisory lock that a connection of its own holds, so PostgreSQL frees it when this program dies. It is not
+// a transaction, so outside calls may be made under it.
 type Lock struct {
 	conn *pgxpool.Conn
 	key  int64
@@ -23,7 +23,7 @@ func (db *DB) Lock(ctx context.Context, name string) (*Lock, error) {
 	return l, err
 }
 
-// TryLock takes the lock if it is free; else it returns nil, false.
+// TryLock takes the lock if it is free. Otherwise it returns nil and false at once.
 func (db *DB) TryLock(ctx context.Context, name string) (*Lock, bool, error) {
 	return db.lock(ctx, name, `select pg_try_advisory_lock($1)`)
 }
@@ -37,7 +37,7 @@ func (db *DB) lock(ctx context.Context, name, sql string) (*Lock, bool, error) {
 	l := &Lock{conn: conn, key: db.Namespace.LockKey(name)}
 	var got bool
 	if err := conn.QueryRow(ctx, sql, l.key).Scan(&got); err != nil {
-		l.Unlock() // an interrupted wait may have succeeded all the same
+		l.Unlock() // the server may have given the lock although the wait was interrupted
 		return nil, false, fmt.Errorf("lock %s: %w", name, err)
 	}
 	if !got {
@@ -47,7 +47,8 @@ func (db *DB) lock(ctx context.Context, name, sql string) (*Lock, bool, error) {
 	return l, true, nil
 }
 
-// Conn is the connection that holds the lock, for statements that must fail once the lock is lost.
+// Conn gives the connection that holds the lock, for statements that must fail once the lock is lost. Not safe for
+// concurrent use.
 func (l *Lock) Conn() *pgx.Conn { return l.conn.Conn() }
 
 // Unlock frees the lock. When that cannot be confirmed the connection is closed, which frees it too.

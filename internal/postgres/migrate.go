@@ -66,7 +66,7 @@ type schemaFS struct {
 	schema string
 }
 
-// Open opens one file or directory.
+// Open reads a file whole and replaces {schema} in it. A directory is given as it is.
 func (s schemaFS) Open(name string) (fs.File, error) {
 	file, err := s.fsys.Open(name)
 	if err != nil {
@@ -85,14 +85,14 @@ func (s schemaFS) Open(name string) (fs.File, error) {
 	return schemaFile{Reader: bytes.NewReader(text), info: info}, nil
 }
 
-// schemaFile is one file's text in memory.
+// schemaFile is a migration in memory, after the replacement.
 type schemaFile struct {
 	*bytes.Reader
 	info fs.FileInfo
 }
 
-// Stat describes the file before replacement: nobody here reads its size.
+// Stat describes the file before the replacement, so the size may be wrong; goose does not read it.
 func (f schemaFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// Close has nothing to give back.
+// Close does nothing, since the text lies in memory.
 func (f schemaFile) Close() error { return nil }

@@ -7,7 +7,8 @@ import (
 	"regexp"
 )
 
-// maxIdentifier is the longest name PostgreSQL keeps; longer ones are cut silently, which would let two names meet.
+// maxIdentifier is the length of the longest name in bytes that PostgreSQL keeps. It cuts longer ones silently, which
+// could make two names equal.
 const maxIdentifier = 63
 
 // Namespace is the base of all schema names of one installation, "lastmile" by default. Tests use a random one each,
@@ -20,8 +21,8 @@ var (
 	partShape      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 )
 
-// Validate reports a namespace that could not stand unquoted in SQL. An underscore is refused so that no namespace is
-// the beginning of another one's schema names.
+// Validate fails for a namespace that could not stand unquoted in SQL. An underscore is refused, so that no namespace
+// is the beginning of another one's schema names.
 func (n Namespace) Validate() error {
 	if !namespaceShape.MatchString(string(n)) {
 		return fmt.Errorf("namespace %q: want 1 to 24 lower-case letters and digits, a letter first", string(n))

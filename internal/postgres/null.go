@@ -2,7 +2,7 @@ package postgres
 
 import "time"
 
-// NullTime is null for the zero time.
+// NullTime gives nil, which SQL writes as null, for the zero time.
 func NullTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

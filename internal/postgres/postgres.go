@@ -1,5 +1,5 @@
-// Package postgres opens the database and keeps its three faces apart: the owner that writes, the query role that reads
-// one tenant under row-level security, and the platform role that reads across tenants
+// Package postgres opens the database with three pools: the owner writes, the query role reads one tenant under
+// row-level security, and the platform role reads across tenants
 // (docs/rules/engine.md#row-security). It also applies migrations, holds advisory locks and runs the private cluster of
 // an installation without DATABASE_URL (docs/rules/setup.md#private-cluster).
 package postgres
@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Roles that exist once per cluster, whatever the number of installations in it. Neither can log in, own a table or
-// bypass row-level security; the login role enters them with SET ROLE.
+// Roles that exist once in a cluster, shared by all installations in it. Neither can log in, own a table or bypass
+// row-level security; the login role enters them with SET ROLE.
 const (
 	QueryRole    = "lastmile_query"
 	PlatformRole = "lastmile_platform"
@@ -26,7 +26,7 @@ const (
 // defaultMaxConns bounds each pool when Config.MaxConns is zero: three pools stay within PostgreSQL's usual 100.
 const defaultMaxConns = 24
 
-// Config says what to open.
+// Config names the database and bounds its pools. URL and Namespace are required.
 type Config struct {
 	URL       string       // postgres://user:password@host:port/database; no transaction pooler in between
 	Namespace Namespace    // required
@@ -45,8 +45,8 @@ type DB struct {
 	logger *slog.Logger
 }
 
-// Open connects and makes sure that the two roles exist. Without the right to create them it fails with the SQL that a
-// database administrator has to run.
+// Open connects and makes the two roles if they are missing. Without the right to create them it fails with the SQL
+// that a database administrator has to run.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err := cfg.Namespace.Validate(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// Close closes the pools; it waits until every connection has been given back.
+// Close closes the pools. It waits until every connection has been returned.
 func (db *DB) Close() {
 	for _, pool := range []*pgxpool.Pool{db.Platform, db.Query, db.Owner} {
 		if pool != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// things is a small migrated part with one protected table.
+// things migrates a part with one protected table and gives the table's name.
 func things(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 	files := fstest.MapFS{"00001_things.sql": {Data: []byte(`-- +goose Up
@@ -27,7 +27,7 @@ create table {schema}.things (org_id uuid not null, name text not null);
 		t.Fatal(err)
 	}
 	schema := db.Namespace.Schema("part")
-	for range 2 { // repeating is harmless
+	for range 2 { // the second time changes nothing
 		if err := db.ProtectTable(t.Context(), schema, "things"); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ create table {schema}.things (org_id uuid not null, name text not null);
 	return schema + ".things"
 }
 
-// insert adds one thing as the owner.
+// insert adds one row as the owner, whom row-level security lets write for every organization.
 func insert(t *testing.T, db *postgres.DB, table string, org uuid.UUID, name string) {
 	t.Helper()
 	if _, err := db.Owner.Exec(t.Context(), "insert into "+table+" values ($1, $2)", org, name); err != nil {

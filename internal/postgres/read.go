@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Reads collects the queries of one read. They go out together and come back together: one round trip, one implicit
-// transaction.
+// Reads collects the queries of one read. They are sent together, in one round trip and one implicit transaction. Not
+// safe for concurrent use.
 type Reads struct {
 	batch pgx.Batch
 }
@@ -26,7 +26,7 @@ type Reads struct {
 //		postgres.CollectOne(r, &total, pgx.RowTo[int], countSQL, subscriber)
 //	})
 //
-// Results are in place when it returns nil.
+// The results are complete when it returns nil; after an error they must not be used.
 func (db *DB) TenantRead(ctx context.Context, org uuid.UUID, queue func(*Reads)) error {
 	if org == uuid.Nil {
 		return errors.New("tenant read without an organization")
@@ -37,14 +37,15 @@ func (db *DB) TenantRead(ctx context.Context, org uuid.UUID, queue func(*Reads))
 	return r.send(ctx, db.Query)
 }
 
-// PlatformRead runs the queries that queue adds as the platform role: every tenant's rows are visible.
+// PlatformRead runs the queries that queue adds, as the platform role, which sees the rows of all tenants.
 func (db *DB) PlatformRead(ctx context.Context, queue func(*Reads)) error {
 	r := new(Reads)
 	queue(r)
 	return r.send(ctx, db.Platform)
 }
 
-// Collect queues a query whose rows end in *into, which is emptied first and never nil afterwards.
+// Collect queues a query whose rows go into *into. The list is emptied first, and is not nil afterwards even without a
+// row.
 func Collect[T any](r *Reads, into *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scan)
@@ -56,7 +57,7 @@ func Collect[T any](r *Reads, into *[]T, scan pgx.RowToFunc[T], sql string, args
 	})
 }
 
-// CollectOne queues a query of which the first row ends in *into. Without a row the read fails with pgx.ErrNoRows, and
+// CollectOne queues a query whose first row goes into *into. Without a row the read fails with pgx.ErrNoRows, and
 // later queries of the same read are not collected.
 func CollectOne[T any](r *Reads, into *T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
@@ -69,7 +70,7 @@ func CollectOne[T any](r *Reads, into *T, scan pgx.RowToFunc[T], sql string, arg
 	})
 }
 
-// CollectMaybe queues a query of which the first row, if there is one, ends in *into; else *into becomes nil.
+// CollectMaybe queues a query whose first row goes into *into. Without a row *into becomes nil.
 func CollectMaybe[T any](r *Reads, into **T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectOneRow(rows, scan)

@@ -11,10 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// rolesLock serialises role creation. It has no namespace: roles belong to the whole cluster.
+// rolesLock is the advisory lock under which roles are created. It is the same for all namespaces, since roles belong
+// to the whole cluster.
 const rolesLock int64 = 0x6c6173746d696c65
 
-// roleState is what decides whether a role can be used as it is.
+// roleState has the facts about a role that decide whether it can be used as it is.
 type roleState struct {
 	Exists bool
 	Unsafe bool // superuser or may bypass row-level security
@@ -40,7 +41,7 @@ func ensureRoles(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// tryEnsureRoles is one attempt in one transaction.
+// tryEnsureRoles makes one attempt in one transaction, which may lose a race against another program.
 func tryEnsureRoles(ctx context.Context, pool *pgxpool.Pool) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		for _, role := range []string{QueryRole, PlatformRole} {
@@ -52,7 +53,7 @@ func tryEnsureRoles(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 }
 
-// ensureRole brings one role into being. The lock is taken only when something is to be done.
+// ensureRole creates a role and makes the login role a member of it. It takes the lock only when something is missing.
 func ensureRole(ctx context.Context, tx pgx.Tx, role string) error {
 	state, err := loadRole(ctx, tx, role)
 	if err != nil {
@@ -83,7 +84,7 @@ func ensureRole(ctx context.Context, tx pgx.Tx, role string) error {
 	return nil
 }
 
-// loadRole reads a role's state.
+// loadRole reads the facts about a role; the zero value when the role does not exist.
 func loadRole(ctx context.Context, tx pgx.Tx, role string) (roleState, error) {
 	rows, _ := tx.Query(ctx, roleStateSQL, role)
 	state, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[roleState])
@@ -93,7 +94,7 @@ func loadRole(ctx context.Context, tx pgx.Tx, role string) (roleState, error) {
 	return state, nil
 }
 
-// createRoleSQL is the statement for one of our two roles.
+// createRoleSQL gives the statement that creates one of the two roles.
 func createRoleSQL(role string) string {
 	return "create role " + role + " nologin nosuperuser nocreatedb nocreaterole nobypassrls"
 }
@@ -113,7 +114,8 @@ func explainRole(err error) error {
 	return fmt.Errorf("%s(%w)", b.String(), err)
 }
 
-// lostRoleRace tells whether another program made the same change at the same moment; a new attempt will see it.
+// lostRoleRace reports whether an error means that another program made the same change at the same moment. A new
+// attempt then sees that change.
 func lostRoleRace(err error) bool {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {

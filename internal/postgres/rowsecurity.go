@@ -9,16 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Execer is what runs a statement: a pool, a connection or a transaction.
+// Execer runs one statement: a pool, a connection or a transaction.
 type Execer interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// TenantPredicate is the condition under which the query role sees a row. An unset setting is null, hence no row.
+// TenantPredicate is the condition under which the query role sees a row. While app.org_id is unset it is null, and no
+// row is seen.
 const TenantPredicate = `org_id = nullif(current_setting('app.org_id', true), '')::uuid`
 
-// protectSQL is run as the owner; %[1]s is the schema, %[2]s the table. The writer policy matters when the owner is no
-// superuser: FORCE makes row-level security bind the owner too.
+// protectSQL is run as the owner; %[1]s is the schema, %[2]s the table. FORCE makes row-level security bind the owner
+// too, unless it is a superuser, so the owner needs a policy of its own to write.
 const protectSQL = `
 grant usage on schema %[1]s to ` + QueryRole + `, ` + PlatformRole + `;
 grant select on %[1]s.%[2]s to ` + QueryRole + `, ` + PlatformRole + `;
@@ -32,8 +33,8 @@ create policy platform on %[1]s.%[2]s for select to ` + PlatformRole + ` using (
 create policy writer on %[1]s.%[2]s to current_user using (true) with check (true);`
 
 // ProtectTable puts a table with a column `org_id uuid` under row-level security (docs/rules/engine.md#row-security):
-// the query role reads one tenant's rows, the platform role reads all, the owner writes. Repeating it is harmless. Call
-// it with the owner's pool or in a transaction of its own tables' creation.
+// the query role reads one tenant's rows, the platform role reads all, the owner writes. A repetition changes
+// nothing. Call it with the owner's pool, or in the owner's transaction that creates the table.
 func ProtectTable(ctx context.Context, q Execer, schema, table string) error {
 	schema, table = pgx.Identifier{schema}.Sanitize(), pgx.Identifier{table}.Sanitize()
 	if _, err := q.Exec(ctx, fmt.Sprintf(strings.TrimSpace(protectSQL), schema, table)); err != nil {
@@ -42,7 +43,7 @@ func ProtectTable(ctx context.Context, q Execer, schema, table string) error {
 	return nil
 }
 
-// ProtectTable is the function of this name on the owner's pool.
+// ProtectTable calls the function of this name with the owner's pool.
 func (db *DB) ProtectTable(ctx context.Context, schema, table string) error {
 	return ProtectTable(ctx, db.Owner, schema, table)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Statement is SQL whose arguments had names and now have positions. It is parsed once, where pgx would parse a text
-// with pgx.NamedArgs at each call: for statements that run for every event. Safe for concurrent use.
+// Statement is SQL in which positions have replaced the names of arguments. It is parsed once, while pgx parses a text
+// with pgx.NamedArgs at every call; it serves statements that run for every event. Safe for concurrent use.
 type Statement struct {
 	Text  string
 	names []string // in the order of the positions
 }
 
-// ParseStatement puts positions in place of the names of arguments, which are @name in the text. It fails when the
-// names given are not those of the text, all and no others. A text without names stays as it is.
+// ParseStatement puts positions in place of the names of arguments, which are @name in the text. It fails unless
+// the given names are exactly those of the text. A text without names stays as it is.
 func ParseStatement(sql string, names ...string) (Statement, error) {
 	own := make(pgx.StrictNamedArgs, len(names)) // each name with itself as its value: the values come back in order
 	for _, name := range names {
@@ -33,7 +33,7 @@ func ParseStatement(sql string, names ...string) (Statement, error) {
 	return s, nil
 }
 
-// MustStatement is ParseStatement of constants.
+// MustStatement is ParseStatement for constants; it panics where ParseStatement fails.
 func MustStatement(sql string, names ...string) Statement {
 	s, err := ParseStatement(sql, names...)
 	if err != nil {
@@ -45,8 +45,8 @@ func MustStatement(sql string, names ...string) Statement {
 // Named reports whether the arguments have names.
 func (s Statement) Named() bool { return len(s.names) > 0 }
 
-// Arguments gives the values in the order of their positions. It fails when a name of the statement is missing, or when
-// there is one that it does not use.
+// Arguments gives the values in the order of their positions. It fails when a name of the statement is missing, and
+// when a given name is not used.
 func (s Statement) Arguments(named pgx.NamedArgs) ([]any, error) {
 	values := make([]any, len(s.names))
 	for i, name := range s.names {

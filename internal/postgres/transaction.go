@@ -10,21 +10,21 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrPassing marks what another attempt may not meet: a lost connection, a server that restarts, a conflict. After a
-// commit the outcome is unknown then.
+// ErrPassing marks an error that a further attempt may avoid: a lost connection, a server that restarts, a conflict.
+// When a commit ends with it, the outcome is unknown.
 var ErrPassing = errors.New("database is away")
 
-// passing marks an error without changing its text.
+// passing adds the mark ErrPassing to an error without changing its text.
 type passing struct{ error }
 
-// Unwrap gives the cause.
+// Unwrap lets errors.Is and errors.As reach the marked error.
 func (p *passing) Unwrap() error { return p.error }
 
-// Is makes it an ErrPassing.
+// Is lets errors.Is find ErrPassing.
 func (p *passing) Is(target error) bool { return target == ErrPassing }
 
-// Transaction runs fn in a transaction, committed when it returns nil. Its errors tell apart by errors.Is(err,
-// ErrPassing) what may be tried again as it is from what will fail again.
+// Transaction runs fn in a transaction, committed when it returns nil. An error that is ErrPassing
+// may be tried again as it is; any other will come again.
 func Transaction(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func Transaction(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error)
 	return nil
 }
 
-// mayPass tells by its code whether an error of the server has to do with its condition, not with the statement.
+// mayPass reports, by the code of an error, whether it comes from the server's condition and not from the statement.
 func mayPass(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Unavailable tells whether an error means that the database cannot be reached now, as during its restart: a repeated
-// attempt may succeed. Whether a statement that failed so has had an effect is unknown.
+// Unavailable reports whether an error means that the database cannot be reached now, for example during a restart. A
+// repeated attempt may succeed. Whether the statement that failed has had an effect is unknown.
 func Unavailable(err error) bool {
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) {

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 )
 
-// keyFile is the file of a development key inside the data directory.
+// keyFile lies in the data directory and holds the development key in base64, readable by its owner only.
 const keyFile = "platform.key"
 
-// LoadOrCreate reads the platform key of a development installation from dir, making one on the first call. Programs
-// that start together agree on one key. Whoever loses the file loses every stored secret.
+// LoadOrCreate reads the platform key of a development installation from dir, and makes one on the first call. Programs
+// that start together agree on one key. Without the file no stored secret can be read any more.
 func LoadOrCreate(dir string) (*Keyring, error) {
 	path := filepath.Join(dir, keyFile)
 	text, err := os.ReadFile(path)

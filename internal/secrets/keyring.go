@@ -1,4 +1,4 @@
-// Package secrets seals what the platform must be able to read again but nobody else: AES-256-GCM under
+// Package secrets seals values that only the platform may read again: AES-256-GCM under
 // PLATFORM_ENCRYPTION_KEY (docs/rules/setup.md#platform-key), with key ids so that the key can be rotated.
 package secrets
 
@@ -27,10 +27,10 @@ const (
 	nonceSize  = 12
 )
 
-// Purpose names what a derived key is for: two purposes never share a key.
+// Purpose names the use of a derived key. Two purposes never share a key.
 type Purpose string
 
-// The purposes.
+// The purposes. Their texts enter the derivation, so none may ever change.
 const (
 	Sealing     Purpose = "sealing"     // stored credentials, callbacks, answers
 	Wrapping    Purpose = "wrapping"    // keys of subjects and of the installation
@@ -41,17 +41,17 @@ const (
 	Tokens      Purpose = "tokens"      // access tokens (JWT)
 )
 
-// ErrUnknownKey is a value sealed under a key that the keyring does not hold.
+// ErrUnknownKey reports a value that was sealed under a key which the keyring does not hold.
 var ErrUnknownKey = errors.New("sealed under an unknown key: is the previous PLATFORM_ENCRYPTION_KEY missing?")
 
-// ErrTampered is a value that was changed, cut, or sealed for another place.
+// ErrTampered reports a value that was changed, cut, or sealed for another place.
 var ErrTampered = errors.New("sealed value is damaged or belongs elsewhere")
 
-// KeyID identifies a platform key without revealing it.
+// KeyID identifies a platform key without revealing it; it stands at the beginning of every sealed value.
 type KeyID [keyIDSize]byte
 
-// Keyring holds the platform key in use and those that it replaced. It is immutable and safe for concurrent use. It
-// prints as nothing.
+// Keyring holds the platform key in use and those that it replaced. It is immutable and safe for concurrent use.
+// Printed, it shows Hidden.
 type Keyring struct {
 	current KeyID
 	keys    map[KeyID][]byte
@@ -117,13 +117,14 @@ func (k *Keyring) Open(purpose Purpose, sealed, associated []byte) ([]byte, erro
 	return plaintext, nil
 }
 
-// Stale tells whether a value should be sealed anew: it is under a previous key.
+// Stale reports whether a value is under a previous key and so should be sealed anew.
 func (k *Keyring) Stale(sealed []byte) bool {
 	id, err := keyOf(sealed)
 	return err != nil || id != k.current
 }
 
-// CurrentPrefix is how every value sealed under the current key begins; SQL finds the others by it.
+// CurrentPrefix gives the bytes that every value sealed under the current key begins with. SQL finds stale values by
+// them.
 func (k *Keyring) CurrentPrefix() []byte {
 	return append([]byte{version}, k.current[:]...)
 }
@@ -134,12 +135,12 @@ func (k *Keyring) String() string { return Hidden }
 // GoString hides the keys from %#v.
 func (k *Keyring) GoString() string { return Hidden }
 
-// Derive makes a 32-byte key for one purpose from a secret: same input, same key.
+// Derive makes a 32-byte key for one purpose from a secret. The same input always gives the same key.
 func Derive(secret []byte, purpose Purpose) []byte {
 	return derive(secret, "lastmile "+string(purpose), nil, KeySize)
 }
 
-// derive is HKDF-SHA256; it can fail only on lengths that we never ask for.
+// derive is HKDF-SHA256. It panics on lengths beyond the algorithm's limit, which nobody here asks for.
 func derive(secret []byte, info string, salt []byte, size int) []byte {
 	out, err := hkdf.Key(sha256.New, secret, salt, info, size)
 	if err != nil {
@@ -162,12 +163,12 @@ func (k *Keyring) cipherFor(key []byte, purpose Purpose, header []byte) (cipher.
 	return aead, material[KeySize:]
 }
 
-// place is what a value is bound to: its header and the caller's associated data.
+// place joins the header of a value and the caller's associated data: the cipher binds the value to both.
 func place(header, associated []byte) []byte {
 	return append(bytes.Clone(header), associated...)
 }
 
-// keyOf reads the key id of a sealed value.
+// keyOf reads the key id of a sealed value. Fails with ErrTampered when the value is too short or of another version.
 func keyOf(sealed []byte) (KeyID, error) {
 	if len(sealed) < headerSize || sealed[0] != version {
 		return KeyID{}, ErrTampered

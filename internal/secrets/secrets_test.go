@@ -19,7 +19,7 @@ import (
 // key makes a platform key of one repeated byte.
 func key(b byte) []byte { return bytes.Repeat([]byte{b}, secrets.KeySize) }
 
-// ring makes a keyring.
+// ring is secrets.New for valid keys; an error ends the test.
 func ring(t *testing.T, current []byte, previous ...[]byte) *secrets.Keyring {
 	t.Helper()
 	k, err := secrets.New(current, previous...)

@@ -6,29 +6,30 @@ import (
 	"log/slog"
 )
 
-// Hidden is what is shown in place of a secret.
+// Hidden is shown in place of every secret, whatever its length.
 const Hidden = "********"
 
-// Text is a secret in memory: a password, a key, a token. fmt, slog and JSON show Hidden, whatever it is; only Reveal
-// gives it. It reads from JSON and from the environment like a string.
+// Text is a secret in memory: a password, a key, a token. fmt, slog and JSON show Hidden; only Reveal gives the value.
+// JSON and the environment are read into it as into a string.
 type Text string
 
-// Reveal is the secret.
+// Reveal gives the value itself: the result must not be logged or put into an event.
 func (t Text) Reveal() string { return string(t) }
 
-// IsZero tells whether there is none.
+// IsZero reports whether the text is empty, which means that no secret was given.
 func (t Text) IsZero() bool { return t == "" }
 
-// String hides the secret.
+// String gives Hidden, also for the empty text.
 func (t Text) String() string { return Hidden }
 
-// Format hides the secret from every verb.
+// Format writes Hidden for every verb of fmt, %#v and %x included.
 func (t Text) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, Hidden) }
 
-// LogValue hides the secret from slog.
+// LogValue gives Hidden, so that an attribute of a log line never holds the value.
 func (t Text) LogValue() slog.Value { return slog.StringValue(Hidden) }
 
-// MarshalText hides the secret from JSON and other encoders; an empty one stays empty.
+// MarshalText gives Hidden to JSON and other encoders; an empty secret stays empty, so that answers show whether one
+// is set.
 func (t Text) MarshalText() ([]byte, error) {
 	if t == "" {
 		return nil, nil
@@ -36,7 +37,7 @@ func (t Text) MarshalText() ([]byte, error) {
 	return []byte(Hidden), nil
 }
 
-// UnmarshalText takes the secret as it is.
+// UnmarshalText takes the bytes as they are, without trimming. It never fails.
 func (t *Text) UnmarshalText(text []byte) error {
 	*t = Text(text)
 	return nil

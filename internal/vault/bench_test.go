@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// BenchmarkVault prints the rate of what every request or callback pays, each as a share of committing one small row
-// from as many writers.
+// BenchmarkVault prints the rates of the vault's work for a request or a callback, each as a share of the rate at which
+// as many writers commit one small row.
 func BenchmarkVault(b *testing.B) {
 	db := pgtest.New(b)
 	ring, err := secrets.New(key(1))

@@ -13,20 +13,20 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// maxToken is longer than any token of ours; longer ones are not even hashed.
+// maxToken is a length in bytes that no token of ours reaches. A longer one is refused before it is hashed.
 const maxToken = 64
 
-// CallbackOwner is what a token in a callback address stands for (docs/rules/payments.md#secret-addresses).
+// CallbackOwner is the payment attempt, the shortcode or the router that a token in a callback address belongs to
+// (docs/rules/payments.md#secret-addresses).
 type CallbackOwner struct {
-	Kind      string          // "stk" for a payment attempt, "c2b" for a shortcode
-	Ref       uuid.UUID       // of the payment attempt or the shortcode
+	Kind      string          // "stk", "c2b", or the kind that another user of the package chose
+	Ref       uuid.UUID       // id of the payment attempt, the shortcode or the router
 	OrgID     id.Organization // zero for the platform's
 	Shortcode string
 }
 
-// CallbackSecrets holds the tokens in callback addresses, one for each payment attempt and each shortcode. A token both
-// correlates and authenticates. It is found by its hash; a sealed copy serves to show the address to the provider
-// again.
+// CallbackSecrets holds the tokens in callback addresses, one for each owner. A token tells both whom a callback is
+// about and that it is genuine. It is found by its hash; a sealed copy serves to give the same address again.
 type CallbackSecrets struct{ core *core }
 
 // SQL of callback secrets. The update in the insert changes nothing: it makes an existing row come back.
@@ -40,7 +40,7 @@ returning sealed`
 	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
 )
 
-// Issue gives the token of an owner, making it on the first call: a repeated call gives the same one.
+// Issue gives the token of an owner and makes it on the first call. A repeated call gives the same token.
 func (s *CallbackSecrets) Issue(ctx context.Context, owner CallbackOwner) (secrets.Text, error) {
 	token := newToken()
 	sealed := s.core.ring.Seal(secrets.Sealing, []byte(token.Reveal()), callbackSecretPlace(owner.Kind, owner.Ref))
@@ -75,7 +75,7 @@ func (s *CallbackSecrets) Lookup(ctx context.Context, token secrets.Text) (Callb
 	return o, nil
 }
 
-// Revoke makes an owner's token unknown; a missing one is no error. The next Issue makes a new one.
+// Revoke makes an owner's token unknown. An owner without a token is no error. The next Issue makes a new token.
 func (s *CallbackSecrets) Revoke(ctx context.Context, kind string, ref uuid.UUID) error {
 	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(revokeCallbackSecretSQL), kind, ref); err != nil {
 		return fmt.Errorf("revoke callback token: %w", err)
@@ -83,12 +83,12 @@ func (s *CallbackSecrets) Revoke(ctx context.Context, kind string, ref uuid.UUID
 	return nil
 }
 
-// errCallbackToken is the answer to an unknown token.
+// errCallbackToken answers an unknown token like an address that does not exist.
 func errCallbackToken() error {
-	return failure.NewNotFound("callback_token_unknown", "no such address")
+	return failure.NewNotFound("callback_token_unknown", "There is nothing at this address.")
 }
 
-// callbackSecretPlace binds a sealed token to its owner.
+// callbackSecretPlace is the associated data of a sealed token: kind and id of its owner.
 func callbackSecretPlace(kind string, ref uuid.UUID) []byte {
 	return []byte("callback_secrets " + kind + " " + ref.String())
 }

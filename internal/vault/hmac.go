@@ -6,9 +6,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// ClaimKey is the key of a value that must be unique, such as a login e-mail: an HMAC, since a plain hash of a phone
-// could be reversed by trying all phones (docs/rules/engine.md#claims). It is stable for the installation's life,
-// whatever the platform key. The caller normalises the value.
+// ClaimKey derives the key of a claimed value, such as a login e-mail. It is an HMAC, since a plain hash of a phone
+// could be reversed by trying all phones (docs/rules/engine.md#claims). The key is the same for the life of the
+// installation, also after a rotation of the platform key. The caller normalises the value.
 func (v *Vault) ClaimKey(kind, value string) uuid.UUID {
 	sum := mac(secrets.Derive(v.core.root, secrets.Claims), kind, value)
 	key := uuid.UUID(sum[:16])

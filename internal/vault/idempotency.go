@@ -22,22 +22,22 @@ const (
 // IdempotencyOutcome says what to do with a request that carries an Idempotency-Key.
 type IdempotencyOutcome uint8
 
-// The outcomes.
+// The outcomes of Begin, with the answer that each leads to.
 const (
 	Fresh    IdempotencyOutcome = iota // do it, then Complete or Abandon
 	Running                            // another request does it now: 409
-	Replay                             // answer as stored
+	Replay                             // the first request's answer is sent again
 	Mismatch                           // the key was used with another body: 422
 )
 
-// Answer is a stored response. Header holds only what the caller wants replayed.
+// Answer is a stored response. Header holds only the headers that a replay sends again.
 type Answer struct {
 	Status int                 `json:"status"`
 	Header map[string][]string `json:"header,omitempty"`
 	Body   []byte              `json:"body"`
 }
 
-// Mark is the result of Begin.
+// Mark is the result of Begin; Complete and Abandon need it to show that the key is still theirs.
 type Mark struct {
 	Outcome IdempotencyOutcome
 	Answer  Answer // of a Replay
@@ -46,7 +46,8 @@ type Mark struct {
 	lease uuid.UUID
 }
 
-// Idempotency holds running marks and stored answers, these sealed: they may hold personal data.
+// Idempotency holds the marks of running requests and the answers of finished ones. Answers are sealed, since they may
+// hold personal data.
 type Idempotency struct {
 	core *core
 	key  []byte
@@ -68,7 +69,8 @@ update {schema}.idempotency set sealed = $3, expires_at = $4 where key = $1 and 
 	purgeMarksSQL  = `delete from {schema}.idempotency where expires_at <= $1`
 )
 
-// Begin claims a key. The key identifies caller, method, host, path and Idempotency-Key; it is the command's id.
+// Begin takes a key for the request that is about to run. The key identifies caller, method, host, path and
+// Idempotency-Key; it is also the command's id.
 func (i *Idempotency) Begin(ctx context.Context, key uuid.UUID, body []byte) (Mark, error) {
 	hash := mac(i.key, key.String(), string(body))
 	for range 3 { // a mark may vanish between the two statements
@@ -92,7 +94,8 @@ func (i *Idempotency) Begin(ctx context.Context, key uuid.UUID, body []byte) (Ma
 	return Mark{Outcome: Running}, nil
 }
 
-// read judges a mark that could not be taken.
+// read finds out why a mark could not be taken: Running, Replay or Mismatch. Fails with pgx.ErrNoRows when the mark
+// vanished meanwhile; Begin then tries again.
 func (i *Idempotency) read(ctx context.Context, key uuid.UUID, hash []byte) (Mark, error) {
 	var same bool
 	var sealed []byte
@@ -143,7 +146,7 @@ func (i *Idempotency) Abandon(ctx context.Context, m Mark) error {
 	return nil
 }
 
-// Purge removes what has expired.
+// Purge removes marks and answers that have expired.
 func (i *Idempotency) Purge(ctx context.Context) error {
 	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeMarksSQL), i.core.now()); err != nil {
 		return fmt.Errorf("purge idempotency marks: %w", err)
@@ -151,5 +154,5 @@ func (i *Idempotency) Purge(ctx context.Context) error {
 	return nil
 }
 
-// idempotencyPlace binds an answer to its key.
+// idempotencyPlace is the associated data of a sealed answer: its key.
 func idempotencyPlace(key uuid.UUID) []byte { return []byte("idempotency " + key.String()) }

@@ -16,18 +16,18 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// Times of the inbox.
+// How long callbacks are held and kept.
 const (
-	InboxLease = 60 * time.Second    // for processing one callback
+	InboxLease = 60 * time.Second    // after Take, until another worker may take the callback
 	InboxKept  = 30 * 24 * time.Hour // after it was processed
 )
 
-// Callback is what a provider sent us, as it came.
+// Callback is one request of a provider, stored as it was received.
 type Callback struct {
 	Kind      string    // e.g. "stk", "c2b_confirmation"
-	Ref       uuid.UUID // what the address's token belongs to, zero without one
+	Ref       uuid.UUID // owner of the token in the address; zero without a token
 	Shortcode string    // of the token, "" when unknown
-	// Verified is by token, address or a confirming query; others may only trigger a query
+	// Verified says that token, sender or a query of ours proved the callback. Any other may only cause a query
 	// (docs/rules/money.md#verified-sightings).
 	Verified   bool
 	SourceIP   netip.Addr
@@ -35,16 +35,16 @@ type Callback struct {
 	ReceivedAt time.Time
 }
 
-// TakenCallback is a callback that this process has claimed for InboxLease.
+// TakenCallback is a callback that this program holds for InboxLease.
 type TakenCallback struct {
 	ID       uuid.UUID
-	Attempts int // this one included
+	Attempts int // how often it was taken, the present time included
 	Callback
 
 	lease uuid.UUID
 }
 
-// PendingCallback describes a callback that is not processed yet, without its content.
+// PendingCallback describes an unprocessed callback to operators, without its content, which is personal.
 type PendingCallback struct {
 	ID          uuid.UUID
 	Kind        string
@@ -55,17 +55,17 @@ type PendingCallback struct {
 	LastFailure string
 }
 
-// Inbox keeps every callback until it has been processed, so that none is lost to a crash. Bodies are sealed: they hold
-// phone numbers.
+// Inbox keeps every callback until it has been processed, so that a crash loses none. Bodies are sealed, since they
+// hold phone numbers. Safe for concurrent use by several programs.
 type Inbox struct{ core *core }
 
-// sealedCallback is the sealed part.
+// sealedCallback has the fields that may name a person; they are stored as one sealed value.
 type sealedCallback struct {
 	SourceIP netip.Addr `json:"sourceIp"`
 	Body     []byte     `json:"body"`
 }
 
-// SQL of the inbox. due_at is when a callback may be taken: a lease is a due time in the future.
+// SQL of the inbox. A callback may be taken from due_at on, so a lease is a due_at in the future.
 const (
 	storeCallbackSQL = `
 insert into {schema}.callbacks (id, kind, ref, shortcode, verified, sealed, received_at, due_at)
@@ -90,7 +90,7 @@ from {schema}.callbacks where done_at is null order by received_at, id limit $1`
 	purgeCallbacksSQL = `delete from {schema}.callbacks where done_at <= $1`
 )
 
-// Store keeps a callback durably and returns its id; it may be taken at once. A zero ReceivedAt means now.
+// Store commits a callback and gives its id. It may be taken at once. A zero ReceivedAt means now.
 func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 	now := i.core.now()
 	if c.ReceivedAt.IsZero() {
@@ -115,8 +115,8 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 	return callback, nil
 }
 
-// Take claims up to limit due callbacks, the longest due first, each for InboxLease: call Done or Fail before it ends,
-// or another one will take it too.
+// Take holds up to limit due callbacks for InboxLease, the longest due first. Call Done or Fail for each before the
+// lease ends; otherwise another worker takes the callback too.
 func (i *Inbox) Take(ctx context.Context, limit int) ([]TakenCallback, error) {
 	now, lease := i.core.now(), uuid.New()
 	rows, _ := i.core.db.Owner.Query(ctx, i.core.sql(takeCallbacksSQL), lease, now.Add(InboxLease), now, limit)
@@ -127,7 +127,7 @@ func (i *Inbox) Take(ctx context.Context, limit int) ([]TakenCallback, error) {
 	taken := make([]TakenCallback, 0, len(found))
 	for _, row := range found {
 		t, err := i.open(row, lease)
-		if err != nil { // it must not keep the others from being processed
+		if err != nil { // one that cannot be read must not block the others
 			i.core.logger.ErrorContext(ctx, "stored callback cannot be read", "callback_id", row.ID, "error", err)
 			if err := i.Fail(ctx, TakenCallback{ID: row.ID, lease: lease}, "cannot be read", time.Hour); err != nil {
 				return nil, err
@@ -140,7 +140,7 @@ func (i *Inbox) Take(ctx context.Context, limit int) ([]TakenCallback, error) {
 	return taken, nil
 }
 
-// callbackRow is a stored callback.
+// callbackRow is a row as the statements return it, still sealed.
 type callbackRow struct {
 	ID         uuid.UUID
 	Kind       string
@@ -152,7 +152,7 @@ type callbackRow struct {
 	Attempts   int
 }
 
-// open reads the sealed part of a row.
+// open decrypts a row. It fails when the platform key that sealed the row is missing.
 func (i *Inbox) open(row callbackRow, lease uuid.UUID) (TakenCallback, error) {
 	plain, err := i.core.ring.Open(secrets.Sealing, row.Sealed, callbackPlace(row.ID))
 	if err != nil {
@@ -168,8 +168,8 @@ func (i *Inbox) open(row callbackRow, lease uuid.UUID) (TakenCallback, error) {
 	}}, nil
 }
 
-// TakeOver frees the callbacks that a dead program had taken, instead of waiting for InboxLease. Only for a program
-// that is sure to be the only one, before it takes any.
+// TakeOver frees the callbacks that a dead program had taken, without waiting for InboxLease. Only a program that
+// certainly runs alone may call it, and only before its first Take.
 func (i *Inbox) TakeOver(ctx context.Context) error {
 	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(releaseLeasesSQL), i.core.now()); err != nil {
 		return fmt.Errorf("take callbacks over: %w", err)
@@ -177,30 +177,30 @@ func (i *Inbox) TakeOver(ctx context.Context) error {
 	return nil
 }
 
-// Done marks a callback as processed. Fails with callback_lease_lost when somebody else has taken it meanwhile.
+// Done marks a callback as processed. Fails: callback_lease_lost, when another worker has taken it meanwhile.
 func (i *Inbox) Done(ctx context.Context, t TakenCallback) error {
-	return i.settle(ctx, t, doneCallbackSQL, t.ID, t.lease, i.core.now())
+	return i.finish(ctx, t, doneCallbackSQL, t.ID, t.lease, i.core.now())
 }
 
-// Fail gives a callback back, to be taken again after a while. cause is kept for operators: it must hold nothing
-// personal. A callback is never given up.
+// Fail gives a callback back, to be taken again after retryIn. Operators read cause, which must hold nothing personal.
+// A callback is never given up. Fails: callback_lease_lost.
 func (i *Inbox) Fail(ctx context.Context, t TakenCallback, cause string, retryIn time.Duration) error {
-	return i.settle(ctx, t, failCallbackSQL, t.ID, t.lease, i.core.now().Add(retryIn), cause)
+	return i.finish(ctx, t, failCallbackSQL, t.ID, t.lease, i.core.now().Add(retryIn), cause)
 }
 
-// settle runs a statement that needs the lease.
-func (i *Inbox) settle(ctx context.Context, t TakenCallback, sql string, args ...any) error {
+// finish runs a statement that changes a row only while its lease is held. Fails: callback_lease_lost.
+func (i *Inbox) finish(ctx context.Context, t TakenCallback, sql string, args ...any) error {
 	tag, err := i.core.db.Owner.Exec(ctx, i.core.sql(sql), args...)
 	if err != nil {
-		return fmt.Errorf("settle callback %s: %w", t.ID, err)
+		return fmt.Errorf("finish callback %s: %w", t.ID, err)
 	}
 	if tag.RowsAffected() == 0 {
-		return failure.NewConflict("callback_lease_lost", "somebody else is processing this callback")
+		return failure.NewConflict("callback_lease_lost", "Another process is working on this callback.")
 	}
 	return nil
 }
 
-// Pending lists what is not processed yet, the oldest first.
+// Pending lists up to limit callbacks that are not processed yet, the oldest first.
 func (i *Inbox) Pending(ctx context.Context, limit int) ([]PendingCallback, error) {
 	rows, _ := i.core.db.Owner.Query(ctx, i.core.sql(pendingSQL), limit)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[PendingCallback])
@@ -210,7 +210,7 @@ func (i *Inbox) Pending(ctx context.Context, limit int) ([]PendingCallback, erro
 	return list, nil
 }
 
-// Purge removes callbacks that were processed longer ago than kept.
+// Purge removes callbacks that were processed longer ago than kept. Unprocessed ones stay for ever.
 func (i *Inbox) Purge(ctx context.Context, kept time.Duration) error {
 	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeCallbacksSQL), i.core.now().Add(-kept)); err != nil {
 		return fmt.Errorf("purge callbacks: %w", err)
@@ -218,8 +218,8 @@ func (i *Inbox) Purge(ctx context.Context, kept time.Duration) error {
 	return nil
 }
 
-// callbackPlace binds a body to its row.
+// callbackPlace is the associated data of a sealed callback: the id of its row.
 func callbackPlace(callback uuid.UUID) []byte { return []byte("callbacks " + callback.String()) }
 
-// optional is null for the zero id.
+// optional turns the zero id into SQL null.
 func optional(u uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: u, Valid: u != uuid.Nil} }

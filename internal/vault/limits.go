@@ -13,17 +13,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// limitKeys derives the key under which callers' keys, which may hold addresses, are stored.
+// limitKeys is the purpose of the HMAC key for callers' keys, which may hold IP addresses and so are not stored.
 const limitKeys secrets.Purpose = "limits"
 
-// localLimitsKept bounds the counters in memory; the least recently used goes first.
+// localLimitsKept bounds the number of counters in memory. Beyond it the least recently used is dropped.
 const localLimitsKept = 1 << 18
 
-// Limiter admits at most limit calls of a key in a window. Both implementations count alike: a sliding window made of
-// the present fixed window and the fading share of the one before, beginning with the key's first call. Refused calls
-// are not counted.
+// Limiter admits at most limit calls of a key in a window. Both implementations count alike, by a sliding window: the
+// calls of the present fixed window, and a share of those of the window before that shrinks with time. The first window
+// begins with the key's first call. Refused calls are not counted.
 type Limiter interface {
-	// Allow counts a call if it is admitted; else it tells when to try again.
+	// Allow counts the call and returns true, or returns false with the time to wait before the next try.
 	Allow(ctx context.Context, key string, limit int,
 		window time.Duration) (ok bool, retryAfter time.Duration, err error)
 }
@@ -43,7 +43,7 @@ var allowLimitSQL string
 // purgeLimitsSQL drops the rows that no call can need.
 const purgeLimitsSQL = `delete from {schema}.limits where expires_at <= $1`
 
-// Allow is Limiter's.
+// Allow implements Limiter with one statement, which counts and decides.
 func (l *Limits) Allow(ctx context.Context, key string, limit int, window time.Duration) (bool, time.Duration, error) {
 	var s slidingWindow
 	var ok bool
@@ -59,7 +59,7 @@ func (l *Limits) Allow(ctx context.Context, key string, limit int, window time.D
 	return false, s.wait(now, limit, window), nil
 }
 
-// Purge removes counters without meaning.
+// Purge removes counters so old that they admit everything.
 func (l *Limits) Purge(ctx context.Context) error {
 	if _, err := l.core.db.Owner.Exec(ctx, l.core.sql(purgeLimitsSQL), l.core.now()); err != nil {
 		return fmt.Errorf("purge limits: %w", err)
@@ -74,7 +74,7 @@ type LocalLimits struct {
 	kept  *lru.Cache[string, slidingWindow]
 }
 
-// NewLocalLimits makes an empty one.
+// NewLocalLimits makes a Limiter in which no call has been counted.
 func NewLocalLimits(c clock.Clock) *LocalLimits {
 	kept, err := lru.New[string, slidingWindow](localLimitsKept)
 	if err != nil {
@@ -83,7 +83,7 @@ func NewLocalLimits(c clock.Clock) *LocalLimits {
 	return &LocalLimits{clock: c, kept: kept}
 }
 
-// Allow is Limiter's; it never fails.
+// Allow implements Limiter. The error is always nil.
 func (l *LocalLimits) Allow(
 	_ context.Context, key string, limit int, window time.Duration,
 ) (bool, time.Duration, error) {
@@ -112,7 +112,7 @@ type slidingWindow struct {
 	previous, current int
 }
 
-// rolled is the state at an instant, before a call.
+// rolled gives the counters at an instant: a window that has ended becomes the one before, or is dropped.
 func (s slidingWindow) rolled(now time.Time, window time.Duration) slidingWindow {
 	switch gone := now.Sub(s.started) / window; {
 	case gone <= 0:
@@ -124,13 +124,13 @@ func (s slidingWindow) rolled(now time.Time, window time.Duration) slidingWindow
 	}
 }
 
-// admits tells whether one more call fits, in whole microseconds as the SQL does.
+// admits reports whether one more call fits. It counts in whole microseconds, as the SQL does.
 func (s slidingWindow) admits(now time.Time, limit int, window time.Duration) bool {
 	w, gone := window.Microseconds(), now.Sub(s.started).Microseconds()
 	return int64(s.previous)*(w-gone)+int64(s.current+1)*w <= int64(limit)*w
 }
 
-// wait is the time until a refused call would be admitted if nothing else comes, at least one microsecond.
+// wait gives the time until a refused call would be admitted if no other call comes; at least one microsecond.
 func (s slidingWindow) wait(now time.Time, limit int, window time.Duration) time.Duration {
 	gone := now.Sub(s.started)
 	fades := func(count, room int) time.Duration { // until count's share in its following window leaves that much room
@@ -142,7 +142,7 @@ func (s slidingWindow) wait(now time.Time, limit int, window time.Duration) time
 	var at time.Duration
 	switch {
 	case limit < 1:
-		at = gone + window // never, in truth
+		at = gone + window // a limit of 0 admits no call ever: any time will do
 	case s.current < limit:
 		at = fades(s.previous, limit-1-s.current)
 	default:

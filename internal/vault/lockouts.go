@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// The rule of the lock (docs/rules/identity.md#lockout).
+// Wrong passwords that set the lock, and how long it lasts (docs/rules/identity.md#lockout).
 const (
 	LockoutTries = 5
 	LockoutTime  = 15 * time.Minute
 )
 
-// Lockouts counts wrong passwords for each e-mail, known or not (docs/rules/identity.md#lockout). It stores an HMAC of
-// the e-mail.
+// Lockouts counts wrong passwords for each e-mail (docs/rules/identity.md#lockout), also for e-mails of no user: a lock
+// would otherwise tell which exist. The e-mail itself is not stored, only its HMAC.
 type Lockouts struct {
 	core *core
 	key  []byte
 }
 
-// Try is the verdict on one sign-in attempt.
+// Try is the answer to one sign-in attempt.
 type Try struct {
 	Allowed bool
 	Until   time.Time // when not allowed: the end of the lock
 }
 
-// A try is counted before the password is looked at, so that parallel guesses cannot slip through. The fifth sets the
-// lock at once; if its password is right, Succeed removes it. A counter without tries for the lock's time starts
-// afresh.
+// An attempt is counted before its password is checked, so that parallel guesses cannot pass uncounted. The fifth sets
+// the lock at once; if its password is right, Succeed removes the lock. A counter without attempts for LockoutTime
+// begins again from 0.
 const (
 	tryLockoutSQL = `
 insert into {schema}.lockouts as l (key, tries, last_at, locked_until) values ($1, 1, $2, null)
@@ -41,8 +41,8 @@ returning tries, coalesce(locked_until, $2)`
 	purgeLockoutsSQL  = `delete from {schema}.lockouts where last_at <= $1`
 )
 
-// Try counts one attempt and tells whether its password may be looked at. Call Succeed when it was right; a wrong one
-// needs no call.
+// Try counts one attempt and reports whether its password may be checked. Call Succeed when the password was right;
+// a wrong one needs no call.
 func (l *Lockouts) Try(ctx context.Context, email string) (Try, error) {
 	now := l.core.now()
 	var tries int
@@ -66,7 +66,7 @@ func (l *Lockouts) Succeed(ctx context.Context, email string) error {
 	return nil
 }
 
-// Purge removes counters without meaning.
+// Purge removes counters without an attempt for LockoutTime.
 func (l *Lockouts) Purge(ctx context.Context) error {
 	if _, err := l.core.db.Owner.Exec(ctx, l.core.sql(purgeLockoutsSQL), l.core.now().Add(-LockoutTime)); err != nil {
 		return fmt.Errorf("purge sign-in attempts: %w", err)
@@ -74,7 +74,7 @@ func (l *Lockouts) Purge(ctx context.Context) error {
 	return nil
 }
 
-// keyOf is the HMAC of an e-mail in its one spelling.
+// keyOf gives the HMAC of an e-mail after it was brought into one spelling.
 func (l *Lockouts) keyOf(email string) []byte {
 	return mac(l.key, strings.ToLower(strings.TrimSpace(email)))
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// Argon2 are the cost parameters of Argon2id.
+// Argon2 has the cost parameters of Argon2id. Each stored hash keeps its own.
 type Argon2 struct {
 	MemoryKiB uint32
 	Passes    uint32
 	Threads   uint8
 }
 
-// DefaultArgon2 is the first of OWASP's equivalent recommendations with one thread: about 20 ms.
+// DefaultArgon2 is OWASP's recommendation for one thread. One hash takes about 20 ms.
 var DefaultArgon2 = Argon2{MemoryKiB: 19 * 1024, Passes: 2, Threads: 1}
 
 // Sizes of salts and hashes, in bytes.
@@ -33,7 +33,7 @@ const (
 	hashSize = 32
 )
 
-// hashWait bounds the wait for a turn to hash: in a storm of sign-ins the late ones are refused, not queued for ever.
+// hashWait bounds the wait for a free processor. In a storm of sign-ins the late ones are refused (sign_in_busy).
 const hashWait = 5 * time.Second
 
 // Passwords holds Argon2id hashes. At most one hash per processor is computed at a time, so that memory is bounded.
@@ -41,10 +41,10 @@ type Passwords struct {
 	core   *core
 	params Argon2
 	turns  chan struct{}
-	dummy  passwordRow // compared when there is no such user: the answer takes as long
+	dummy  passwordRow // compared when there is no such user, so that the answer takes as long
 }
 
-// passwordRow is a stored hash.
+// passwordRow is a stored hash with its salt and the parameters that it was made with.
 type passwordRow struct {
 	Salt      []byte
 	Hash      []byte
@@ -60,7 +60,7 @@ func (r passwordRow) named(user id.User) pgx.NamedArgs {
 	}
 }
 
-// newPasswords makes the part.
+// newPasswords makes the part. params are for new hashes; stored ones keep theirs until the next sign-in.
 func newPasswords(c *core, params Argon2) *Passwords {
 	return &Passwords{
 		core: c, params: params, turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
@@ -85,7 +85,7 @@ where user_id = @user and hash = @old`
 	deletePasswordSQL = `delete from {schema}.passwords where user_id = $1`
 )
 
-// Set stores a user's password.
+// Set stores the hash of a user's password in place of the one before. Fails: sign_in_busy.
 func (p *Passwords) Set(ctx context.Context, user id.User, password secrets.Text) error {
 	row, err := p.hashNew(ctx, password)
 	if err != nil {
@@ -100,8 +100,8 @@ func (p *Passwords) Set(ctx context.Context, user id.User, password secrets.Text
 	return nil
 }
 
-// Verify tells whether the password is the user's. For an unknown user, the zero id included, it does the same work and
-// says no. Fails: sign_in_busy.
+// Verify reports whether the password is the user's. For an unknown user, the zero id included, it does the same work
+// and gives false. Fails: sign_in_busy.
 func (p *Passwords) Verify(ctx context.Context, user id.User, password secrets.Text) (bool, error) {
 	stored, err := p.load(ctx, user)
 	known := err == nil
@@ -122,7 +122,7 @@ func (p *Passwords) Verify(ctx context.Context, user id.User, password secrets.T
 	return ok, nil
 }
 
-// Exists tells whether the user has a password.
+// Exists reports whether a password was ever set for the user and not deleted.
 func (p *Passwords) Exists(ctx context.Context, user id.User) (bool, error) {
 	_, err := p.load(ctx, user)
 	switch {
@@ -142,7 +142,7 @@ func (p *Passwords) Delete(ctx context.Context, user id.User) error {
 	return nil
 }
 
-// load reads a user's hash; pgx.ErrNoRows without one.
+// load reads a user's hash. Fails with pgx.ErrNoRows when the user has none.
 func (p *Passwords) load(ctx context.Context, user id.User) (passwordRow, error) {
 	rows, _ := p.core.db.Owner.Query(ctx, p.core.sql(getPasswordSQL), user)
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[passwordRow])
@@ -173,7 +173,7 @@ func (p *Passwords) hashNew(ctx context.Context, password secrets.Text) (passwor
 	return row, err
 }
 
-// hash waits for a turn and computes the hash with the row's salt and parameters.
+// hash waits for a free processor and computes the hash with the row's salt and parameters. Fails: sign_in_busy.
 func (p *Passwords) hash(ctx context.Context, password secrets.Text, row passwordRow) ([]byte, error) {
 	wait := time.NewTimer(hashWait)
 	defer wait.Stop()
@@ -181,7 +181,8 @@ func (p *Passwords) hash(ctx context.Context, password secrets.Text, row passwor
 	case p.turns <- struct{}{}:
 		defer func() { <-p.turns }()
 	case <-wait.C:
-		return nil, failure.NewUnavailable("sign_in_busy", "too many sign-ins at once", hashWait, nil)
+		return nil, failure.NewUnavailable("sign_in_busy", "Too many people are signing in at once. Please try again.",
+			hashWait, nil)
 	case <-ctx.Done():
 		return nil, fmt.Errorf("hash password: %w", ctx.Err())
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// Answers must not tell by their timing whether a user exists: both kinds need a turn to hash, with equal parameters.
-// With all turns taken neither gets an answer, which also shows that a storm of sign-ins is held back.
+// The time of an answer must not reveal whether a user exists: both kinds compute a hash with equal parameters. With
+// all processors taken neither gets an answer, which also shows that a storm of sign-ins is held back.
 func TestPasswords_UnknownUserDoesTheSameWork(t *testing.T) {
 	t.Parallel()
 	ring, err := secrets.New(make([]byte, secrets.KeySize))

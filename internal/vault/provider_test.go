@@ -18,10 +18,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// provider gives numbered tokens.
+// provider stands for the payment provider: its n-th token is "token n".
 type provider struct{ calls atomic.Int32 }
 
-// fetch is one request to it.
+// fetch counts one request and gives the next token.
 func (p *provider) fetch(context.Context) (secrets.Text, error) {
 	return secrets.Text(fmt.Sprintf("token %d", p.calls.Add(1))), nil
 }
@@ -123,7 +123,7 @@ func TestProviderTokens_ACallerThatGivesUpDoesNotSpoilTheFetch(t *testing.T) {
 	}
 }
 
-// callback is one as a provider sends it.
+// callback gives a verified confirmation with personal text in its body.
 func callback() vault.Callback {
 	return vault.Callback{
 		Kind: "stk", Ref: uuid.New(), Shortcode: "174379", Verified: true,
@@ -132,7 +132,7 @@ func callback() vault.Callback {
 	}
 }
 
-// take claims callbacks and compares them with what was stored.
+// take takes all due callbacks and compares them with those that were stored.
 func take(t *testing.T, k kit, want ...vault.Callback) []vault.TakenCallback {
 	t.Helper()
 	taken := must[[]vault.TakenCallback](t)(k.Inbox.Take(t.Context(), 10))
@@ -155,7 +155,7 @@ func TestInbox_EachCallbackIsProcessedOnce(t *testing.T) {
 		must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
 	}
 	taken := take(t, k, a, b)
-	take(t, k) // claimed
+	take(t, k) // none: all are held
 	for _, c := range taken {
 		if err := k.Inbox.Done(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestInbox_TheOnlyProgramTakesOverAtOnce(t *testing.T) {
 	if err := k.Inbox.Done(t.Context(), live); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Inbox.TakeOver(t.Context()); err != nil { // what is done stays done
+	if err := k.Inbox.TakeOver(t.Context()); err != nil { // must leave processed ones alone
 		t.Fatal(err)
 	}
 	take(t, k)

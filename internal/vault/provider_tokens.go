@@ -14,8 +14,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// ProviderTokenTTL is how long a provider's access token is used (docs/rules/payments.md#shared-token), though it would
-// live longer.
+// ProviderTokenTTL is how long a provider's access token is used (docs/rules/payments.md#shared-token). The provider
+// would accept it for an hour.
 const ProviderTokenTTL = 290 * time.Second
 
 // Bounds of fetching: each fetch holds a database connection for its lock.
@@ -32,7 +32,7 @@ type ProviderTokens struct {
 	turns   *semaphore.Weighted
 }
 
-// newProviderTokens makes the part.
+// newProviderTokens makes the part; no token is read or fetched yet.
 func newProviderTokens(c *core) *ProviderTokens {
 	return &ProviderTokens{core: c, turns: semaphore.NewWeighted(fetchesOpen)}
 }
@@ -71,7 +71,7 @@ func (p *ProviderTokens) Token(
 	}
 }
 
-// Drop forgets a token that the provider refused, unless it was replaced meanwhile.
+// Drop removes a token that the provider refused, unless another one has replaced it meanwhile.
 func (p *ProviderTokens) Drop(ctx context.Context, credentials string, stale secrets.Text) error {
 	if _, err := p.core.db.Owner.Exec(ctx, p.core.sql(dropProviderTokenSQL), credentials,
 		hashToken(stale)); err != nil {
@@ -85,7 +85,8 @@ func (p *ProviderTokens) fetch(
 	ctx context.Context, credentials string, fetch func(context.Context) (secrets.Text, error),
 ) (secrets.Text, error) {
 	if err := p.turns.Acquire(ctx, 1); err != nil {
-		return "", failure.NewUnavailable("provider_busy", "the payment provider is slow at the moment", fetchLimit,
+		return "", failure.NewUnavailable("provider_busy",
+			"The payment provider is slow at the moment. Please try again.", fetchLimit,
 			err)
 	}
 	defer p.turns.Release(1)
@@ -102,7 +103,8 @@ func (p *ProviderTokens) fetch(
 		return "", err
 	}
 	if token == "" {
-		return "", failure.NewUnavailable("provider_unavailable", "the payment provider gave no access token", 0, nil)
+		return "", failure.NewUnavailable("provider_unavailable",
+			"The payment provider cannot be reached at the moment. Try again later.", 0, nil)
 	}
 	sealed := p.core.ring.Seal(secrets.Sealing, []byte(token.Reveal()), providerTokenPlace(credentials))
 	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(putProviderTokenSQL), credentials, sealed, hashToken(token),
@@ -113,7 +115,7 @@ func (p *ProviderTokens) fetch(
 	return token, nil
 }
 
-// stored reads a fresh token; "" without one. One sealed under a lost platform key counts as none.
+// stored reads a token that is still good; "" when there is none, or when the platform key that sealed it is missing.
 func (p *ProviderTokens) stored(ctx context.Context, credentials string) (secrets.Text, error) {
 	var sealed []byte
 	err := p.core.db.Owner.QueryRow(ctx, p.core.sql(getProviderTokenSQL), credentials,
@@ -134,5 +136,5 @@ func (p *ProviderTokens) stored(ctx context.Context, credentials string) (secret
 	return secrets.Text(token), nil
 }
 
-// providerTokenPlace binds a token to its credential set.
+// providerTokenPlace is the associated data of a sealed token: the name of its credential set.
 func providerTokenPlace(credentials string) []byte { return []byte("provider_tokens " + credentials) }

@@ -17,15 +17,17 @@ import (
 // starts it anew.
 const RefreshTokenTTL = 7 * 24 * time.Hour
 
-// sessionKept is how long an ended session stays, so that the reuse of its tokens is still told apart.
+// sessionKept is how long the row of an ended session stays, so that the reuse of its tokens is still recognised.
 const sessionKept = 24 * time.Hour
 
-// Failures of refresh tokens.
+// Failures of refresh tokens. Both are answered 401.
 var (
-	// ErrTokenInvalid is a token that is unknown, expired, or of an ended session.
-	ErrTokenInvalid = failure.NewUnauthenticated("refresh_token_invalid", "the session has ended, sign in again")
-	// ErrReused is a token that was used before: its session was ended just now.
-	ErrReused = failure.NewUnauthenticated("refresh_token_reused", "the session was ended for safety, sign in again")
+	// ErrTokenInvalid reports a token that is unknown, expired, or of an ended session.
+	ErrTokenInvalid = failure.NewUnauthenticated("refresh_token_invalid",
+		"The session has ended. Please sign in again.")
+	// ErrReused reports a token that was used before. Its session has been ended by this second use.
+	ErrReused = failure.NewUnauthenticated("refresh_token_reused",
+		"The session was ended for safety. Please sign in again.")
 )
 
 // Session is one sign-in: the family of refresh tokens that follow each other.
@@ -100,7 +102,7 @@ func (r *RefreshTokens) Rotate(ctx context.Context, token secrets.Text) (secrets
 	return next, session, verdict
 }
 
-// rotate is the transaction of Rotate.
+// rotate judges and replaces the token inside the transaction of Rotate.
 func (r *RefreshTokens) rotate(
 	ctx context.Context, tx pgx.Tx, token secrets.Text,
 ) (secrets.Text, Session, error, error) {
@@ -132,8 +134,8 @@ func (r *RefreshTokens) rotate(
 	return next, session, nil, tx.SendBatch(ctx, batch).Close()
 }
 
-// Lookup tells the session of a token without using it up. Fails: refresh_token_invalid; a used token still names its
-// session, so that Rotate can judge it.
+// Lookup gives the session of a token without using the token up. A used token still gives its session: only Rotate
+// judges it. Fails: refresh_token_invalid.
 func (r *RefreshTokens) Lookup(ctx context.Context, token secrets.Text) (Session, error) {
 	session, revoked, err := r.find(ctx, r.core.db.Owner, token, "")
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && (revoked || !session.ExpiresAt.After(r.core.now()))) {
@@ -145,7 +147,7 @@ func (r *RefreshTokens) Lookup(ctx context.Context, token secrets.Text) (Session
 	return session, nil
 }
 
-// RevokeSession ends a session; an ended one is no error.
+// RevokeSession ends a session and makes its tokens invalid. An ended session is no error.
 func (r *RefreshTokens) RevokeSession(ctx context.Context, session id.Session) error {
 	if _, err := r.core.db.Owner.Exec(ctx, r.core.sql(revokeSessionSQL), session, r.core.now()); err != nil {
 		return fmt.Errorf("revoke session %s: %w", session, err)
@@ -173,7 +175,7 @@ func (r *RefreshTokens) List(ctx context.Context, user id.User) ([]Session, erro
 	return open, nil
 }
 
-// Purge removes sessions that ended by time long ago, with their tokens.
+// Purge removes sessions, with their tokens, that ended longer than sessionKept ago.
 func (r *RefreshTokens) Purge(ctx context.Context) error {
 	if _, err := r.core.db.Owner.Exec(ctx, r.core.sql(purgeSessionsSQL), r.core.now().Add(-sessionKept)); err != nil {
 		return fmt.Errorf("purge sessions: %w", err)
@@ -181,12 +183,12 @@ func (r *RefreshTokens) Purge(ctx context.Context) error {
 	return nil
 }
 
-// queryer is a pool or a transaction.
+// queryer lets find run on a pool or inside a transaction.
 type queryer interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// find reads the session of a token; suffix may lock its row.
+// find reads the session of a token. suffix ends the statement and may lock the row, such as "for update".
 func (r *RefreshTokens) find(ctx context.Context, q queryer, token secrets.Text, suffix string) (Session, bool, error) {
 	type row struct {
 		Session

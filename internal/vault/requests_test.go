@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// begin claims an idempotency key and checks the outcome.
+// begin calls Begin and fails the test when the outcome is not the wanted one.
 func begin(t *testing.T, k kit, key uuid.UUID, body string, want vault.IdempotencyOutcome) vault.Mark {
 	t.Helper()
 	m := must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), key, []byte(body)))
@@ -74,7 +74,7 @@ func TestIdempotency_LeaseOfADeadRequestIsTakenOver(t *testing.T) {
 	k.clock.Advance(vault.IdempotencyLease)
 	begin(t, k, key, "other", vault.Mismatch)
 	live := begin(t, k, key, "body", vault.Fresh)
-	// The one thought dead must neither answer for the other nor clear its mark.
+	// The request that was taken for dead must neither answer for the other one nor clear its mark.
 	if err := k.Idempotency.Complete(t.Context(), dead, vault.Answer{Status: 200, Body: []byte("dead")}); err != nil {
 		t.Fatal(err)
 	}

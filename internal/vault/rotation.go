@@ -24,7 +24,7 @@ type sealedTable struct {
 	purpose secrets.Purpose
 }
 
-// sealedTables are all of them. The SQL of place repeats the functions that bind the values of each table.
+// sealedTables lists every such table of the vault. The SQL of place repeats the functions named ...Place in Go.
 var sealedTables = []sealedTable{
 	{"root_keys", "'00000000-0000-0000-0000-000000000000'::uuid", "sealed", "'root_keys'", secrets.Wrapping},
 	{"subject_keys", "subject", "wrapped", "", secrets.Wrapping},
@@ -36,16 +36,16 @@ var sealedTables = []sealedTable{
 	{"callbacks", "id", "sealed", "'callbacks ' || id", secrets.Sealing},
 }
 
-// staleRow is a value under a previous platform key.
+// staleRow is a value that is sealed under a previous platform key, with the place that it is bound to.
 type staleRow struct {
 	Key    uuid.UUID
 	Sealed []byte
 	Place  string
 }
 
-// Rotate seals everything anew that is still under a previous platform key and returns how many values that were. When
-// it returns 0, stored answers aside (a day), the previous key is not needed any more. It may be interrupted and
-// repeated, and run beside all other work.
+// Rotate seals everything anew that is still under a previous platform key, and returns the number of values. When it
+// returns 0 and a day has passed, in which stored answers expire, the previous key is not needed any more. It may be
+// interrupted and repeated, and may run beside all other work.
 func (v *Vault) Rotate(ctx context.Context) (int, error) {
 	total := 0
 	for _, table := range sealedTables {
@@ -63,7 +63,7 @@ func (v *Vault) Rotate(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// reseal does one batch of a table. A value that was replaced meanwhile is left alone.
+// reseal does one batch of a table. A value that was replaced meanwhile stays as it is.
 func (c *core) reseal(ctx context.Context, t sealedTable) (seen, changed int, err error) {
 	place := t.place
 	if place == "" {

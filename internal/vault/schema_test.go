@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Every statement of the package is understood by the database as migrated, also those that few paths reach.
+// PostgreSQL prepares every statement of the package against the migrated schema, also those that few paths reach.
 func TestStatements_FitTheSchema(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -44,7 +44,7 @@ func TestStatements_FitTheSchema(t *testing.T) {
 	}
 }
 
-// prepare has the database read a statement of a file.
+// prepare has PostgreSQL parse one statement; the file's name is for the error message.
 func (k *kit) prepare(t *testing.T, file, name, sql string) {
 	t.Helper()
 	text, _, err := pgx.NamedArgs{}.RewriteQuery(t.Context(), nil, replaceSchema(k.db, sql), nil)
@@ -56,7 +56,7 @@ func (k *kit) prepare(t *testing.T, file, name, sql string) {
 	}
 }
 
-// statements gives the constants of a file whose names end in SQL.
+// statements gives the constants of a file whose names end in SQL, by their names.
 func statements(t *testing.T, file string) map[string]string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -86,7 +86,7 @@ func statements(t *testing.T, file string) map[string]string {
 	return texts
 }
 
-// constant evaluates a string constant made of literals and earlier constants.
+// constant evaluates a string constant made of literals and of constants in known; false for anything else.
 func constant(e ast.Expr, known map[string]string) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -12,17 +12,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// Secret says which secret is meant. Events carry Ref only.
+// Secret names a stored secret, with its owner and its use. Events carry Ref only.
 type Secret struct {
 	Ref     id.Secret
 	OrgID   id.Organization // zero for the platform's own
-	Purpose string          // what it is for, e.g. "payment_credentials"; part of the encryption's binding
+	Purpose string          // its use, such as "payment_credentials"; the encryption binds the value to it
 }
 
-// Secrets holds credentials of routers and providers.
+// Secrets holds the credentials of routers and providers, sealed under the platform key.
 type Secrets struct{ core *core }
 
-// SQL of secrets.
+// SQL of secrets. The insert does nothing to a row of another owner or purpose.
 const (
 	putSecretSQL = `
 insert into {schema}.secrets (ref, org_id, purpose, sealed, updated_at) values ($1, $2, $3, $4, $5)
@@ -32,7 +32,7 @@ where secrets.org_id is not distinct from excluded.org_id and secrets.purpose = 
 	deleteSecretSQL = `delete from {schema}.secrets where ref = $1`
 )
 
-// Put stores a secret or replaces its value. A reference never changes its owner or purpose: secret_ref_taken.
+// Put stores a secret or replaces its value. A reference never changes its owner or purpose. Fails: secret_ref_taken.
 func (s *Secrets) Put(ctx context.Context, secret Secret, plaintext []byte) error {
 	sealed := s.core.ring.Seal(secrets.Sealing, plaintext, secretPlace(secret))
 	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(putSecretSQL), secret.Ref, secret.OrgID, secret.Purpose, sealed,
@@ -41,18 +41,18 @@ func (s *Secrets) Put(ctx context.Context, secret Secret, plaintext []byte) erro
 		return fmt.Errorf("put secret %s: %w", secret.Ref, err)
 	}
 	if tag.RowsAffected() == 0 {
-		return failure.NewConflict("secret_ref_taken", "this reference belongs to another secret")
+		return failure.NewConflict("secret_ref_taken", "This reference belongs to another secret.")
 	}
 	return nil
 }
 
-// Get reads a secret. Fails: secret_not_found.
+// Get decrypts a secret. Fails: secret_not_found.
 func (s *Secrets) Get(ctx context.Context, ref id.Secret) ([]byte, error) {
 	secret := Secret{Ref: ref}
 	var sealed []byte
 	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(getSecretSQL), ref).Scan(&secret.OrgID, &secret.Purpose, &sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, failure.NewNotFound("secret_not_found", "no such stored secret")
+		return nil, failure.NewNotFound("secret_not_found", "There is no such stored secret.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get secret %s: %w", ref, err)
@@ -64,7 +64,7 @@ func (s *Secrets) Get(ctx context.Context, ref id.Secret) ([]byte, error) {
 	return plaintext, nil
 }
 
-// Delete removes a secret; a missing one is no error.
+// Delete removes a secret for good. A missing one is no error.
 func (s *Secrets) Delete(ctx context.Context, ref id.Secret) error {
 	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(deleteSecretSQL), ref); err != nil {
 		return fmt.Errorf("delete secret %s: %w", ref, err)
@@ -72,7 +72,7 @@ func (s *Secrets) Delete(ctx context.Context, ref id.Secret) error {
 	return nil
 }
 
-// secretPlace binds a secret to its row, its owner and its purpose.
+// secretPlace is the associated data of a sealed secret: its reference, its owner and its purpose.
 func secretPlace(s Secret) []byte {
 	return []byte("secrets " + s.Ref.String() + " " + s.OrgID.String() + " " + s.Purpose)
 }

@@ -152,7 +152,7 @@ func TestLockouts_ParallelGuessesDoNotSlipThrough(t *testing.T) {
 	}
 }
 
-// issue starts a session.
+// issue starts a session of the user and gives its first token.
 func issue(t *testing.T, k kit, user id.User) (secrets.Text, vault.Session) {
 	t.Helper()
 	token, s, err := k.RefreshTokens.Issue(t.Context(), vault.Session{

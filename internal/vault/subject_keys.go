@@ -17,11 +17,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// SubjectKeyTTL is how long a key stays in memory: a key destroyed by another process is used no longer than this.
-// The process that destroys it forgets it at once.
+// SubjectKeyTTL is how long a key stays in memory. A key that another program destroyed is used no longer than this;
+// the program that destroys a key forgets it at once.
 const SubjectKeyTTL = time.Minute
 
-// subjectKeysKept bounds the keys in memory.
+// subjectKeysKept bounds the number of keys in memory. Beyond it the least recently used is dropped.
 const subjectKeysKept = 65536
 
 // Key encrypts the personal fields of one subject (docs/rules/engine.md#personal-fields). Safe for concurrent use; the
@@ -41,10 +41,10 @@ func newKey(raw []byte) (Key, error) {
 	return Key{aead}, nil
 }
 
-// Seal encrypts; associated says where the text belongs and must be the same for Open.
+// Seal encrypts a text. associated says where the text belongs; Open needs the same bytes.
 func (k Key) Seal(plain, associated []byte) []byte { return k.aead.Seal(nil, nil, plain, associated) }
 
-// Open decrypts what Seal made.
+// Open decrypts a text that Seal made with the same key and the same associated bytes.
 func (k Key) Open(sealed, associated []byte) ([]byte, error) {
 	plain, err := k.aead.Open(nil, nil, sealed, associated)
 	if err != nil {
@@ -58,17 +58,17 @@ type SubjectKeys struct {
 	core  *core
 	cache *lru.Cache[uuid.UUID, cachedKey]
 
-	mu        sync.Mutex // orders filling the cache against destroying
+	mu        sync.Mutex // keeps load from putting a destroyed key back into the cache
 	destroyed uint64     // counts destructions in this process
 }
 
-// cachedKey is a key and when it was read.
+// cachedKey is a key with the time at which it was read from the database.
 type cachedKey struct {
 	key    Key
 	readAt time.Time
 }
 
-// newSubjectKeys makes the part with an empty cache.
+// newSubjectKeys makes the part. Keys are read on first use.
 func newSubjectKeys(c *core) *SubjectKeys {
 	cache, err := lru.New[uuid.UUID, cachedKey](subjectKeysKept)
 	if err != nil {
@@ -95,7 +95,8 @@ select subject, null, erased_at from {schema}.subject_erasures
 on conflict (subject) do update set wrapped = null where subject_keys.wrapped is not null`
 )
 
-// Keys gives the keys of those subjects that have one. A subject without: it never had one, or it is forgotten.
+// Keys gives the keys of the subjects that have one. A subject that is missing in the result never had a key, or was
+// erased.
 func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	found := make(map[uuid.UUID]Key, len(subjects))
 	now := s.core.now()
@@ -121,8 +122,8 @@ func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.
 	return found, nil
 }
 
-// EnsureKeys gives a key for every subject, making those that are missing. It fails with subject_forgotten when one of
-// them was destroyed: nothing personal can be written about that subject any more.
+// EnsureKeys gives a key for every subject and makes those that are missing. Fails: subject_forgotten, when one of them
+// was erased; nothing personal can be written about that subject any more.
 func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	found, err := s.Keys(ctx, subjects)
 	if err != nil {
@@ -146,7 +147,7 @@ func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map
 	if err := s.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("make subject keys: %w", err)
 	}
-	// Another process may have been first: what is stored counts.
+	// Another program may have been first. The stored key counts.
 	loaded, err := s.load(ctx, missing, now)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map
 	for _, subject := range missing {
 		key, ok := loaded[subject]
 		if !ok {
-			return nil, failure.NewConflict("subject_forgotten", "this person was erased")
+			return nil, failure.NewConflict("subject_forgotten", "This person was erased.")
 		}
 		found[subject] = key
 	}
@@ -187,7 +188,7 @@ func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID, now time.T
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.destroyed == before { // else one of these may be gone by now
+	if s.destroyed == before { // otherwise one of these keys may have been destroyed meanwhile
 		for subject, key := range loaded {
 			s.cache.Add(subject, cachedKey{key, now})
 		}
@@ -195,8 +196,8 @@ func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID, now time.T
 	return loaded, nil
 }
 
-// Destroy erases a subject: its key is gone, no new one can be made, and the erasure is noted. Repeating is harmless.
-// Old backups still hold the key until they are discarded; ReapplyErasures deals with a restored one.
+// Destroy erases a subject: its key is deleted, no new one can be made, and the erasure is noted. A repetition changes
+// nothing. Old backups hold the key until they are discarded; after a restore, call ReapplyErasures.
 func (s *SubjectKeys) Destroy(ctx context.Context, subject uuid.UUID) error {
 	now := s.core.now()
 	batch := &pgx.Batch{} // one implicit transaction
@@ -209,7 +210,8 @@ func (s *SubjectKeys) Destroy(ctx context.Context, subject uuid.UUID) error {
 	return nil
 }
 
-// Erasures lists the erased subjects, oldest first: what has to outlive a restore of an older state.
+// Erasures lists the erased subjects, the oldest first. The list has to be kept apart from the backups, since a restore
+// brings older keys back.
 func (s *SubjectKeys) Erasures(ctx context.Context) ([]uuid.UUID, error) {
 	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(listErasuresSQL))
 	list, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
@@ -219,8 +221,8 @@ func (s *SubjectKeys) Erasures(ctx context.Context) ([]uuid.UUID, error) {
 	return list, nil
 }
 
-// ReapplyErasures destroys again the keys of all noted erasures, for the moment after a restore. It returns how many
-// keys had come back.
+// ReapplyErasures destroys the keys of all noted erasures again. It is called after a restore, and returns how many
+// keys the restore had brought back.
 func (s *SubjectKeys) ReapplyErasures(ctx context.Context) (int, error) {
 	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(reapplyErasuresSQL))
 	if err != nil {
@@ -233,7 +235,7 @@ func (s *SubjectKeys) ReapplyErasures(ctx context.Context) (int, error) {
 	return int(tag.RowsAffected()), nil
 }
 
-// forget removes a key from memory; loads that are under way will not bring it back.
+// forget removes a key from memory, and makes loads that are under way not put it back.
 func (s *SubjectKeys) forget(subject uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

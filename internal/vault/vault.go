@@ -1,4 +1,4 @@
-// Package vault keeps what is neither event nor projection (docs/rules/engine.md#vault): keys, passwords, sessions,
+// Package vault keeps what is neither event nor read model (docs/rules/engine.md#vault): keys, passwords, sessions,
 // credentials, counters, idempotency marks and the raw inbox of provider callbacks. It lives in a schema of its own,
 // which only the owner may touch. Secrets are sealed under the platform key and bound to their row.
 package vault
@@ -23,10 +23,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
+// migrations are goose files; {schema} in them stands for the vault's schema.
+//
 //go:embed migrations
 var migrations embed.FS
 
-// Config says what a vault is made of.
+// Config has what a vault needs. DB, Keyring and Clock are required.
 type Config struct {
 	DB      *postgres.DB
 	Keyring *secrets.Keyring
@@ -35,7 +37,7 @@ type Config struct {
 	Argon2  Argon2       // of new password hashes; zero means DefaultArgon2
 }
 
-// Vault gives access to its parts, each of which is one table or two. Safe for concurrent use.
+// Vault gives access to its parts. Each part owns one table or two. Safe for concurrent use.
 type Vault struct {
 	SubjectKeys     *SubjectKeys
 	Secrets         *Secrets
@@ -51,7 +53,7 @@ type Vault struct {
 	core *core
 }
 
-// core is what all parts share.
+// core is shared by all parts of a vault; immutable but for the cache of statements.
 type core struct {
 	db     *postgres.DB
 	ring   *secrets.Keyring
@@ -134,10 +136,10 @@ func (c *core) loadRoot(ctx context.Context) error {
 	return nil
 }
 
-// rootPlace binds the root secret to its table.
+// rootPlace is the associated data of the sealed root secret: the name of its table.
 func rootPlace() []byte { return []byte("root_keys") }
 
-// sql puts the schema's name into a statement.
+// sql puts the schema's name into a statement in place of {schema}, and remembers the result.
 func (c *core) sql(text string) string {
 	if done, ok := c.texts.Load(text); ok {
 		return done.(string) //nolint:forcetypeassert // only strings are stored
@@ -147,10 +149,11 @@ func (c *core) sql(text string) string {
 	return done
 }
 
-// now is the clock's time in the database's precision.
+// now gives the clock's time in microseconds, which is the precision of PostgreSQL.
 func (c *core) now() time.Time { return c.clock.Now().Truncate(time.Microsecond) }
 
-// mac is HMAC-SHA256 of parts, each with its length, so that no two lists of parts meet.
+// mac gives the HMAC-SHA256 of the parts. Each goes in with its length, so that two different lists never give the same
+// bytes.
 func mac(key []byte, parts ...string) []byte {
 	h := hmac.New(sha256.New, key)
 	for _, p := range parts {
@@ -166,7 +169,7 @@ func newToken() secrets.Text {
 	return secrets.Text(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// hashToken is how a random token is stored. It needs no key: 256 bits cannot be guessed.
+// hashToken gives the SHA-256 under which a random token is stored. It needs no key, since 256 bits cannot be guessed.
 func hashToken(token secrets.Text) []byte {
 	sum := sha256.Sum256([]byte(token.Reveal()))
 	return sum[:]

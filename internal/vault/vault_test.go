@@ -17,20 +17,20 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// cheap are Argon2 parameters for tests only.
+// cheap makes password hashes fast enough for tests; far too weak for an installation.
 var cheap = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
 
-// start is when the tests' clock begins.
+// start is the first instant of the tests' clock, in UTC.
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// kit is a vault with a clock that the test moves, and what is needed to open it again.
+// kit is a vault with a clock that the test moves, and with everything that opening it again needs.
 type kit struct {
 	*vault.Vault
 	db    *postgres.DB
 	clock *clock.Manual
 }
 
-// key makes a platform key of one repeated byte.
+// key makes a platform key that repeats one byte, so that two tests' keys are easy to tell apart.
 func key(b byte) []byte { return bytes.Repeat([]byte{b}, secrets.KeySize) }
 
 // open makes a vault in a namespace of its own.
@@ -65,7 +65,7 @@ func (k kit) count(t *testing.T, sql string, args ...any) int {
 	return n
 }
 
-// exec runs a statement likewise.
+// exec runs a statement in which {schema} stands for the vault's schema.
 func (k kit) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := k.db.Owner.Exec(t.Context(), replaceSchema(k.db, sql), args...); err != nil {
@@ -73,12 +73,12 @@ func (k kit) exec(t *testing.T, sql string, args ...any) {
 	}
 }
 
-// replaceSchema names the vault's schema in a statement.
+// replaceSchema puts the name of the vault's schema in place of {schema}.
 func replaceSchema(db *postgres.DB, sql string) string {
 	return string(bytes.ReplaceAll([]byte(sql), []byte("{schema}"), []byte(db.Namespace.Schema("vault"))))
 }
 
-// must fails the test on an error.
+// must gives a function that returns the value of a call, and ends the test when the call failed.
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -124,13 +124,13 @@ func TestVault_ReadRolesSeeNothing(t *testing.T) {
 	}
 }
 
-// reader runs statements as one of the read roles.
+// reader runs statements as one of the two read roles, which must not reach the vault.
 type reader struct {
 	db       *postgres.DB
 	platform bool
 }
 
-// Exec gives the statement's error.
+// Exec runs the statement and gives only its error.
 func (r reader) Exec(t *testing.T, sql string) error {
 	t.Helper()
 	pool := r.db.Query
@@ -183,7 +183,7 @@ func TestRotate_SealsEverythingAnew(t *testing.T) {
 	if n, err := k.reopen(t, key(2), key(1)).Rotate(ctx); err != nil || n != 6 {
 		t.Fatalf("sealed anew %d values, %v; want 6", n, err)
 	}
-	v := k.reopen(t, key(2)) // the old key is not needed any more
+	v := k.reopen(t, key(2)) // opens without the old key
 	if n, err := v.Rotate(ctx); n != 0 || err != nil {
 		t.Errorf("second rotation: %d, %v", n, err)
 	}

@@ -123,7 +123,7 @@ func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int
 		return err
 	}
 	if owner.Kind != TokenBootstrap {
-		return failure.NewNotFound("callback_token_unknown", "no such address")
+		return failure.NewNotFound("callback_token_unknown", "There is nothing at this address.")
 	}
 	cause := jobs.Cause{OrgID: owner.OrgID, Actor: platformActor, JobID: id.New[id.Any]()}
 	device := id.Device(owner.Ref)

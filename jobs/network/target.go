@@ -3,6 +3,7 @@ package networkjobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -12,7 +13,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
@@ -20,7 +20,7 @@ import (
 // errNoCredentials answers for a router without API credentials, which cannot be asked anything. Source:
 // docs/rules/network.md#fleet-polls.
 func errNoCredentials() error {
-	return failure.NewUnavailable("device_unreachable", "No router API credentials are stored for this device.", 0, nil)
+	return routeros.ErrUnreachable(0, errors.New("no router API credentials are stored for this device"))
 }
 
 // router is a device with its row of the read model. The device is nil when the row has no credentials or address.
@@ -84,8 +84,7 @@ func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error
 	}
 	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	if err != nil {
-		return address, 0, failure.NewUnavailable("device_unreachable", "The management address is no IP address.", 0,
-			err)
+		return address, 0, routeros.ErrUnreachable(0, fmt.Errorf("the management address is no IP address: %w", err))
 	}
 	return address, uint16(port), nil //nolint:gosec // commands check the range
 }

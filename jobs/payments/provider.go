@@ -11,7 +11,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -42,7 +41,7 @@ func (a Access) Credentials(ctx context.Context, ref id.Secret, shortcode string
 	if ref.IsZero() {
 		if a.Platform.ShortCode == "" {
 			return mobilemoney.Credentials{},
-				failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
+				commands.ErrGatewayMissing()
 		}
 		return a.Platform, nil
 	}
@@ -64,8 +63,7 @@ func (a Access) Provider(environment string) (Provider, error) {
 	if p := a.Providers[environment]; p != nil {
 		return p, nil
 	}
-	return nil, failure.NewUnavailable("payment_gateway_missing",
-		"This environment of the payment provider is not available here.", 0, nil)
+	return nil, commands.ErrGatewayMissing()
 }
 
 // Ready fails with failure.Unavailable while the provider of an environment cannot be called

@@ -75,7 +75,7 @@ func (r Receiver) Receive(
 	case err != nil:
 		return nil, err
 	case stored == CallbackMalformed:
-		return nil, failure.NewMalformed("malformed_callback", "The body is not valid JSON.")
+		return nil, failure.NewMalformed("malformed_callback", "The body must be one JSON object.")
 	case kind == CallbackValidation:
 		if over != nil {
 			return nil, over

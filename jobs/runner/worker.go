@@ -147,7 +147,7 @@ func (w *worker[T]) attempt(ctx context.Context, args T, cause jobs.Cause) (err 
 		if v := recover(); v != nil {
 			w.logger.ErrorContext(ctx, "job panicked", "job_id", cause.JobID, "panic", fmt.Sprint(v), "stack",
 				string(debug.Stack()))
-			err = failure.New(failure.Internal, "job_panicked", "")
+			err = failure.New(failure.Internal, "job_panicked", "The job stopped unexpectedly.")
 		}
 	}()
 	return w.work(ctx, args, cause)

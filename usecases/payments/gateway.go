@@ -83,7 +83,8 @@ func (g Gateways) allows(in GatewayInput) error {
 		return failure.NewInvalid("invalid_input",
 			"environment must be sandbox: this platform runs in the provider's sandbox")
 	case in.Direct && in.Shortcode != "" && in.Shortcode == g.Platform.Shortcode:
-		return failure.NewConflict("shortcode_taken", "This shortcode is the platform's.")
+		return failure.NewConflict("shortcode_taken",
+			"This shortcode belongs to another organization or to the platform.")
 	}
 	return nil
 }

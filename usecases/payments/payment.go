@@ -152,7 +152,7 @@ func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) e
 			g.Shortcode,
 			g.Credentials
 	case p.Platform.Shortcode == "":
-		return failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up.", 0, nil)
+		return commands.ErrGatewayMissing()
 	default:
 		command.Environment, command.Shortcode = p.Platform.Environment, p.Platform.Shortcode
 	}

@@ -129,7 +129,7 @@ func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 // accepts refuses money in another currency than the account's, which never changes. Fails: currency_mismatch.
 func accepts(s subscribers.Subscriber, receipt payments.Receipt) error {
 	if receipt.Amount.Currency != s.Currency {
-		return failure.NewConflict("currency_mismatch", "The account is kept in %s.", s.Currency)
+		return failure.NewConflict("currency_mismatch", "This account is kept in %s.", s.Currency)
 	}
 	return nil
 }

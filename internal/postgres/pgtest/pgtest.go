@@ -15,11 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// T is what the kits of tests want from a test. *testing.T and *testing.B are one. Runnable Examples are given none;
-// internal/exampletest has one for them.
+// T has the methods of a test that the kits call; *testing.T and *testing.B have them. Runnable Examples have no such
+// value, and take one from internal/exampletest.
 type T interface {
 	Helper()
-	// Cleanup has f called when the test ends; what was added last is called first.
+	// Cleanup calls f when the test ends; the function added last is called first.
 	Cleanup(f func())
 	Logf(format string, args ...any)
 	Errorf(format string, args ...any)
@@ -27,19 +27,19 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// maxConns bounds each pool of a test: many tests share the server.
+// maxConns bounds the connections of each pool of a test, since many tests share the server.
 const maxConns = 8
 
 // cleanupLimit bounds the closing of pools and the dropping of schemas at the end of a test.
 const cleanupLimit = 20 * time.Second
 
-// shared is the server of this test program, started by the first test that asks. It is never stopped here: its keeper
-// does that when the program ends. The variable keeps it from being collected, which would close the keeper's pipe.
+// shared is the server of this test program. The first test that asks starts it, and its keeper stops it when the
+// program ends. The variable keeps the value from being garbage collected, which would close the keeper's pipe.
 var shared = sync.OnceValues(func() (*Scratch, error) {
 	return StartScratch(context.Background(), ScratchConfig{})
 })
 
-// URL is the address of the server that tests share.
+// URL gives the address of the server that tests share: that of TEST_DATABASE_URL, or of a throw-away server.
 func URL(t T) string {
 	t.Helper()
 	if url := os.Getenv("TEST_DATABASE_URL"); url != "" {
@@ -81,14 +81,14 @@ func Open(t T, url string, ns postgres.Namespace) *postgres.DB {
 	return db
 }
 
-// Namespace is a new random one.
+// Namespace makes a random namespace, so that tests on one server do not meet.
 func Namespace() postgres.Namespace {
 	b := make([]byte, 6)
 	_, _ = rand.Read(b) // never fails
 	return postgres.Namespace("t" + hex.EncodeToString(b))
 }
 
-// drop removes all schemas of a namespace.
+// drop removes all schemas of a namespace. A failure is only logged.
 func drop(t T, url string, ns postgres.Namespace) {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
 	defer cancel()

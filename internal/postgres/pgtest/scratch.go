@@ -21,12 +21,12 @@ while kill -0 "$1" 2>/dev/null && [ $n -lt 100 ]; do sleep 0.05; n=$((n+1)); don
 kill -KILL "$1" 2>/dev/null
 rm -rf -- "$2"`
 
-// ScratchConfig says what kind of throw-away server to start.
+// ScratchConfig chooses between a fast and a durable server; the zero value is fast.
 type ScratchConfig struct {
-	Durable bool // with fsync, for benchmarks; without is several times faster
+	Durable bool // with fsync, for benchmarks; without fsync the server is several times faster
 }
 
-// Scratch is a throw-away server.
+// Scratch is a throw-away PostgreSQL server, with its data in a temporary directory.
 type Scratch struct {
 	cluster *postgres.Cluster
 	pipe    *os.File // our end; the kernel closes it when this program ends
@@ -72,7 +72,7 @@ func (s *Scratch) startKeeper(dir string) error {
 	return s.keeper.Start()
 }
 
-// URL is the server's address.
+// URL gives the server's address, with the password.
 func (s *Scratch) URL() string { return s.cluster.URL() }
 
 // Stop stops the server and waits until its directory is gone.

@@ -20,7 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// main ends with the command's status.
+// main exits with the status of the command, or with 1 when the server does not start.
 func main() {
 	durable := flag.Bool("durable", false, "write through to disk, as an installation does")
 	flag.Parse()
