@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ var violations = []struct{ name, file, body, want string }{
 	{"cmd is imported", "httpapi/x_test.go", own("cmd/lastmile"), "import"},
 	{"aggregate reads files", "aggregates/billing/x.go", `import _ "io"`, "import"},
 	{"job vocabulary has a context", "jobs/x.go", `import _ "context"`, "import"},
-	{"unknown folder", "helpers/x.go", "", "layer"},
+	{"unknown folder", "newcomers/x.go", "", "layer"},
 	{"machine time", "httpapi/x.go", "import \"time\"\n\n// An example.\nvar x = time.Now()", "time"},
 	{
 		"machine time by another name", "httpapi/x.go", "import clock \"time\"\n\n// An example.\nvar x = clock.Since",
@@ -72,6 +73,7 @@ var violations = []struct{ name, file, body, want string }{
 	{"many of a literal", "radius/x.go", "// An example.\nvar x = func(a, b, c, d, e, f int) {}", "parameters"},
 	{"sixth by number", "radius/x.go", "// An example.\nconst x = `values ($1, $2, $3, $4, $5, $6)`", "arguments"},
 	{"twelfth by number", "radius/x.go", "// An example.\nconst x = \"where a = $12\"", "arguments"},
+	{"alias", "cmd/lastmile/x.go", `import rules "` + Module + `/aggregates/billing"`, "name"},
 	{"comment that repeats", "httpapi/x.go", "// limit is the limit.\nconst limit = 1", "words"},
 	{"turn of phrase", "httpapi/x.go", "// open tells whether calls are refused.\nvar open bool", "words"},
 	{"bare nolint", "httpapi/x.go", "// An example.\nvar x = 1 //nolint", "nolint"},
@@ -82,7 +84,7 @@ var violations = []struct{ name, file, body, want string }{
 func TestCheckFile_FindsEachKindOfViolation(t *testing.T) {
 	t.Parallel()
 	for _, c := range violations {
-		found, err := checkFile(c.file, []byte("package x\n\n"+c.body+"\n"))
+		found, err := checkFile(c.file, []byte("package "+nameOf(path.Dir(c.file))+"\n\n"+c.body+"\n"))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -98,7 +100,8 @@ func TestCheckFile_TheRuleOfAccessIsPure(t *testing.T) {
 	for _, name := range []string{
 		"context", pgxModule, Module + "/projections/runner", Module + "/aggregates/subscribers",
 	} {
-		found, err := checkFile("projections/access/entitlement/x.go", []byte("package x\n\nimport _ \""+name+"\"\n"))
+		found, err := checkFile("projections/access/entitlement/x.go",
+			[]byte("package entitlement\n\nimport _ \""+name+"\"\n"))
 		if err != nil || len(found) != 1 || found[0].Rule != "import" {
 			t.Errorf("%s: %v %v", name, found, err)
 		}
@@ -137,7 +140,7 @@ func TestCheckFile_LetsPassWhatIsRight(t *testing.T) {
 		{"reasoned nolint", "httpapi/x.go", "// An example.\nvar x = 1 //nolint:gosec // constant"},
 		{"todo with issue", "httpapi/x.go", "// TODO(#12): later"},
 	} {
-		found, err := checkFile(c.file, []byte("package x\n\n"+c.body+"\n"))
+		found, err := checkFile(c.file, []byte("package "+nameOf(path.Dir(c.file))+"\n\n"+c.body+"\n"))
 		if err != nil || len(found) > 0 {
 			t.Errorf("%s: %v %v", c.name, found, err)
 		}
@@ -157,5 +160,26 @@ func TestCheckFile_RefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	if _, err := checkFile("httpapi/x.go", []byte("package")); err == nil {
 		t.Error("half a file was passed over")
+	}
+}
+
+func TestCheckFile_APackageIsNamedByAreaAndLayer(t *testing.T) {
+	t.Parallel()
+	for file, name := range map[string]string{
+		"aggregates/billing/x.go": "billing", "usecases/billing/x.go": "billingcases",
+		"projections/billing/x.go": "billingviews", "jobs/billing/x.go": "billingjobs",
+		"httpapi/billing/x.go": "billingapi", "jobs/runner/x.go": "jobrunner",
+		"processmanagers/billing/invoicing/x.go": "invoicing",
+	} {
+		for given, wrong := range map[string]int{name: 0, name + "_test": 0, "rules": 1} {
+			found, err := checkFile(file, []byte("package "+given+"\n"))
+			if err != nil || len(found) != wrong {
+				t.Errorf("%s named %s: %v %v", file, given, found, err)
+			}
+		}
+	}
+	own := []byte("package main\n\nimport billingviews \"" + Module + "/projections/billing\"\n")
+	if found, err := checkFile("cmd/lastmile/x.go", own); err != nil || len(found) > 0 {
+		t.Errorf("the package's own name before its import: %v %v", found, err)
 	}
 }

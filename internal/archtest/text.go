@@ -120,17 +120,3 @@ func checkMarks(s *source) []Violation {
 	}
 	return found
 }
-
-// vague are words that a package must not be named by (docs/rules/engineering.md#names).
-var vague = []string{
-	"manager", "helper", "helpers", "util", "utils", "common", "data", "info", "base", "shared", "misc",
-}
-
-// checkPackageName finds vague package names.
-func checkPackageName(s *source) []Violation {
-	name := strings.TrimSuffix(s.tree.Name.Name, "_test")
-	if slices.Contains(vague, name) {
-		return []Violation{s.at(s.tree.Name.Pos(), "name", "package %s: name it by its subject", name)}
-	}
-	return nil
-}
