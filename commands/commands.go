@@ -57,4 +57,6 @@ type Claim struct {
 
 // ErrNotFound is the failure for an aggregate that does not exist or belongs to another organization, when its kind has
 // no code of its own.
-func ErrNotFound() error { return failure.NewNotFound("not_found", "There is nothing at this address.") }
+func ErrNotFound() error {
+	return failure.NewNotFound("not_found", "There is nothing at this address.")
+}

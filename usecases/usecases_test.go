@@ -2,7 +2,6 @@ package usecases_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -10,25 +9,16 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// asked is a new request of an organization's administrator, without a key.
-func asked(org id.Organization) usecases.Asked {
-	return usecases.Asked{Meta: commands.Meta{
-		CommandID: id.New[id.Command](), OrgID: org,
-		Actor: events.Actor{Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin)},
-	}}
-}
-
 func TestAsked_ARepeatUnderAKeyMeetsWhatTheFirstTryMade(t *testing.T) {
 	t.Parallel()
-	first := asked(id.New[id.Organization]())
-	first.Keyed = true
+	first := coretest.Keyed(id.New[id.Organization]())
 	again := first
 	if usecases.NewID[id.Plan](first, "plan") != usecases.NewID[id.Plan](again, "plan") {
 		t.Error("a repeat makes something else")
@@ -40,7 +30,7 @@ func TestAsked_ARepeatUnderAKeyMeetsWhatTheFirstTryMade(t *testing.T) {
 		first.Step("a").CommandID == first.Step("b").CommandID {
 		t.Error("steps are not told apart by their words alone")
 	}
-	unkeyed := asked(first.Org())
+	unkeyed := coretest.Ask(first.Org())
 	if usecases.NewID[id.Plan](unkeyed, "plan") == usecases.NewID[id.Plan](unkeyed, "plan") {
 		t.Error("without a key two things have one id")
 	}
@@ -54,21 +44,15 @@ func TestAsked_ARepeatUnderAKeyMeetsWhatTheFirstTryMade(t *testing.T) {
 
 func TestAmend_TwoChangesOfDifferentFieldsBothCount(t *testing.T) {
 	t.Parallel()
-	ctx, store := t.Context(), storetest.New(t)
-	b := bus.New(bus.Config{
-		Store: store.Store, Claims: storetest.ClaimKey, Logger: storetest.Quiet(),
-		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
-	})
+	ctx, k := t.Context(), coretest.New(t, clock.System())
+	b := k.Bus
 	bus.Register(b, subscribers.Plans())
 	org, plan := id.New[id.Organization](), id.New[id.Plan]()
 	terms := events.PlanTerms{
 		Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: events.Prepaid, Period: calendar.Month,
 		Rates: events.Rates{Down: 10_000, Up: 5_000},
 	}
-	_, err := b.Execute(ctx, commands.CreatePlan{PlanID: plan, OrgID: org, Code: "HOME", Terms: terms}, asked(org).Meta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k.Run(t, coretest.Ask(org).Meta, commands.CreatePlan{PlanID: plan, OrgID: org, Code: "HOME", Terms: terms})
 	rename := func(name string) func(subscribers.Plan) (commands.Command, error) {
 		return func(present subscribers.Plan) (commands.Command, error) {
 			next := present.Terms
@@ -77,10 +61,10 @@ func TestAmend_TwoChangesOfDifferentFieldsBothCount(t *testing.T) {
 		}
 	}
 	interrupted := false
-	_, err = usecases.Amend(ctx, b, asked(org), plan, func(present subscribers.Plan) (commands.Command, error) {
+	_, err := usecases.Amend(ctx, b, coretest.Ask(org), plan, func(present subscribers.Plan) (commands.Command, error) {
 		if !interrupted { // another change comes first, once
 			interrupted = true
-			if _, err := usecases.Amend(ctx, b, asked(org), plan, rename("Home 10")); err != nil {
+			if _, err := usecases.Amend(ctx, b, coretest.Ask(org), plan, rename("Home 10")); err != nil {
 				return nil, err
 			}
 		}
@@ -95,12 +79,12 @@ func TestAmend_TwoChangesOfDifferentFieldsBothCount(t *testing.T) {
 	if err != nil || state.Terms.Name != "Home 10" || state.Terms.Price != money.Major(2000, money.KES) {
 		t.Errorf("one change is lost: %+v, %v", state.Terms, err)
 	}
-	conditional, old := asked(org), revision-1
+	conditional, old := coretest.Ask(org), revision-1
 	conditional.Meta.ExpectedRevision = &old
 	if _, err := usecases.Amend(ctx, b, conditional, plan, rename("x")); failure.KindOf(err) != failure.Stale {
 		t.Errorf("a failed If-Match: %v", err)
 	}
-	foreign := asked(id.New[id.Organization]())
+	foreign := coretest.Ask(id.New[id.Organization]())
 	if _, err := usecases.Amend(ctx, b, foreign, plan, rename("x")); failure.CodeOf(err) != "plan_not_found" {
 		t.Errorf("another organization: %v", err)
 	}

@@ -15,13 +15,12 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/network"
-	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // closeField matches the field of a definition that closes its streams into stream periods.
@@ -166,37 +165,19 @@ func periodOf(target commands.Target, k int) string {
 // reads the audit log of each aggregate by its id, and the history of the router.
 func TestAggregateID_FindsWhatHappenedAfterTheFirstPeriod(t *testing.T) {
 	t.Parallel()
-	kit, org := storetest.New(t), id.New[id.Organization]()
-	targets := live(t, kit, org)
-	f := feed.New(feed.FromStore(kit.Store), storetest.Quiet())
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	r := runner.New(runner.Config{Feed: f, DB: kit.DB, Clock: clock.System(), Logger: storetest.Quiet()})
-	r.Register(auditviews.Log{}, networkviews.History{})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatalf("start read models: %v", err)
-	}
-	t.Cleanup(r.Stop)
-	head, err := kit.Store.Head(t.Context())
-	for _, name := range []string{auditviews.LogName, networkviews.HistoryName} {
-		if err == nil {
-			err = r.Views().WaitFor(t.Context(), name, head)
-		}
-	}
-	if err != nil {
-		t.Fatalf("wait for the read models: %v", err)
-	}
+	kit, org := coretest.New(t, clock.System()), id.New[id.Organization]()
+	targets := live(t, kit.Kit, org)
+	views := kit.Show(t, auditviews.Log{}, networkviews.History{})
+	kit.WaitForAll(t, views, auditviews.LogName, networkviews.HistoryName)
 	for _, target := range targets {
-		rows, err := auditviews.LogQuery{Views: r.Views()}.OfOrganization(t.Context(), org,
+		rows, err := auditviews.LogQuery{Views: views}.OfOrganization(t.Context(), org,
 			auditviews.Filter{TargetType: target.Category, TargetID: target.ID}, auditviews.Key{}, 100)
 		if err != nil || len(rows) != lifeCommands {
 			t.Errorf("the audit log has %d entries of %s, want %d; %v", len(rows), target.Stream(), lifeCommands, err)
 		}
 	}
 	device := id.As[id.Device](targets[0].ID)
-	rows, err := networkviews.HistoryQuery{Views: r.Views()}.OfDevice(t.Context(), org, device,
+	rows, err := networkviews.HistoryQuery{Views: views}.OfDevice(t.Context(), org, device,
 		networkviews.HistoryKey{}, 100)
 	if err != nil || len(rows) != lifeCommands-1 { // the history does not show the registration
 		t.Errorf("the router's history has %d entries, want %d; %v", len(rows), lifeCommands-1, err)

@@ -11,13 +11,12 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/audit"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -25,32 +24,18 @@ import (
 // auditStage is a server whose refusals reach the audit log through a real event log and projection.
 type auditStage struct {
 	*apitest.Kit
-	store *storetest.Kit
+	core  *coretest.Kit
 	views *runner.Views
 }
 
 // newAuditStage starts log, projection and server, with the endpoints of the area p and of the audit log.
 func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	t.Helper()
-	store := storetest.New(t)
-	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	r := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: clock.System(), Logger: storetest.Quiet()})
-	r.Register(auditviews.Log{})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatalf("start projections: %v", err)
-	}
-	t.Cleanup(r.Stop)
-	b := bus.New(bus.Config{
-		Store: store.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet(),
-	})
-	bus.Register(b, audit.Refusals())
-	s := &auditStage{store: store, views: r.Views()}
-	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: b} },
-		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: r.Views()}}.Routes())
+	s := &auditStage{core: coretest.New(t, clock.System())}
+	s.views = s.core.Show(t, auditviews.Log{})
+	bus.Register(s.core.Bus, audit.Refusals())
+	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: s.core.Bus} },
+		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}}.Routes())
 	return s
 }
 
@@ -76,13 +61,7 @@ type line struct {
 // log reads a page of the audit log, once it shows the whole event log.
 func (s *auditStage) log(t *testing.T, r apitest.Request) httpapi.Envelope[line] {
 	t.Helper()
-	head, err := s.store.Store.Head(t.Context())
-	if err == nil {
-		err = s.views.WaitFor(t.Context(), auditviews.LogName, head)
-	}
-	if err != nil {
-		t.Fatalf("wait for the audit log: %v", err)
-	}
+	s.core.WaitForAll(t, s.views, auditviews.LogName)
 	var out httpapi.Envelope[line]
 	got := s.Do(t, r)
 	if got.Status != 200 {

@@ -196,7 +196,7 @@ func TestInvoices_DraftLeftBehindIsIssuedLater(t *testing.T) {
 	var body struct{ ID string }
 	a.Into(t, &body)
 	p := k.startProcesses(t)
-	if err := p.WaitFor(t.Context(), invoicing.DocumentProcess().Name, k.feed.Head()); err != nil {
+	if err := p.WaitFor(t.Context(), invoicing.DocumentProcess().Name, k.core.Feed(t).Head()); err != nil {
 		t.Fatalf("history: %v", err)
 	}
 	k.clock.Advance(2 * time.Minute)

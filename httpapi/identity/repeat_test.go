@@ -13,8 +13,8 @@ import (
 // storing.
 func (k *ispKit) loseAnswers(t *testing.T) {
 	t.Helper()
-	if _, err := k.Db.Owner.Exec(t.Context(),
-		`delete from `+k.Db.Namespace.Schema("vault")+`.idempotency`); err != nil {
+	if _, err := k.Core.DB.Owner.Exec(t.Context(),
+		`delete from `+k.Core.DB.Namespace.Schema("vault")+`.idempotency`); err != nil {
 		t.Fatal(err)
 	}
 }

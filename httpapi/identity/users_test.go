@@ -407,7 +407,9 @@ func TestUsers_ADisabledMembershipCannotBeAccepted(t *testing.T) {
 	admin := k.Admin(t)
 	k.Want(t, 201, "", isptest.Post(admin, "/users", newcomer(isptest.OlgaEmail)))
 	k.Want(t, 200, "", isptest.Post(admin, "/users/"+k.Users[isptest.OlgaEmail].String()+"/disable", nil))
-	_, err := k.Bus.Execute(t.Context(), commands.AcceptMembership{UserID: k.Users[isptest.OlgaEmail], OrgID: k.Acme},
+	_, err := k.Core.Bus.Execute(t.Context(), commands.AcceptMembership{
+		UserID: k.Users[isptest.OlgaEmail], OrgID: k.Acme,
+	},
 		commands.Meta{CommandID: id.New[id.Command](), OrgID: k.Acme})
 	if failure.CodeOf(err) != "user_not_found" {
 		t.Errorf("accepted: %v", err)

@@ -178,7 +178,7 @@ func TestPrompt_OpenBreakerIs503AndMakesNoAttempt(t *testing.T) {
 			break
 		}
 	}
-	before, _, err := k.Store.Store.ReadAll(t.Context(), 0, 1000, []string{events.PaymentInitiated{}.EventType()})
+	before, _, err := k.Core.Store.ReadAll(t.Context(), 0, 1000, []string{events.PaymentInitiated{}.EventType()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestPrompt_OpenBreakerIs503AndMakesNoAttempt(t *testing.T) {
 	if a.Code() != "provider_unavailable" || a.Header.Get("Retry-After") == "" {
 		t.Errorf("answer %s, Retry-After %q", a.Body, a.Header.Get("Retry-After"))
 	}
-	after, _, err := k.Store.Store.ReadAll(t.Context(), 0, 1000, []string{events.PaymentInitiated{}.EventType()})
+	after, _, err := k.Core.Store.ReadAll(t.Context(), 0, 1000, []string{events.PaymentInitiated{}.EventType()})
 	if err != nil || len(after) != len(before) {
 		t.Errorf("%d attempts became %d, %v", len(before), len(after), err)
 	}

@@ -54,7 +54,7 @@ func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 	k.Quiet(t)
 	want := map[id.Subscriber]int64{}
 	for _, receipt := range receipts {
-		r, _, err := bus.LoadUnchecked[payments.Receipt](t.Context(), k.Bus, receipt)
+		r, _, err := bus.LoadUnchecked[payments.Receipt](t.Context(), k.Core.Bus, receipt)
 		if err != nil {
 			t.Fatal(err)
 		}

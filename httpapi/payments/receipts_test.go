@@ -232,8 +232,8 @@ func TestForgedCallbacks_NeverCreditInLiveMode(t *testing.T) {
 		t.Errorf("payment %+v: want it asked about", shown)
 	}
 	var kept int
-	err := k.Store.DB.Owner.QueryRow(t.Context(),
-		`select count(*) from `+k.Store.DB.Namespace.Schema("vault")+`.callbacks where not verified`).Scan(&kept)
+	err := k.Core.DB.Owner.QueryRow(t.Context(),
+		`select count(*) from `+k.Core.DB.Namespace.Schema("vault")+`.callbacks where not verified`).Scan(&kept)
 	if err != nil || kept != 3 {
 		t.Errorf("%d kept, %v", kept, err)
 	}
@@ -344,8 +344,8 @@ func TestWebhook_MalformedBytesAre400ButKept(t *testing.T) {
 	}
 	k.Quiet(t)
 	var kept int
-	err := k.Store.DB.Owner.QueryRow(t.Context(),
-		`select count(*) from `+k.Store.DB.Namespace.Schema("vault")+`.callbacks`).Scan(&kept)
+	err := k.Core.DB.Owner.QueryRow(t.Context(),
+		`select count(*) from `+k.Core.DB.Namespace.Schema("vault")+`.callbacks`).Scan(&kept)
 	if err != nil || kept != 2 {
 		t.Errorf("%d kept, %v", kept, err)
 	}

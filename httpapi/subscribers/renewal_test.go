@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
@@ -20,14 +21,11 @@ import (
 // withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock and wakes the timers.
 func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
-	bus.Register(k.Bus, billing.Accounts())
-	bus.Register(k.Bus, billing.NumberSeries())
-	p := processrunner.New(processrunner.Config{Feed: k.Feed, DB: k.Db, Clock: k.Clock, Bus: k.Bus})
+	bus.Register(k.Core.Bus, billing.Accounts())
+	bus.Register(k.Core.Bus, billing.NumberSeries())
+	p := processrunner.New(processrunner.Config{Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: k.Core.Bus})
 	p.Register(invoicing.Process(), invoicing.DocumentProcess(), renewal.Process())
-	if err := p.Start(t.Context()); err != nil {
-		t.Fatalf("start processes: %v", err)
-	}
-	t.Cleanup(p.Stop)
+	coretest.Start(t, "processes", p)
 	return func(to time.Time) {
 		k.Clock.Set(to)
 		p.Wake()
@@ -53,11 +51,12 @@ func (k *ispKit) eventually(
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, k.Bus, id.Must[id.Subscription](subscription))
+		s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, k.Core.Bus,
+			id.Must[id.Subscription](subscription))
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, _, err := bus.LoadUnchecked[billing.Account](ctx, k.Bus, s.SubscriberID)
+		a, _, err := bus.LoadUnchecked[billing.Account](ctx, k.Core.Bus, s.SubscriberID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,9 +14,9 @@ var leaves = []string{
 
 // kits are test kits. Outside of tests only other kits import them. They may import the packages that they test.
 var kits = []string{
-	"internal/archtest", "internal/decidertest", "internal/processtest", "internal/storetest", "internal/exampletest",
-	"internal/benchtest", "internal/postgres/pgtest/...", "internal/deps", "eventstore/contract/...",
-	"eventstore/feed/feedtest", "projections/runner/projectiontest", "httpapi/apitest/...",
+	"internal/archtest", "internal/coretest", "internal/decidertest", "internal/processtest", "internal/storetest",
+	"internal/exampletest", "internal/benchtest", "internal/postgres/pgtest/...", "internal/deps",
+	"eventstore/contract/...", "eventstore/feed/feedtest", "projections/runner/projectiontest", "httpapi/apitest/...",
 }
 
 // Third-party modules that several rules name.

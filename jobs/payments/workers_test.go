@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -115,7 +116,7 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 	}
 	ask := func() {
 		t.Helper()
-		head, err := k.store.Store.Head(t.Context())
+		head, err := k.Store.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,10 +132,10 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 	}
 	ask()
 	k.clock.Advance(25 * time.Hour)
-	_, err := k.bus.Execute(t.Context(), commands.ExpirePayment{PaymentID: p}, commands.Meta{
+	_, err := k.Bus.Execute(t.Context(), commands.ExpirePayment{PaymentID: p}, commands.Meta{
 		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
 	})
-	refusedAs(t, err, "payment_unanswered")
+	coretest.Refused(t, "the prompt", err, "payment_unanswered")
 	if err := k.sim.SetFaults(provider.Faults{}); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestQueryPrompt_NoVerdictAndUnreachableLeaveItPending(t *testing.T) {
 // stored puts a callback into the inbox as the receiver does.
 func (k *kit) stored(t *testing.T, c vault.Callback) {
 	t.Helper()
-	if _, err := k.vault.Inbox.Store(t.Context(), c); err != nil {
+	if _, err := k.Vault.Inbox.Store(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -184,7 +185,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P1"))); len(list) != 1 {
 		t.Errorf("receipt %v", list)
 	}
-	if list, err := k.vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {
+	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {
 		t.Errorf("pending %v, %v", list, err)
 	}
 }
@@ -203,7 +204,7 @@ func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P7"))); len(list) != 0 {
 		t.Errorf("taken for money of the shared paybill: %v", list)
 	}
-	if list, err := k.vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 1 {
+	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 1 {
 		t.Errorf("pending %v, %v", list, err)
 	}
 }
@@ -218,7 +219,7 @@ func TestCallback_OfAPromptThatNobodySentBecomesSuspenseMoney(t *testing.T) {
 	k.clock.Advance(3 * time.Minute)
 	k.workers.HandleDue(t.Context(), nil)
 	r := commands.ReceiptID("SJK4X7Q2P2")
-	head, err := k.store.Store.Head(t.Context())
+	head, err := k.Store.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

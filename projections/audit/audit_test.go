@@ -12,8 +12,8 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -36,7 +36,7 @@ var (
 type stage struct {
 	t     *testing.T
 	views *runner.Runner
-	store *storetest.Kit
+	core  *coretest.Kit
 	query auditviews.LogQuery
 	last  uint64
 	count int
@@ -45,19 +45,11 @@ type stage struct {
 // newStage starts store, feed and projection; the test's end stops them.
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	kit := storetest.New(t)
-	f := feed.New(feed.FromStore(kit.Store), storetest.Quiet())
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	r := runner.New(runner.Config{Feed: f, DB: kit.DB, Clock: clock.System(), Logger: storetest.Quiet()})
+	k := coretest.New(t, clock.System())
+	r := runner.New(runner.Config{Feed: k.Feed(t), DB: k.DB, Clock: clock.System(), Logger: storetest.Quiet()})
 	r.Register(auditviews.Log{})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatalf("start projections: %v", err)
-	}
-	t.Cleanup(r.Stop)
-	return &stage{t: t, views: r, store: kit, query: auditviews.LogQuery{Views: r.Views()}}
+	coretest.Start(t, "read model", r)
+	return &stage{t: t, views: r, core: k, query: auditviews.LogQuery{Views: r.Views()}}
 }
 
 // act is the metadata of one command. The same word gives the same command id.
@@ -83,7 +75,7 @@ func (s *stage) append(stream string, expected eventstore.Expected, meta events.
 		meta.At = start.Add(time.Duration(s.count) * time.Minute)
 		out = append(out, eventstore.New{Event: e, Meta: meta})
 	}
-	done, err := s.store.Store.Append(s.t.Context(), stream, expected, out)
+	done, err := s.core.Store.Append(s.t.Context(), stream, expected, out)
 	if err != nil {
 		s.t.Fatalf("append: %v", err)
 	}

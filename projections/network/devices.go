@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -77,7 +76,7 @@ on conflict (device_id) do nothing`
 
 // Apply queues the statements for one event. A new address or port clears the learned transport.
 func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
-	d := deviceWrites{w, e}
+	d := deviceWrites{rowWrites{w, e, "devices", "device_id"}}
 	switch v := e.Event.(type) {
 	case events.DeviceRegistered:
 		w.Exec(registerDeviceSQL, pgx.NamedArgs{
@@ -119,19 +118,11 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 }
 
 // deviceWrites queues the changes of one event to a router's row.
-type deviceWrites struct {
-	w *runner.Writes
-	e events.Envelope
-}
+type deviceWrites struct{ rowWrites }
 
-// set changes columns to named values, guarded by the event's position: an event applied again changes nothing.
+// set is rowWrites.set for a router.
 func (d deviceWrites) set(device id.Device, columns string, values pgx.NamedArgs) {
-	args := pgx.NamedArgs{
-		"device": device, "revision": int64(d.e.Revision), "position": int64(d.e.Position), //nolint:gosec // both fit
-	}
-	maps.Copy(args, values)
-	d.w.Exec(`update {schema}.devices set `+columns+
-		`, revision = @revision, position = @position where device_id = @device and position < @position`, args)
+	d.rowWrites.set(id.Any(device), columns, values)
 }
 
 // reboot stores the newest stage of the newest reboot. A confirmed reboot also shows that the router is reachable.

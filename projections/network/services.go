@@ -2,7 +2,6 @@ package networkviews
 
 import (
 	_ "embed"
-	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -67,7 +66,7 @@ on conflict (service_id) do nothing`
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Services) Apply(w *runner.Writes, e events.Envelope) error {
-	s := serviceWrites{w, e}
+	s := serviceWrites{rowWrites{w, e, "services", "service_id"}}
 	switch v := e.Event.(type) {
 	case events.ServiceRequested:
 		w.Exec(requestServiceSQL, pgx.NamedArgs{
@@ -112,19 +111,11 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 }
 
 // serviceWrites queues the changes of one event to a service's row.
-type serviceWrites struct {
-	w *runner.Writes
-	e events.Envelope
-}
+type serviceWrites struct{ rowWrites }
 
-// set changes columns to named values, guarded by the event's position: an event applied again changes nothing.
+// set is rowWrites.set for a service.
 func (s serviceWrites) set(service id.Service, columns string, values pgx.NamedArgs) {
-	args := pgx.NamedArgs{
-		"service": service, "revision": int64(s.e.Revision), "position": int64(s.e.Position), //nolint:gosec // both fit
-	}
-	maps.Copy(args, values)
-	s.w.Exec(`update {schema}.services set `+columns+
-		`, revision = @revision, position = @position where service_id = @service and position < @position`, args)
+	s.rowWrites.set(id.Any(service), columns, values)
 }
 
 // touch stores revision and position only, so that If-Match works after the end of a stream's period.

@@ -9,63 +9,43 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
-	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
 // reports starts the read models of the report. shown waits until they show the whole log.
 func (k *kit) reports(t *testing.T) (cases billingcases.Collections, shown func()) {
 	t.Helper()
-	f := feed.New(feed.FromStore(k.store.Store), storetest.Quiet())
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	r := runner.New(runner.Config{Feed: f, DB: k.store.DB, Clock: k.clock})
-	r.Register(billingviews.Collections{}, identityviews.Users{})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatalf("start read models: %v", err)
-	}
-	t.Cleanup(r.Stop)
+	views := k.Show(t, billingviews.Collections{}, identityviews.Users{})
 	cases = billingcases.Collections{
-		Bus: k.bus, Collections: billingviews.CollectionsQuery{Views: r.Views()},
-		Users: identityviews.UsersQuery{Views: r.Views()}, Clock: k.clock,
+		Bus: k.Bus, Collections: billingviews.CollectionsQuery{Views: views},
+		Users: identityviews.UsersQuery{Views: views}, Clock: k.clock,
 	}
 	return cases, func() {
 		t.Helper()
-		head, err := k.store.Store.Head(t.Context())
-		for _, name := range []string{billingviews.CollectionsName, identityviews.UsersName} {
-			if err == nil {
-				err = r.Views().WaitFor(t.Context(), name, head)
-			}
-		}
-		if err != nil {
-			t.Fatalf("wait: %v", err)
-		}
+		k.WaitForAll(t, views, billingviews.CollectionsName, identityviews.UsersName)
 	}
 }
 
 // pay puts shillings on Amina's account; cash is taken by the given user.
 func (k *kit) pay(t *testing.T, channel string, shillings int64, by id.User) {
 	t.Helper()
-	receipt, asked := id.New[id.Receipt](), ask(k.acme)
+	receipt, asked := id.New[id.Receipt](), coretest.Ask(k.acme)
 	if !by.IsZero() {
 		asked.Meta.Actor.ID = by.String()
-		k.run(t, asked, commands.RecordReceipt{
+		k.Run(t, asked.Meta, commands.RecordReceipt{
 			ReceiptID: receipt, OrgID: k.acme, Provider: commands.ProviderCash,
 			ReceiptNumber: "C" + receipt.String()[24:], Channel: channel, Amount: money.Major(shillings, money.KES),
 			PaidAt: k.clock.Now(), Sighting: commands.SightingCash,
 		})
 	}
-	k.run(t, ask(k.acme), commands.CreditReceipt{
+	k.Run(t, coretest.Ask(k.acme).Meta, commands.CreditReceipt{
 		SubscriberID: k.amina, OrgID: k.acme, ReceiptID: receipt, Number: "N" + receipt.String()[24:], Channel: channel,
 		Amount: money.Major(shillings, money.KES), PaidAt: k.clock.Now(),
 	})
@@ -75,7 +55,7 @@ func (k *kit) pay(t *testing.T, channel string, shillings int64, by id.User) {
 func (k *kit) member(t *testing.T, first string) id.User {
 	t.Helper()
 	user := id.New[id.User]()
-	k.run(t, ask(k.acme), commands.RegisterUser{
+	k.Run(t, coretest.Ask(k.acme).Meta, commands.RegisterUser{
 		UserID: user, Email: personal.Of(strings.ToLower(first) + "@acme.test"), FirstName: personal.Of(first),
 		LastName: personal.Of("Doe"), OrgID: k.acme, Role: events.RoleSupport,
 	})
@@ -141,12 +121,12 @@ func TestCollections_Refusals(t *testing.T) {
 		"over a year": {From: today.AddDays(-366)},
 	} {
 		_, err := cases.Report(t.Context(), k.acme, in)
-		faulty(t, name, err, "to")
+		coretest.Faulty(t, name, err, "to")
 	}
 	if _, err := cases.Report(t.Context(), k.acme,
 		billingcases.CollectionsInput{From: today.AddDays(-365)}); err != nil {
 		t.Errorf("a leap year: %v", err)
 	}
 	_, err := cases.Report(t.Context(), id.New[id.Organization](), billingcases.CollectionsInput{})
-	refused(t, "unknown organization", "organization_not_found", err)
+	coretest.Refused(t, "unknown organization", err, "organization_not_found")
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -16,12 +17,12 @@ func TestDraftCreditNote_GivesAPartOrTheRestBack(t *testing.T) {
 	in := billingcases.DraftCreditNoteInput{
 		SubscriberID: k.amina, InvoiceID: k.issued(t), Amount: new(usecases.Figure("500")), Reason: "outage",
 	}
-	part, err := k.notes.Draft(t.Context(), ask(k.acme), in)
+	part, err := k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Amount = nil
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	rest, err := k.notes.Draft(t.Context(), asked, in)
 	if err != nil {
 		t.Fatal(err)
@@ -40,42 +41,44 @@ func TestDraftCreditNote_GivesAPartOrTheRestBack(t *testing.T) {
 	if !ok || made.Prefix != "ACME-CN" || made.Reason != "outage" || last.Meta.Reason != "outage" {
 		t.Errorf("drafted %+v because of %q", last.Event, last.Meta.Reason)
 	}
-	_, err = k.notes.Draft(t.Context(), ask(k.acme), in)
-	refused(t, "nothing is left", "credit_note_too_large", err)
+	_, err = k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "nothing is left", err, "credit_note_too_large")
 }
 
 func TestDraftCreditNote_Refusals(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	draft, err := k.invoices.Draft(t.Context(), ask(k.acme), k.router())
+	draft, err := k.invoices.Draft(t.Context(), coretest.Ask(k.acme), k.router())
 	if err != nil {
 		t.Fatal(err)
 	}
 	invoice := k.issued(t)
-	try := func(asked usecases.Asked, edit func(*billingcases.DraftCreditNoteInput)) error {
+	try := func(org id.Organization, edit func(*billingcases.DraftCreditNoteInput)) error {
 		in := billingcases.DraftCreditNoteInput{SubscriberID: k.amina, InvoiceID: invoice, Reason: "outage"}
 		edit(&in)
-		_, err := k.notes.Draft(t.Context(), asked, in)
+		_, err := k.notes.Draft(t.Context(), coretest.Ask(org), in)
 		return err
 	}
 	of := func(f usecases.Figure) func(*billingcases.DraftCreditNoteInput) {
 		return func(in *billingcases.DraftCreditNoteInput) { in.Amount = &f }
 	}
 	for _, f := range []usecases.Figure{"0", "-1", "1.001", "x"} {
-		faulty(t, string(f), try(ask(k.acme), of(f)), "amount")
+		coretest.Faulty(t, string(f), try(k.acme, of(f)), "amount")
 	}
-	refused(t, "more than the invoice", "credit_note_too_large", try(ask(k.acme), of("1740.01")))
-	faulty(t, "no reason", try(ask(k.acme), func(in *billingcases.DraftCreditNoteInput) { in.Reason = "" }), "reason")
-	refused(t, "another organization", "invoice_not_found", try(ask(k.other), of("1")))
-	refused(t, "no account", "invoice_not_found", try(ask(k.acme), func(in *billingcases.DraftCreditNoteInput) {
+	coretest.Refused(t, "more than the invoice", try(k.acme, of("1740.01")), "credit_note_too_large")
+	coretest.Faulty(t, "no reason", try(k.acme, func(in *billingcases.DraftCreditNoteInput) {
+		in.Reason = ""
+	}), "reason")
+	coretest.Refused(t, "another organization", try(k.other, of("1")), "invoice_not_found")
+	coretest.Refused(t, "no account", try(k.acme, func(in *billingcases.DraftCreditNoteInput) {
 		in.SubscriberID = id.New[id.Subscriber]()
-	}))
-	refused(t, "no invoice", "invoice_not_found", try(ask(k.acme), func(in *billingcases.DraftCreditNoteInput) {
+	}), "invoice_not_found")
+	coretest.Refused(t, "no invoice", try(k.acme, func(in *billingcases.DraftCreditNoteInput) {
 		in.InvoiceID = id.New[id.Invoice]()
-	}))
-	refused(t, "a draft", "invoice_not_issued", try(ask(k.acme), func(in *billingcases.DraftCreditNoteInput) {
+	}), "invoice_not_found")
+	coretest.Refused(t, "a draft", try(k.acme, func(in *billingcases.DraftCreditNoteInput) {
 		in.InvoiceID = draft
-	}))
+	}), "invoice_not_issued")
 }
 
 func TestDraftCreditNote_TwoAtOnceNeverGiveBackTooMuch(t *testing.T) {
@@ -85,15 +88,15 @@ func TestDraftCreditNote_TwoAtOnceNeverGiveBackTooMuch(t *testing.T) {
 		SubscriberID: k.amina, InvoiceID: k.issued(t), Amount: new(usecases.Figure("1000")), Reason: "outage",
 	}
 	made := 0
-	for _, err := range together(3, func(int) error {
-		_, err := k.notes.Draft(t.Context(), ask(k.acme), in)
+	for _, err := range coretest.AtOnce(3, func(int) error {
+		_, err := k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
 		return err
 	}) {
 		if err == nil {
 			made++
 			continue
 		}
-		refused(t, "the others", "credit_note_too_large", err)
+		coretest.Refused(t, "the others", err, "credit_note_too_large")
 	}
 	if made != 1 || len(k.account(t).Notes) != 1 {
 		t.Errorf("%d notes of 1,000 on an invoice of 1,740", made)

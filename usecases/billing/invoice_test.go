@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -19,7 +20,7 @@ func TestDraftInvoice_FollowsTheOrganizationsSettings(t *testing.T) {
 		if days != 7 { // the default
 			in.DueOn = today.AddDays(days)
 		}
-		invoice, err := k.invoices.Draft(t.Context(), ask(k.acme), in)
+		invoice, err := k.invoices.Draft(t.Context(), coretest.Ask(k.acme), in)
 		if err != nil {
 			t.Fatalf("due in %d days: %v", days, err)
 		}
@@ -39,10 +40,10 @@ func TestDraftInvoice_FollowsTheOrganizationsSettings(t *testing.T) {
 func TestDraftInvoice_Refusals(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	try := func(asked usecases.Asked, edit func(*billingcases.DraftInvoiceInput)) error {
+	try := func(org id.Organization, edit func(*billingcases.DraftInvoiceInput)) error {
 		in := k.router()
 		edit(&in)
-		_, err := k.invoices.Draft(t.Context(), asked, in)
+		_, err := k.invoices.Draft(t.Context(), coretest.Ask(org), in)
 		return err
 	}
 	line := func(quantity string, price usecases.Figure) func(*billingcases.DraftInvoiceInput) {
@@ -54,16 +55,16 @@ func TestDraftInvoice_Refusals(t *testing.T) {
 		return func(in *billingcases.DraftInvoiceInput) { in.DueOn = d }
 	}
 	same := func(*billingcases.DraftInvoiceInput) {}
-	refused(t, "another organization", "subscriber_not_found", try(ask(k.other), same))
-	refused(t, "nobody", "subscriber_not_found", try(ask(k.acme), func(in *billingcases.DraftInvoiceInput) {
+	coretest.Refused(t, "another organization", try(k.other, same), "subscriber_not_found")
+	coretest.Refused(t, "nobody", try(k.acme, func(in *billingcases.DraftInvoiceInput) {
 		in.SubscriberID = id.New[id.Subscriber]()
-	}))
-	faulty(t, "yesterday", try(ask(k.acme), due(today.AddDays(-1))), "dueDate")
-	faulty(t, "far ahead", try(ask(k.acme), due(today.AddDays(usecases.MaxDaysAhead+1))), "dueDate")
-	faulty(t, "decimals", try(ask(k.acme), line("1", "1.001")), "lines[1].unitPrice")
-	faulty(t, "no amount", try(ask(k.acme), line("1", "1e3")), "lines[1].unitPrice")
-	faulty(t, "quantity", try(ask(k.acme), line("-1", "1")), "lines[1].quantity")
-	faulty(t, "no lines", try(ask(k.acme), func(in *billingcases.DraftInvoiceInput) { in.Lines = nil }), "lines")
+	}), "subscriber_not_found")
+	coretest.Faulty(t, "yesterday", try(k.acme, due(today.AddDays(-1))), "dueDate")
+	coretest.Faulty(t, "far ahead", try(k.acme, due(today.AddDays(usecases.MaxDaysAhead+1))), "dueDate")
+	coretest.Faulty(t, "decimals", try(k.acme, line("1", "1.001")), "lines[1].unitPrice")
+	coretest.Faulty(t, "no amount", try(k.acme, line("1", "1e3")), "lines[1].unitPrice")
+	coretest.Faulty(t, "quantity", try(k.acme, line("-1", "1")), "lines[1].quantity")
+	coretest.Faulty(t, "no lines", try(k.acme, func(in *billingcases.DraftInvoiceInput) { in.Lines = nil }), "lines")
 	if list := k.log(t); len(list) != 0 {
 		t.Errorf("a refusal left %d events", len(list))
 	}
@@ -72,9 +73,9 @@ func TestDraftInvoice_Refusals(t *testing.T) {
 func TestDraftInvoice_ARepeatAndTwoAtOnceMakeOne(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	made := make([]id.Invoice, 4)
-	for _, err := range together(3, func(n int) (err error) {
+	for _, err := range coretest.AtOnce(3, func(n int) (err error) {
 		made[n], err = k.invoices.Draft(t.Context(), asked, k.router())
 		return err
 	}) {
@@ -94,7 +95,8 @@ func TestDraftInvoice_ARepeatAndTwoAtOnceMakeOne(t *testing.T) {
 	if n := len(k.account(t).Invoices); n != 1 {
 		t.Errorf("%d invoices", n)
 	}
-	if _, err := k.invoices.Draft(t.Context(), ask(k.acme), k.router()); err != nil || len(k.account(t).Invoices) != 2 {
+	_, err = k.invoices.Draft(t.Context(), coretest.Ask(k.acme), k.router())
+	if err != nil || len(k.account(t).Invoices) != 2 {
 		t.Errorf("another request: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package identitycases_test
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
@@ -9,8 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -29,16 +28,12 @@ const (
 	chosen    secrets.Text = "correct horse"
 )
 
-// quick makes hashes cheap and unsafe, for tests that do not look at their cost.
-var quick = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
-
 // kit has the use cases on a real log, with real read models and a real vault, and two organizations, each with an
 // administrator. Time moves only when a test moves clock.
 type kit struct {
+	*coretest.Kit
 	identitycases.Cases
 	t         *testing.T
-	bus       *bus.Bus
-	vault     *vault.Vault
 	clock     *clock.Manual
 	users     identityviews.UsersQuery
 	directory *identityviews.Directory
@@ -48,41 +43,25 @@ type kit struct {
 }
 
 // newKit starts a kit with cheap hashes; it stops with the test.
-func newKit(t *testing.T) *kit { return newKitOf(t, quick) }
+func newKit(t *testing.T) *kit { return newKitOf(t, vault.Argon2{}) }
 
-// newKitOf is newKit with another cost of a hash.
+// newKitOf is newKit with another cost of a hash; the zero cost is cheap.
 func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	t.Helper()
-	store := storetest.New(t)
 	k := &kit{
 		t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		directory: identityviews.NewDirectory(),
 	}
-	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
-	if err == nil {
-		k.vault, err = vault.Open(t.Context(), vault.Config{
-			DB: store.DB, Keyring: ring, Clock: k.clock, Argon2: cost, Logger: storetest.Quiet(),
-		})
-	}
-	k.must(err)
-	k.bus = bus.New(bus.Config{Store: store.Store, Claims: k.vault.ClaimKey, Clock: k.clock, Logger: storetest.Quiet()})
-	bus.Register(k.bus, identity.Organizations())
-	bus.Register(k.bus, identity.Users())
-	bus.Register(k.bus, identity.Sessions())
-	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
-	k.must(f.Start(t.Context()))
-	t.Cleanup(f.Stop)
-	views := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: k.clock})
-	views.Register(identityviews.Organizations{}, identityviews.Users{})
-	k.must(views.Start(t.Context()))
-	t.Cleanup(views.Stop)
-	shows := runner.NewMemory(k.directory, f, storetest.Quiet())
-	k.must(shows.Start(t.Context()))
-	t.Cleanup(shows.Stop)
-	k.users = identityviews.UsersQuery{Views: views.Views()}
+	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock, Argon2: cost})
+	bus.Register(k.Bus, identity.Organizations())
+	bus.Register(k.Bus, identity.Users())
+	bus.Register(k.Bus, identity.Sessions())
+	k.users = identityviews.UsersQuery{Views: k.Show(t, identityviews.Organizations{}, identityviews.Users{})}
+	shows := runner.NewMemory(k.directory, k.Feed(t), storetest.Quiet())
+	coretest.Start(t, "directory", shows)
 	k.Cases = identitycases.New(identitycases.Config{
-		Bus: k.bus, Vault: k.vault, Users: k.users, Directory: k.directory, DirectoryShows: shows,
-		Head: store.Store.Head,
+		Bus: k.Bus, Vault: k.Vault, Users: k.users, Directory: k.directory, DirectoryShows: shows,
+		Head: k.Store.Head,
 	})
 	k.acme, k.ada = k.organization("acme", "ada@acme.test")
 	k.other, k.olga = k.organization("other", "olga@other.test")
@@ -111,10 +90,8 @@ func (k *kit) organization(slug, email string) (id.Organization, id.User) {
 	made, err := k.Organizations.Create(k.t.Context(), asked(id.Organization{}, slug), newOrganization(slug, email))
 	k.must(err)
 	user := k.known(email, made.Done)
-	k.must(k.vault.Passwords.Set(k.t.Context(), user, chosen))
-	done, err := k.bus.Execute(k.t.Context(), commands.RecordPasswordChange{UserID: user},
-		asked(made.ID, "chosen").Meta)
-	k.must(err)
+	k.must(k.Vault.Passwords.Set(k.t.Context(), user, chosen))
+	done := k.Run(k.t, asked(made.ID, "chosen").Meta, commands.RecordPasswordChange{UserID: user})
 	k.known(email, done)
 	return made.ID, user
 }
@@ -140,7 +117,7 @@ func (k *kit) shown(done bus.Result) {
 // member is a user's membership as the log has it. Users belong to no organization, so the load is unchecked.
 func (k *kit) member(user id.User, org id.Organization) (identity.Membership, bool) {
 	k.t.Helper()
-	state, _, err := bus.LoadUnchecked[identity.User](k.t.Context(), k.bus, user)
+	state, _, err := bus.LoadUnchecked[identity.User](k.t.Context(), k.Bus, user)
 	k.must(err)
 	m, ok := state.Memberships[org]
 	return m, ok
@@ -149,7 +126,7 @@ func (k *kit) member(user id.User, org id.Organization) (identity.Membership, bo
 // has reports whether a password is the user's.
 func (k *kit) has(user id.User, password secrets.Text) bool {
 	k.t.Helper()
-	right, err := k.vault.Passwords.Verify(k.t.Context(), user, password)
+	right, err := k.Vault.Passwords.Verify(k.t.Context(), user, password)
 	k.must(err)
 	return right
 }

@@ -20,7 +20,7 @@ import (
 // state is an organization, and its revision, as the log has it.
 func (k *kit) state(org id.Organization) (identity.Organization, uint64) {
 	k.t.Helper()
-	state, revision, err := bus.LoadOwned[identity.Organization](k.t.Context(), k.bus, org, org)
+	state, revision, err := bus.LoadOwned[identity.Organization](k.t.Context(), k.Bus, org, org)
 	k.must(err)
 	return state, revision
 }
@@ -80,7 +80,7 @@ func TestCreateOrganization_AllFaultsAreToldBeforeAnythingIsWritten(t *testing.T
 		t.Errorf("a fault that nobody can mend: %s", told)
 	}
 	org := usecases.NewID[id.Organization](asked(id.Organization{}, "a"), "organization")
-	_, _, err = bus.LoadOwned[identity.Organization](t.Context(), k.bus, org, org)
+	_, _, err = bus.LoadOwned[identity.Organization](t.Context(), k.Bus, org, org)
 	k.fails(err, "organization_not_found")
 	_, err = k.Organizations.Create(t.Context(), asked(id.Organization{}, "b"), newOrganization("acme", "x@y.test"))
 	k.fails(err, "slug_taken")
@@ -94,7 +94,7 @@ func TestCreateOrganization_ARepeatCompletesWhatAStopLeft(t *testing.T) {
 		in, ask := newOrganization(slug, email), asked(id.Organization{}, slug)
 		org := usecases.NewID[id.Organization](ask, "organization")
 		if i > 0 {
-			_, err := k.bus.Execute(t.Context(), commands.CreateOrganization{
+			_, err := k.Bus.Execute(t.Context(), commands.CreateOrganization{
 				OrgID: org, Slug: slug, Name: in.Name, Billing: events.BillingSettings{
 					Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE",
 					InvoicePrefix: "TAKEN" + string(rune('A'+i)),
@@ -104,7 +104,7 @@ func TestCreateOrganization_ARepeatCompletesWhatAStopLeft(t *testing.T) {
 		}
 		user := id.Derive[id.User]("user", usecases.NewID[id.Any](ask, "admin").String())
 		if i > 1 {
-			k.must(k.vault.Passwords.Set(t.Context(), user, temporary))
+			k.must(k.Vault.Passwords.Set(t.Context(), user, temporary))
 		}
 		if i > 2 {
 			_, err := k.Organizations.Create(t.Context(), ask, in)

@@ -30,7 +30,7 @@ func (k *kit) root() {
 // session is a session as the log has it.
 func (k *kit) session(org id.Organization, session id.Session) identity.Session {
 	k.t.Helper()
-	state, _, err := bus.LoadOwned[identity.Session](k.t.Context(), k.bus, org, session)
+	state, _, err := bus.LoadOwned[identity.Session](k.t.Context(), k.Bus, org, session)
 	k.must(err)
 	return state
 }
@@ -109,7 +109,7 @@ func TestSignIn_IsThePersonsOwnYesToAMembership(t *testing.T) {
 	if m, _ := k.member(k.olga, k.acme); !m.Pending {
 		t.Error("a refused sign-in accepted the membership")
 	}
-	_, err = k.bus.Execute(t.Context(), commands.EnableMember{UserID: k.olga, OrgID: k.acme}, asked(k.acme, "on").Meta)
+	_, err = k.Bus.Execute(t.Context(), commands.EnableMember{UserID: k.olga, OrgID: k.acme}, asked(k.acme, "on").Meta)
 	k.must(err)
 	in := k.signIn(k.acme, "olga@other.test")
 	if m, _ := k.member(k.olga, k.acme); m.Pending || in.Role != events.RoleSupport || !k.stands(in, k.acme) {
@@ -195,7 +195,7 @@ func TestEnd_ARepeatCompletesIt(t *testing.T) {
 	k := newKit(t)
 	in, ask := k.signIn(k.acme, "ada@acme.test"), asked(k.acme, "out")
 	session := vault.Session{ID: in.Session, UserID: k.ada, OrgID: k.acme}
-	k.must(k.vault.RefreshTokens.RevokeSession(t.Context(), in.Session)) // the first try stops here
+	k.must(k.Vault.RefreshTokens.RevokeSession(t.Context(), in.Session)) // the first try stops here
 	for range 2 {
 		k.must(k.SignIns.Sessions.End(t.Context(), ask, session, "logout"))
 		if k.stands(in, k.acme) || !k.session(k.acme, in.Session).Ended {

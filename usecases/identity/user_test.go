@@ -2,13 +2,13 @@ package identitycases_test
 
 import (
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -78,14 +78,14 @@ func TestAdd_ARepeatMeetsWhatTheFirstTryMade(t *testing.T) {
 	k := newKit(t)
 	ask := asked(k.acme, "nia")
 	user := id.Derive[id.User]("user", usecases.NewID[id.Any](ask, "user").String())
-	k.must(k.vault.Passwords.Set(t.Context(), user, "of a try that stopped")) // the first try stops here
+	k.must(k.Vault.Passwords.Set(t.Context(), user, "of a try that stopped")) // the first try stops here
 	first, done, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
 	k.must(err)
 	k.shown(done)
 	if first != user || !k.has(user, temporary) {
 		t.Errorf("user %s, want %s with the temporary password", first, user)
 	}
-	k.must(k.vault.Passwords.Set(t.Context(), user, chosen)) // the person chooses a password before the repeat
+	k.must(k.Vault.Passwords.Set(t.Context(), user, chosen)) // the person chooses a password before the repeat
 	again, doneAgain, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
 	if err != nil || again != first || doneAgain.Position != done.Position || !k.has(user, chosen) {
 		t.Errorf("again %s at %d, %v", again, doneAgain.Position, err)
@@ -102,18 +102,15 @@ func TestAdd_ARepeatMeetsWhatTheFirstTryMade(t *testing.T) {
 func TestAdd_TwoOrganizationsAddOnePersonAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	var both sync.WaitGroup
-	users := make([]id.User, 2)
-	for i, org := range []id.Organization{k.acme, k.other} {
-		both.Go(func() {
-			user, _, err := k.Staff.Add(t.Context(), asked(org, "nia"), newcomer("nia@new.test"))
-			if err != nil {
-				t.Errorf("organization %d: %v", i, err)
-			}
-			users[i] = user
-		})
+	orgs, users := []id.Organization{k.acme, k.other}, make([]id.User, 2)
+	for i, err := range coretest.AtOnce(len(orgs), func(n int) (err error) {
+		users[n], _, err = k.Staff.Add(t.Context(), asked(orgs[n], "nia"), newcomer("nia@new.test"))
+		return err
+	}) {
+		if err != nil {
+			t.Errorf("organization %d: %v", i, err)
+		}
 	}
-	both.Wait()
 	if users[0] != users[1] {
 		t.Errorf("one address has two users: %v", users)
 	}
@@ -205,14 +202,14 @@ func TestDisable_ARepeatEndsTheSessionsThatAStopLeft(t *testing.T) {
 	k.must(err)
 	ask := asked(k.acme, "off")
 	disable := commands.DisableMember{UserID: one.User.ID, OrgID: k.acme, By: k.ada, Reason: "left"}
-	_, err = k.bus.Execute(t.Context(), disable, ask.Meta) // the first try stops here
+	_, err = k.Bus.Execute(t.Context(), disable, ask.Meta) // the first try stops here
 	k.must(err)
-	k.must(k.vault.RefreshTokens.RevokeSession(t.Context(), one.Session))
+	k.must(k.Vault.RefreshTokens.RevokeSession(t.Context(), one.Session))
 	_, err = k.Staff.Disable(t.Context(), ask, disable)
 	k.must(err)
 	_, err = k.SignIns.Renew(t.Context(), public(k.acme), two.Refresh)
 	k.fails(err, "refresh_token_invalid")
-	state, _, err := bus.LoadOwned[identity.Session](t.Context(), k.bus, k.acme, two.Session)
+	state, _, err := bus.LoadOwned[identity.Session](t.Context(), k.Bus, k.acme, two.Session)
 	if err != nil || !state.Ended {
 		t.Errorf("the session was left open: %+v, %v", state, err)
 	}

@@ -2,13 +2,13 @@ package networkcases_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -67,12 +67,10 @@ func TestRegister_TwiceAtOnceUnderOneKeyMakesOneRouter(t *testing.T) {
 	k := newKit(t)
 	asked := k.asked()
 	var made [2]id.Device
-	var errs [2]error
-	var both sync.WaitGroup
-	for n := range made {
-		both.Go(func() { made[n], _, errs[n] = k.devices.Register(t.Context(), asked, input()) })
-	}
-	both.Wait()
+	errs := coretest.AtOnce(len(made), func(n int) (err error) {
+		made[n], _, err = k.devices.Register(t.Context(), asked, input())
+		return err
+	})
 	if errs[0] != nil || errs[1] != nil || made[0] != made[1] {
 		t.Errorf("registered %v, %v", made, errs)
 	}
@@ -88,7 +86,7 @@ func TestRegister_PassesOverATunnelAddressThatIsTaken(t *testing.T) {
 	device, other := usecases.NewID[id.Device](asked, "device"), id.New[id.Device]()
 	wanted := network.TunnelCandidate(device, 0)
 	meta := k.asked().Meta
-	_, err := k.bus.Execute(t.Context(), commands.RegisterDevice{
+	_, err := k.Bus.Execute(t.Context(), commands.RegisterDevice{
 		DeviceID: other, OrgID: k.org, TunnelAddress: wanted, TunnelUser: "nas-other", RadiusRef: id.New[id.Secret](),
 		TunnelRef: id.New[id.Secret](), Details: events.DeviceDetails{
 			Name: "other", IPAddress: "203.0.113.21", CoAPort: 3799, APIPort: 80,
@@ -213,12 +211,10 @@ func TestChangeDevice_TwoAtOnceOfDifferentFieldsBothCount(t *testing.T) {
 	device := k.register()
 	name, address := "north", "203.0.113.77"
 	changes := []networkcases.DeviceChange{{Name: &name}, {IPAddress: &address}}
-	errs := make([]error, len(changes))
-	var both sync.WaitGroup
-	for n := range changes {
-		both.Go(func() { _, errs[n] = k.devices.Change(t.Context(), k.asked(), device, changes[n]) })
-	}
-	both.Wait()
+	errs := coretest.AtOnce(len(changes), func(n int) error {
+		_, err := k.devices.Change(t.Context(), k.asked(), device, changes[n])
+		return err
+	})
 	if d := k.device(device).Details; errs[0] != nil || errs[1] != nil || d.Name != name || d.IPAddress != address {
 		t.Errorf("%+v, %v", d, errs)
 	}
@@ -233,13 +229,14 @@ func TestChangeDevice_RefusesBadInputAndStrangers(t *testing.T) {
 	production := k.devices
 	production.ManagementAddresses = false
 	_, err := k.devices.Change(t.Context(), k.asked(), device, networkcases.DeviceChange{APIPassword: &password})
-	fails(t, "a password without its user", err, "invalid_input")
+	coretest.Refused(t, "a password without its user", err, "invalid_input")
 	_, err = k.devices.Change(t.Context(), k.asked(), device, networkcases.DeviceChange{RadiusSecret: &empty})
-	fails(t, "an empty secret", err, "invalid_input")
+	coretest.Refused(t, "an empty secret", err, "invalid_input")
 	_, err = production.Change(t.Context(), k.asked(), device, networkcases.DeviceChange{ManagementAddress: &elsewhere})
-	fails(t, "another address in production", err, "invalid_input")
-	_, err = k.devices.Change(t.Context(), askedBy(id.New[id.Organization]()), device, networkcases.DeviceChange{})
-	fails(t, "another organization", err, "device_not_found")
+	coretest.Refused(t, "another address in production", err, "invalid_input")
+	foreign := coretest.Keyed(id.New[id.Organization]())
+	_, err = k.devices.Change(t.Context(), foreign, device, networkcases.DeviceChange{})
+	coretest.Refused(t, "another organization", err, "device_not_found")
 	if now := k.device(device); now != before {
 		t.Errorf("%+v became %+v", before, now)
 	}
@@ -255,14 +252,14 @@ func TestDecommission_EndsRouterAndSecrets(t *testing.T) {
 	k := newKit(t)
 	device := k.register()
 	state := k.device(device)
-	_, err := k.devices.Decommission(t.Context(), askedBy(id.New[id.Organization]()), device)
-	fails(t, "another organization", err, "device_not_found")
+	_, err := k.devices.Decommission(t.Context(), coretest.Keyed(id.New[id.Organization]()), device)
+	coretest.Refused(t, "another organization", err, "device_not_found")
 	_, err = k.devices.Decommission(t.Context(), k.asked(), id.New[id.Device]())
-	fails(t, "no router", err, "device_not_found")
+	coretest.Refused(t, "no router", err, "device_not_found")
 
 	asked := k.asked()
 	_, err = k.devices.Decommission(t.Context(), broken(asked), device)
-	fails(t, "a try that ends after the address plan", err, "stale_revision")
+	coretest.Refused(t, "a try that ends after the address plan", err, "stale_revision")
 	if k.device(device).Decommissioned {
 		t.Fatal("decommissioned all the same")
 	}
@@ -278,15 +275,15 @@ func TestDecommission_EndsRouterAndSecrets(t *testing.T) {
 	if len(k.forgotten) != 1 || k.forgotten[0] != device {
 		t.Errorf("forgotten: %v", k.forgotten)
 	}
-	fails(t, "use afterwards", networkcases.OwnDevice(t.Context(), k.bus, k.org, device), "device_not_found")
+	coretest.Refused(t, "use afterwards", networkcases.OwnDevice(t.Context(), k.Bus, k.org, device), "device_not_found")
 
 	// After a crash before the secrets were deleted, the next try deletes them.
 	left := vault.Secret{Ref: state.RadiusRef, OrgID: k.org, Purpose: "device_radius"}
-	if err := k.vault.Secrets.Put(t.Context(), left, []byte("radius-secret")); err != nil {
+	if err := k.Vault.Secrets.Put(t.Context(), left, []byte("radius-secret")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = k.devices.Decommission(t.Context(), asked, device)
-	fails(t, "a router that is gone", err, "device_not_found")
+	coretest.Refused(t, "a router that is gone", err, "device_not_found")
 	if _, has := k.secret(state.RadiusRef); has {
 		t.Error("what a crash left is still there")
 	}
@@ -300,12 +297,12 @@ func TestDecommission_RefusesARouterWithServices(t *testing.T) {
 		OrgID: k.org, ServiceID: id.New[id.Service](), DeviceID: device,
 		Binding: events.ServiceBinding{Type: events.ServicePPPoE, ParentInterface: "ether4"},
 	}
-	if _, err := k.bus.Execute(t.Context(), take, k.asked().Meta); err != nil {
+	if _, err := k.Bus.Execute(t.Context(), take, k.asked().Meta); err != nil {
 		t.Fatal(err)
 	}
 	_, err := k.devices.Decommission(t.Context(), k.asked(), device)
-	fails(t, "a router with services", err, "device_has_services")
-	if _, _, err := bus.LoadOwned[network.Device](t.Context(), k.bus, k.org, device); err != nil {
+	coretest.Refused(t, "a router with services", err, "device_has_services")
+	if _, _, err := bus.LoadOwned[network.Device](t.Context(), k.Bus, k.org, device); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 	if _, has := k.secret(k.device(device).RadiusRef); !has || len(k.forgotten) != 0 {

@@ -1,7 +1,6 @@
 package networkcases_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/netip"
@@ -9,16 +8,14 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/network"
@@ -39,10 +36,8 @@ const routerPassword = "router-password"
 
 // kit has a log and a vault with the use cases of routers, for one organization.
 type kit struct {
+	*coretest.Kit
 	t       *testing.T
-	store   *storetest.Kit
-	bus     *bus.Bus
-	vault   *vault.Vault
 	devices networkcases.Devices
 	org     id.Organization
 
@@ -54,23 +49,15 @@ type kit struct {
 // newKit starts a kit without read models, processes and jobs: all that happens is in the log.
 func newKit(t *testing.T) *kit {
 	t.Helper()
-	k := &kit{t: t, store: storetest.New(t), org: id.New[id.Organization]()}
-	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
-	if err == nil {
-		k.vault, err = vault.Open(t.Context(), vault.Config{DB: k.store.DB, Keyring: ring, Clock: clock.System()})
+	k := &kit{
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: clock.System()}), t: t, org: id.New[id.Organization](),
 	}
-	if err != nil {
-		t.Fatalf("open vault: %v", err)
-	}
-	k.bus = bus.New(bus.Config{
-		Store: k.store.Store, Claims: storetest.ClaimKey, Clock: clock.System(), Logger: storetest.Quiet(),
-	})
-	bus.Register(k.bus, network.Devices())
-	bus.Register(k.bus, network.Services())
-	bus.Register(k.bus, network.AddressPlans())
-	bus.Register(k.bus, network.Runs())
+	bus.Register(k.Bus, network.Devices())
+	bus.Register(k.Bus, network.Services())
+	bus.Register(k.Bus, network.AddressPlans())
+	bus.Register(k.Bus, network.Runs())
 	k.devices = networkcases.Devices{
-		Bus: k.bus, Secrets: k.vault.Secrets, ManagementAddresses: true,
+		Bus: k.Bus, Secrets: k.Vault.Secrets, ManagementAddresses: true,
 		Soon: func(device id.Device, _ uint64) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -86,15 +73,7 @@ func newKit(t *testing.T) *kit {
 }
 
 // asked is a new request of an administrator under a key; the same value again is a repeat.
-func (k *kit) asked() usecases.Asked { return askedBy(k.org) }
-
-// askedBy is a new request under a key of an administrator of any organization.
-func askedBy(org id.Organization) usecases.Asked {
-	return usecases.Asked{Keyed: true, Meta: commands.Meta{
-		CommandID: id.New[id.Command](), OrgID: org,
-		Actor: events.Actor{Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin)},
-	}}
-}
+func (k *kit) asked() usecases.Asked { return coretest.Keyed(k.org) }
 
 // broken makes a try end before its main command, as a crash would: If-Match names a revision that does not exist.
 func broken(a usecases.Asked) usecases.Asked {
@@ -124,7 +103,7 @@ func (k *kit) register() id.Device {
 // device is a router as the log has it; unchecked, because a decommissioned one is wanted, too.
 func (k *kit) device(device id.Device) network.Device {
 	k.t.Helper()
-	state, _, err := bus.LoadUnchecked[network.Device](k.t.Context(), k.bus, device)
+	state, _, err := bus.LoadUnchecked[network.Device](k.t.Context(), k.Bus, device)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -134,7 +113,7 @@ func (k *kit) device(device id.Device) network.Device {
 // plan is the organization's address plan; unchecked, because it is empty before the first service.
 func (k *kit) plan() network.Addressing {
 	k.t.Helper()
-	state, _, err := bus.LoadUnchecked[network.Addressing](k.t.Context(), k.bus, k.org)
+	state, _, err := bus.LoadUnchecked[network.Addressing](k.t.Context(), k.Bus, k.org)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -144,7 +123,7 @@ func (k *kit) plan() network.Addressing {
 // secret reads a secret from the vault; has is false when there is none.
 func (k *kit) secret(ref id.Secret) (plain string, has bool) {
 	k.t.Helper()
-	got, err := k.vault.Secrets.Get(k.t.Context(), ref)
+	got, err := k.Vault.Secrets.Get(k.t.Context(), ref)
 	if err != nil && failure.CodeOf(err) != "secret_not_found" {
 		k.t.Fatal(err)
 	}
@@ -154,7 +133,7 @@ func (k *kit) secret(ref id.Secret) (plain string, has bool) {
 // actions are the names of the commands that made the events of a stream, in order.
 func (k *kit) actions(category string, of id.Any) (names []string) {
 	k.t.Helper()
-	list, err := k.store.Store.Read(k.t.Context(), category+"-"+of.String(), 0)
+	list, err := k.Store.Read(k.t.Context(), category+"-"+of.String(), 0)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -162,14 +141,6 @@ func (k *kit) actions(category string, of id.Any) (names []string) {
 		names = append(names, e.Meta.Action)
 	}
 	return names
-}
-
-// fails reports an error unless the failure has the code.
-func fails(t *testing.T, what string, err error, code string) {
-	t.Helper()
-	if failure.CodeOf(err) != code {
-		t.Errorf("%s: %v, want %s", what, err, code)
-	}
 }
 
 // told is the failure inside an error, the zero failure when there is none.
@@ -208,23 +179,12 @@ func newPlant(t *testing.T) *plant {
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	p.router = sim.Router("tower")
-	f := feed.New(feed.FromStore(p.store.Store), storetest.Quiet())
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	shows := runner.New(runner.Config{Feed: f, DB: p.store.DB, Clock: clock.System()})
-	shows.Register(networkviews.Devices{}, networkviews.Services{}, networkviews.History{})
-	if err := shows.Start(t.Context()); err != nil {
-		t.Fatalf("start read models: %v", err)
-	}
-	t.Cleanup(shows.Stop)
-	p.views = shows.Views()
-	workers := p.work(f, sim)
+	p.views = p.Show(t, networkviews.Devices{}, networkviews.Services{}, networkviews.History{})
+	workers := p.work(sim)
 	p.rows = networkviews.ServicesQuery{Views: p.views}
-	p.services = networkcases.Services{Bus: p.bus, Services: p.rows, Routers: workers}
+	p.services = networkcases.Services{Bus: p.Bus, Services: p.rows, Routers: workers}
 	p.runs = networkcases.Runs{
-		Bus: p.bus, Devices: networkviews.DevicesQuery{Views: p.views},
+		Bus: p.Bus, Devices: networkviews.DevicesQuery{Views: p.views},
 		History: networkviews.HistoryQuery{Views: p.views}, Routers: workers,
 	}
 	device, done, err := p.devices.Register(t.Context(), p.asked(), input())
@@ -237,7 +197,7 @@ func newPlant(t *testing.T) *plant {
 }
 
 // work starts jobs and processes.
-func (p *plant) work(f *feed.Feed, sim *router.Simulator) *networkjobs.Workers {
+func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	t := p.t
 	t.Helper()
 	breakers := breaker.New(breaker.Config{Clock: clock.System()})
@@ -248,44 +208,36 @@ func (p *plant) work(f *feed.Feed, sim *router.Simulator) *networkjobs.Workers {
 		t.Fatalf("gateway: %v", err)
 	}
 	t.Cleanup(gateway.Close)
-	polls, err := networkjobs.OpenPolls(t.Context(), p.store.DB)
+	polls, err := networkjobs.OpenPolls(t.Context(), p.DB)
 	if err != nil {
 		t.Fatalf("open polls: %v", err)
 	}
 	workers := networkjobs.New(networkjobs.Config{
-		Bus: p.bus, Views: p.views, DB: p.store.DB, Secrets: p.vault.Secrets, Tokens: p.vault.CallbackSecrets,
+		Bus: p.Bus, Views: p.views, DB: p.DB, Secrets: p.Vault.Secrets, Tokens: p.Vault.CallbackSecrets,
 		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: clock.System(), Logger: storetest.Quiet(),
 		Overrides: true,
 	})
-	queue := jobrunner.New(jobrunner.Config{DB: p.store.DB, Sole: true})
+	queue := jobrunner.New(jobrunner.Config{DB: p.DB, Sole: true})
 	workers.Register(queue)
-	if err := queue.Start(t.Context()); err != nil {
-		t.Fatalf("start jobs: %v", err)
-	}
-	t.Cleanup(queue.Stop)
+	coretest.Start(t, "jobs", queue)
 	processes := processrunner.New(processrunner.Config{
-		Feed: f, DB: p.store.DB, Clock: clock.System(), Bus: p.bus, Jobs: queue,
+		Feed: p.Feed(t), DB: p.DB, Clock: clock.System(), Bus: p.Bus, Jobs: queue,
 	})
 	processes.Register(provisioning.Process(), reconciling.Process(), rebooting.Process())
-	if err := processes.Start(t.Context()); err != nil {
-		t.Fatalf("start processes: %v", err)
-	}
-	t.Cleanup(processes.Stop)
+	coretest.Start(t, "processes", processes)
 	return workers
 }
 
 // shows waits until a read model shows the result of a command.
 func (p *plant) shows(model string, done bus.Result) {
 	p.t.Helper()
-	if err := p.views.WaitFor(p.t.Context(), model, done.Position); err != nil {
-		p.t.Fatal(err)
-	}
+	coretest.WaitFor(p.t, p.views, done.Position, model)
 }
 
 // service is a service as the log has it; unchecked, because a removed one is wanted, too.
 func (p *plant) service(service id.Service) network.Service {
 	p.t.Helper()
-	state, _, err := bus.LoadUnchecked[network.Service](p.t.Context(), p.bus, service)
+	state, _, err := bus.LoadUnchecked[network.Service](p.t.Context(), p.Bus, service)
 	if err != nil {
 		p.t.Fatal(err)
 	}

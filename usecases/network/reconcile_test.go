@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/simulators/router"
@@ -26,24 +27,24 @@ func TestReconcile_ARepeatWaitsForTheSameRun(t *testing.T) {
 	if names := p.actions(commands.ReconcileCategory, id.Any(first.Run)); len(names) != 3 {
 		t.Errorf("recorded %v, want one request, one start, one end", names)
 	}
-	stranger := askedBy(id.New[id.Organization]())
+	stranger := coretest.Keyed(id.New[id.Organization]())
 	_, err = p.runs.Reconcile(t.Context(), stranger, p.device, events.ReconcileDevice)
-	fails(t, "another organization", err, "device_not_found")
+	coretest.Refused(t, "another organization", err, "device_not_found")
 	_, err = p.runs.Reboot(t.Context(), stranger, p.device)
-	fails(t, "another organization reboots", err, "device_not_found")
+	coretest.Refused(t, "another organization reboots", err, "device_not_found")
 }
 
 func TestReconcile_TellsWhyARunStopped(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t)
 	_, err := p.runs.Reconcile(t.Context(), p.asked(), p.device, events.ReconcileFirewall)
-	fails(t, "a router without its tunnel", err, "router_refused")
+	coretest.Refused(t, "a router without its tunnel", err, "router_refused")
 	if told := told(err); !strings.Contains(told.Message, "in-interface") {
 		t.Errorf("not in the router's words: %+v", told)
 	}
 	p.router.SetPower(false)
 	_, err = p.runs.Reconcile(t.Context(), p.asked(), p.device, events.ReconcileFirewall)
-	fails(t, "without power", err, "device_unreachable")
+	coretest.Refused(t, "without power", err, "device_unreachable")
 }
 
 func TestReboot_AnswersWhenTheRouterTakesIt(t *testing.T) {
@@ -64,17 +65,17 @@ func TestReboot_OneAtATimeAndNeverOfASilentRouter(t *testing.T) {
 	p := newPlant(t)
 	p.router.SetPower(false)
 	_, err := p.runs.Reboot(t.Context(), p.asked(), p.device)
-	fails(t, "without power", err, "device_unreachable")
+	coretest.Refused(t, "without power", err, "device_unreachable")
 	if run := p.kit.device(p.device).Reboot.RunID; !run.IsZero() {
 		t.Error("a reboot is asked for all the same")
 	}
 	p.router.SetPower(true)
 	p.router.SetFaults(router.Faults{DenyWrites: true})
 	_, err = p.runs.Reboot(t.Context(), p.asked(), p.device)
-	fails(t, "not permitted", err, "router_refused")
+	coretest.Refused(t, "not permitted", err, "router_refused")
 	p.router.SetFaults(router.Faults{})
 	other := commands.RequestReboot{DeviceID: p.device, RunID: id.New[id.Run]()}
-	if _, err := p.bus.Execute(t.Context(), other, p.asked().Meta); err != nil {
+	if _, err := p.Bus.Execute(t.Context(), other, p.asked().Meta); err != nil {
 		t.Fatal(err)
 	}
 	_, err = p.runs.Reboot(t.Context(), p.asked(), p.device)

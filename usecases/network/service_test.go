@@ -2,13 +2,13 @@ package networkcases_test
 
 import (
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -64,14 +64,14 @@ func TestCreate_RefusesBeforeAddressesAreTaken(t *testing.T) {
 		in := p.pppoe("ether4")
 		c.change(&in)
 		_, _, err := p.services.Create(t.Context(), p.asked(), in)
-		fails(t, name, err, c.code)
+		coretest.Refused(t, name, err, c.code)
 	}
-	stranger := askedBy(id.New[id.Organization]())
+	stranger := coretest.Keyed(id.New[id.Organization]())
 	_, _, err := p.services.Create(t.Context(), stranger, p.pppoe("ether4"))
-	fails(t, "another organization", err, "device_not_found")
+	coretest.Refused(t, "another organization", err, "device_not_found")
 	p.router.SetPower(false)
 	_, _, err = p.services.Create(t.Context(), p.asked(), p.pppoe("ether4"))
-	fails(t, "a router without power", err, "device_unreachable")
+	coretest.Refused(t, "a router without power", err, "device_unreachable")
 	if held := p.plan().Held; len(held) != 0 || p.router.Writes() != 0 {
 		t.Errorf("refused, but taken: %+v, %d writes", held, p.router.Writes())
 	}
@@ -80,17 +80,15 @@ func TestCreate_RefusesBeforeAddressesAreTaken(t *testing.T) {
 func TestCreate_OfTwoOnOneInterfaceAtOnceOneIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t)
-	errs := make([]error, 2)
-	var both sync.WaitGroup
-	for n := range errs {
-		both.Go(func() { _, _, errs[n] = p.services.Create(t.Context(), p.asked(), p.pppoe("ether4")) })
-	}
-	both.Wait()
+	errs := coretest.AtOnce(2, func(int) error {
+		_, _, err := p.services.Create(t.Context(), p.asked(), p.pppoe("ether4"))
+		return err
+	})
 	at := slices.Index(errs, nil)
 	if at < 0 {
 		t.Fatalf("both are refused: %v", errs)
 	}
-	fails(t, "the other", errs[1-at], "interface_in_use")
+	coretest.Refused(t, "the other", errs[1-at], "interface_in_use")
 }
 
 func TestChange_TwoAtOnceOfDifferentFieldsBothCount(t *testing.T) {
@@ -105,12 +103,10 @@ func TestChange_TwoAtOnceOfDifferentFieldsBothCount(t *testing.T) {
 	p.settled(service)
 	subnet, garden := "10.70.0.0/24", events.WalledGarden{Domains: []string{"example.com"}}
 	changes := []networkcases.ServiceChange{{Subnet: &subnet}, {WalledGarden: &garden}}
-	errs := make([]error, len(changes))
-	var both sync.WaitGroup
-	for n := range changes {
-		both.Go(func() { _, errs[n] = p.services.Change(t.Context(), p.asked(), service, changes[n]) })
-	}
-	both.Wait()
+	errs := coretest.AtOnce(len(changes), func(n int) error {
+		_, err := p.services.Change(t.Context(), p.asked(), service, changes[n])
+		return err
+	})
 	state := p.service(service)
 	if errs[0] != nil || errs[1] != nil || state.Addressing.Subnet != subnet ||
 		!slices.Equal(state.WalledGarden.Domains, garden.Domains) {
@@ -132,7 +128,7 @@ func TestChange_ThatDisconnectsMustBeConfirmed(t *testing.T) {
 	parent := "ether5"
 	in := networkcases.ServiceChange{ParentInterface: &parent}
 	_, err := p.services.Change(t.Context(), p.asked(), service, in)
-	fails(t, "unconfirmed", err, "confirmation_required")
+	coretest.Refused(t, "unconfirmed", err, "confirmation_required")
 	if told := told(err); told.Details["affectedSessions"] != 2 {
 		t.Errorf("the refusal says %+v", told)
 	}
@@ -181,15 +177,15 @@ func TestChange_RefusesBadInputAndStrangers(t *testing.T) {
 		"reserved interface": {change{ParentInterface: &reserved, Confirmed: true}, "reserved_interface"},
 	} {
 		_, err := p.services.Change(t.Context(), p.asked(), service, c.in)
-		fails(t, name, err, c.code)
+		coretest.Refused(t, name, err, c.code)
 	}
-	stranger := askedBy(id.New[id.Organization]())
+	stranger := coretest.Keyed(id.New[id.Organization]())
 	_, err := p.services.Change(t.Context(), stranger, service, networkcases.ServiceChange{})
-	fails(t, "another organization", err, "service_not_found")
+	coretest.Refused(t, "another organization", err, "service_not_found")
 	_, err = p.services.Delete(t.Context(), stranger, networkcases.DeleteInput{Service: service, Confirmed: true})
-	fails(t, "another organization deletes", err, "service_not_found")
+	coretest.Refused(t, "another organization deletes", err, "service_not_found")
 	_, err = p.services.Reconcile(t.Context(), stranger, service)
-	fails(t, "another organization reconciles", err, "service_not_found")
+	coretest.Refused(t, "another organization reconciles", err, "service_not_found")
 	if now := p.service(service); now.Generation != before.Generation || now.Addressing != before.Addressing {
 		t.Errorf("%+v became %+v", before, now)
 	}
@@ -202,7 +198,7 @@ func TestDelete_WaitsUntilTheServiceIsGone(t *testing.T) {
 	p.connect(service, "jane")
 	in, asked := networkcases.DeleteInput{Service: service}, p.asked()
 	_, err := p.services.Delete(t.Context(), asked, in)
-	fails(t, "with a customer online", err, "confirmation_required")
+	coretest.Refused(t, "with a customer online", err, "confirmation_required")
 	if told := told(err); told.Details["affectedSessions"] != 1 {
 		t.Errorf("the refusal says %+v", told)
 	}
@@ -215,7 +211,7 @@ func TestDelete_WaitsUntilTheServiceIsGone(t *testing.T) {
 		t.Errorf("held: %+v", held)
 	}
 	_, err = p.services.Delete(t.Context(), asked, in)
-	fails(t, "repeat after the end", err, "service_not_found")
+	coretest.Refused(t, "repeat after the end", err, "service_not_found")
 }
 
 func TestDelete_ARepeatWaitsForTheSameRemoval(t *testing.T) {
@@ -224,7 +220,7 @@ func TestDelete_ARepeatWaitsForTheSameRemoval(t *testing.T) {
 	service, asked := p.active("ether4"), p.asked()
 	// The first try asks for the removal and stops.
 	ask := commands.RequestRemoval{ServiceID: service, Confirmed: true}
-	if _, err := p.bus.Execute(t.Context(), ask, asked.Meta); err != nil {
+	if _, err := p.Bus.Execute(t.Context(), ask, asked.Meta); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.services.Delete(t.Context(), asked, networkcases.DeleteInput{Service: service, Confirmed: true})
@@ -252,7 +248,7 @@ func TestDelete_OfASilentRouterMustBeConfirmedAndMayBeAbandoned(t *testing.T) {
 	p.router.SetPower(false)
 	in := networkcases.DeleteInput{Service: service, Abandon: true}
 	_, err := p.services.Delete(t.Context(), p.asked(), in)
-	fails(t, "unconfirmed", err, "device_unreachable")
+	coretest.Refused(t, "unconfirmed", err, "device_unreachable")
 	in.Confirmed = true
 	gone, err := p.services.Delete(t.Context(), p.asked(), in)
 	if err != nil || !gone {
@@ -277,7 +273,7 @@ func TestReconcileService_RepairsOrTellsInTheRoutersWords(t *testing.T) {
 	}
 	p.router.SetFaults(router.Faults{DenyWrites: true})
 	_, err := p.services.Reconcile(t.Context(), p.asked(), service)
-	fails(t, "writes are denied", err, "router_refused")
+	coretest.Refused(t, "writes are denied", err, "router_refused")
 	if told := told(err); told.Message != "not enough permissions (9)" {
 		t.Errorf("told %+v", told)
 	}
@@ -289,7 +285,7 @@ func TestReconcileService_RepairsOrTellsInTheRoutersWords(t *testing.T) {
 			t.Fatalf("%+v after %d writes, %v", row, p.router.Writes()-writes, err)
 		}
 	}
-	if _, _, err := bus.LoadOwned[network.Service](t.Context(), p.bus, p.org, service); err != nil {
+	if _, _, err := bus.LoadOwned[network.Service](t.Context(), p.Bus, p.org, service); err != nil {
 		t.Error(err)
 	}
 }

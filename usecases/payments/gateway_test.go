@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -18,7 +19,7 @@ import (
 // gateway is an organization's settings as the log has them; unchecked, because there may be none.
 func (k *kit) gateway(t *testing.T, org id.Organization) payments.Gateway {
 	t.Helper()
-	g, _, err := bus.LoadUnchecked[payments.Gateway](t.Context(), k.bus, org)
+	g, _, err := bus.LoadUnchecked[payments.Gateway](t.Context(), k.Bus, org)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +30,14 @@ func (k *kit) gateway(t *testing.T, org id.Organization) payments.Gateway {
 func (k *kit) configure(t *testing.T, asked usecases.Asked, in paymentscases.GatewayInput, code string) {
 	t.Helper()
 	_, err := k.gateways.Configure(t.Context(), asked, in)
-	wantCode(t, "configure", err, code)
+	coretest.Refused(t, "configure", err, code)
 }
 
 // secretsKept counts the secrets in the vault.
 func (k *kit) secretsKept(t *testing.T) (n int) {
 	t.Helper()
-	sql := `select count(*) from ` + k.store.DB.Namespace.Schema("vault") + `.secrets`
-	if err := k.store.DB.Owner.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+	sql := `select count(*) from ` + k.DB.Namespace.Schema("vault") + `.secrets`
+	if err := k.DB.Owner.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -45,7 +46,7 @@ func (k *kit) secretsKept(t *testing.T) (n int) {
 // credentials reads payment credentials from the vault.
 func (k *kit) credentials(t *testing.T, ref id.Secret) (c commands.GatewayCredentials) {
 	t.Helper()
-	plain, err := k.vault.Secrets.Get(t.Context(), ref)
+	plain, err := k.Vault.Secrets.Get(t.Context(), ref)
 	if err == nil {
 		err = json.Unmarshal(plain, &c)
 	}
@@ -65,7 +66,7 @@ func direct(shortcode string, secret secrets.Text) paymentscases.GatewayInput {
 func TestConfigure_CredentialsAreKeptUnderAReferenceOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	asked := k.asked(k.org)
+	asked := coretest.Keyed(k.org)
 	k.configure(t, asked, direct("600777", "one"), "")
 	first := k.gateway(t, k.org)
 	want := commands.GatewayCredentials{ConsumerKey: "key", ConsumerSecret: "one", Passkey: "pass"}
@@ -78,16 +79,16 @@ func TestConfigure_CredentialsAreKeptUnderAReferenceOfTheirOwn(t *testing.T) {
 	}
 	hidden := direct("600777", secrets.Hidden)
 	hidden.RejectUnknownAccounts, hidden.ConsumerKey, hidden.Passkey = true, "", secrets.Hidden
-	k.configure(t, k.asked(k.org), hidden, "")
+	k.configure(t, coretest.Keyed(k.org), hidden, "")
 	if g := k.gateway(t, k.org); g.Credentials != first.Credentials || !g.RejectUnkn || k.secretsKept(t) != 1 {
 		t.Errorf("hidden secrets: %+v, %d kept", g, k.secretsKept(t))
 	}
-	k.configure(t, k.asked(k.org), direct("600777", "two"), "")
+	k.configure(t, coretest.Keyed(k.org), direct("600777", "two"), "")
 	if g := k.gateway(t, k.org); g.Credentials == first.Credentials ||
 		k.credentials(t, g.Credentials).ConsumerSecret != "two" || k.credentials(t, first.Credentials) != want {
 		t.Errorf("new secrets: %+v", g)
 	}
-	k.configure(t, k.asked(k.org), paymentscases.GatewayInput{}, "")
+	k.configure(t, coretest.Keyed(k.org), paymentscases.GatewayInput{}, "")
 	if g := k.gateway(t, k.org); g.Direct || !g.Credentials.IsZero() || g.Shortcode != "" {
 		t.Errorf("centralized: %+v", g)
 	}
@@ -96,16 +97,16 @@ func TestConfigure_CredentialsAreKeptUnderAReferenceOfTheirOwn(t *testing.T) {
 func TestConfigure_WhatIsRefusedLeavesNoCredentials(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.configure(t, k.asked(k.other), direct("600777", "other"), "")
-	k.configure(t, k.asked(k.org), direct("600777", "one"), "shortcode_taken")
-	k.configure(t, k.asked(k.org), direct(platformShortcode, "one"), "shortcode_taken")
-	k.configure(t, k.asked(k.org), direct("12", "one"), "invalid_input")
-	k.configure(t, k.asked(k.org), direct("600778", secrets.Hidden), "invalid_input")
+	k.configure(t, coretest.Keyed(k.other), direct("600777", "other"), "")
+	k.configure(t, coretest.Keyed(k.org), direct("600777", "one"), "shortcode_taken")
+	k.configure(t, coretest.Keyed(k.org), direct(platformShortcode, "one"), "shortcode_taken")
+	k.configure(t, coretest.Keyed(k.org), direct("12", "one"), "invalid_input")
+	k.configure(t, coretest.Keyed(k.org), direct("600778", secrets.Hidden), "invalid_input")
 	real := direct("600778", "one")
 	real.Environment = "moon"
-	k.configure(t, k.asked(k.org), real, "invalid_input")
+	k.configure(t, coretest.Keyed(k.org), real, "invalid_input")
 	real.Environment, k.gateways.Platform.Live = commands.EnvironmentProduction, true
-	k.configure(t, k.asked(k.org), real, "invalid_input")
+	k.configure(t, coretest.Keyed(k.org), real, "invalid_input")
 	k.gateways.Platform.Live = false
 	if n := k.secretsKept(t); n != 1 {
 		t.Errorf("%d kept", n)
@@ -113,8 +114,8 @@ func TestConfigure_WhatIsRefusedLeavesNoCredentials(t *testing.T) {
 	if g := k.gateway(t, k.org); !g.Org.IsZero() {
 		t.Errorf("adopted %+v", g)
 	}
-	k.configure(t, k.asked(k.org), direct("600778", "one"), "")
-	stale, old := k.asked(k.org), uint64(7)
+	k.configure(t, coretest.Keyed(k.org), direct("600778", "one"), "")
+	stale, old := coretest.Keyed(k.org), uint64(7)
 	stale.Meta.ExpectedRevision = &old
 	if _, err := k.gateways.Configure(t.Context(), stale,
 		direct("600778", "two")); failure.KindOf(err) != failure.Stale {
@@ -128,7 +129,7 @@ func TestConfigure_WhatIsRefusedLeavesNoCredentials(t *testing.T) {
 func TestConfigure_AtOnceNobodyTakesBackTheCredentialsOfTheOther(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.configure(t, k.asked(k.org), direct("600777", "one"), "")
+	k.configure(t, coretest.Keyed(k.org), direct("600777", "one"), "")
 	hidden := direct("600777", secrets.Hidden)
 	hidden.RejectUnknownAccounts = true
 	for _, secret := range []secrets.Text{"two", "three", "four"} {
@@ -137,7 +138,7 @@ func TestConfigure_AtOnceNobodyTakesBackTheCredentialsOfTheOther(t *testing.T) {
 			if n == 0 {
 				in = direct("600777", secret)
 			}
-			_, err := k.gateways.Configure(t.Context(), k.asked(k.org), in)
+			_, err := k.gateways.Configure(t.Context(), coretest.Keyed(k.org), in)
 			return err
 		})
 		if failed != nil {
@@ -147,7 +148,7 @@ func TestConfigure_AtOnceNobodyTakesBackTheCredentialsOfTheOther(t *testing.T) {
 			t.Errorf("have %q, want %q", have, secret.Reveal())
 		}
 	}
-	same := k.asked(k.other)
+	same := coretest.Keyed(k.other)
 	if failed := atOnce(3, func(int) error {
 		_, err := k.gateways.Configure(t.Context(), same, direct("600778", "one"))
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -34,7 +35,7 @@ func (k *kit) begun(t *testing.T, payment id.Payment) []events.PaymentInitiated 
 // open has the prompts that Amina's account has reserved.
 func (k *kit) open(t *testing.T) map[id.Payment]billing.Prompt {
 	t.Helper()
-	a, _, err := bus.LoadOwned[billing.Account](t.Context(), k.bus, k.org, k.amina)
+	a, _, err := bus.LoadOwned[billing.Account](t.Context(), k.Bus, k.org, k.amina)
 	if err != nil && failure.KindOf(err) != failure.NotFound {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func (k *kit) named(t *testing.T, payment id.Payment) {
 func TestInitiate_ReservesOnTheAccountAndBeginsTheAttempt(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("1499.2"))
+	pending, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("1499.2"))
 	if err != nil || pending.Amount != money.Major(1500, money.KES) || !pending.Asked {
 		t.Fatalf("%+v, %v", pending, err)
 	}
@@ -80,13 +81,13 @@ func TestInitiate_TheGatewayIsChosenFromTheLog(t *testing.T) {
 	shortcode := func(amount usecases.Figure) events.PaymentInitiated {
 		t.Helper()
 		k.clock.Advance(time.Hour) // resets the limit of the phone
-		pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
+		pending, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want(amount))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return k.begun(t, pending.PaymentID)[0]
 	}
-	if _, err := k.gateways.Configure(t.Context(), k.asked(k.org), direct); err != nil {
+	if _, err := k.gateways.Configure(t.Context(), coretest.Keyed(k.org), direct); err != nil {
 		t.Fatal(err)
 	}
 	if e := shortcode("1"); e.Direct || e.Shortcode != platformShortcode {
@@ -101,15 +102,15 @@ func TestInitiate_TheGatewayIsChosenFromTheLog(t *testing.T) {
 		t.Errorf("at once after the registration: %+v", e)
 	}
 	direct.ConsumerSecret = secrets.Text("another")
-	if _, err := k.gateways.Configure(t.Context(), k.asked(k.org), direct); err != nil {
+	if _, err := k.gateways.Configure(t.Context(), coretest.Keyed(k.org), direct); err != nil {
 		t.Fatal(err)
 	}
 	if e := shortcode("3"); e.Direct {
 		t.Errorf("at once after its end: %+v", e)
 	}
 	k.prompts.Platform.Shortcode = ""
-	_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("4"))
-	wantCode(t, "no gateway", err, "payment_gateway_missing")
+	_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("4"))
+	coretest.Refused(t, "no gateway", err, "payment_gateway_missing")
 }
 
 func TestInitiate_WhatIsRefusedReservesAndCountsNothing(t *testing.T) {
@@ -125,30 +126,30 @@ func TestInitiate_WhatIsRefusedReservesAndCountsNothing(t *testing.T) {
 		"currency_not_supported": {SubscriberID: k.dollar, Amount: "10"},
 		"invoice_not_found":      unknown,
 	} {
-		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), in)
-		wantCode(t, code, err, code)
+		_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), in)
+		coretest.Refused(t, code, err, code)
 	}
 	for _, amount := range []usecases.Figure{"0", "", "-1", "1e3", "250001", "ten"} {
-		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
-		wantCode(t, "amount "+string(amount), err, "invalid_input")
+		_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want(amount))
+		coretest.Refused(t, "amount "+string(amount), err, "invalid_input")
 	}
 	k.readiness = failure.NewUnavailable("provider_unavailable", "Later.", time.Second, nil)
-	_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
-	wantCode(t, "no provider", err, "provider_unavailable")
+	_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("10"))
+	coretest.Refused(t, "no provider", err, "provider_unavailable")
 	k.readiness = nil
 	if n := len(k.open(t)); n != 0 {
 		t.Fatalf("%d reserved", n)
 	}
-	if _, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10")); err != nil {
+	if _, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("10")); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
-		wantCode(t, "the same amount", err, "payment_in_progress")
+		_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("10"))
+		coretest.Refused(t, "the same amount", err, "payment_in_progress")
 	}
 	for _, amount := range []usecases.Figure{"20", "30"} { // the limit is three
-		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want(amount))
-		wantCode(t, "within the limit", err, "")
+		_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want(amount))
+		coretest.Refused(t, "within the limit", err, "")
 	}
 }
 
@@ -156,26 +157,26 @@ func TestInitiate_OverTheLimitTheReservationIsGivenBack(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.prompts.Limit = 1
-	if _, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10")); err != nil {
+	if _, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("10")); err != nil {
 		t.Fatal(err)
 	}
-	over := k.asked(k.org)
+	over := coretest.Keyed(k.org)
 	for range 3 {
 		_, err := k.prompts.Initiate(t.Context(), over, k.want("20"))
-		wantCode(t, "over the limit", err, "too_many_prompts")
+		coretest.Refused(t, "over the limit", err, "too_many_prompts")
 	}
 	if n := len(k.open(t)); n != 1 {
 		t.Errorf("%d reserved", n)
 	}
 	k.clock.Advance(21 * time.Minute)
 	_, err := k.prompts.Initiate(t.Context(), over, k.want("20"))
-	wantCode(t, "the same again, later", err, "")
+	coretest.Refused(t, "the same again, later", err, "")
 }
 
 func TestInitiate_ARepeatGoesOnWhereTheFirstTryWasCutOff(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	asked := k.asked(k.org)
+	asked := coretest.Keyed(k.org)
 	ctx, die := context.WithCancel(t.Context())
 	limiter := k.prompts.Limiter
 	k.prompts.Limiter = cut{die}
@@ -203,7 +204,7 @@ func TestInitiate_AtOnceOneOfAnAmountGoesOn(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.prompts.Limit = 100
-	same := k.asked(k.org)
+	same := coretest.Keyed(k.org)
 	if failed := atOnce(4, func(int) error {
 		_, err := k.prompts.Initiate(t.Context(), same, k.want("10"))
 		return err
@@ -214,7 +215,7 @@ func TestInitiate_AtOnceOneOfAnAmountGoesOn(t *testing.T) {
 		t.Errorf("begun %d times", n)
 	}
 	failed := atOnce(4, func(int) error {
-		_, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("20"))
+		_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("20"))
 		return err
 	})
 	if !slices.Equal(failed, slices.Repeat([]string{"payment_in_progress"}, 3)) {
@@ -228,7 +229,7 @@ func TestInitiate_AtOnceOneOfAnAmountGoesOn(t *testing.T) {
 func TestCheck_AsksWhereThereIsSomethingToAsk(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
+	pending, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("10"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,45 +237,45 @@ func TestCheck_AsksWhereThereIsSomethingToAsk(t *testing.T) {
 	check := func(asked usecases.Asked, payment id.Payment, code string, wantAsked bool) {
 		t.Helper()
 		got, err := k.prompts.Check(t.Context(), asked, payment)
-		wantCode(t, "check", err, code)
+		coretest.Refused(t, "check", err, code)
 		if got.Asked != wantAsked {
 			t.Errorf("asked: %v", got.Asked)
 		}
 	}
 	k.readiness = failure.NewUnavailable("provider_unavailable", "Later.", time.Second, nil)
-	check(k.asked(k.org), payment, "", false) // its id at the provider is not known
+	check(coretest.Keyed(k.org), payment, "", false) // its id at the provider is not known
 	k.named(t, payment)
-	check(k.asked(k.org), payment, "provider_unavailable", false)
+	check(coretest.Keyed(k.org), payment, "provider_unavailable", false)
 	k.readiness = nil
-	asked := k.asked(k.org)
+	asked := coretest.Keyed(k.org)
 	check(asked, payment, "", true)
 	check(asked, payment, "", false)
 	if n := len(recorded[events.PromptCheckRequested](t, k, commands.PaymentCategory, payment.String())); n != 1 {
 		t.Errorf("a repeat asked again: %d", n)
 	}
-	check(k.asked(k.other), payment, "payment_not_found", false)
-	check(k.asked(k.org), id.New[id.Payment](), "payment_not_found", false)
+	check(coretest.Keyed(k.other), payment, "payment_not_found", false)
+	check(coretest.Keyed(k.org), id.New[id.Payment](), "payment_not_found", false)
 	k.run(t, commands.SettlePayment{
 		PaymentID: payment, ReceiptID: commands.ReceiptID("SJK4X7Q2A0"), ReceiptNumber: "SJK4X7Q2A0",
 		Amount: money.Major(10, money.KES), By: commands.ByCallback,
 	})
-	check(k.asked(k.org), payment, "", false)
-	cash, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), paymentscases.CashInput{
+	check(coretest.Keyed(k.org), payment, "", false)
+	cash, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{
 		SubscriberID: k.amina, Amount: "5", Reference: "Book 1",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(k.asked(k.org), id.As[id.Payment](cash.ReceiptID), "", false)
-	check(k.asked(k.other), id.As[id.Payment](cash.ReceiptID), "payment_not_found", false)
-	check(k.asked(k.org), id.As[id.Payment](k.held(t, "SJK4X7Q2A1", k.org)), "payment_not_found", false)
+	check(coretest.Keyed(k.org), id.As[id.Payment](cash.ReceiptID), "", false)
+	check(coretest.Keyed(k.other), id.As[id.Payment](cash.ReceiptID), "payment_not_found", false)
+	check(coretest.Keyed(k.org), id.As[id.Payment](k.held(t, "SJK4X7Q2A1", k.org)), "payment_not_found", false)
 }
 
 func TestAwaitAnswer_GivesTheRowOnceTheProviderAnswered(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.show(t)
-	pending, err := k.prompts.Initiate(t.Context(), k.asked(k.org), k.want("10"))
+	pending, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("10"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestAwaitAnswer_GivesTheRowOnceTheProviderAnswered(t *testing.T) {
 	if err != nil || row == nil || row.CheckoutRequestID == nil || row.Stage != "awaiting" {
 		t.Fatalf("prompt: %+v, %v", row, err)
 	}
-	pending, err = k.prompts.Check(t.Context(), k.asked(k.org), pending.PaymentID)
+	pending, err = k.prompts.Check(t.Context(), coretest.Keyed(k.org), pending.PaymentID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -33,7 +34,7 @@ func (k *kit) held(t *testing.T, number string, org id.Organization) id.Receipt 
 // receipt is a receipt as the log has it; unchecked, because one of no organization is wanted, too.
 func (k *kit) receipt(t *testing.T, r id.Receipt) payments.Receipt {
 	t.Helper()
-	state, _, err := bus.LoadUnchecked[payments.Receipt](t.Context(), k.bus, r)
+	state, _, err := bus.LoadUnchecked[payments.Receipt](t.Context(), k.Bus, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestRecordCash_IsMatchedToTheSubscriberOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	in := paymentscases.CashInput{SubscriberID: k.dollar, Amount: "12.50", Reference: " rb-7 "}
-	asked := k.asked(k.org)
+	asked := coretest.Keyed(k.org)
 	first, err := k.receipts.RecordCash(t.Context(), asked, in)
 	if err != nil || !slices.Equal(first.Accounts, []id.Subscriber{k.dollar}) {
 		t.Fatalf("%+v, %v", first, err)
@@ -58,12 +59,12 @@ func TestRecordCash_IsMatchedToTheSubscriberOnce(t *testing.T) {
 		t.Errorf("a repeat: %+v, %v", again, err)
 	}
 	in.Reference = "RB-7"
-	_, err = k.receipts.RecordCash(t.Context(), k.asked(k.org), in)
-	wantCode(t, "the reference again", err, "reference_used")
-	_, err = k.receipts.RecordCash(t.Context(), k.asked(k.other), paymentscases.CashInput{
+	_, err = k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), in)
+	coretest.Refused(t, "the reference again", err, "reference_used")
+	_, err = k.receipts.RecordCash(t.Context(), coretest.Keyed(k.other), paymentscases.CashInput{
 		SubscriberID: k.brian, Amount: "1", Reference: "RB-7",
 	})
-	wantCode(t, "another organization's cash book", err, "")
+	coretest.Refused(t, "another organization's cash book", err, "")
 }
 
 func TestRecordCash_Refusals(t *testing.T) {
@@ -89,11 +90,11 @@ func TestRecordCash_Refusals(t *testing.T) {
 			"looks_like_mobile_money",
 		},
 	} {
-		_, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), c.in)
-		wantCode(t, name, err, c.code)
+		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), c.in)
+		coretest.Refused(t, name, err, c.code)
 	}
 	failed := atOnce(4, func(int) error {
-		_, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), paymentscases.CashInput{
+		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{
 			SubscriberID: k.amina, Amount: "1", Reference: "B",
 		})
 		return err
@@ -109,10 +110,10 @@ func TestAttribute_GivesSuspenseToASubscriberInItsCurrency(t *testing.T) {
 	own, nobodys := k.held(t, "SJK4X7Q2A0", k.org), k.held(t, "SJK4X7Q2A1", id.Organization{})
 	try := func(org id.Organization, r id.Receipt, s id.Subscriber, code string) {
 		t.Helper()
-		_, err := k.receipts.Attribute(t.Context(), k.asked(org), paymentscases.AttributeInput{
+		_, err := k.receipts.Attribute(t.Context(), coretest.Keyed(org), paymentscases.AttributeInput{
 			ReceiptID: r, SubscriberID: s,
 		})
-		wantCode(t, "attribute", err, code)
+		coretest.Refused(t, "attribute", err, code)
 	}
 	try(k.org, own, id.Subscriber{}, "invalid_input")
 	try(k.org, own, k.brian, "subscriber_not_found")
@@ -120,7 +121,7 @@ func TestAttribute_GivesSuspenseToASubscriberInItsCurrency(t *testing.T) {
 	try(k.org, nobodys, k.amina, "receipt_not_found")
 	try(k.org, id.New[id.Receipt](), k.amina, "receipt_not_found")
 	try(k.org, own, k.dollar, "currency_mismatch")
-	asked, in := k.asked(k.org), paymentscases.AttributeInput{ReceiptID: own, SubscriberID: k.amina}
+	asked, in := coretest.Keyed(k.org), paymentscases.AttributeInput{ReceiptID: own, SubscriberID: k.amina}
 	booked, err := k.receipts.Attribute(t.Context(), asked, in)
 	if err != nil || !slices.Equal(booked.Accounts, []id.Subscriber{k.amina}) {
 		t.Fatalf("%+v, %v", booked, err)
@@ -141,16 +142,16 @@ func TestReverse_TakesTheMoneyFromWhereItIs(t *testing.T) {
 	receipt := k.held(t, "SJK4X7Q2A0", k.org)
 	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
 	in := paymentscases.ReverseInput{ReceiptID: receipt, Reason: "typing error"}
-	_, err := k.receipts.Reverse(t.Context(), k.asked(k.other), in)
-	wantCode(t, "another organization", err, "receipt_not_found")
-	_, err = k.receipts.Reverse(t.Context(), k.asked(k.org), paymentscases.ReverseInput{ReceiptID: receipt})
-	wantCode(t, "no reason", err, "invalid_input")
-	stale, old := k.asked(k.org), uint64(1)
+	_, err := k.receipts.Reverse(t.Context(), coretest.Keyed(k.other), in)
+	coretest.Refused(t, "another organization", err, "receipt_not_found")
+	_, err = k.receipts.Reverse(t.Context(), coretest.Keyed(k.org), paymentscases.ReverseInput{ReceiptID: receipt})
+	coretest.Refused(t, "no reason", err, "invalid_input")
+	stale, old := coretest.Keyed(k.org), uint64(1)
 	stale.Meta.ExpectedRevision = &old
 	if _, err := k.receipts.Reverse(t.Context(), stale, in); failure.KindOf(err) != failure.Stale {
 		t.Errorf("a failed If-Match: %v", err)
 	}
-	asked := k.asked(k.org)
+	asked := coretest.Keyed(k.org)
 	booked, err := k.receipts.Reverse(t.Context(), asked, in)
 	if err != nil || !slices.Equal(booked.Accounts, []id.Subscriber{k.amina}) {
 		t.Fatalf("%+v, %v", booked, err)
@@ -163,10 +164,10 @@ func TestReverse_TakesTheMoneyFromWhereItIs(t *testing.T) {
 	if len(list) != 1 || list[0].SubscriberID != k.amina || list[0].Reason != in.Reason {
 		t.Errorf("reversed %+v", list)
 	}
-	_, err = k.receipts.Reattribute(t.Context(), k.asked(k.org), paymentscases.ReattributeInput{
+	_, err = k.receipts.Reattribute(t.Context(), coretest.Keyed(k.org), paymentscases.ReattributeInput{
 		ReceiptID: receipt, SubscriberID: k.chege, Reason: "too late",
 	})
-	wantCode(t, "reversed money", err, "receipt_not_matched")
+	coretest.Refused(t, "reversed money", err, "receipt_not_matched")
 }
 
 func TestReattribute_AtOnceEachMoveLeavesTheAccountThatHasTheMoney(t *testing.T) {
@@ -175,7 +176,7 @@ func TestReattribute_AtOnceEachMoveLeavesTheAccountThatHasTheMoney(t *testing.T)
 	receipt := k.held(t, "SJK4X7Q2A0", k.org)
 	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
 	move := func(org id.Organization, to id.Subscriber, reason string) (paymentscases.Booked, error) {
-		return k.receipts.Reattribute(t.Context(), k.asked(org), paymentscases.ReattributeInput{
+		return k.receipts.Reattribute(t.Context(), coretest.Keyed(org), paymentscases.ReattributeInput{
 			ReceiptID: receipt, SubscriberID: to, Reason: reason,
 		})
 	}
@@ -191,7 +192,7 @@ func TestReattribute_AtOnceEachMoveLeavesTheAccountThatHasTheMoney(t *testing.T)
 		"to whom it has already": {k.org, k.amina, "x", ""},
 	} {
 		_, err := move(c.org, c.to, c.reason)
-		wantCode(t, name, err, c.code)
+		coretest.Refused(t, name, err, c.code)
 	}
 	people := []id.Subscriber{k.amina, k.chege}
 	failed := atOnce(6, func(n int) error {
@@ -221,7 +222,7 @@ func TestCorrections_MoneyThatTheAccountHasArchivedStays(t *testing.T) {
 	closing := billing.Accounts().Close(billing.Account{
 		SubscriberID: k.amina, OrgID: k.org, Currency: money.KES, Archived: map[id.Any]int{id.Any(receipt): 0},
 	})
-	_, err := k.store.Store.Append(t.Context(), commands.AccountCategory+"-"+k.amina.String(), eventstore.NoStream,
+	_, err := k.Store.Append(t.Context(), commands.AccountCategory+"-"+k.amina.String(), eventstore.NoStream,
 		[]eventstore.New{{Event: closing, Meta: events.Metadata{
 			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), AggregateID: id.Any(k.amina), OrgID: k.org,
 			Actor: events.Actor{Kind: events.ActorProcess, ID: "bus"}, At: k.clock.Now(),
@@ -229,14 +230,14 @@ func TestCorrections_MoneyThatTheAccountHasArchivedStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = k.receipts.Reverse(t.Context(), k.asked(k.org), paymentscases.ReverseInput{
+	_, err = k.receipts.Reverse(t.Context(), coretest.Keyed(k.org), paymentscases.ReverseInput{
 		ReceiptID: receipt, Reason: "x",
 	})
-	wantCode(t, "reverse", err, "receipt_archived")
-	_, err = k.receipts.Reattribute(t.Context(), k.asked(k.org), paymentscases.ReattributeInput{
+	coretest.Refused(t, "reverse", err, "receipt_archived")
+	_, err = k.receipts.Reattribute(t.Context(), coretest.Keyed(k.org), paymentscases.ReattributeInput{
 		ReceiptID: receipt, SubscriberID: k.chege, Reason: "x",
 	})
-	wantCode(t, "reattribute", err, "receipt_archived")
+	coretest.Refused(t, "reattribute", err, "receipt_archived")
 	if r := k.receipt(t, receipt); r.Subscriber != k.amina {
 		t.Errorf("it left: %+v", r)
 	}
@@ -245,26 +246,26 @@ func TestCorrections_MoneyThatTheAccountHasArchivedStays(t *testing.T) {
 func TestAssign_GivesNobodysMoneyToOneOrganization(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	receipt, platform := k.held(t, "SJK4X7Q2A0", id.Organization{}), k.asked(id.Organization{})
+	receipt, platform := k.held(t, "SJK4X7Q2A0", id.Organization{}), coretest.Keyed(id.Organization{})
 	platform.Meta.Actor = events.Actor{Kind: events.ActorOperator}
 	_, err := k.receipts.Assign(t.Context(), platform, receipt, id.New[id.Organization]())
-	wantCode(t, "no such organization", err, "invalid_input")
+	coretest.Refused(t, "no such organization", err, "invalid_input")
 	_, err = k.receipts.Assign(t.Context(), platform, id.New[id.Receipt](), k.org)
-	wantCode(t, "no such receipt", err, "receipt_not_found")
+	coretest.Refused(t, "no such receipt", err, "receipt_not_found")
 	for range 2 {
 		if _, err := k.receipts.Assign(t.Context(), platform, receipt, k.org); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = k.receipts.Assign(t.Context(), k.asked(id.Organization{}), receipt, k.org)
-	wantCode(t, "by somebody of an organization", err, "organization_required")
+	_, err = k.receipts.Assign(t.Context(), coretest.Keyed(id.Organization{}), receipt, k.org)
+	coretest.Refused(t, "by somebody of an organization", err, "organization_required")
 	platform.Meta.CommandID = id.New[id.Command]()
 	_, err = k.receipts.Assign(t.Context(), platform, receipt, k.other)
-	wantCode(t, "to another one", err, "receipt_assigned")
-	_, err = k.receipts.Attribute(t.Context(), k.asked(k.org), paymentscases.AttributeInput{
+	coretest.Refused(t, "to another one", err, "receipt_assigned")
+	_, err = k.receipts.Attribute(t.Context(), coretest.Keyed(k.org), paymentscases.AttributeInput{
 		ReceiptID: receipt, SubscriberID: k.amina,
 	})
-	wantCode(t, "attribute then", err, "")
+	coretest.Refused(t, "attribute then", err, "")
 }
 
 func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
@@ -272,7 +273,7 @@ func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
 	k := newKit(t)
 	statement := billingviews.StatementQuery{Views: k.show(t)}
 	books := paymentscases.Books{Statement: statement}
-	booked, err := k.receipts.RecordCash(t.Context(), k.asked(k.org), paymentscases.CashInput{
+	booked, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{
 		SubscriberID: k.amina, Amount: "10", Reference: "B",
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -22,7 +23,7 @@ func TestCreatePlan_IsInTheOrganizationsCurrency(t *testing.T) {
 	k := newKit(t)
 	in := home("home-10")
 	in.Currency = money.KES
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	plan, _, err := k.plans.Create(t.Context(), asked, in)
 	if err != nil {
 		t.Fatal(err)
@@ -38,9 +39,9 @@ func TestCreatePlan_IsInTheOrganizationsCurrency(t *testing.T) {
 	if err != nil || again != plan || done.Changed {
 		t.Errorf("a repeat made %v, %+v, %v", again, done, err)
 	}
-	_, _, err = k.plans.Create(t.Context(), ask(k.acme), in)
-	refused(t, "the same code", "plan_code_taken", err)
-	if _, _, err = k.plans.Create(t.Context(), ask(k.other), in); err != nil {
+	_, _, err = k.plans.Create(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "the same code", err, "plan_code_taken")
+	if _, _, err = k.plans.Create(t.Context(), coretest.Ask(k.other), in); err != nil {
 		t.Errorf("the same code in another organization: %v", err)
 	}
 }
@@ -51,27 +52,27 @@ func TestCreatePlan_TellsAllFaultsOnceAndMakesNothing(t *testing.T) {
 	in := home("no spaces")
 	in.Price, in.Currency, in.Kind = "1.005", money.Currency("USD"), "fibre"
 	in.Invalid = failure.NewInvalid("invalid_input", "kind must be one of pppoe, hotspot", "rates must be an object")
-	_, _, err := k.plans.Create(t.Context(), ask(k.acme), in)
-	faulty(t, "everything", err, "code", "price", "currency", "kind", "rates")
-	if told := faultsOf(err); len(told) != len(slices.Compact(slices.Sorted(slices.Values(told)))) {
+	_, _, err := k.plans.Create(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Faulty(t, "everything", err, "code", "price", "currency", "kind", "rates")
+	if told := coretest.FaultsOf(err); len(told) != len(slices.Compact(slices.Sorted(slices.Values(told)))) {
 		t.Errorf("a field is told twice: %v", err)
 	}
 	in = home("home-10")
 	in.Invalid = failure.NewInvalid("invalid_input", "colour is not a known field")
-	_, _, err = k.plans.Create(t.Context(), ask(k.acme), in)
-	faulty(t, "found by the caller", err, "colour")
-	if _, _, err := k.plans.Create(t.Context(), ask(k.acme), home("home-10")); err != nil {
+	_, _, err = k.plans.Create(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Faulty(t, "found by the caller", err, "colour")
+	if _, _, err := k.plans.Create(t.Context(), coretest.Ask(k.acme), home("home-10")); err != nil {
 		t.Errorf("the refused plan took the code: %v", err)
 	}
-	_, _, err = k.plans.Create(t.Context(), ask(id.New[id.Organization]()), home("x"))
-	refused(t, "unknown organization", "organization_not_found", err)
+	_, _, err = k.plans.Create(t.Context(), coretest.Ask(id.New[id.Organization]()), home("x"))
+	coretest.Refused(t, "unknown organization", err, "organization_not_found")
 }
 
 func TestRevisePlan_MakesAVersionOfWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	plan := k.plan(t, "home-10")
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	in := subscriberscases.RevisePlanInput{
 		PlanID: plan, Name: new(" Home 20 "), Price: new(usecases.Figure("1800")), Mode: new(events.Postpaid),
 		Period: new(calendar.Week), Kind: new("hotspot"), Rates: &events.Rates{Down: 20_000, Up: 10_000},
@@ -86,7 +87,7 @@ func TestRevisePlan_MakesAVersionOfWhatIsGiven(t *testing.T) {
 	if diff := cmp.Diff(want, load[subscribers.Plan](t, k, plan).Terms); diff != "" {
 		t.Errorf("terms (-want +got):\n%s", diff)
 	}
-	for name, a := range map[string]usecases.Asked{"a repeat": asked, "the same terms again": ask(k.acme)} {
+	for name, a := range map[string]usecases.Asked{"a repeat": asked, "the same terms again": coretest.Ask(k.acme)} {
 		if done, err := k.plans.Revise(t.Context(), a, in); err != nil || done.Changed {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
@@ -101,17 +102,17 @@ func TestRevisePlan_Refusals(t *testing.T) {
 	k := newKit(t)
 	plan := k.plan(t, "home-10")
 	in := subscriberscases.RevisePlanInput{PlanID: plan, Price: new(usecases.Figure("1.005"))}
-	_, err := k.plans.Revise(t.Context(), ask(k.acme), in)
-	faulty(t, "decimals", err, "price")
+	_, err := k.plans.Revise(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Faulty(t, "decimals", err, "price")
 	in.Price = new(usecases.Figure("-1"))
-	_, err = k.plans.Revise(t.Context(), ask(k.acme), in)
-	faulty(t, "negative", err, "price")
+	_, err = k.plans.Revise(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Faulty(t, "negative", err, "price")
 	in.Price = new(usecases.Figure("1"))
-	_, err = k.plans.Revise(t.Context(), ask(k.other), in)
-	refused(t, "another organization", "plan_not_found", err)
-	k.run(t, ask(k.acme), commands.ArchivePlan{PlanID: plan})
-	_, err = k.plans.Revise(t.Context(), ask(k.acme), in)
-	refused(t, "archived", "plan_archived", err)
+	_, err = k.plans.Revise(t.Context(), coretest.Ask(k.other), in)
+	coretest.Refused(t, "another organization", err, "plan_not_found")
+	k.Run(t, coretest.Ask(k.acme).Meta, commands.ArchivePlan{PlanID: plan})
+	_, err = k.plans.Revise(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "archived", err, "plan_archived")
 }
 
 func TestRevisePlan_TwoAtOnceBothCount(t *testing.T) {
@@ -121,8 +122,8 @@ func TestRevisePlan_TwoAtOnceBothCount(t *testing.T) {
 	inputs := []subscriberscases.RevisePlanInput{
 		{PlanID: plan, Name: new("Home 20")}, {PlanID: plan, Price: new(usecases.Figure("1800"))},
 	}
-	for _, err := range together(len(inputs), func(n int) error {
-		_, err := k.plans.Revise(t.Context(), ask(k.acme), inputs[n])
+	for _, err := range coretest.AtOnce(len(inputs), func(n int) error {
+		_, err := k.plans.Revise(t.Context(), coretest.Ask(k.acme), inputs[n])
 		return err
 	}) {
 		if err != nil {

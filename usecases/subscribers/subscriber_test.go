@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -56,25 +57,25 @@ func TestRegister_TakesTheNextNumberWhenSomebodyHasIt(t *testing.T) {
 	drawn = 0
 	k.subscribers.DrawNumber = numbers(&drawn, 1_000_001, 1_000_001, 1_000_002)
 	// a number is unique on the platform: a subscriber of another organization does not get it either
-	subscriber, _, err := k.subscribers.Register(t.Context(), ask(k.other), amina())
+	subscriber, _, err := k.subscribers.Register(t.Context(), coretest.Ask(k.other), amina())
 	if err != nil || drawn != 3 {
 		t.Fatalf("%v after %d numbers", err, drawn)
 	}
-	_, err = k.subscribers.Correct(t.Context(), ask(k.other),
+	_, err = k.subscribers.Correct(t.Context(), coretest.Ask(k.other),
 		subscriberscases.CorrectInput{SubscriberID: subscriber, LastName: text("Wanjiru")})
 	if err != nil {
 		t.Errorf("the customer is not of the other organization: %v", err)
 	}
 	drawn = 0
 	k.subscribers.DrawNumber = numbers(&drawn, 1_000_001)
-	_, _, err = k.subscribers.Register(t.Context(), ask(k.acme), amina())
-	refused(t, "no number is free", "account_number_taken", err)
+	_, _, err = k.subscribers.Register(t.Context(), coretest.Ask(k.acme), amina())
+	coretest.Refused(t, "no number is free", err, "account_number_taken")
 	if drawn != 10 {
 		t.Errorf("gave up after %d numbers", drawn)
 	}
 	broken := errors.New("no randomness")
 	k.subscribers.DrawNumber = func() (string, error) { return "", broken }
-	if _, _, err = k.subscribers.Register(t.Context(), ask(k.acme), amina()); !errors.Is(err, broken) {
+	if _, _, err = k.subscribers.Register(t.Context(), coretest.Ask(k.acme), amina()); !errors.Is(err, broken) {
 		t.Errorf("without a number: %v", err)
 	}
 }
@@ -82,20 +83,20 @@ func TestRegister_TakesTheNextNumberWhenSomebodyHasIt(t *testing.T) {
 func TestRegister_Refusals(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	_, _, err := k.subscribers.Register(t.Context(), ask(id.New[id.Organization]()), amina())
-	refused(t, "unknown organization", "organization_not_found", err)
+	_, _, err := k.subscribers.Register(t.Context(), coretest.Ask(id.New[id.Organization]()), amina())
+	coretest.Refused(t, "unknown organization", err, "organization_not_found")
 	bad := amina()
 	bad.FirstName, bad.Phone, bad.Tags = personal.Of(" "), personal.Of("12"), []string{"<b>"}
-	_, _, err = k.subscribers.Register(t.Context(), ask(k.acme), bad)
-	faulty(t, "bad details", err, "firstName", "phone", "tags")
+	_, _, err = k.subscribers.Register(t.Context(), coretest.Ask(k.acme), bad)
+	coretest.Faulty(t, "bad details", err, "firstName", "phone", "tags")
 }
 
 func TestRegister_ARepeatAndTwoAtOnceMakeOne(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	made := make([]id.Subscriber, 3)
-	for _, err := range together(len(made), func(n int) (err error) {
+	for _, err := range coretest.AtOnce(len(made), func(n int) (err error) {
 		made[n], _, err = k.subscribers.Register(t.Context(), asked, amina())
 		return err
 	}) {
@@ -112,7 +113,7 @@ func TestRegister_ARepeatAndTwoAtOnceMakeOne(t *testing.T) {
 	if now := load[subscribers.Subscriber](t, k, made[0]).AccountNumber; now != number {
 		t.Errorf("the number %s became %s", number, now)
 	}
-	other, _, err := k.subscribers.Register(t.Context(), ask(k.acme), amina())
+	other, _, err := k.subscribers.Register(t.Context(), coretest.Ask(k.acme), amina())
 	if err != nil || other == made[0] {
 		t.Errorf("another request got %v, %v", other, err)
 	}
@@ -127,7 +128,7 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 		SubscriberID: who, Phone: text("0722000000"), Email: text(""), NoLocation: true, Tags: &[]string{" new "},
 		ExternalRef: &none,
 	}
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	first, err := k.subscribers.Correct(t.Context(), asked, in)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +145,7 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
 	place := events.Location{Latitude: 1, Longitude: 2}
-	if _, err := k.subscribers.Correct(t.Context(), ask(k.acme),
+	if _, err := k.subscribers.Correct(t.Context(), coretest.Ask(k.acme),
 		subscriberscases.CorrectInput{SubscriberID: who, Location: &place}); err != nil {
 		t.Fatal(err)
 	}
@@ -158,18 +159,18 @@ func TestCorrect_Refusals(t *testing.T) {
 	k := newKit(t)
 	who := k.register(t)
 	in := subscriberscases.CorrectInput{SubscriberID: who, FirstName: text("")}
-	_, err := k.subscribers.Correct(t.Context(), ask(k.acme), in)
-	faulty(t, "a required field is emptied", err, "firstName")
-	_, err = k.subscribers.Correct(t.Context(), ask(k.other), in)
-	refused(t, "another organization", "subscriber_not_found", err)
+	_, err := k.subscribers.Correct(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Faulty(t, "a required field is emptied", err, "firstName")
+	_, err = k.subscribers.Correct(t.Context(), coretest.Ask(k.other), in)
+	coretest.Refused(t, "another organization", err, "subscriber_not_found")
 	in.SubscriberID = id.New[id.Subscriber]()
-	_, err = k.subscribers.Correct(t.Context(), ask(k.acme), in)
-	refused(t, "nobody", "subscriber_not_found", err)
-	stale := ask(k.acme)
+	_, err = k.subscribers.Correct(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "nobody", err, "subscriber_not_found")
+	stale := coretest.Ask(k.acme)
 	stale.Meta.ExpectedRevision = new(uint64(7))
 	_, err = k.subscribers.Correct(t.Context(), stale,
 		subscriberscases.CorrectInput{SubscriberID: who, LastName: text("X")})
-	refused(t, "If-Match", "stale_revision", err)
+	coretest.Refused(t, "If-Match", err, "stale_revision")
 }
 
 func TestCorrect_TwoAtOnceBothCount(t *testing.T) {
@@ -179,8 +180,8 @@ func TestCorrect_TwoAtOnceBothCount(t *testing.T) {
 	inputs := []subscriberscases.CorrectInput{
 		{SubscriberID: who, FirstName: text("Aisha")}, {SubscriberID: who, LastName: text("Mwangi")},
 	}
-	for _, err := range together(len(inputs), func(n int) error {
-		_, err := k.subscribers.Correct(t.Context(), ask(k.acme), inputs[n])
+	for _, err := range coretest.AtOnce(len(inputs), func(n int) error {
+		_, err := k.subscribers.Correct(t.Context(), coretest.Ask(k.acme), inputs[n])
 		return err
 	}) {
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -27,9 +28,9 @@ func passwordRef(s id.Subscription) id.Secret {
 // password reads the network password of a subscription, "" when there is none.
 func (k *kit) password(t *testing.T, s id.Subscription) string {
 	t.Helper()
-	kept, err := k.secrets.Get(t.Context(), passwordRef(s))
+	kept, err := k.Vault.Secrets.Get(t.Context(), passwordRef(s))
 	if err != nil {
-		refused(t, "password", "secret_not_found", err)
+		coretest.Refused(t, "password", err, "secret_not_found")
 	}
 	return string(kept)
 }
@@ -37,7 +38,7 @@ func (k *kit) password(t *testing.T, s id.Subscription) string {
 // subscribe gives a subscriber a plan; a failure ends the test.
 func (k *kit) subscribe(t *testing.T, in subscriberscases.CreateSubscriptionInput) subscribers.Subscription {
 	t.Helper()
-	made, _, err := k.subscriptions.Create(t.Context(), ask(k.acme), in)
+	made, _, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
 	if err != nil {
 		t.Fatalf("create subscription: %v", err)
 	}
@@ -48,7 +49,7 @@ func TestCreateSubscription_CopiesThePlanAndKeepsThePassword(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	who, plan := k.register(t), k.plan(t, "home-10")
-	if _, err := k.plans.Revise(t.Context(), ask(k.acme),
+	if _, err := k.plans.Revise(t.Context(), coretest.Ask(k.acme),
 		subscriberscases.RevisePlanInput{PlanID: plan, Name: new("Home 12")}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +91,8 @@ func TestCreateSubscription_TwoAtOnceGetDifferentNames(t *testing.T) {
 	k := newKit(t)
 	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
 	made := make([]id.Subscription, 3)
-	for _, err := range together(len(made), func(n int) (err error) {
-		made[n], _, err = k.subscriptions.Create(t.Context(), ask(k.acme), in)
+	for _, err := range coretest.AtOnce(len(made), func(n int) (err error) {
+		made[n], _, err = k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
 		return err
 	}) {
 		if err != nil {
@@ -125,8 +126,8 @@ func TestCreateSubscription_StartsOnADayOfTheOrganization(t *testing.T) {
 	}
 	for _, day := range []calendar.Date{today.AddDays(-1), today.AddDays(usecases.MaxDaysAhead + 1)} {
 		in.StartDate = day
-		_, _, err := k.subscriptions.Create(t.Context(), ask(k.acme), in)
-		faulty(t, day.String(), err, "startDate")
+		_, _, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
+		coretest.Faulty(t, day.String(), err, "startDate")
 	}
 }
 
@@ -139,41 +140,41 @@ func TestCreateSubscription_Refusals(t *testing.T) {
 		changed := in
 		edit(&changed)
 		_, _, err := k.subscriptions.Create(t.Context(), asked, changed)
-		refused(t, what, code, err)
+		coretest.Refused(t, what, err, code)
 		if kept := k.password(t, usecases.NewID[id.Subscription](asked, "subscription")); kept != "" {
 			t.Errorf("%s: a password is left", what)
 		}
 		return err
 	}
 	same := func(*subscriberscases.CreateSubscriptionInput) {}
-	try("nobody", "subscriber_not_found", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+	try("nobody", "subscriber_not_found", coretest.Keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
 		in.SubscriberID = id.New[id.Subscriber]()
 	})
-	try("no plan", "plan_not_found", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+	try("no plan", "plan_not_found", coretest.Keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
 		in.PlanID = id.New[id.Plan]()
 	})
-	try("another organization's customer", "subscriber_not_found", keyed(k.other), same)
-	theirs, _, err := k.subscribers.Register(t.Context(), ask(k.other), amina())
+	try("another organization's customer", "subscriber_not_found", coretest.Keyed(k.other), same)
+	theirs, _, err := k.subscribers.Register(t.Context(), coretest.Ask(k.other), amina())
 	if err != nil {
 		t.Fatal(err)
 	}
-	try("another organization's plan", "plan_not_found", keyed(k.other),
+	try("another organization's plan", "plan_not_found", coretest.Keyed(k.other),
 		func(in *subscriberscases.CreateSubscriptionInput) { in.SubscriberID = theirs })
-	faulty(t, "name and password", try("form", "invalid_input", keyed(k.acme),
+	coretest.Faulty(t, "name and password", try("form", "invalid_input", coretest.Keyed(k.acme),
 		func(in *subscriberscases.CreateSubscriptionInput) {
 			in.Username, in.Password = personal.Of("a b"), "a\u0007b"
 		}), "username", "password")
-	try("long password", "invalid_input", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+	try("long password", "invalid_input", coretest.Keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
 		in.Password = secrets.Text(strings.Repeat("x", 129))
 	})
 	named := in
 	named.Username = personal.Of("amina")
 	k.subscribe(t, named)
-	try("chosen name", "username_taken", keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
+	try("chosen name", "username_taken", coretest.Keyed(k.acme), func(in *subscriberscases.CreateSubscriptionInput) {
 		in.Username = personal.Of("amina")
 	})
-	k.run(t, ask(k.acme), commands.ArchivePlan{PlanID: in.PlanID})
-	try("archived plan", "plan_archived", keyed(k.acme), same)
+	k.Run(t, coretest.Ask(k.acme).Meta, commands.ArchivePlan{PlanID: in.PlanID})
+	try("archived plan", "plan_archived", coretest.Keyed(k.acme), same)
 }
 
 func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandKeepsItsOwnPassword(t *testing.T) {
@@ -182,10 +183,10 @@ func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandKeepsItsOwnPasswor
 	in := subscriberscases.CreateSubscriptionInput{
 		SubscriberID: k.register(t), PlanID: k.plan(t, "home-10"), Password: "second",
 	}
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	ref := passwordRef(usecases.NewID[id.Subscription](asked, "subscription"))
 	left := vault.Secret{Ref: ref, OrgID: k.acme, Purpose: "network_password"}
-	if err := k.secrets.Put(t.Context(), left, []byte("first")); err != nil { // the first try stores it and stops
+	if err := k.Vault.Secrets.Put(t.Context(), left, []byte("first")); err != nil { // the first try stores it and stops
 		t.Fatal(err)
 	}
 	made, _, err := k.subscriptions.Create(t.Context(), asked, in)
@@ -201,12 +202,12 @@ func TestCreateSubscription_ARepeatAfterALostAnswerGetsItAsItWasMade(t *testing.
 		SubscriberID: k.register(t), PlanID: k.plan(t, "home-10"), Password: "first",
 		StartDate: calendar.Date{Year: 2026, Month: time.March, Day: 3},
 	}
-	asked := keyed(k.acme)
+	asked := coretest.Keyed(k.acme)
 	made, first, err := k.subscriptions.Create(t.Context(), asked, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.run(t, ask(k.acme), commands.ArchivePlan{PlanID: in.PlanID})
+	k.Run(t, coretest.Ask(k.acme).Meta, commands.ArchivePlan{PlanID: in.PlanID})
 	k.clock.Advance(48 * time.Hour)
 	in.Password = "second"
 	again, done, err := k.subscriptions.Create(t.Context(), asked, in)
@@ -229,8 +230,8 @@ func TestCreateSubscription_OneRequestTwiceAtOnceMakesOneWithItsPassword(t *test
 	in := subscriberscases.CreateSubscriptionInput{
 		SubscriberID: k.register(t), PlanID: k.plan(t, "home-10"), Username: personal.Of("amina"), Password: "net work",
 	}
-	asked := keyed(k.acme)
-	for _, err := range together(3, func(int) error {
+	asked := coretest.Keyed(k.acme)
+	for _, err := range coretest.AtOnce(3, func(int) error {
 		_, _, err := k.subscriptions.Create(t.Context(), asked, in)
 		return err
 	}) {

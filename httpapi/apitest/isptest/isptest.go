@@ -16,17 +16,14 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
-	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -50,16 +47,13 @@ const (
 // Kit is the platform without money: log, bus, directory, read models, vault, and the endpoints of identity and
 // subscribers, with two organizations and their people. Time moves only when a test moves Clock.
 type Kit struct {
-	head func(context.Context) (uint64, error)
 	*apitest.Kit
+	Core  *coretest.Kit
 	Clock *clock.Manual
-	Bus   *bus.Bus
 	views *runner.Views
 	shows *runner.Memory
 	Vault *vault.Vault
 	Key   []byte
-	Db    *postgres.DB
-	Feed  *feed.Feed
 	Acme  id.Organization
 	Other id.Organization
 	Users map[string]id.User // by e-mail
@@ -73,38 +67,16 @@ func (k *Kit) WaitFor(ctx context.Context, projection string, position uint64) e
 // New starts a kit with its organizations and people; all of it stops with the test.
 func New(t *testing.T) *Kit {
 	t.Helper()
-	store := storetest.New(t)
 	k := &Kit{
-		Db: store.DB, Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
-		Key: bytes.Repeat([]byte{9}, 32), Users: map[string]id.User{},
+		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
+		Key:   bytes.Repeat([]byte{9}, 32), Users: map[string]id.User{},
 	}
-	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
-	if err == nil {
-		k.Vault, err = vault.Open(t.Context(), vault.Config{
-			DB: store.DB, Keyring: ring, Clock: k.Clock, Argon2: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
-		})
-	}
-	if err != nil {
-		t.Fatalf("open vault: %v", err)
-	}
-	k.Bus = bus.New(bus.Config{Store: store.Store, Claims: k.Vault.ClaimKey, Clock: k.Clock, Logger: storetest.Quiet()})
-	registerISP(k.Bus)
-	k.head = store.Store.Head
-	f := feed.New(feed.FromStore(store.Store), storetest.Quiet())
-	k.Feed = f
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	shows := runner.New(runner.Config{Feed: f, DB: store.DB, Clock: k.Clock})
-	shows.Register(identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
+	k.Core = coretest.NewWithVault(t, vault.Config{Clock: k.Clock})
+	k.Vault = k.Core.Vault
+	registerISP(k.Core.Bus)
+	k.views = k.Core.Show(t, identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
 		subscribersviews.Plans{}, subscribersviews.Subscriptions{})
-	if err := shows.Start(t.Context()); err != nil {
-		t.Fatalf("start read models: %v", err)
-	}
-	t.Cleanup(shows.Stop)
-	k.views = shows.Views()
-	k.serve(t, f)
+	k.serve(t)
 	k.populate(t)
 	return k
 }
@@ -121,44 +93,42 @@ func registerISP(b *bus.Bus) {
 }
 
 // serve starts the directory of sign-ins, then the server.
-func (k *Kit) serve(t *testing.T, f *feed.Feed) {
+func (k *Kit) serve(t *testing.T) {
 	t.Helper()
 	directory := identityviews.NewDirectory()
-	k.shows = runner.NewMemory(directory, f, storetest.Quiet())
-	if err := k.shows.Start(t.Context()); err != nil {
-		t.Fatalf("start directory: %v", err)
-	}
-	t.Cleanup(k.shows.Stop)
+	k.shows = runner.NewMemory(directory, k.Core.Feed(t), storetest.Quiet())
+	coretest.Start(t, "directory", k.shows)
 	users := identityviews.UsersQuery{Views: k.views}
 	people, owned := subscribersviews.SubscribersQuery{Views: k.views},
 		subscribersviews.SubscriptionsQuery{Views: k.views}
 	orgs := identityviews.OrganizationsQuery{Views: k.views}
 	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Clock: k.Clock}
 	cases := identitycases.New(identitycases.Config{
-		Bus: k.Bus, Vault: k.Vault, Users: users, Directory: directory,
-		DirectoryShows: k.shows, Head: k.head,
+		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory,
+		DirectoryShows: k.shows, Head: k.Core.Store.Head,
 	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{Directory: directory},
 			tokens, k
-		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Bus}
+		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Core.Bus}
 	},
 		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),
 		identityapi.Organizations{
-			Bus: k.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
+			Bus: k.Core.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
 		}.Routes(),
-		identityapi.Users{Bus: k.Bus, Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
+		identityapi.Users{Bus: k.Core.Bus, Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
-			Cases: subscriberscases.Subscribers{Bus: k.Bus}, Bus: k.Bus, Subscribers: people,
+			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
 			Access: subscribersviews.AccessQuery{Views: k.views}, Clock: k.Clock,
 		}.Routes(),
 		subscribersapi.Plans{
-			Cases: subscriberscases.Plans{Bus: k.Bus}, Bus: k.Bus, Plans: subscribersviews.PlansQuery{Views: k.views},
+			Cases: subscriberscases.Plans{Bus: k.Core.Bus}, Bus: k.Core.Bus,
+			Plans: subscribersviews.PlansQuery{Views: k.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
-			Cases: subscriberscases.Subscriptions{Bus: k.Bus, Secrets: k.Vault.Secrets, Clock: k.Clock},
-			Bus:   k.Bus, Subscriptions: owned, Clock: k.Clock,
+			Cases: subscriberscases.Subscriptions{Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Clock: k.Clock},
+			Bus:   k.Core.Bus, Subscriptions: owned, Clock: k.Clock,
 		}.Routes(),
 	)
 }
@@ -168,14 +138,7 @@ func (k *Kit) populate(t *testing.T) {
 	t.Helper()
 	for _, slug := range []string{"acme", "other"} {
 		org := id.New[id.Organization]()
-		k.Run(t, commands.CreateOrganization{
-			OrgID: org, Slug: slug, Name: "The " + slug, Billing: events.BillingSettings{
-				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: strings.ToUpper(slug),
-				Tax: events.TaxRule{
-					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
-				},
-			},
-		})
+		k.Run(t, coretest.NewOrganization(org, slug))
 		if slug == "acme" {
 			k.Acme = org
 		} else {
@@ -207,13 +170,7 @@ func (k *Kit) person(t *testing.T, email string, org id.Organization, role event
 // Run executes a command as the platform's operator; a failure ends the test.
 func (k *Kit) Run(t *testing.T, c commands.Command) bus.Result {
 	t.Helper()
-	done, err := k.Bus.Execute(t.Context(), c, commands.Meta{
-		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorOperator},
-	})
-	if err != nil {
-		t.Fatalf("%s: %v", c.CommandName(), err)
-	}
-	return done
+	return k.Core.Run(t, coretest.Operator(id.Organization{}), c)
 }
 
 // Settle waits until the directory and the read models of people and subscriptions show a position.
@@ -222,14 +179,8 @@ func (k *Kit) Settle(t *testing.T, position uint64) {
 	if err := k.shows.WaitFor(t.Context(), position); err != nil {
 		t.Fatalf("directory: %v", err)
 	}
-	for _, name := range []string{
-		identityviews.OrganizationsName, identityviews.UsersName, subscribersviews.SubscribersName,
-		subscribersviews.SubscriptionsName,
-	} {
-		if err := k.views.WaitFor(t.Context(), name, position); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-	}
+	coretest.WaitFor(t, k.views, position, identityviews.OrganizationsName, identityviews.UsersName,
+		subscribersviews.SubscribersName, subscribersviews.SubscriptionsName)
 }
 
 // SignedIn is the answer of POST /auth/login as a client reads it.

@@ -2,7 +2,6 @@
 package moneytest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/netip"
@@ -17,7 +16,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -26,10 +24,10 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -61,9 +59,8 @@ const (
 // inbox, read models, endpoints. Vault and jobs use the machine's clock; all else uses Clock, which a test moves.
 type Kit struct {
 	*apitest.Kit
-	Store    *storetest.Kit
+	Core     *coretest.Kit
 	Clock    *clock.Manual
-	Bus      *bus.Bus
 	Views    *runner.Views
 	Procs    *processrunner.Runner
 	jobs     *jobrunner.Runner
@@ -92,35 +89,28 @@ type late struct{ paymentsjobs.Receiver }
 func New(t *testing.T, o Options) *Kit {
 	t.Helper()
 	k := &Kit{
-		Store: storetest.New(t), Clock: clock.NewManual(time.Now()), Sim: provider.New(provider.Config{Seed: 7}),
+		Clock: clock.NewManual(time.Now()), Sim: provider.New(provider.Config{Seed: 7}),
 		Amina: id.New[id.Subscriber](), Brian: id.New[id.Subscriber](), Chege: id.New[id.Subscriber](),
 	}
 	if err := k.Sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = k.Sim.Stop(context.Background()) })
-	ring, err := secrets.New(bytes.Repeat([]byte{9}, secrets.KeySize))
-	if err == nil {
-		k.Vault, err = vault.Open(t.Context(), vault.Config{DB: k.Store.DB, Keyring: ring, Clock: clock.System()})
-	}
-	if err != nil {
-		t.Fatalf("open vault: %v", err)
-	}
-	k.Bus = bus.New(bus.Config{
-		Store: k.Store.Store, Claims: storetest.ClaimKey, Clock: k.Clock, Logger: storetest.Quiet(),
-	})
-	bus.Register(k.Bus, billing.Accounts())
-	bus.Register(k.Bus, billing.NumberSeries())
-	bus.Register(k.Bus, identity.Organizations())
-	bus.Register(k.Bus, subscribers.Subscribers())
-	bus.Register(k.Bus, subscribers.Subscriptions())
-	registerForPayments(k.Bus)
+	k.Core = coretest.New(t, k.Clock)
+	k.Vault = coretest.OpenVault(t, vault.Config{DB: k.Core.DB, Clock: clock.System()})
+	bus.Register(k.Core.Bus, billing.Accounts())
+	bus.Register(k.Core.Bus, billing.NumberSeries())
+	bus.Register(k.Core.Bus, identity.Organizations())
+	bus.Register(k.Core.Bus, subscribers.Subscribers())
+	bus.Register(k.Core.Bus, subscribers.Subscriptions())
+	registerForPayments(k.Core.Bus)
 	k.startReading(t)
 	receiver := &late{}
 	access := k.access(t)
 	k.serve(t, o, receiver, access)
 	workers := paymentsjobs.New(paymentsjobs.Config{
-		Bus: k.Bus, Views: k.Views, Inbox: k.Vault.Inbox, Access: access, Clock: k.Clock, Logger: storetest.Quiet(),
+		Bus: k.Core.Bus, Views: k.Views, Inbox: k.Vault.Inbox, Access: access, Clock: k.Clock,
+		Logger: storetest.Quiet(),
 		Addresses: paymentsjobs.Addresses{
 			Prompt: k.URL() + "/webhooks/mobile-money/stk", Tokens: k.Vault.CallbackSecrets,
 		},
@@ -146,24 +136,12 @@ func registerForPayments(b *bus.Bus) {
 // startReading starts feed and read models, and makes the runners of jobs and processes.
 func (k *Kit) startReading(t *testing.T) {
 	t.Helper()
-	f := feed.New(feed.FromStore(k.Store.Store), storetest.Quiet())
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatalf("start feed: %v", err)
-	}
-	t.Cleanup(f.Stop)
-	shows := runner.New(runner.Config{Feed: f, DB: k.Store.DB, Clock: k.Clock})
-	shows.Register(paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
+	k.Views = k.Core.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
 		paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{},
-		subscribersviews.Subscribers{},
-		subscribersviews.Timeline{}, identityviews.Users{})
-	if err := shows.Start(t.Context()); err != nil {
-		t.Fatalf("start read models: %v", err)
-	}
-	t.Cleanup(shows.Stop)
-	k.Views = shows.Views()
-	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Store.DB})
+		subscribersviews.Subscribers{}, subscribersviews.Timeline{}, identityviews.Users{})
+	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Core.DB})
 	k.Procs = processrunner.New(processrunner.Config{
-		Feed: f, DB: k.Store.DB, Clock: k.Clock, Bus: k.Bus, Jobs: k.jobs,
+		Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: k.Core.Bus, Jobs: k.jobs,
 	})
 }
 
@@ -196,11 +174,12 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	t.Helper()
 	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
-	attempts, receipts := paymentsviews.PaymentsQuery{Views: k.Views}, paymentscases.Receipts{Bus: k.Bus}
+	attempts, receipts := paymentsviews.PaymentsQuery{Views: k.Views}, paymentscases.Receipts{Bus: k.Core.Bus}
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
 		Prompts: paymentscases.Prompts{
-			Bus: k.Bus, Payments: attempts, Platform: platform, Limiter: k.Vault.Limits, Limit: 3, Ready: access.Ready,
+			Bus: k.Core.Bus, Payments: attempts, Platform: platform, Limiter: k.Vault.Limits, Limit: 3,
+			Ready: access.Ready,
 		},
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.Amina}, nil
@@ -214,7 +193,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
-			Cases:    paymentscases.Gateways{Bus: k.Bus, Secrets: k.Vault.Secrets, Platform: platform},
+			Cases:    paymentscases.Gateways{Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Platform: platform},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},
@@ -222,7 +201,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 			Users:       identityviews.UsersQuery{Views: k.Views},
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
-			Bus: k.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
+			Bus: k.Core.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
 			Users: identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
 		}}.Routes(),
 		paymentsapi.Webhooks{Receiver: receiver}.Routes())
@@ -232,35 +211,20 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
 	t.Helper()
 	workers.Register(k.jobs)
-	if err := k.jobs.Start(t.Context()); err != nil {
-		t.Fatalf("start jobs: %v", err)
-	}
-	t.Cleanup(k.jobs.Stop)
-	if err := k.inbox.Start(t.Context()); err != nil {
-		t.Fatalf("start inbox: %v", err)
-	}
-	t.Cleanup(k.inbox.Stop)
+	coretest.Start(t, "jobs", k.jobs)
+	coretest.Start(t, "inbox", k.inbox)
 	k.Procs.Register(invoicing.Process())
 	k.Procs.Register(invoicing.DocumentProcess())
 	k.Procs.Register(paymentprompt.Process())
 	k.Procs.Register(receipts.Process())
 	k.Procs.Register(gatewayregistration.Process())
-	if err := k.Procs.Start(t.Context()); err != nil {
-		t.Fatalf("start processes: %v", err)
-	}
-	t.Cleanup(k.Procs.Stop)
+	coretest.Start(t, "processes", k.Procs)
 }
 
 // Run executes a command as the platform's operator for an organization; a failure ends the test.
 func (k *Kit) Run(t *testing.T, c commands.Command, org id.Organization) bus.Result {
 	t.Helper()
-	done, err := k.Bus.Execute(t.Context(), c, commands.Meta{
-		CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorOperator},
-	})
-	if err != nil {
-		t.Fatalf("%s: %v", c.CommandName(), err)
-	}
-	return done
+	return k.Core.Run(t, coretest.Operator(org), c)
 }
 
 // populateMoney makes the organizations with a subscriber each.
@@ -272,20 +236,12 @@ func (k *Kit) populateMoney(t *testing.T) {
 		id          id.Subscriber
 	}{{"acme", aminaPhone, k.Amina}, {"other", "+254722000001", k.Brian}} {
 		org := k.Orgs[who.slug].ID
-		k.Run(t, commands.CreateOrganization{
-			OrgID: org, Slug: who.slug, Name: "The " + who.slug, Billing: events.BillingSettings{
-				Timezone: "Africa/Nairobi", Currency: money.KES, Country: "KE", InvoicePrefix: fmt.Sprintf("ISP%d", n),
-				Tax: events.TaxRule{
-					Inclusive: true, Components: []events.TaxComponent{{Name: "VAT", BasisPoints: 1600}},
-				},
-			},
-		}, id.Organization{})
-		k.Run(t, commands.RegisterSubscriber{
-			SubscriberID: who.id, OrgID: org, AccountNumber: commands.AccountNumber(1_000_000 + n),
-			Currency: money.KES, Details: events.SubscriberDetails{
-				FirstName: personal.Of("Somebody"), Phone: personal.Of(who.phone),
-			},
-		}, org)
+		made := coretest.NewOrganization(org, who.slug)
+		made.Billing.InvoicePrefix = fmt.Sprintf("ISP%d", n)
+		k.Run(t, made, id.Organization{})
+		subscriber := coretest.NewSubscriber(who.id, org, n)
+		subscriber.Details.Phone = personal.Of(who.phone)
+		k.Run(t, subscriber, org)
 	}
 }
 
@@ -322,7 +278,7 @@ func (k *Kit) Quiet(t *testing.T) {
 	if err := k.Sim.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ns := k.Store.DB.Namespace
+	ns := k.Core.DB.Namespace
 	busy := `select (select count(*) from ` + ns.Schema("vault") + `.callbacks where done_at is null)
 		+ (select count(*) from ` + ns.Schema("processes") + `.commands)
 		+ (select count(*) from ` + ns.Schema("river") +
@@ -330,10 +286,10 @@ func (k *Kit) Quiet(t *testing.T) {
 	calm := 0
 	k.Until(t, "everything is done", func() bool {
 		var n int
-		if err := k.Store.DB.Owner.QueryRow(t.Context(), busy).Scan(&n); err != nil {
+		if err := k.Core.DB.Owner.QueryRow(t.Context(), busy).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
-		head, err := k.Store.Store.Head(t.Context())
+		head, err := k.Core.Store.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +319,7 @@ func (k *Kit) Quiet(t *testing.T) {
 // accounts.
 func (k *Kit) Account(t *testing.T, s id.Subscriber) billing.Account {
 	t.Helper()
-	a, _, err := bus.LoadUnchecked[billing.Account](t.Context(), k.Bus, s)
+	a, _, err := bus.LoadUnchecked[billing.Account](t.Context(), k.Core.Bus, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +329,7 @@ func (k *Kit) Account(t *testing.T, s id.Subscriber) billing.Account {
 // Credited gives the sum in shillings that was credited to an account and not withdrawn, and the number of credits.
 func (k *Kit) Credited(t *testing.T, s id.Subscriber) (shillings int64, times int) {
 	t.Helper()
-	list, err := k.Store.Store.Read(t.Context(), commands.AccountCategory+"-"+s.String(), 0)
+	list, err := k.Core.Store.Read(t.Context(), commands.AccountCategory+"-"+s.String(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,15 +347,7 @@ func (k *Kit) Credited(t *testing.T, s id.Subscriber) (shillings int64, times in
 // Shows waits until the named read models show the whole log.
 func (k *Kit) Shows(t *testing.T, names ...string) {
 	t.Helper()
-	head, err := k.Store.Store.Head(t.Context())
-	for _, name := range names {
-		if err == nil {
-			err = k.Views.WaitFor(t.Context(), name, head)
-		}
-	}
-	if err != nil {
-		t.Fatalf("wait: %v", err)
-	}
+	k.Core.WaitForAll(t, k.Views, names...)
 }
 
 // Named makes the caller of a token a user of Acme with a first name and the last name Doe.

@@ -1,0 +1,141 @@
+// Package coretest gives tests the platform without its edges: a real event log with a bus, and on demand a vault,
+// read models and processes. It also has the requests and checks that tests of use cases share.
+package coretest
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Kit is an event log with a bus on it. The test registers the aggregates that it needs. A kit is for one goroutine;
+// its parts are safe for concurrent use.
+type Kit struct {
+	*storetest.Kit
+	Bus   *bus.Bus
+	Vault *vault.Vault // nil unless NewWithVault made the kit
+
+	clock clock.Clock
+	feed  *feed.Feed // nil until something reads from it
+}
+
+// New starts a kit without a vault; it stops with the test. c is the clock of the bus, the read models and the
+// processes.
+func New(t testing.TB, c clock.Clock) *Kit {
+	t.Helper()
+	return on(storetest.New(t), c, storetest.ClaimKey)
+}
+
+// NewWithVault is New with a vault, which also makes the keys of unique values. cfg.Clock is the clock of all parts.
+// What OpenVault says about cfg holds here; the kit sets DB.
+func NewWithVault(t testing.TB, cfg vault.Config) *Kit {
+	t.Helper()
+	store := storetest.New(t)
+	cfg.DB = store.DB
+	v := OpenVault(t, cfg)
+	k := on(store, cfg.Clock, v.ClaimKey)
+	k.Vault = v
+	return k
+}
+
+// on makes a kit of a store that runs.
+func on(store *storetest.Kit, c clock.Clock, claims func(kind, value string) uuid.UUID) *Kit {
+	return &Kit{
+		Kit: store, clock: c,
+		Bus: bus.New(bus.Config{Store: store.Store, Claims: claims, Clock: c, Logger: storetest.Quiet()}),
+	}
+}
+
+// OpenVault opens a vault under a key that all tests share. Where cfg.Argon2 is zero, hashes are cheap and unsafe.
+func OpenVault(t testing.TB, cfg vault.Config) *vault.Vault {
+	t.Helper()
+	if cfg.Argon2 == (vault.Argon2{}) {
+		cfg.Argon2 = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
+	}
+	var v *vault.Vault
+	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
+	if err == nil {
+		cfg.Keyring = ring
+		v, err = vault.Open(t.Context(), cfg)
+	}
+	if err != nil {
+		t.Fatalf("open vault: %v", err)
+	}
+	return v
+}
+
+// Service is a part that runs in the background, such as a feed or a runner.
+type Service interface {
+	Start(ctx context.Context) error
+	Stop()
+}
+
+// Start starts a service and stops it at the end of the test, before all that was started earlier. name is for the
+// message when it does not start.
+func Start(t testing.TB, name string, s Service) {
+	t.Helper()
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatalf("start %s: %v", name, err)
+	}
+	t.Cleanup(s.Stop)
+}
+
+// Feed is the kit's feed of the log. The first call starts it.
+func (k *Kit) Feed(t testing.TB) *feed.Feed {
+	t.Helper()
+	if k.feed == nil {
+		k.feed = feed.New(feed.FromStore(k.Store), storetest.Quiet())
+		Start(t, "feed", k.feed)
+	}
+	return k.feed
+}
+
+// Show starts a runner with read models.
+func (k *Kit) Show(t testing.TB, models ...runner.Projection) *runner.Views {
+	t.Helper()
+	r := runner.New(runner.Config{Feed: k.Feed(t), DB: k.DB, Clock: k.clock, Logger: storetest.Quiet()})
+	r.Register(models...)
+	Start(t, "read models", r)
+	return r.Views()
+}
+
+// WaitFor waits until each of the named read models shows a position of the log; a failure ends the test.
+func WaitFor(t testing.TB, views *runner.Views, position uint64, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := views.WaitFor(t.Context(), name, position); err != nil {
+			t.Fatalf("wait for %s: %v", name, err)
+		}
+	}
+}
+
+// WaitForAll is WaitFor with the present end of the log.
+func (k *Kit) WaitForAll(t testing.TB, views *runner.Views, names ...string) {
+	t.Helper()
+	head, err := k.Store.Head(t.Context())
+	if err != nil {
+		t.Fatalf("end of the log: %v", err)
+	}
+	WaitFor(t, views, head, names...)
+}
+
+// Run executes a command; a failure ends the test.
+func (k *Kit) Run(t testing.TB, meta commands.Meta, c commands.Command) bus.Result {
+	t.Helper()
+	done, err := k.Bus.Execute(t.Context(), c, meta)
+	if err != nil {
+		t.Fatalf("%s: %v", c.CommandName(), err)
+	}
+	return done
+}
