@@ -76,9 +76,10 @@ func (c *Call) Body() []byte { return c.body }
 
 // PathID reads an id from the path. A text that is not an id gives the same failure as an id that does not exist.
 func PathID[I ~[16]byte](c *Call, name string, missing func() error) (I, error) {
+	var zero I
 	v, err := id.Parse[I](c.Param(name))
-	if err != nil {
-		return v, missing()
+	if err != nil || v == zero {
+		return zero, missing()
 	}
 	return v, nil
 }

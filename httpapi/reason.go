@@ -32,7 +32,7 @@ func ExecuteWithReason[I ~[16]byte](
 	return target, done, err
 }
 
-// OptionalReasonRequest is the body of actions that may have a reason.
-type OptionalReasonRequest struct {
+// ArchiveRequest is the body of actions that may have a reason.
+type ArchiveRequest struct {
 	Reason string `json:"reason,omitempty"`
 }

@@ -9,8 +9,8 @@ import (
 // Number is an exact amount in major units, written as a JSON number.
 type Number = json.Number
 
-// Actor is the person, process or outside system that acted.
-type Actor struct {
+// AuditActor is the person, process or outside system that acted.
+type AuditActor struct {
 	ID   *string `json:"id" doc:"null: nobody signed in"`
 	Kind string  `json:"kind" enum:"user,api_key,process,provider,operator,public"`
 	Name *string `json:"name" doc:"null: not a person, or forgotten"`

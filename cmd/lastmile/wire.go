@@ -33,7 +33,9 @@ func areas() []area {
 // registerAggregates adds the aggregates of all areas.
 func registerAggregates(b *bus.Bus) {
 	for _, part := range areas() {
-		part.aggregates(b)
+		if part.aggregates != nil {
+			part.aggregates(b)
+		}
 	}
 }
 
@@ -59,6 +61,9 @@ func processes() []processmanagers.Any {
 func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 	all := [][]httpapi.Route{a.systemRoutes()}
 	for _, part := range areas() {
+		if part.wire == nil {
+			continue
+		}
 		routes, err := part.wire(a, ctx)
 		if err != nil {
 			return nil, err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lastmile-isp/lastmile/projections/audit"
 )
 
 func TestReadModels_EachProjectionOfTheSourceIsFilled(t *testing.T) {
@@ -54,4 +56,18 @@ func appliers(file *ast.File) []string {
 		}
 	}
 	return out
+}
+
+func TestReadModels_EachHasRowsOfAStoryToCompareWith(t *testing.T) {
+	t.Parallel()
+	for _, m := range readModels() {
+		if m.Name() == auditviews.LogName { // its entries are compared one by one in projections/audit
+			continue
+		}
+		found, err := filepath.Glob("../../projections/*/testdata/" + m.Name() + ".golden")
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s has %d golden files: tell its story in a test with projectiontest (%v)", m.Name(), len(found),
+				err)
+		}
+	}
 }

@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -39,12 +37,8 @@ func ownID(t reflect.Type) string {
 // old is a recorded event as it was before metadata had the aggregate's id, in a stream with the given id.
 func old(t *testing.T, name string, stream uuid.UUID) Recorded {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join(goldenDir, name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var g golden
-	if err := json.Unmarshal(body, &g); err != nil {
+	if err := json.Unmarshal(readGolden(t, name), &g); err != nil {
 		t.Fatal(err)
 	}
 	meta, _ := decodeTree(t, g.Metadata).(map[string]any)

@@ -18,16 +18,16 @@ type Log struct{ Log auditviews.LogQuery }
 
 // auditEntry is one entry of the audit log (docs/rules/audit.md#audit-entries).
 type auditEntry struct {
-	ID        id.Any        `json:"id"`
-	At        time.Time     `json:"at"`
-	OrgID     *string       `json:"orgId" doc:"null: the platform's own"`
-	Actor     httpapi.Actor `json:"actor"`
-	IP        *string       `json:"ip" doc:"null: none, or the person was forgotten"`
-	Action    string        `json:"action" doc:"command, such as billing.VoidInvoice; of a refusal method and route"`
-	Target    auditTarget   `json:"target"`
-	Outcome   string        `json:"outcome" enum:"succeeded,refused,failed"`
-	RequestID string        `json:"requestId"`
-	Detail    auditDetail   `json:"detail"`
+	ID        id.Any             `json:"id"`
+	At        time.Time          `json:"at"`
+	OrgID     *string            `json:"orgId" doc:"null: the platform's own"`
+	Actor     httpapi.AuditActor `json:"actor"`
+	IP        *string            `json:"ip" doc:"null: none, or the person was forgotten"`
+	Action    string             `json:"action" doc:"command, such as billing.VoidInvoice; of a refusal the route"`
+	Target    auditTarget        `json:"target"`
+	Outcome   string             `json:"outcome" enum:"succeeded,refused,failed"`
+	RequestID string             `json:"requestId"`
+	Detail    auditDetail        `json:"detail"`
 }
 
 // auditTarget names the thing that was acted on.
@@ -123,7 +123,7 @@ func showAuditEntry(e auditviews.Entry) auditEntry {
 		detail.ServiceID, detail.RunID = null.Of(d.ServiceID), null.Of(d.RunID)
 	}
 	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
-		Actor: httpapi.Actor{
+		Actor: httpapi.AuditActor{
 			ID: null.Of(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},
 		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String())},

@@ -51,7 +51,7 @@ func (a Users) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/users/:id/disable", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "End a user's access at once", Request: httpapi.OptionalReasonRequest{},
+			Summary: "End a user's access at once", Request: httpapi.ArchiveRequest{},
 			Response: memberResponse{}, Handle: a.disable,
 		},
 		{
@@ -232,7 +232,7 @@ func (a Users) disable(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	in, err := httpapi.Decode[httpapi.OptionalReasonRequest](c)
+	in, err := httpapi.Decode[httpapi.ArchiveRequest](c)
 	if err != nil {
 		return err
 	}

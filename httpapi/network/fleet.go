@@ -103,18 +103,18 @@ func (a API) polls(ctx context.Context, c *httpapi.Call) error {
 
 // historyShape is one event of a router or of a service on it.
 type historyShape struct {
-	At        time.Time     `json:"at"`
-	Kind      string        `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, ..."`
-	Summary   string        `json:"summary"`
-	ServiceID *id.Service   `json:"serviceId"`
-	Actor     httpapi.Actor `json:"actor"`
-	Detail    any           `json:"detail" doc:"the event as it was recorded"`
+	At        time.Time          `json:"at"`
+	Kind      string             `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, ..."`
+	Summary   string             `json:"summary"`
+	ServiceID *id.Service        `json:"serviceId"`
+	Actor     httpapi.AuditActor `json:"actor"`
+	Detail    any                `json:"detail" doc:"the event as it was recorded"`
 }
 
 // showHistory leaves out the actor's name and role, which the read model does not have.
 func showHistory(r networkviews.HistoryRow) historyShape {
 	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: null.Of(r.ServiceID),
-		Actor: httpapi.Actor{ID: null.Of(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
+		Actor: httpapi.AuditActor{ID: null.Of(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
 }
 
 // deviceHistory answers with a page of the events of a router and its services, newest first.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
@@ -378,5 +380,25 @@ func TestLogs_NeverHoldACallbackToken(t *testing.T) {
 	k.Post(t, apitest.Unknown, "", barePrompt+"/this-is-a-secret-token", `{}`, 200)
 	if strings.Contains(k.Log.String(), "this-is-a-secret-token") {
 		t.Error("the log holds a token")
+	}
+}
+
+func TestReceipts_TheZeroIDIsNothingThatAnybodyHas(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	zero := "/receipts/" + uuid.Nil.String()
+	for path, body := range map[string]map[string]any{
+		"":             nil,
+		"/attribute":   {"subscriberId": k.Amina},
+		"/reattribute": {"subscriberId": k.Amina, "reason": "hers"},
+		"/reverse":     {"reason": "not paid"},
+	} {
+		request := apitest.Request{Path: zero + path, As: apitest.Admin}
+		if body != nil {
+			request.Method, request.Body = "POST", body
+		}
+		if a := k.Do(t, request); a.Status != 404 || a.Code() != "receipt_not_found" {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
 	}
 }

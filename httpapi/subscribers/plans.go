@@ -45,7 +45,7 @@ func (a Plans) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/plans/:id/archive", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Keep new subscriptions off a plan", Request: httpapi.OptionalReasonRequest{},
+			Summary: "Keep new subscriptions off a plan", Request: httpapi.ArchiveRequest{},
 			Response: planResponse{}, Handle: a.archive,
 		},
 	}
@@ -188,7 +188,7 @@ func (a Plans) archive(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	in, err := httpapi.Decode[httpapi.OptionalReasonRequest](c)
+	in, err := httpapi.Decode[httpapi.ArchiveRequest](c)
 	if err != nil {
 		return err
 	}

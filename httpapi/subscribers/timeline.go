@@ -31,12 +31,12 @@ func (a Timeline) Routes() []httpapi.Route {
 
 // timelineEntry is one event in the life of a subscriber (docs/rules/subscribers.md#timeline).
 type timelineEntry struct {
-	At      time.Time     `json:"at"`
-	Type    string        `json:"type" doc:"such as billing.InvoiceIssued"`
-	Summary string        `json:"summary" doc:"a sentence without personal data"`
-	Actor   httpapi.Actor `json:"actor"`
-	Reason  *string       `json:"reason" doc:"null: none, or the subscriber was forgotten"`
-	Cause   timelineCause `json:"cause"`
+	At      time.Time          `json:"at"`
+	Type    string             `json:"type" doc:"such as billing.InvoiceIssued"`
+	Summary string             `json:"summary" doc:"a sentence without personal data"`
+	Actor   httpapi.AuditActor `json:"actor"`
+	Reason  *string            `json:"reason" doc:"null: none, or the subscriber was forgotten"`
+	Cause   timelineCause      `json:"cause"`
 }
 
 // timelineCause names the thing with which the entry happened.
@@ -96,7 +96,7 @@ func timelineUser(r subscribersviews.TimelineRow) id.User {
 func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
 	return timelineEntry{
 		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: null.Of(r.Reason),
-		Actor: httpapi.Actor{
+		Actor: httpapi.AuditActor{
 			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
 			Name: null.Of(names[timelineUser(r)]),
 		},

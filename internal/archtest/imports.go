@@ -121,7 +121,6 @@ var layers = []layer{
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
 			"jobs/runner",
-			"aggregates/network/...", // the wanted state of a router is decided by pure rules
 		},
 	},
 	{folders: []string{"gateways/..."}, own: []string{"internal/...", "gateways/breaker"}, never: kits},

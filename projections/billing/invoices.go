@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -134,7 +134,7 @@ func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
 	w.Exec(draftSQL, pgx.NamedArgs{
 		"invoice": v.InvoiceID, "org": v.OrgID, "subscriber": v.SubscriberID, "subscription": v.SubscriptionID,
 		"currency": string(v.Total.Currency), "total": v.Total.Minor, "due_on": v.DueOn.String(),
-		"period_from": postgres.NullTime(v.PeriodFrom), "period_to": postgres.NullTime(v.PeriodTo),
+		"period_from": null.Time(v.PeriodFrom), "period_to": null.Time(v.PeriodTo),
 		"lines": string(lines), "taxes": string(taxes), "drafted_at": v.DraftedAt,
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -60,7 +61,7 @@ func (q OrganizationsQuery) List(ctx context.Context, after OrganizationKey, max
 			where $1::timestamptz is null or (created_at, org_id) < ($1, $2)
 			order by created_at desc, org_id desc limit $3`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[OrganizationRow], q.Views.SQL(OrganizationsName, sql),
-			postgres.NullTime(after.CreatedAt), after.ID, max)
+			null.Time(after.CreatedAt), after.ID, max)
 	})
 	return rows, err
 }

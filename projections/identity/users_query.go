@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -96,7 +97,7 @@ func (q UsersQuery) Members(ctx context.Context, org id.Organization, after Memb
 			where org_id = $1 and ($2::timestamptz is null or (member_since, user_id) < ($2, $3))
 			order by member_since desc, user_id desc limit $4`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org,
-			postgres.NullTime(after.MemberSince), after.ID, max)
+			null.Time(after.MemberSince), after.ID, max)
 	})
 	return rows, err
 }

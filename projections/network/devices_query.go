@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -77,7 +78,7 @@ func (q DevicesQuery) List(ctx context.Context, org id.Organization, after Devic
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceRow], q.Views.SQL(DevicesName, deviceSelect+`org_id = $1
 			and ($2::timestamptz is null or (created_at, device_id) < ($2, $3))
 			order by created_at desc, device_id desc limit $4`),
-			org, postgres.NullTime(after.CreatedAt), after.ID, max)
+			org, null.Time(after.CreatedAt), after.ID, max)
 	})
 	return rows, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -89,7 +90,7 @@ func (q ServicesQuery) List(
 			q.Views.SQL(ServicesName, serviceSelect+`org_id = $1 and removed_at is null
 			and ($2::uuid is null or device_id = $2)
 			and ($3::timestamptz is null or (created_at, service_id) < ($3, $4))
-			order by created_at desc, service_id desc limit $5`), org, device, postgres.NullTime(after.CreatedAt),
+			order by created_at desc, service_id desc limit $5`), org, device, null.Time(after.CreatedAt),
 			after.ID, max)
 	})
 	return rows, err

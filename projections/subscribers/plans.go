@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -122,7 +123,7 @@ func (q PlansQuery) List(ctx context.Context, org id.Organization, after PlanKey
 			where org_id = $1 and ($2::timestamptz is null or (created_at, plan_id) < ($2, $3))
 			order by created_at desc, plan_id desc limit $4`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[PlanRow], q.Views.SQL(PlansName, sql), org,
-			postgres.NullTime(after.CreatedAt), after.ID, max)
+			null.Time(after.CreatedAt), after.ID, max)
 	})
 	return rows, err
 }

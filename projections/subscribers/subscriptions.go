@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -108,11 +108,11 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionExtended:
 		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
 	case events.PeriodWithdrawn:
-		w.Exec(withdrawnSQL, v.SubscriptionID, postgres.NullTime(v.PaidUntil), v.InvoiceID, revision)
+		w.Exec(withdrawnSQL, v.SubscriptionID, null.Time(v.PaidUntil), v.InvoiceID, revision)
 	case events.SubscriptionPaused:
 		w.Exec(pausedSQL, v.SubscriptionID, v.Reason, v.At, revision)
 	case events.SubscriptionResumed:
-		w.Exec(resumedSQL, v.SubscriptionID, v.Reason, v.At, postgres.NullTime(v.PaidUntil), revision)
+		w.Exec(resumedSQL, v.SubscriptionID, v.Reason, v.At, null.Time(v.PaidUntil), revision)
 	case events.SubscriptionEnded:
 		w.Exec(endedSQL, v.SubscriptionID, v.Reason, v.At, revision)
 	case events.SubscriberBlocked:

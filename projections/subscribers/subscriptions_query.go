@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -87,7 +88,7 @@ func (q SubscriptionsQuery) List(
 			order by s.created_at desc, s.subscription_id desc limit @max`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName, sql),
 			pgx.NamedArgs{
-				"org": org, "subscriber": subscriber, "state": state, "created": postgres.NullTime(after.CreatedAt),
+				"org": org, "subscriber": subscriber, "state": state, "created": null.Time(after.CreatedAt),
 				"id": after.ID, "max": max,
 			})
 	})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -57,11 +59,11 @@ type SignedIn struct {
 // Fails: account_locked, wrong_credentials, super_admin_only, sign_in_busy.
 func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
 	email := commands.NormalizeEmail(in.Email.Reveal())
-	user, member, err := s.proven(ctx, asked.Org(), email, in.Password)
+	user, err := s.proven(ctx, email, in.Password)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	role, err := s.mayEnter(ctx, asked, user, member)
+	role, err := s.mayEnter(ctx, asked, user.ID)
 	if failure.KindOf(err) == failure.Unauthenticated {
 		return SignedIn{}, err // it must look like a wrong password, at the next tries too
 	}
@@ -74,39 +76,31 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	return s.open(ctx, asked, *user, role)
 }
 
-// proven gives the user of an address when the password is right, and the membership at the organization, nil without
-// one. Fails: account_locked, wrong_credentials, sign_in_busy.
-func (s SignIns) proven(
-	ctx context.Context, org id.Organization, email string, password secrets.Text,
-) (*identityviews.UserRow, *identityviews.MemberRow, error) {
+// proven gives the user of an address when the password is right. Fails: account_locked, wrong_credentials,
+// sign_in_busy.
+func (s SignIns) proven(ctx context.Context, email string, password secrets.Text) (*identityviews.UserRow, error) {
 	if err := countTry(ctx, s.Lockouts, email); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := s.catchUp(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	user, err := s.Users.ByEmail(ctx, email)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var known id.User
 	if user != nil {
 		known = user.ID
 	}
-	var member *identityviews.MemberRow
-	if !org.IsZero() {
-		if member, err = s.Users.Member(ctx, org, known); err != nil {
-			return nil, nil, err
-		}
-	}
 	right, err := s.Passwords.Verify(ctx, known, password)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if !right || user == nil {
-		return nil, nil, errWrongLogin()
+		return nil, errWrongLogin()
 	}
-	return user, member, nil
+	return user, nil
 }
 
 // catchUp waits until the read model of users shows the whole log. After 2 s it goes on with an older state.
@@ -122,11 +116,15 @@ func (s SignIns) catchUp(ctx context.Context) error {
 	return err
 }
 
-// mayEnter gives the role with which a user enters whose password is proven, and accepts a pending membership. Fails:
-// super_admin_only, wrong_credentials.
-func (s SignIns) mayEnter(
-	ctx context.Context, asked usecases.Asked, user *identityviews.UserRow, member *identityviews.MemberRow,
-) (events.Role, error) {
+// mayEnter gives the role with which a user enters whose password is proven, and accepts a pending membership. The log
+// says who is a member, not a read model: a membership that ended a moment ago opens nothing. Fails: super_admin_only,
+// wrong_credentials.
+func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, proven id.User) (events.Role, error) {
+	// A person belongs to no organization: memberships are part of the person's own state.
+	user, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, proven)
+	if err != nil {
+		return "", err
+	}
 	if asked.Org().IsZero() {
 		if !user.SuperAdmin {
 			return "", failure.NewDenied("super_admin_only",
@@ -134,16 +132,17 @@ func (s SignIns) mayEnter(
 		}
 		return events.RoleSuperAdmin, nil
 	}
-	if member == nil || user.SuperAdmin || member.Status == "disabled" {
+	member, known := user.Memberships[asked.Org()]
+	if !known || user.SuperAdmin || user.Forgotten || member.Disabled {
 		return "", errWrongLogin()
 	}
-	if member.Status != "pending" {
+	if !member.Pending {
 		return member.Role, nil
 	}
 	meta := asked.Step("accept")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
 	accept := commands.AcceptMembership{UserID: user.ID, OrgID: asked.Org()}
-	_, err := s.Sessions.Bus.Execute(ctx, accept, meta)
+	_, err = s.Sessions.Bus.Execute(ctx, accept, meta)
 	if failure.KindOf(err) == failure.NotFound { // it was disabled a moment ago
 		return "", errWrongLogin()
 	}

@@ -46,9 +46,9 @@ type GatewayInput struct {
 // them: the registration of the shortcode, which makes it active, begins at once
 // (docs/rules/payments.md#direct-shortcode). Refused settings leave no credentials behind; a crash in between leaves
 // some to which nothing refers. Credentials that are already in use keep their reference, and with it the registration.
-// Settings are adopted only at the revision that they were made from, so of two changes at once neither undoes the
-// other's credentials. A repeat under the same key adopts nothing more. Fails: invalid_input, shortcode_taken,
-// concurrent_change.
+// A change is adopted only at the revision that it was made from, so of two changes at once neither undoes the other's
+// credentials; of two first settings at once the later one stays. A repeat under the same key adopts nothing more.
+// Fails: invalid_input, shortcode_taken, concurrent_change.
 func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in GatewayInput) (bus.Result, error) {
 	if in.Environment == "" {
 		in.Environment = g.Platform.Environment
@@ -57,8 +57,11 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 		return bus.Result{}, err
 	}
 	fresh := usecases.NewID[id.Secret](asked, "payment_credentials")
+	var adopted id.Secret
 	change := func(present payments.Gateway) (commands.Command, error) {
-		return g.command(ctx, asked.Org(), in, present.Credentials, fresh)
+		command, err := g.command(ctx, asked.Org(), in, present.Credentials, fresh)
+		adopted = command.CredentialsRef
+		return command, err
 	}
 	done, err := usecases.Amend(ctx, g.Bus, asked, asked.Org(), change)
 	if failure.CodeOf(err) == "gateway_not_found" { // there are no settings to change yet
@@ -67,10 +70,10 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 			done, err = g.Bus.Execute(ctx, first, asked.Meta)
 		}
 	}
-	switch failure.KindOf(err) {
-	case failure.Conflict, failure.Stale: // refused for good: nothing will ever refer to the credentials
+	kind := failure.KindOf(err)
+	refused := kind == failure.Conflict || kind == failure.Stale
+	if refused || err == nil && adopted != fresh { // nothing will ever refer to the fresh credentials
 		err = errors.Join(err, g.Secrets.Delete(ctx, fresh))
-	default:
 	}
 	return done, err
 }
