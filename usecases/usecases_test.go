@@ -31,7 +31,7 @@ func TestAsked_ARepeatUnderAKeyMeetsWhatTheFirstTryMade(t *testing.T) {
 		t.Error("steps are not told apart by their words alone")
 	}
 	unkeyed := coretest.Ask(first.Org())
-	if usecases.NewID[id.Plan](unkeyed, "plan") == usecases.NewID[id.Plan](unkeyed, "plan") {
+	if one, two := usecases.NewID[id.Plan](unkeyed, "plan"), usecases.NewID[id.Plan](unkeyed, "plan"); one == two {
 		t.Error("without a key two things have one id")
 	}
 	revision := uint64(3)
