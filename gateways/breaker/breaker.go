@@ -119,13 +119,12 @@ func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.C
 	}
 	settled := false
 	defer func() {
-		if !settled { // call panicked
+		if !settled { // the call panicked, or the text of its error did
 			s.leave(k, era, errors.New("the call panicked"))
 			s.announce()
 		}
 	}()
 	err = call(ctx)
-	settled = true
 	var alive answered
 	switch {
 	case err == nil, errors.As(err, &alive):
@@ -135,6 +134,7 @@ func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.C
 	default:
 		s.leave(k, era, err)
 	}
+	settled = true
 	s.announce()
 	return err
 }
@@ -218,6 +218,10 @@ func (s *Set) leave(k key, era uint64, err error) {
 	if !ok || t.era != era {
 		return
 	}
+	var text string
+	if err != nil {
+		text = err.Error() // before anything changes: it may panic
+	}
 	if err == nil {
 		t.failures = 0
 		if t.phase == HalfOpen {
@@ -227,7 +231,7 @@ func (s *Set) leave(k key, era uint64, err error) {
 		return
 	}
 	t.failures++
-	t.lastError = strings.ToValidUTF8(err.Error()[:min(len(err.Error()), maxErrorText)], "")
+	t.lastError = strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
 	now := s.cfg.Clock.Now()
 	switch {
 	case t.phase == HalfOpen:

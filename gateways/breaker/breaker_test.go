@@ -288,3 +288,27 @@ func TestBreaker_ConcurrentCallersSeeOneProbe(t *testing.T) {
 		t.Errorf("%d probes passed", passed)
 	}
 }
+
+// speechless is an error whose text panics.
+type speechless struct{}
+
+func (speechless) Error() string { panic("no text") }
+
+func TestBreaker_AnErrorWithoutATextCountsAndFreesTheProbe(t *testing.T) {
+	t.Parallel()
+	k := newKit()
+	k.fail(t, 5)
+	k.clock.Advance(time.Minute)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic does not reach the caller")
+			}
+		}()
+		_, _ = k.call(t, speechless{})
+	}()
+	k.clock.Advance(time.Hour)
+	if ran, err := k.call(t, nil); !ran || err != nil {
+		t.Errorf("the next probe: ran %v, error %v", ran, err)
+	}
+}

@@ -227,6 +227,7 @@ func word(err error) string {
 func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
 	ways := places(l.target.Port)
 	known := l.Speaks()
+	var tried []error
 	for _, p := range ways {
 		if p.speech != known {
 			continue
@@ -235,8 +236,8 @@ func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
 		if !errors.Is(err, errNotSpoken) {
 			return items, err
 		}
+		tried = append(tried, err)
 	}
-	var firsts []error
 	for _, p := range ways {
 		if p.speech == known {
 			continue
@@ -246,9 +247,9 @@ func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
 			l.learn(p.speech, err)
 			return items, err
 		}
-		firsts = append(firsts, err)
+		tried = append(tried, err)
 	}
-	return nil, lost(false, errors.Join(firsts...))
+	return nil, lost(false, errors.Join(tried...))
 }
 
 // first tries a protocol for the first time. REST is probed with a read first, because a web page that is not REST

@@ -26,15 +26,19 @@ func (r *Refusal) Error() string { return r.Message }
 type Lost struct {
 	// Sent is true when the request may have arrived, so that a write may have been applied.
 	Sent  bool
-	Cause error
+	Cause error // nil when the reason is not known
 }
 
 // Error begins with the part that an operator needs: whether the request was sent.
 func (l *Lost) Error() string {
+	text := "router not reached"
 	if l.Sent {
-		return "connection lost after the request was sent: " + l.Cause.Error()
+		text = "connection lost after the request was sent"
 	}
-	return "router not reached: " + l.Cause.Error()
+	if l.Cause == nil {
+		return text
+	}
+	return text + ": " + l.Cause.Error()
 }
 
 // Unwrap lets errors.Is find the network's error.

@@ -2,6 +2,7 @@ package routeros_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -318,5 +319,26 @@ func TestNonsense_IsAnErrorAndNotMemory(t *testing.T) {
 			}
 			g.Close()
 		}
+	}
+}
+
+func TestOnlyWay_RefusingConnectionsIsUnreachableWithItsReason(t *testing.T) {
+	t.Parallel()
+	for port, service := range map[uint16]string{routeros.PortAPI: "api", routeros.PortAPITLS: "api-ssl"} {
+		k := newKit(t, "7.16", port)
+		k.print("system/resource", routeros.Query{}) // from here on the only way is known
+		k.gateway.Forget(k.target.ID)
+		k.target.Speaks = k.device().Speaks()
+		if _, err := k.router.Do("ip/service", "set", props{"numbers": service, "disabled": "yes"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := k.device().Print(t.Context(), "system/resource", routeros.Query{})
+		var lost *routeros.Lost
+		if !routeros.IsUnreachable(err) || !errors.As(err, &lost) || lost.Sent || lost.Cause == nil {
+			t.Errorf("port %d: %v", port, err)
+		}
+	}
+	if text := (&routeros.Lost{}).Error(); text != "router not reached" {
+		t.Errorf("without a cause: %q", text)
 	}
 }

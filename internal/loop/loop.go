@@ -80,10 +80,16 @@ func (g *Group) Start(ctx context.Context, begin func(ctx context.Context) error
 		return err
 	}
 	defer context.AfterFunc(g.run, end)()
+	begun := false
+	defer func() {
+		if !begun { // begin failed or panicked
+			g.Stop()
+		}
+	}()
 	if err := g.begin(ctx, begin); err != nil {
-		g.Stop()
 		return err
 	}
+	begun = true
 	return nil
 }
 

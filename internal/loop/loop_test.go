@@ -217,3 +217,23 @@ func TestGroup_PanicWhileStoppingIsNotRetried(t *testing.T) {
 		}
 	})
 }
+
+func TestGroup_APanicOfTheStartLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
+	g := loop.New(nil)
+	ended := make(chan struct{})
+	err := loop.Try(func() error {
+		return g.Start(t.Context(), func(context.Context) error {
+			g.Go("work", func(ctx context.Context) { untilEnd(ctx); close(ended) })
+			panic("half way")
+		})
+	})
+	if err == nil {
+		t.Error("the panic does not reach the caller")
+	}
+	select {
+	case <-ended:
+	default:
+		t.Error("work goes on after Start has panicked")
+	}
+}

@@ -56,21 +56,34 @@ func (w *Workers) PollFleet(ctx context.Context) error {
 
 // pollAll polls the routers of one batch at the same time and stores their answers.
 func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) error {
-	polled, failed := make([]Polled, len(rows)), make([]error, len(rows))
+	polled := make([]Polled, len(rows))
 	var wait sync.WaitGroup
 	for i, row := range rows {
-		wait.Go(func() {
-			failed[i] = loop.Try(func() error { // an answer that makes the parser panic must not end the program
-				polled[i] = w.poll(ctx, row)
-				return nil
-			})
-		})
+		wait.Go(func() { polled[i] = w.pollSafely(ctx, row) })
 	}
 	wait.Wait()
-	if err := cmp.Or(ctx.Err(), errors.Join(failed...)); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return w.cfg.Polls.Keep(ctx, polled)
+}
+
+// pollSafely is poll for an answer that the program may not be ready for: a panic makes this router unreachable, with a
+// line in the log, and costs the others of its batch nothing.
+func (w *Workers) pollSafely(ctx context.Context, row networkviews.DeviceRow) (out Polled) {
+	at := w.cfg.Clock.Now().Truncate(time.Microsecond)
+	err := loop.Try(func() error {
+		out = w.poll(ctx, row)
+		return nil
+	})
+	if err != nil {
+		w.cfg.Logger.ErrorContext(ctx, "router poll panicked", "device_id", row.ID.String(), "error", err,
+			"stack", loop.StackOf(err))
+		out = Polled{OrgID: row.OrgID, Poll: networkviews.Poll{
+			DeviceID: row.ID, At: at, Error: "The router's answer could not be read. The log says why.",
+		}}
+	}
+	return out
 }
 
 // poll asks one router, for at most pollPatience, and records what changed: transport, reboot, bootstrap version.

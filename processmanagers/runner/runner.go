@@ -140,8 +140,12 @@ func (r *Runner) run(ctx context.Context) {
 			continue
 		}
 		r.lead(ctx, lock)
+		loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
 	}
 }
+
+// leadPause is the time between two terms of leadership of one program.
+const leadPause = time.Second
 
 // lockRound is how often the leader checks that it still holds the lock.
 const lockRound = time.Second

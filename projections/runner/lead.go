@@ -24,6 +24,9 @@ const (
 // leaderLock is the advisory lock of the one program that fills the projections of an installation.
 const leaderLock = "projections"
 
+// leadPause is the time between two terms of leadership of one program.
+const leadPause = time.Second
+
 // run leads while it has the lock and follows otherwise, until ctx ends. With FollowOnly it never asks for the lock.
 func (r *Runner) run(ctx context.Context) {
 	if r.cfg.FollowOnly {
@@ -40,6 +43,7 @@ func (r *Runner) run(ctx context.Context) {
 			continue
 		}
 		r.lead(ctx, lock)
+		loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
 	}
 }
 
