@@ -49,17 +49,17 @@ func (s Statement) Named() bool { return len(s.names) > 0 }
 // when a given name is not used.
 func (s Statement) Arguments(named pgx.NamedArgs) ([]any, error) {
 	values := make([]any, len(s.names))
-	for i, name := range s.names {
-		value, ok := named[name]
-		if !ok {
-			return nil, fmt.Errorf("argument %s is missing: %s", name, s.Text)
+	for name, value := range named { // a walk over both is cheaper than a look-up of each name: they are few
+		at := slices.Index(s.names, name)
+		if at < 0 {
+			return nil, fmt.Errorf("argument %s is not used: %s", name, s.Text)
 		}
-		values[i] = value
+		values[at] = value
 	}
-	if len(named) > len(s.names) {
-		for name := range named {
-			if !slices.Contains(s.names, name) {
-				return nil, fmt.Errorf("argument %s is not used: %s", name, s.Text)
+	if len(named) < len(s.names) {
+		for _, name := range s.names {
+			if _, ok := named[name]; !ok {
+				return nil, fmt.Errorf("argument %s is missing: %s", name, s.Text)
 			}
 		}
 	}
