@@ -48,20 +48,25 @@ func (s Statement) Named() bool { return len(s.names) > 0 }
 // Arguments gives the values in the order of their positions. It fails when a name of the statement is missing, and
 // when a given name is not used.
 func (s Statement) Arguments(named pgx.NamedArgs) ([]any, error) {
-	values := make([]any, len(s.names))
+	values, found, extra := make([]any, len(s.names)), 0, ""
 	for name, value := range named { // a walk over both is cheaper than a look-up of each name: they are few
 		at := slices.Index(s.names, name)
 		if at < 0 {
-			return nil, fmt.Errorf("argument %s is not used: %s", name, s.Text)
+			extra = name
+			continue
 		}
 		values[at] = value
+		found++
 	}
-	if len(named) < len(s.names) {
+	if found < len(s.names) {
 		for _, name := range s.names {
 			if _, ok := named[name]; !ok {
 				return nil, fmt.Errorf("argument %s is missing: %s", name, s.Text)
 			}
 		}
+	}
+	if extra != "" {
+		return nil, fmt.Errorf("argument %s is not used: %s", extra, s.Text)
 	}
 	return values, nil
 }
