@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
@@ -24,7 +25,7 @@ const (
 // leaderLock is the advisory lock of the one program that fills the projections of an installation.
 const leaderLock = "projections"
 
-// leadPause is the time between two terms of leadership of one program.
+// leadPause follows a term of leadership that was shorter than it.
 const leadPause = time.Second
 
 // run leads while it has the lock and follows otherwise, until ctx ends. With FollowOnly it never asks for the lock.
@@ -33,6 +34,7 @@ func (r *Runner) run(ctx context.Context) {
 		r.follow(ctx)
 		return
 	}
+	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
 	for ctx.Err() == nil {
 		lock, err := r.campaign(ctx)
 		if err != nil {
@@ -42,8 +44,11 @@ func (r *Runner) run(ctx context.Context) {
 			}
 			continue
 		}
+		began := machine.Now()
 		r.lead(ctx, lock)
-		loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
+		if machine.Now().Sub(began) < leadPause {
+			loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
+		}
 	}
 }
 

@@ -53,17 +53,17 @@ type SignedIn struct {
 // (docs/rules/identity.md#memberships). Then the session is recorded, SignIn waits for the directory, and the refresh
 // token is made last: a stop before that leaves a session that cannot be used. A repeat opens another session.
 //
-// The read model says who may enter, once it shows the whole log; the directory refuses the tokens of a person whose
-// access has ended since.
+// The read model only finds the person of an address, once it shows the whole log. The log says who is a member, and
+// the directory refuses the tokens of a person whose access has ended since.
 //
 // Fails: account_locked, wrong_credentials, super_admin_only, sign_in_busy.
 func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
 	email := commands.NormalizeEmail(in.Email.Reveal())
-	user, err := s.proven(ctx, email, in.Password)
+	user, person, err := s.proven(ctx, email, in.Password)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	role, err := s.mayEnter(ctx, asked, user.ID)
+	role, err := s.mayEnter(ctx, asked, person)
 	if failure.KindOf(err) == failure.Unauthenticated {
 		return SignedIn{}, err // it must look like a wrong password, at the next tries too
 	}
@@ -76,31 +76,39 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	return s.open(ctx, asked, *user, role)
 }
 
-// proven gives the user of an address when the password is right. Fails: account_locked, wrong_credentials,
-// sign_in_busy.
-func (s SignIns) proven(ctx context.Context, email string, password secrets.Text) (*identityviews.UserRow, error) {
+// proven gives the user of an address, with the person's state in the log, when the password is right. All reads come
+// before the password is verified, so that time does not show whether it was right. Fails: account_locked,
+// wrong_credentials, sign_in_busy.
+func (s SignIns) proven(
+	ctx context.Context, email string, password secrets.Text,
+) (*identityviews.UserRow, identity.User, error) {
+	var person identity.User
 	if err := countTry(ctx, s.Lockouts, email); err != nil {
-		return nil, err
+		return nil, person, err
 	}
 	if err := s.catchUp(ctx); err != nil {
-		return nil, err
+		return nil, person, err
 	}
 	user, err := s.Users.ByEmail(ctx, email)
 	if err != nil {
-		return nil, err
+		return nil, person, err
 	}
 	var known id.User
 	if user != nil {
 		known = user.ID
 	}
+	// A person belongs to no organization: memberships are part of the person's own state. An unknown one has none.
+	if person, _, err = bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, known); err != nil {
+		return nil, person, err
+	}
 	right, err := s.Passwords.Verify(ctx, known, password)
 	if err != nil {
-		return nil, err
+		return nil, person, err
 	}
 	if !right || user == nil {
-		return nil, errWrongLogin()
+		return nil, person, errWrongLogin()
 	}
-	return user, nil
+	return user, person, nil
 }
 
 // catchUp waits until the read model of users shows the whole log. After 2 s it goes on with an older state.
@@ -119,12 +127,7 @@ func (s SignIns) catchUp(ctx context.Context) error {
 // mayEnter gives the role with which a user enters whose password is proven, and accepts a pending membership. The log
 // says who is a member, not a read model: a membership that ended a moment ago opens nothing. Fails: super_admin_only,
 // wrong_credentials.
-func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, proven id.User) (events.Role, error) {
-	// A person belongs to no organization: memberships are part of the person's own state.
-	user, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, proven)
-	if err != nil {
-		return "", err
-	}
+func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identity.User) (events.Role, error) {
 	if asked.Org().IsZero() {
 		if !user.SuperAdmin {
 			return "", failure.NewDenied("super_admin_only",
@@ -142,7 +145,7 @@ func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, proven id.U
 	meta := asked.Step("accept")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(member.Role)}
 	accept := commands.AcceptMembership{UserID: user.ID, OrgID: asked.Org()}
-	_, err = s.Sessions.Bus.Execute(ctx, accept, meta)
+	_, err := s.Sessions.Bus.Execute(ctx, accept, meta)
 	if failure.KindOf(err) == failure.NotFound { // it was disabled a moment ago
 		return "", errWrongLogin()
 	}

@@ -57,10 +57,11 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 		return bus.Result{}, err
 	}
 	fresh := usecases.NewID[id.Secret](asked, "payment_credentials")
-	var adopted id.Secret
+	var stored, adopted bool // the fresh credentials, by this call
 	change := func(present payments.Gateway) (commands.Command, error) {
 		command, err := g.command(ctx, asked.Org(), in, present.Credentials, fresh)
-		adopted = command.CredentialsRef
+		adopted = command.CredentialsRef == fresh
+		stored = stored || adopted && err == nil
 		return command, err
 	}
 	done, err := usecases.Amend(ctx, g.Bus, asked, asked.Org(), change)
@@ -72,7 +73,7 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 	}
 	kind := failure.KindOf(err)
 	refused := kind == failure.Conflict || kind == failure.Stale
-	if refused || err == nil && adopted != fresh { // nothing will ever refer to the fresh credentials
+	if refused || err == nil && stored && !adopted { // nothing will ever refer to the fresh credentials
 		err = errors.Join(err, g.Secrets.Delete(ctx, fresh))
 	}
 	return done, err

@@ -159,3 +159,20 @@ func TestConfigure_AtOnceNobodyTakesBackTheCredentialsOfTheOther(t *testing.T) {
 		t.Errorf("adopted %d times", n)
 	}
 }
+
+func TestConfigure_ARepeatAfterAnotherChangeLeavesTheCredentialsOfPaymentsUnderWay(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.configure(t, coretest.Keyed(k.org), direct("600777", "zero"), "")
+	repeated, in := coretest.Keyed(k.org), direct("600777", "one")
+	in.ConsumerKey, in.Passkey = secrets.Hidden, secrets.Hidden
+	k.configure(t, repeated, in, "")
+	first := k.gateway(t, k.org).Credentials
+	later := direct("600777", secrets.Hidden)
+	later.Passkey = "another"
+	k.configure(t, coretest.Keyed(k.org), later, "")
+	k.configure(t, repeated, in, "") // its answer was lost
+	if _, err := k.Vault.Secrets.Get(t.Context(), first); err != nil {
+		t.Errorf("payments that began under the first change cannot be asked about: %v", err)
+	}
+}
