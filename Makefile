@@ -14,6 +14,12 @@ SUMTYPE := github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype@v0.3.1
 # Packages whose tests also run under the race detector: engines and everything with goroutines of its own.
 CORE := ./internal/... ./eventstore/... ./commands/bus/... ./projections/runner/... ./processmanagers/runner/...
 
+# Packages of pure rules, whose tests must notice nearly every change; MIN is the least share of them, in percent.
+RULES := ./aggregates/... ./internal/money ./internal/calendar ./internal/secrets ./gateways/mobilemoney \
+	./processmanagers/billing/... ./processmanagers/network/... ./processmanagers/payments/... \
+	./processmanagers/subscribers/... ./projections/access/entitlement
+MIN ?= 90
+
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +48,11 @@ check: bin/withpg ## format, vet, lint, complete switches, import rules, race
 	go run $(SUMTYPE) ./...
 	@if [[ -d internal/archtest ]]; then go test ./internal/archtest/...; fi
 	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
+
+.PHONY: mutate
+mutate: bin/withpg ## change the rules in one place at a time; print what no test notices (PKG=./aggregates/billing, MIN=90)
+	@scripts/install-deps postgresql
+	bin/withpg go run ./scripts/mutate -min $(MIN) $(if $(filter file,$(origin PKG)),$(RULES),$(PKG))
 
 .PHONY: bench
 bench: bin/withpg ## run all benchmarks, each against a limit of the same run; print a table of all ratios

@@ -55,6 +55,7 @@ var layers = []layer{
 	{folders: []string{"internal/id"}, foreign: []string{uuidModule}},
 	{folders: leaves, foreign: []string{}},
 	{folders: kits, own: []string{"..."}},
+	{folders: []string{"scripts/..."}, foreign: []string{}},
 	{folders: []string{"internal/..."}, own: []string{"internal/..."}, never: kits},
 	{folders: []string{"events"}, own: leaves, foreign: []string{uuidModule}, pure: true, but: valuer},
 	{folders: []string{"events/catalog"}, own: with(leaves, "events"), foreign: []string{uuidModule}},

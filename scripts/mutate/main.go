@@ -1,0 +1,84 @@
+// Mutate changes the code of packages in one small place at a time and reports the changes that no test notices. It
+// compiles a package once with all its mutants, and runs the package's own tests once for each of them:
+//
+//	go run ./scripts/mutate [-min 90] ./aggregates/billing ./internal/money
+//
+// A mutant is a condition that is negated, a clause that is dropped, a boundary that moves by one, a statement or a
+// field that is left out, a case that does nothing, or a function that returns zero values.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+)
+
+// main exits with 1 when too few mutants were killed, and with 2 when they could not be tried.
+func main() {
+	least := flag.Float64("min", 0, "smallest share of killed mutants in percent")
+	workers := flag.Int("workers", runtime.NumCPU(), "number of mutants that are tried at the same time")
+	flag.Parse()
+	below := false
+	for _, pattern := range flag.Args() {
+		packages, err := list(pattern)
+		if err != nil {
+			fatal(err)
+		}
+		for _, p := range packages {
+			killed, all, err := try(p, *workers)
+			if err != nil {
+				fatal(fmt.Errorf("%s: %w", p.ImportPath, err))
+			}
+			below = below || float64(killed)*100 < *least*float64(all)
+		}
+	}
+	if below {
+		os.Exit(1)
+	}
+}
+
+// fatal ends the program with status 2.
+func fatal(err error) {
+	fmt.Fprintln(os.Stderr, "mutate:", err)
+	os.Exit(2)
+}
+
+// try prints the surviving mutants of a package and their share, and returns the numbers of killed and of all mutants.
+// A package without tests keeps all of its mutants.
+func try(p pkg, workers int) (killed, all int, err error) {
+	mutants, files, err := instrument(p)
+	if err != nil || len(mutants) == 0 {
+		return 0, 0, err
+	}
+	if !p.tested() {
+		fmt.Printf("%s: has no tests for %d mutants\n", p.ImportPath, len(mutants))
+		return 0, len(mutants), nil
+	}
+	program, err := compile(p, files)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer program.remove()
+	outcomes, err := program.runAll(mutants, workers)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, m := range mutants {
+		if outcomes[i] {
+			killed++
+			continue
+		}
+		fmt.Println(m)
+	}
+	fmt.Printf("%s: %d of %d mutants killed, %.1f %%\n", p.ImportPath, killed, len(mutants),
+		float64(killed)*100/float64(len(mutants)))
+	return killed, len(mutants), nil
+}
+
+// sorted returns the mutants in the order of their places.
+func sorted(mutants []mutant) []mutant {
+	slices.SortFunc(mutants, func(a, b mutant) int { return a.id - b.id })
+	return mutants
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The tests of the example package notice most mutants; those that they do not notice are listed here.
+func TestMutants_SurviveWhereNoTestLooks(t *testing.T) {
+	t.Parallel()
+	packages, err := list("./testdata/till")
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("packages %v, %v", packages, err)
+	}
+	mutants, files, err := instrument(packages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := compile(packages[0], files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(program.remove)
+	killed, err := program.runAll(mutants, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var survivors []string
+	for i, m := range mutants {
+		if !killed[i] {
+			survivors = append(survivors, fmt.Sprintf("%s: %s", m.kind, m.text))
+		}
+	}
+	want := []string{
+		"field left out: Owner: owner",
+		"boundary: t.Coins >= 100",
+		"clause left out: !t.Open",
+		`returns zero: return "empty"`,
+		`case left out: case 0: return "empty"`,
+	}
+	if got := strings.Join(survivors, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("survivors:\n%s\nof %d mutants", got, len(mutants))
+	}
+}
