@@ -184,9 +184,28 @@ func (in *instrumenter) caseClause(c *ast.CaseClause) {
 		}
 		return
 	}
-	if len(c.Body) > 0 {
+	// After a break the function would need another end: a case that returns has the mutants of its return instead.
+	if last := len(c.Body) - 1; last >= 0 && !ends(c.Body[last]) {
 		in.before(c.Body[0].Pos(), fmt.Sprintf("if mutantIs(%d) { break }; ", in.mutate("case left out", c)))
 	}
+}
+
+// ends reports whether a statement leaves the function or its block: by return, panic, break, continue or goto.
+func ends(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	case *ast.ExprStmt:
+		if call, ok := s.X.(*ast.CallExpr); ok {
+			name, _ := call.Fun.(*ast.Ident)
+			return name != nil && name.Name == "panic"
+		}
+	case *ast.BlockStmt:
+		return len(s.List) > 0 && ends(s.List[len(s.List)-1])
+	case *ast.IfStmt:
+		return s.Else != nil && ends(s.Body) && ends(s.Else)
+	}
+	return false
 }
 
 // fields leaves out the fields of a literal, one at a time: the field is zero then.

@@ -37,7 +37,6 @@ func TestMutants_SurviveWhereNoTestLooks(t *testing.T) {
 		"boundary: t.Coins >= 100",
 		"clause left out: !t.Open",
 		`returns zero: return "empty"`,
-		`case left out: case 0: return "empty"`,
 	}
 	if got := strings.Join(survivors, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("survivors:\n%s\nof %d mutants", got, len(mutants))
