@@ -29,6 +29,7 @@ type App struct {
 	cfg    Config
 	roles  roles
 	clock  clock.Clock
+	gates  gates
 	logger *slog.Logger
 	life   *lifecycle
 
@@ -65,7 +66,7 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 		return nil, err
 	}
 	if opts.clock == nil {
-		opts.clock = clock.System()
+		opts.clock = productClock(cfg)
 	}
 	a := &App{
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),

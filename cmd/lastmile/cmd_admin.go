@@ -8,7 +8,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -39,11 +38,12 @@ func (c adminCreate) Run(ctx context.Context, p program) error {
 	}
 	l := newLifecycle(quiet(p, cfg))
 	defer l.stop()
-	s, err := openStorage(ctx, cfg, clock.System(), l, storageMode{node: true, attach: true})
+	now := productClock(cfg)
+	s, err := openStorage(ctx, cfg, now, l, storageMode{node: true, attach: true})
 	if err != nil {
 		return err
 	}
-	err = addSuperAdmin(ctx, openBus(s, clock.System(), l.logger), s.vault, identitycases.SuperAdmin{
+	err = addSuperAdmin(ctx, openBus(s, now, l.logger), s.vault, identitycases.SuperAdmin{
 		UserID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: personal.Of(c.Email),
 		FirstName: personal.Of(c.FirstName), LastName: personal.Of(c.LastName), Password: secrets.Text(c.Password),
 	})

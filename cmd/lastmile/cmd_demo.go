@@ -31,12 +31,13 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer closeLog()
-	routers, dial, err := startRouters(ctx)
+	c := productClock(cfg)
+	routers, dial, err := startRouters(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = routers.Stop(context.WithoutCancel(ctx)) }()
-	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{demo: true, dialRouter: dial})
+	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{demo: true, clock: c, dialRouter: dial})
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,7 @@ func demoConfig(environ []string) (Config, error) {
 	if cfg.Production() {
 		return Config{}, errors.New("APP_ENV: the demo is refused in production")
 	}
+	cfg.DevClock = true
 	cfg.GatewayMode, cfg.PaymentEnv, cfg.PaymentBaseURL, cfg.PaymentCallbackURL = gatewayTest, "sandbox", "", ""
 	cfg.PaymentConsumerKey, cfg.PaymentConsumerSecret = demoConsumerKey, demoConsumerSecret
 	cfg.PaymentShortcode, cfg.PaymentPasskey = demoShortcode, demoPasskey

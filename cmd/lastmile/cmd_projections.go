@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -39,7 +38,8 @@ func withProjections(ctx context.Context, p program, do func(r *runner.Runner) e
 	}
 	l := newLifecycle(quiet(p, cfg))
 	defer l.stop()
-	s, err := openStorage(ctx, cfg, clock.System(), l, storageMode{node: true, attach: true})
+	now := productClock(cfg)
+	s, err := openStorage(ctx, cfg, now, l, storageMode{node: true, attach: true})
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func withProjections(ctx context.Context, p program, do func(r *runner.Runner) e
 	if err != nil {
 		return err
 	}
-	r := newProjections(s, f, clock.System(), l.logger, false)
+	r := newProjections(s, f, now, l.logger, false)
 	if err := r.Prepare(ctx); err != nil {
 		return err
 	}

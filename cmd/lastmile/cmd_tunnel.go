@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -31,7 +30,8 @@ func (c tunnelConfig) Run(ctx context.Context, p program) error {
 	}
 	l := newLifecycle(quiet(p, cfg))
 	defer l.stop()
-	s, err := openStorage(ctx, cfg, clock.System(), l, storageMode{node: true, attach: true})
+	now := productClock(cfg)
+	s, err := openStorage(ctx, cfg, now, l, storageMode{node: true, attach: true})
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c tunnelConfig) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	r := newProjections(s, f, clock.System(), l.logger, true)
+	r := newProjections(s, f, now, l.logger, true)
 	if err := l.start(ctx, "projections", stopEngines, r); err != nil {
 		return err
 	}

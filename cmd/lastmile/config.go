@@ -30,6 +30,7 @@ const (
 // receive values, never this struct. The zero value is not usable: see loadConfig.
 type Config struct {
 	AppEnv        string   `env:"APP_ENV" envDefault:"development"`
+	DevClock      bool     `env:"DEV_CLOCK"` // the clock can be moved: /dev/clock
 	LogLevel      string   `env:"LOG_LEVEL" envDefault:"info"`
 	HTTPAddr      string   `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
 	MetricsAddr   string   `env:"METRICS_ADDR"`

@@ -49,6 +49,9 @@ func (c Config) Validate() error {
 	} {
 		f.check(n > 0, name, "must be more than 0")
 	}
+	f.check(!c.DevClock || !c.Production(), "DEV_CLOCK", "is refused in production")
+	f.check(!c.DevClock || c.EventStoreURL == "", "DEV_CLOCK",
+		"needs a program that works alone, without EVENTSTORE_URL")
 	c.checkKeys(&f)
 	c.checkEventStore(&f)
 	c.checkPayments(&f)

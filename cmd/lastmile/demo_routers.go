@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -53,8 +54,8 @@ var demoRouters = []demoRouter{
 
 // startRouters starts the demo's routers. The dial function reaches them at their tunnel addresses; any other address
 // is dialled as usual.
-func startRouters(ctx context.Context) (*router.Simulator, routeros.DialFunc, error) {
-	cfg := router.Config{Addr: "127.0.0.1:8091"}
+func startRouters(ctx context.Context, c clock.Clock) (*router.Simulator, routeros.DialFunc, error) {
+	cfg := router.Config{Addr: "127.0.0.1:8091", Clock: c}
 	for _, d := range demoRouters {
 		cfg.Routers = append(cfg.Routers, router.RouterConfig{
 			Name: d.name, Version: d.version, Password: demoRouterPassword, Tunnel: netip.MustParseAddr(d.address),

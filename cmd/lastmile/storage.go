@@ -66,6 +66,9 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	if err != nil {
 		return nil, err
 	}
+	if err := follow(ctx, c, s.vault.ClockAhead); err != nil {
+		return nil, err
+	}
 	storeURL, err := s.openLog(ctx, cfg, c, l, mode, running)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func processes() []processmanagers.Any {
 
 // wireAreas registers the jobs of all areas and makes their endpoints, and those of the program itself.
 func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
-	all := [][]httpapi.Route{a.systemRoutes()}
+	all := [][]httpapi.Route{a.systemRoutes(), a.devRoutes()}
 	for _, part := range areas() {
 		if part.wire == nil {
 			continue

@@ -51,7 +51,7 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 	if err != nil {
 		return err
 	}
-	a.door.open(server)
+	a.door.open(a.throughGate(server))
 	l := a.listener
 	a.life.started("http requests", stopServing, func(context.Context) { l.Stop() })
 	return nil

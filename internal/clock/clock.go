@@ -19,12 +19,13 @@ func (system) Now() time.Time { return time.Now().UTC() }
 
 // Manual is a clock that moves only when told to. Safe for concurrent use.
 type Manual struct {
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	moved chan struct{} // closed by the next move, and replaced
 }
 
 // NewManual makes a clock that stands at an instant.
-func NewManual(at time.Time) *Manual { return &Manual{now: at.UTC()} }
+func NewManual(at time.Time) *Manual { return &Manual{now: at.UTC(), moved: make(chan struct{})} }
 
 // Now is the instant set last, in UTC, until the next call of Advance or Set.
 func (m *Manual) Now() time.Time {
@@ -33,16 +34,30 @@ func (m *Manual) Now() time.Time {
 	return m.now
 }
 
-// Advance moves the clock by d. Nothing that waits on real time is woken.
+// Moved gives a channel that the next call of Advance or Set closes.
+func (m *Manual) Moved() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.moved
+}
+
+// Advance moves the clock by d.
 func (m *Manual) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.now = m.now.Add(d)
+	m.move(m.now.Add(d))
+}
+
+// move sets the time and wakes those who wait for an instant; the lock is held.
+func (m *Manual) move(to time.Time) {
+	m.now = to
+	close(m.moved)
+	m.moved = make(chan struct{})
 }
 
 // Set moves the clock to an instant, forward or back.
 func (m *Manual) Set(at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.now = at.UTC()
+	m.move(at.UTC())
 }

@@ -3,6 +3,8 @@ package loop
 import (
 	"context"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
 // Every runs a round at once, and again every d and whenever wake is signalled. It returns nil when ctx ends, or the
@@ -50,6 +52,20 @@ func WaitFor(ctx context.Context, signal <-chan struct{}, d time.Duration) bool 
 	case <-timer.C:
 	}
 	return ctx.Err() == nil
+}
+
+// SleepUntil waits until the clock reaches an instant, at its own pace or because it was moved. It returns false when
+// ctx has ended.
+func SleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
+	for ctx.Err() == nil {
+		moved := clock.Moved(c)
+		left := at.Sub(c.Now())
+		if left <= 0 {
+			return true
+		}
+		WaitFor(ctx, moved, left)
+	}
+	return false
 }
 
 // Wake signals without waiting. The channel should have a buffer, usually of one: further signals are dropped while one

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -120,4 +121,28 @@ func TestWaits_EndWithTheContext(t *testing.T) {
 	if !loop.Wait(t.Context(), signal) || !loop.WaitFor(t.Context(), signal, time.Nanosecond) {
 		t.Error("a signal, or the end of the time, is no end of the context")
 	}
+}
+
+func TestSleepUntil_FollowsAMovedClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.NewMovable(clock.System(), 0)
+		woken := make(chan bool, 1)
+		go func() { woken <- loop.SleepUntil(t.Context(), c, c.Now().Add(time.Hour)) }()
+		synctest.Wait()
+		c.Advance(time.Hour - time.Minute)
+		synctest.Wait()
+		if len(woken) > 0 {
+			t.Fatal("woken a minute early")
+		}
+		time.Sleep(time.Minute) // the clock also goes on by itself
+		if !<-woken {
+			t.Error("ended although its context goes on")
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if loop.SleepUntil(ended, c, c.Now().Add(-time.Hour)) {
+			t.Error("an ended context counts as woken")
+		}
+	})
 }

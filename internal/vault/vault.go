@@ -49,6 +49,7 @@ type Vault struct {
 	ProviderTokens  *ProviderTokens
 	Inbox           *Inbox
 	CallbackSecrets *CallbackSecrets
+	ClockAhead      *ClockAhead
 
 	core *core
 }
@@ -97,6 +98,7 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		ProviderTokens:  newProviderTokens(c),
 		Inbox:           &Inbox{c},
 		CallbackSecrets: &CallbackSecrets{c},
+		ClockAhead:      &ClockAhead{c},
 		core:            c,
 	}, nil
 }

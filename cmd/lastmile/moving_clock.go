@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/dev"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// movePatience bounds the wait for running requests and jobs before the clock is moved. It is longer than the longest
+// request and the usual job.
+const movePatience = 40 * time.Second
+
+// gates keep work out while the clock is moved. Requests are kept out first: one that runs may wait for a job.
+type gates struct {
+	requests, jobs clock.Gate
+}
+
+// errAhead refuses to serve data whose time is ahead of the machine's: time would go back.
+func errAhead(ahead time.Duration) error {
+	return fmt.Errorf("DEV_CLOCK: the clock of this data was moved ahead by %s in development; it cannot be used in "+
+		"production", ahead)
+}
+
+// productClock gives the clock of a program on this machine. In development it follows the moves that the data knows.
+func productClock(cfg Config) clock.Clock {
+	if cfg.Production() {
+		return clock.System()
+	}
+	return clock.NewMovable(clock.System(), 0)
+}
+
+// follow puts the clock as far ahead as the data's last program was. A clock that cannot be moved fails when that is
+// needed.
+func follow(ctx context.Context, c clock.Clock, kept *vault.ClockAhead) error {
+	ahead, err := kept.Load(ctx)
+	if err != nil || ahead == 0 {
+		return err
+	}
+	m, ok := c.(*clock.Movable)
+	if !ok {
+		return errAhead(ahead)
+	}
+	m.Advance(ahead - m.Ahead())
+	return nil
+}
+
+// mover moves the program's clock for /dev/clock. One move is made at a time.
+type mover struct {
+	app   *App
+	clock *clock.Movable
+	mu    sync.Mutex
+}
+
+// move waits for running requests and jobs, keeps the new time, and then wakes everything that waits for an instant.
+// Fails: clock_busy.
+func (m *mover) move(ctx context.Context, d time.Duration) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	quiet, cancel := context.WithTimeout(context.WithoutCancel(ctx), movePatience)
+	defer cancel()
+	for _, gate := range []*clock.Gate{&m.app.gates.requests, &m.app.gates.jobs} {
+		open, err := gate.Shut(quiet)
+		if err != nil {
+			return failure.NewUnavailable("clock_busy", "Running work does not end. Please try again.", time.Second,
+				err)
+		}
+		defer open()
+	}
+	if err := m.app.storage.vault.ClockAhead.Keep(quiet, m.clock.Ahead()+d); err != nil {
+		return err
+	}
+	m.clock.Advance(d)
+	m.app.logger.WarnContext(ctx, "clock moved", "by", d.String(), "now", m.clock.Now())
+	return nil
+}
+
+// devRoutes gives the endpoints of development, none unless they are switched on.
+func (a *App) devRoutes() []httpapi.Route {
+	m, ok := a.clock.(*clock.Movable)
+	if !ok || !a.cfg.DevClock {
+		return nil
+	}
+	return devapi.Clock{Now: m.Now, Move: (&mover{app: a, clock: m}).move}.Routes()
+}
+
+// throughGate lets requests pass while time goes on. The request that moves the clock cannot wait for itself, and
+// health checks need no time.
+func (a *App) throughGate(next http.Handler) http.Handler {
+	if !a.cfg.DevClock {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/dev/clock", "/healthz", "/readyz":
+			next.ServeHTTP(w, r)
+			return
+		}
+		leave, err := a.gates.requests.Enter(r.Context())
+		if err != nil {
+			return // the caller has gone
+		}
+		defer leave()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// programTime asks the program for its time.
+func (k *kit) programTime() time.Time {
+	k.t.Helper()
+	return timeOf(k.t, k.must(k.root, "GET", "/dev/clock", nil))
+}
+
+// timeOf reads the answer of /dev/clock.
+func timeOf(t testing.TB, a answer) time.Time {
+	t.Helper()
+	now, err := time.Parse(time.RFC3339Nano, a.text("now"))
+	if err != nil {
+		t.Fatalf("time %v: %v", a, err)
+	}
+	return now
+}
+
+// Sign-ins expire with the moved time, and the time does not go back over a restart.
+func TestDevClock_MovesForwardAndOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	before := k.programTime()
+	now := timeOf(t, k.must(k.root, "POST", "/dev/clock", map[string]any{"advance": "10m"}))
+	if moved := now.Sub(before); moved < 10*time.Minute || moved > 11*time.Minute {
+		t.Errorf("moved by %v", moved)
+	}
+	k.refused(k.root, "POST /dev/clock", map[string]any{"to": before}, 422, "invalid_input")
+	k.refused(k.root, "POST /dev/clock", map[string]any{"advance": "-1s"}, 422, "invalid_input")
+	k.refused(k.root, "POST /dev/clock", map[string]any{"advance": "soon"}, 422, "invalid_input")
+	k.refused(k.root, "POST /dev/clock", map[string]any{}, 422, "invalid_input")
+	k.refused(k.root, "POST /dev/clock", map[string]any{"advance": "1h", "to": now.Add(time.Hour)}, 422,
+		"invalid_input")
+	k.refused(k.admin, "GET /dev/clock", nil, 404, "")
+	k.must(k.root, "POST", "/dev/clock", map[string]any{"to": now.Add(48 * time.Hour)})
+	k.refused(k.root, "GET /auth/me", nil, 401, "")
+	k.app.Stop()
+	k.start()
+	k.root, _ = k.login("", testRootEmail, testPassword)
+	if again := k.programTime(); again.Before(now.Add(48 * time.Hour)) {
+		t.Errorf("time went back to %v over a restart", again)
+	}
+}
+
+func TestDevClock_DoesNotExistUnlessItIsSwitchedOn(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.refused(k.root, "GET /dev/clock", nil, 404, "")
+	k.refused(k.root, "POST /dev/clock", map[string]any{"advance": "1h"}, 404, "")
+}
+
+func TestDevClock_DataOfAMovedClockIsRefusedInProduction(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start()
+	if err := k.app.storage.vault.ClockAhead.Keep(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := follow(context.Background(), clock.System(), k.app.storage.vault.ClockAhead); err == nil {
+		t.Error("a clock that cannot be moved uses the data")
+	}
+}
+
+// A request that runs is finished under the time in which it began; those that come meanwhile see the new time.
+func TestDevClock_AMoveWaitsForRunningRequests(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	leave, err := k.app.gates.requests.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, moved := k.app.clock.Now(), make(chan answer, 1)
+	go func() {
+		out, _ := k.root.call(t.Context(), "POST", "/dev/clock", "", map[string]any{"advance": "1m"})
+		moved <- out
+	}()
+	select {
+	case early := <-moved:
+		t.Fatalf("the clock was moved during a request: %v", early)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if k.app.clock.Now().Sub(before) >= time.Minute {
+		t.Error("a running request sees the new time")
+	}
+	leave()
+	if now := timeOf(t, <-moved); now.Sub(before) < time.Minute {
+		t.Errorf("the clock is at %v after the request", now)
+	}
+}

@@ -1,0 +1,63 @@
+package clock
+
+import (
+	"sync"
+	"time"
+)
+
+// Movable is a clock that goes at the pace of another one and can be put ahead of it, never back. Whoever waits for an
+// instant of it waits by loop.SleepUntil, so that a move wakes him. Safe for concurrent use.
+type Movable struct {
+	base Clock
+
+	mu    sync.Mutex
+	ahead time.Duration
+	moved chan struct{} // closed by the next move, and replaced
+}
+
+// NewMovable makes a clock that is ahead of base; a negative time counts as none.
+func NewMovable(base Clock, ahead time.Duration) *Movable {
+	return &Movable{base: base, ahead: max(ahead, 0), moved: make(chan struct{})}
+}
+
+// Now is the instant of the base and the time by which the clock is ahead, in UTC.
+func (m *Movable) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.base.Now().Add(m.ahead)
+}
+
+// Ahead is the sum of all moves; never negative.
+func (m *Movable) Ahead() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ahead
+}
+
+// Advance puts the clock ahead by d and wakes those who wait for an instant; it does nothing unless d is above zero.
+func (m *Movable) Advance(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ahead += d
+	close(m.moved)
+	m.moved = make(chan struct{})
+}
+
+// Moved gives a channel that the next move closes.
+func (m *Movable) Moved() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.moved
+}
+
+// Moved gives a channel that is closed when the clock jumps. It is nil, which never ends a wait, for a clock that only
+// goes on by itself. Read it before the clock's time: a jump in between is noticed then.
+func Moved(c Clock) <-chan struct{} {
+	if m, ok := c.(interface{ Moved() <-chan struct{} }); ok {
+		return m.Moved()
+	}
+	return nil
+}
