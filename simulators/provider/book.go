@@ -74,6 +74,7 @@ type Transaction struct {
 	MSISDN            string    `json:"msisdn"`
 	AccountReference  string    `json:"accountReference,omitempty"`
 	BillRefNumber     string    `json:"billRefNumber,omitempty"`
+	InvoiceNumber     string    `json:"invoiceNumber,omitempty"`
 	CheckoutRequestID string    `json:"checkoutRequestId,omitempty"`
 	At                time.Time `json:"at"`
 	State             string    `json:"state"` // always "completed": a failure moves no money

@@ -57,6 +57,10 @@ type Paybill struct {
 	MSISDN        string `json:"msisdn"`
 	Amount        Amount `json:"amount"`
 	BillRefNumber string `json:"billRefNumber"`
+	InvoiceNumber string `json:"invoiceNumber,omitempty"`
+	// ReceiptNumber forces the receipt number: the two environments of the provider, and forgers, may give one that is
+	// in use. Empty = a new one.
+	ReceiptNumber string `json:"receiptNumber,omitempty"`
 }
 
 // PaybillResult is the answer of POST /sim/paybill.
@@ -84,8 +88,8 @@ func (s *Simulator) Pay(ctx context.Context, p Paybill) (PaybillResult, error) {
 	s.mu.Lock()
 	urls, registered := s.book.urls[p.ShortCode]
 	draft := Transaction{
-		ReceiptNumber: s.book.receiptNumber(), Channel: "c2b", ShortCode: p.ShortCode, Amount: p.Amount,
-		MSISDN: msisdn, BillRefNumber: p.BillRefNumber, At: s.cfg.Clock.Now(),
+		ReceiptNumber: cmp.Or(p.ReceiptNumber, s.book.receiptNumber()), InvoiceNumber: p.InvoiceNumber, Channel: "c2b",
+		ShortCode: p.ShortCode, Amount: p.Amount, MSISDN: msisdn, BillRefNumber: p.BillRefNumber, At: s.cfg.Clock.Now(),
 	}
 	s.mu.Unlock()
 
@@ -150,9 +154,9 @@ func (s *Simulator) c2bBody(t Transaction, billRef, echo string) map[string]stri
 	return map[string]string{
 		"TransactionType": "Pay Bill", "TransID": t.ReceiptNumber, "TransTime": eat(t.At, stampLayout),
 		"TransAmount": t.Amount.Decimal(), "BusinessShortCode": t.ShortCode, "BillRefNumber": billRef,
-		"InvoiceNumber": "", "OrgAccountBalance": s.book.balances[t.ShortCode].Decimal(), "ThirdPartyTransID": echo,
-		"MSISDN": msisdn, "FirstName": cmp.Or(phone.FirstName, "CUSTOMER"), "MiddleName": phone.MiddleName,
-		"LastName": phone.LastName,
+		"InvoiceNumber": t.InvoiceNumber, "OrgAccountBalance": s.book.balances[t.ShortCode].Decimal(),
+		"ThirdPartyTransID": echo, "MSISDN": msisdn, "FirstName": cmp.Or(phone.FirstName, "CUSTOMER"),
+		"MiddleName": phone.MiddleName, "LastName": phone.LastName,
 	}
 }
 

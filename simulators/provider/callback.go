@@ -77,7 +77,7 @@ func (s *Simulator) promptCallback(p *prompt, t *Transaction) callback {
 // post sends callbacks in the background. The faults decide which are dropped, repeated or sent in reverse.
 func (s *Simulator) post(callbacks []callback) {
 	for _, c := range callbacks {
-		copies, held := s.copies(c)
+		copies, held, late := s.copies(c)
 		if held {
 			if s.hold(c, copies) {
 				s.later(s.cfg.ReorderHold, s.release)
@@ -85,22 +85,22 @@ func (s *Simulator) post(callbacks []callback) {
 			continue
 		}
 		for range copies {
-			s.later(0, func(ctx context.Context) { s.deliver(ctx, c) })
+			s.later(late, func(ctx context.Context) { s.deliver(ctx, c) })
 		}
 	}
 }
 
-// copies gives how often to send a callback, 0 when it is dropped, and reports whether callbacks are held for
-// reordering.
-func (s *Simulator) copies(c callback) (n int, held bool) {
+// copies gives how often to send a callback, 0 when it is dropped, reports whether callbacks are held for reordering,
+// and gives the delay of those that are not.
+func (s *Simulator) copies(c callback) (n int, held bool, late time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.book.faults
 	if s.book.happens(f.DropCallbacks, fmt.Sprint("drop ", c.kind, c.id, c.code)) {
 		s.book.sent = append(s.book.sent, Delivery{Kind: c.kind, ID: c.id, At: s.cfg.Clock.Now(), Error: "dropped"})
-		return 0, false
+		return 0, false, 0
 	}
-	return 1 + f.DuplicateCallbacks, f.ReorderCallbacks
+	return 1 + f.DuplicateCallbacks, f.ReorderCallbacks, time.Duration(f.LateCallbacksMs) * time.Millisecond
 }
 
 // hold keeps copies of a callback and reports whether they are the first ones held.
@@ -128,7 +128,7 @@ func (s *Simulator) release(ctx context.Context) {
 // send delivers callbacks before it returns; the fault reorderCallbacks does not apply.
 func (s *Simulator) send(ctx context.Context, callbacks []callback) {
 	for _, c := range callbacks {
-		copies, _ := s.copies(c)
+		copies, _, _ := s.copies(c)
 		for range copies {
 			s.deliver(ctx, c)
 		}

@@ -46,6 +46,58 @@ func TestFaults_DroppedCallbacksLoseNoMoney(t *testing.T) {
 	k.must(http.StatusNotFound, http.MethodPost, "/sim/callbacks/unknown/resend", nil)
 }
 
+func TestFaults_LateCallbacksComeAfterTheQueryKnows(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	k.must(http.StatusOK, http.MethodPut, "/sim/faults", map[string]any{"lateCallbacksMs": 3_600_000})
+	id := k.push(nil)
+	for k.query(id) != "0" {
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := len(k.received); n != 0 {
+		t.Errorf("%d callbacks, want none for an hour", n)
+	}
+}
+
+func TestFaults_LateResponseAsksTheHandsetAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	k.must(http.StatusOK, http.MethodPut, "/sim/faults", map[string]any{"lateResponseMs": 200})
+	id := k.push(nil)
+	if sent := k.Prompts(); len(sent) != 1 || sent[0].CheckoutRequestID != id || len(k.messages("/stk")) != 1 {
+		t.Errorf("prompts %v", sent)
+	}
+}
+
+func TestEnvironments_TwoOfThemGiveOutTheSameReceiptNumber(t *testing.T) {
+	t.Parallel()
+	sandbox, production := newKit(t, provider.Config{Seed: 5}), newKit(t, provider.Config{Seed: 5})
+	var numbers []string
+	for _, k := range []*kit{sandbox, production} {
+		r, err := k.Pay(t.Context(), provider.Paybill{
+			ShortCode: shortCode, MSISDN: payer, Amount: provider.Amount{Amount: money.Major(5, money.KES)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, r.ReceiptNumber)
+	}
+	if numbers[0] != numbers[1] || len(sandbox.Transactions()) != 1 || len(production.Transactions()) != 1 {
+		t.Errorf("numbers %v", numbers)
+	}
+	forced, err := sandbox.Pay(t.Context(), provider.Paybill{
+		ShortCode: "600200", MSISDN: payer, Amount: provider.Amount{Amount: money.Major(7, money.KES)},
+		ReceiptNumber: numbers[0],
+	})
+	if err != nil || forced.ReceiptNumber != numbers[0] {
+		t.Errorf("forced %+v, %v", forced, err)
+	}
+}
+
 func TestFaults_CallbackBeforeResponse(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, provider.Config{CallbackDelay: time.Hour})

@@ -26,6 +26,11 @@ type Faults struct {
 	LatencyMs int `json:"latencyMs"`
 	// InvalidateTokens makes all present tokens invalid, once.
 	InvalidateTokens bool `json:"invalidateTokens"`
+	// LateResponseMs delays the answer to a prompt that was accepted: the handset is asked at once, and a caller that
+	// does not wait so long never learns the prompt's id.
+	LateResponseMs int `json:"lateResponseMs"`
+	// LateCallbacksMs sends each callback that much after its verdict; a status query tells the verdict at once.
+	LateCallbacksMs int `json:"lateCallbacksMs"`
 	// LoseResponse is the probability that the connection drops after a prompt was accepted, before the answer.
 	LoseResponse float64 `json:"loseResponse"`
 	// Down drops every connection without an answer; requests are not executed.
@@ -48,8 +53,9 @@ func (s *Simulator) SetFaults(f Faults) error {
 			return fmt.Errorf("%s must be from 0 to 1", name)
 		}
 	}
-	if f.DuplicateCallbacks < 0 || f.DuplicateCallbacks > 100 || f.LatencyMs < 0 {
-		return fmt.Errorf("duplicateCallbacks must be from 0 to 100 and latencyMs not negative")
+	if f.DuplicateCallbacks < 0 || f.DuplicateCallbacks > 100 || f.LatencyMs < 0 || f.LateResponseMs < 0 ||
+		f.LateCallbacksMs < 0 {
+		return fmt.Errorf("duplicateCallbacks must be from 0 to 100, and no time may be negative")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
@@ -116,7 +117,7 @@ func (s *Simulator) promptPayer(w http.ResponseWriter, r *http.Request) {
 		steps = steps[1:]
 	}
 	s.play(p, steps)
-	if s.lost(f, p) {
+	if s.lost(f, p) || !loop.Sleep(s.run, time.Duration(f.LateResponseMs)*time.Millisecond) {
 		panic(http.ErrAbortHandler)
 	}
 	answer(w, http.StatusOK, map[string]string{

@@ -4,6 +4,9 @@
 // /sim/transactions, whichever callbacks were dropped, repeated or reordered, so that a test can compare them with the
 // accounts. Methods and HTTP paths control it (docs/rules/setup.md#provider-simulator).
 //
+// The provider's two environments are two simulators: each has its own money, credentials and addresses, and with the
+// same Seed and clock both give out the same receipt numbers.
+//
 // Two runs with the same Seed, clock and order of requests give the same ids, receipt numbers and faults. It posts to
 // loopback addresses only.
 package provider
