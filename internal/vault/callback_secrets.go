@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,6 +16,13 @@ import (
 
 // maxToken is a length in bytes that no token of ours reaches. A longer one is refused before it is hashed.
 const maxToken = 64
+
+// PromptSecretsKept is how long the token of a payment attempt is known. The attempt has ended long before; a later
+// callback is judged by its sender and the attempt's id at the provider.
+const PromptSecretsKept = 30 * 24 * time.Hour
+
+// promptSecrets is the kind of the tokens of payment attempts, the only ones that are not needed for ever.
+const promptSecrets = "stk"
 
 // CallbackOwner is the payment attempt, the shortcode or the router that a token in a callback address belongs to
 // (docs/rules/payments.md#secret-addresses).
@@ -37,6 +45,7 @@ values (@hash, @kind, @ref, @org, @shortcode, @sealed, @at)
 on conflict (kind, ref) do update set kind = c.kind
 returning sealed`
 	lookupCallbackSecretSQL = `select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
+	purgeCallbackSecretsSQL = `delete from {schema}.callback_secrets where kind = $1 and created_at <= $2`
 	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
 )
 
@@ -79,6 +88,16 @@ func (s *CallbackSecrets) Lookup(ctx context.Context, token secrets.Text) (Callb
 func (s *CallbackSecrets) Revoke(ctx context.Context, kind string, ref uuid.UUID) error {
 	if _, err := s.core.db.Owner.Exec(ctx, s.core.sql(revokeCallbackSecretSQL), kind, ref); err != nil {
 		return fmt.Errorf("revoke callback token: %w", err)
+	}
+	return nil
+}
+
+// Purge removes the tokens of payment attempts that were made longer ago than kept. Those of shortcodes and routers
+// stay until they are revoked.
+func (s *CallbackSecrets) Purge(ctx context.Context, kept time.Duration) error {
+	_, err := s.core.db.Owner.Exec(ctx, s.core.sql(purgeCallbackSecretsSQL), promptSecrets, s.core.now().Add(-kept))
+	if err != nil {
+		return fmt.Errorf("purge callback tokens: %w", err)
 	}
 	return nil
 }

@@ -19,7 +19,9 @@ import (
 // How long callbacks are held and kept.
 const (
 	InboxLease = 60 * time.Second    // after Take, until another worker may take the callback
-	InboxKept  = 30 * 24 * time.Hour // after it was processed
+	InboxKept  = 30 * 24 * time.Hour // after it was processed or given up
+	// InboxWaits is how long a callback that cannot be processed is kept after it was received. It rings all that time.
+	InboxWaits = 90 * 24 * time.Hour
 )
 
 // Callback is one request of a provider, stored as it was received.
@@ -82,12 +84,20 @@ where id = $1 and lease = $2 and done_at is null`
 	failCallbackSQL = `
 update {schema}.callbacks set due_at = $3, lease = null, last_failure = $4
 where id = $1 and lease = $2 and done_at is null`
+	giveUpCallbackSQL = `
+update {schema}.callbacks set done_at = $3, lease = null, last_failure = $4
+where id = $1 and lease = $2 and done_at is null`
+	countCallbacksSQL = `
+select count(*) filter (where done_at is null and last_failure <> $1),
+	count(*) filter (where done_at is not null and last_failure <> '' and verified)
+from {schema}.callbacks where done_at is null or last_failure <> ''`
 	releaseLeasesSQL = `
 update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
 	pendingSQL = `
 select id, kind, shortcode, verified, received_at, attempts, last_failure
 from {schema}.callbacks where done_at is null order by received_at, id limit $1`
-	purgeCallbacksSQL = `delete from {schema}.callbacks where done_at <= $1`
+	purgeCallbacksSQL = `
+delete from {schema}.callbacks where done_at <= $1 or done_at is null and received_at <= $2`
 )
 
 // Store commits a callback and gives its id. It may be taken at once. A zero ReceivedAt means now.
@@ -183,9 +193,25 @@ func (i *Inbox) Done(ctx context.Context, t TakenCallback) error {
 }
 
 // Fail gives a callback back, to be taken again after retryIn. Operators read cause, which must hold nothing personal.
-// A callback is never given up. Fails: callback_lease_lost.
+// Fails: callback_lease_lost.
 func (i *Inbox) Fail(ctx context.Context, t TakenCallback, cause string, retryIn time.Duration) error {
 	return i.finish(ctx, t, failCallbackSQL, t.ID, t.lease, i.core.now().Add(retryIn), cause)
+}
+
+// GiveUp ends a callback that led to nothing; operators read cause, which must hold nothing personal. The row is kept
+// like a processed one, and counts as an alarm until it is purged. Fails: callback_lease_lost.
+func (i *Inbox) GiveUp(ctx context.Context, t TakenCallback, cause string) error {
+	return i.finish(ctx, t, giveUpCallbackSQL, t.ID, t.lease, i.core.now(), cause)
+}
+
+// Count gives the number of callbacks that wait to be processed, without those that wait for the given cause, and the
+// number of verified ones that were given up.
+func (i *Inbox) Count(ctx context.Context, without string) (waiting, givenUp int64, err error) {
+	err = i.core.db.Owner.QueryRow(ctx, i.core.sql(countCallbacksSQL), without).Scan(&waiting, &givenUp)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count callbacks: %w", err)
+	}
+	return waiting, givenUp, nil
 }
 
 // finish runs a statement that changes a row only while its lease is held. Fails: callback_lease_lost.
@@ -210,9 +236,12 @@ func (i *Inbox) Pending(ctx context.Context, limit int) ([]PendingCallback, erro
 	return list, nil
 }
 
-// Purge removes callbacks that were processed longer ago than kept. Unprocessed ones stay for ever.
-func (i *Inbox) Purge(ctx context.Context, kept time.Duration) error {
-	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeCallbacksSQL), i.core.now().Add(-kept)); err != nil {
+// Purge removes callbacks that were processed or given up longer ago than kept, and those that were received longer ago
+// than waits and could never be processed.
+func (i *Inbox) Purge(ctx context.Context, kept, waits time.Duration) error {
+	now := i.core.now()
+	_, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeCallbacksSQL), now.Add(-kept), now.Add(-waits))
+	if err != nil {
 		return fmt.Errorf("purge callbacks: %w", err)
 	}
 	return nil

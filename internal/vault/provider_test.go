@@ -168,7 +168,7 @@ func TestInbox_EachCallbackIsProcessedOnce(t *testing.T) {
 		t.Error("stored in plain")
 	}
 	k.clock.Advance(vault.InboxKept)
-	if err := k.Inbox.Purge(t.Context(), vault.InboxKept); err != nil {
+	if err := k.Inbox.Purge(t.Context(), vault.InboxKept, vault.InboxWaits); err != nil {
 		t.Fatal(err)
 	}
 	if n := k.count(t, "select count(*) from {schema}.callbacks"); n != 0 {
@@ -280,4 +280,75 @@ func TestInbox_AnUnreadableCallbackDoesNotBlockTheOthers(t *testing.T) {
 	if len(pending) != 2 || pending[0].ID != broken || pending[0].LastFailure != "cannot be read" {
 		t.Errorf("pending: %+v", pending)
 	}
+}
+
+func TestInbox_WhatIsGivenUpIsAnAlarmUntilItIsPurged(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx := t.Context()
+	proven, unproven, waiting, patient := callback(), callback(), callback(), callback()
+	unproven.Verified = false
+	for _, c := range []vault.Callback{proven, unproven, waiting, patient} {
+		must[uuid.UUID](t)(k.Inbox.Store(ctx, c))
+	}
+	for _, c := range take(t, k, proven, unproven, waiting, patient) {
+		var err error
+		switch c.Ref {
+		case waiting.Ref:
+			err = k.Inbox.Fail(ctx, c, "broken", time.Minute)
+		case patient.Ref:
+			err = k.Inbox.Fail(ctx, c, "unknown", time.Minute)
+		default:
+			err = k.Inbox.GiveUp(ctx, c, "unknown")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	counted := func(wait, alarms int64) {
+		t.Helper()
+		if w, a, err := k.Inbox.Count(ctx, "unknown"); err != nil || w != wait || a != alarms {
+			t.Errorf("%d wait and %d alarms, want %d and %d; %v", w, a, wait, alarms, err)
+		}
+	}
+	counted(1, 1)
+	purge := func() {
+		t.Helper()
+		if err := k.Vault.Purge(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.clock.Advance(vault.InboxKept)
+	purge()
+	counted(1, 0)
+	k.clock.Advance(vault.InboxWaits - vault.InboxKept - time.Second)
+	purge()
+	counted(1, 0)
+	k.clock.Advance(time.Second)
+	purge()
+	counted(0, 0)
+}
+
+func TestCallbackSecrets_OfPromptsAreForgottenAfterAMonth(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx := t.Context()
+	tokens := map[string]secrets.Text{}
+	for _, kind := range []string{"stk", "c2b"} {
+		tokens[kind] = must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, vault.CallbackOwner{
+			Kind: kind, Ref: uuid.New(),
+		}))
+	}
+	k.clock.Advance(vault.PromptSecretsKept - time.Second)
+	for range 2 {
+		if err := k.Vault.Purge(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.CallbackSecrets.Lookup(ctx, tokens["c2b"]); err != nil {
+			t.Errorf("the token of a shortcode: %v", err)
+		}
+		k.clock.Advance(time.Second)
+	}
+	_, err := k.CallbackSecrets.Lookup(ctx, tokens["stk"])
+	wantCode(t, err, "callback_token_unknown")
 }

@@ -110,7 +110,7 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 // Purge removes what has expired in all tables; run it every few minutes, so that there is never much.
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
-		v.Inbox.Purge(ctx, InboxKept))
+		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept))
 }
 
 // SQL of the root secret.
