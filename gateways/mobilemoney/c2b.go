@@ -1,6 +1,7 @@
 package mobilemoney
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ type C2B struct {
 	BillRef           string       // typed by the customer, trimmed at the ends; any case; may be empty
 	InvoiceNumber     string
 	ThirdPartyTransID string // the id that our answer to the validation gave
+	OrgAccountBalance string // of the shortcode after the payment: a decimal text as it came; may be empty
 	MSISDN            string // as it came: clear, masked or hashed
 	FirstName         string
 	MiddleName        string
@@ -39,7 +41,7 @@ func (c C2B) LogValue() slog.Value {
 // String leaves out the payer and the reference, so that fmt cannot print them.
 func (c C2B) String() string { return "paybill payment " + c.ReceiptNumber }
 
-// c2bBody is the callback on the wire. Source: docs/facts/mobile-money.md#c2b. OrgAccountBalance is not read.
+// c2bBody is the callback on the wire. Source: docs/facts/mobile-money.md#c2b.
 type c2bBody struct {
 	TransactionType   text
 	TransID           text
@@ -49,6 +51,7 @@ type c2bBody struct {
 	BillRefNumber     text
 	InvoiceNumber     text
 	ThirdPartyTransID text
+	OrgAccountBalance json.RawMessage // only kept: no form of it makes the callback unreadable
 	MSISDN            text
 	FirstName         text
 	MiddleName        text
@@ -75,8 +78,27 @@ func ParseC2B(body []byte) (C2B, error) {
 	return C2B{
 		TransactionType: string(raw.TransactionType), ReceiptNumber: string(raw.TransID),
 		PaidAt: instant(raw.TransTime), Amount: amount, ShortCode: string(raw.BusinessShortCode),
-		BillRef: string(raw.BillRefNumber), InvoiceNumber: string(raw.InvoiceNumber),
-		ThirdPartyTransID: string(raw.ThirdPartyTransID), MSISDN: string(raw.MSISDN), FirstName: string(raw.FirstName),
-		MiddleName: string(raw.MiddleName), LastName: string(raw.LastName),
+		BillRef: string(raw.BillRefNumber), InvoiceNumber: shortened(raw.InvoiceNumber),
+		ThirdPartyTransID: shortened(raw.ThirdPartyTransID), OrgAccountBalance: balance(raw.OrgAccountBalance),
+		MSISDN: string(raw.MSISDN), FirstName: string(raw.FirstName), MiddleName: string(raw.MiddleName),
+		LastName: string(raw.LastName),
 	}, nil
+}
+
+// balance gives a text or a number as it came, and "" for anything else.
+func balance(raw json.RawMessage) string {
+	var t text
+	if len(raw) == 0 || t.UnmarshalJSON(raw) != nil {
+		return ""
+	}
+	return shortened(t)
+}
+
+// shortened gives a field that is kept although nothing depends on it; a text of unusual length or with control
+// characters is dropped.
+func shortened(t text) string {
+	if !printable(string(t), maxIdentifier) {
+		return ""
+	}
+	return string(t)
 }

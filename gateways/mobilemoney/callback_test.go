@@ -270,3 +270,24 @@ func FuzzNormalizePhone(f *testing.F) {
 		}
 	})
 }
+
+func TestParseC2B_KeepsEveryFieldOfTheProvider(t *testing.T) {
+	t.Parallel()
+	body := `{"TransactionType":"Pay Bill","TransID":"ABC123XYZ9","TransTime":"20260302120000","TransAmount":"99.50",
+		"BusinessShortCode":"600100","BillRefNumber":"acme-0001","InvoiceNumber":"ACME-0001","ThirdPartyTransID":"t-1",
+		"OrgAccountBalance":"49197.10","MSISDN":"254700000001","FirstName":"JANE","MiddleName":"W","LastName":"DOE"}`
+	c, err := mobilemoney.ParseC2B([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := []string{c.InvoiceNumber, c.ThirdPartyTransID, c.OrgAccountBalance, c.FirstName, c.MiddleName, c.LastName}
+	if diff := cmp.Diff([]string{"ACME-0001", "t-1", "49197.10", "JANE", "W", "DOE"}, have); diff != "" {
+		t.Error(diff)
+	}
+	for _, balance := range []string{`null`, `{}`, `[1]`, `"` + strings.Repeat("9", 300) + `"`, `"a\u0001b"`, `true`} {
+		c, err := mobilemoney.ParseC2B([]byte(strings.Replace(body, `"49197.10"`, balance, 1)))
+		if err != nil || c.ReceiptNumber != "ABC123XYZ9" {
+			t.Errorf("a balance of %.20s makes the callback unreadable: %v", balance, err)
+		}
+	}
+}
