@@ -44,7 +44,7 @@ type GatewayCommand interface {
 	gatewayCommand()
 }
 
-// ConfigureGateway replaces all settings. The vault has the secrets already. Fails: shortcode_taken.
+// ConfigureGateway replaces all settings. The vault has the secrets already.
 type ConfigureGateway struct {
 	OrgID                 id.Organization
 	Direct                bool
@@ -55,7 +55,7 @@ type ConfigureGateway struct {
 }
 
 // RegisterGateway reports that the provider gave a token and registered the addresses for this shortcode with these
-// credentials. Fails: gateway_not_found.
+// credentials, which claims the shortcode. Fails: gateway_not_found, shortcode_taken.
 type RegisterGateway struct {
 	OrgID          id.Organization
 	Environment    string
@@ -122,4 +122,11 @@ func ErrNoGateway() error {
 // environment.
 func ErrGatewayMissing() error {
 	return failure.NewUnavailable("payment_gateway_missing", "No payment gateway is set up for this payment.", 0, nil)
+}
+
+// ErrGatewayInactive is the answer when an organization takes money on its own shortcode only, and the provider has not
+// accepted that yet. Its customers must not be asked to pay on another shortcode.
+func ErrGatewayInactive() error {
+	return failure.NewUnavailable("payment_gateway_inactive",
+		"The organization's own shortcode is not active yet. Please try again later.", 0, nil)
 }

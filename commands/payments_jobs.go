@@ -31,8 +31,13 @@ type RegisterShortcode struct {
 // start of the program.
 type RegisterPlatform struct{}
 
+// SweepMoney looks for receipts whose money has no place and for prompts without a verdict, and sets the work about
+// them going again. Periodic.
+type SweepMoney struct{}
+
 func (SubmitPrompt) Kind() string      { return "payments_submit_prompt" }
 func (QueryPrompt) Kind() string       { return "payments_query_prompt" }
 func (FindPayer) Kind() string         { return "payments_find_payer" }
 func (RegisterShortcode) Kind() string { return "payments_register_shortcode" }
 func (RegisterPlatform) Kind() string  { return "payments_register_platform" }
+func (SweepMoney) Kind() string        { return "payments_sweep_money" }

@@ -27,6 +27,7 @@ const (
 	ByQuery    = "query"
 	ByC2B      = "c2b"
 	ByProvider = "provider" // refused at once
+	ByPlatform = "platform" // never sent
 )
 
 // PaymentCommand is a command to one prompt attempt.
@@ -49,12 +50,16 @@ type InitiatePayment struct {
 	Environment      string
 	Shortcode        string
 	CredentialsRef   id.Secret // of the organization's credentials; zero for the platform's
-	AccountReference string    // 1 to 12 bytes, unique to the attempt
+	AccountReference string    // 1 to 12 bytes; what the customer reads
 }
 
 // BeginSubmission takes the right to call the provider. A caller that gets no change must not call. Fails:
-// payment_not_found.
+// payment_not_found, prompt_too_late.
 type BeginSubmission struct{ PaymentID id.Payment }
+
+// AbandonPrompt ends an attempt that was not sent within PromptPatience, so that its amount is free again. An attempt
+// whose submission has begun stays as it is. Fails: payment_not_found.
+type AbandonPrompt struct{ PaymentID id.Payment }
 
 // AcceptPrompt reports that the provider accepted the prompt. Fails: payment_not_found.
 type AcceptPrompt struct {
@@ -114,11 +119,20 @@ type ExpirePayment struct{ PaymentID id.Payment }
 // PromptLifetime is the longest time that an attempt stays open. Source: docs/rules/payments.md#verdicts.
 const PromptLifetime = 24 * time.Hour
 
+// PromptPatience is how long a prompt may wait to be sent: the customer has turned away by then. Source:
+// docs/rules/payments.md#in-doubt.
+const PromptPatience = 2 * time.Minute
+
+// DoubtPatience is how long an attempt that cannot be asked about keeps its amount. Source:
+// docs/rules/payments.md#in-doubt.
+const DoubtPatience = 5 * time.Minute
+
 // phoneShape is the provider's form of a phone number, without a plus. Source: docs/rules/payments.md#phones.
 var phoneShape = regexp.MustCompile(`^254[0-9]{9}$`)
 
 func (InitiatePayment) CommandName() string { return "payments.InitiatePayment" }
 func (BeginSubmission) CommandName() string { return "payments.BeginSubmission" }
+func (AbandonPrompt) CommandName() string   { return "payments.AbandonPrompt" }
 func (AcceptPrompt) CommandName() string    { return "payments.AcceptPrompt" }
 func (RefusePrompt) CommandName() string    { return "payments.RefusePrompt" }
 func (DoubtPrompt) CommandName() string     { return "payments.DoubtPrompt" }
@@ -130,6 +144,7 @@ func (ExpirePayment) CommandName() string   { return "payments.ExpirePayment" }
 
 func (c InitiatePayment) Target() Target { return At(PaymentCategory, c.PaymentID) }
 func (c BeginSubmission) Target() Target { return At(PaymentCategory, c.PaymentID) }
+func (c AbandonPrompt) Target() Target   { return At(PaymentCategory, c.PaymentID) }
 func (c AcceptPrompt) Target() Target    { return At(PaymentCategory, c.PaymentID) }
 func (c RefusePrompt) Target() Target    { return At(PaymentCategory, c.PaymentID) }
 func (c DoubtPrompt) Target() Target     { return At(PaymentCategory, c.PaymentID) }
@@ -157,6 +172,7 @@ func (c InitiatePayment) Validate() error {
 }
 
 func (c BeginSubmission) Validate() error { return paymentID(c.PaymentID) }
+func (c AbandonPrompt) Validate() error   { return paymentID(c.PaymentID) }
 
 // Validate checks form.
 func (c AcceptPrompt) Validate() error {
@@ -199,6 +215,7 @@ func paymentID(p id.Payment) error {
 
 func (InitiatePayment) paymentCommand() {}
 func (BeginSubmission) paymentCommand() {}
+func (AbandonPrompt) paymentCommand()   {}
 func (AcceptPrompt) paymentCommand()    {}
 func (RefusePrompt) paymentCommand()    {}
 func (DoubtPrompt) paymentCommand()     {}

@@ -43,6 +43,7 @@ const (
 	HeldAmbiguous         = "ambiguous"
 	HeldDisputed          = "disputed"
 	HeldConflictingPrompt = "conflicting_prompt"
+	HeldNotCredited       = "not_credited" // the account refused the money after it was matched
 )
 
 // maxReceipt is the largest receipt, in major units, so that sums of many receipts never overflow. It is far above
@@ -62,10 +63,23 @@ const (
 	MatchedByCash     = "cash"
 )
 
-// ReceiptID identifies money of the mobile money provider (docs/rules/money.md#receipts-once). The number must be in
-// capitals.
-func ReceiptID(number string) id.Receipt {
+// ReceiptID identifies money of the mobile money provider (docs/rules/money.md#receipts-once). The environment is the
+// provider's system, EnvironmentSandbox or EnvironmentProduction: both give out receipt numbers, and may give the same
+// one. The number must be in capitals.
+func ReceiptID(environment, number string) id.Receipt {
+	return id.Derive[id.Receipt]("receipt", ProviderMobileMoney, environment, number)
+}
+
+// LegacyReceiptID is the id of receipts that were recorded before ids contained the environment. New ones never get it;
+// whoever records money looks first whether the receipt exists under it.
+func LegacyReceiptID(number string) id.Receipt {
 	return id.Derive[id.Receipt]("receipt", ProviderMobileMoney, number)
+}
+
+// ContradictionID identifies what one organization was told about a receipt that is another organization's. The zero
+// organization is the platform.
+func ContradictionID(receipt id.Receipt, org id.Organization) id.Receipt {
+	return id.Derive[id.Receipt]("contradiction", receipt.String(), org.String())
 }
 
 // ProvisionalReceiptID identifies the receipt of a success that only a status query reported and that has no number yet
@@ -90,11 +104,12 @@ type ReceiptCommand interface {
 }
 
 // RecordReceipt reports a verified sighting of money. The first creates the receipt, an equal one is recorded once, and
-// a contradicting one disputes it. A process never sends it, because it has personal data.
+// a contradicting one disputes it, once for each contradiction. A process never sends it, because it has personal data.
 type RecordReceipt struct {
 	ReceiptID         id.Receipt
 	OrgID             id.Organization // zero: money on a platform shortcode without a known organization
 	Provider          string
+	Environment       string // EnvironmentSandbox or EnvironmentProduction
 	ReceiptNumber     string // "" for a provisional receipt
 	Channel           string
 	Shortcode         string
@@ -103,9 +118,13 @@ type RecordReceipt struct {
 	PayerPhone        personal.Text
 	PayerName         personal.Text
 	BillRef           personal.Text
+	InvoiceNumber     personal.Text // of a paybill's callback; usually empty
+	ThirdPartyTransID string
+	OrgAccountBalance string // as the provider wrote it
 	CheckoutRequestID string
 	PaymentID         id.Payment // the attempt, when it is certain; else zero
 	Provisional       bool
+	Contradicts       id.Receipt // the receipt of the same number that another organization has; else zero
 	Sighting          string
 }
 
@@ -131,10 +150,12 @@ type MatchReceipt struct {
 	By           string // MatchedByPrompt, or the name of the rule
 }
 
-// HoldReceipt puts money into suspense. Fails: receipt_not_found.
+// HoldReceipt puts money into suspense that has no place yet, or money that was matched to an account which refused it.
+// Fails: receipt_not_found.
 type HoldReceipt struct {
-	ReceiptID id.Receipt
-	Reason    string
+	ReceiptID    id.Receipt
+	Reason       string
+	SubscriberID id.Subscriber // whose account refused the money; zero unless Reason is HeldNotCredited
 }
 
 // ClaimProvisional reports the real receipt of a provisional one. Fails: receipt_not_found, receipt_not_provisional,

@@ -30,7 +30,7 @@ type PaymentInitiated struct {
 	Environment      string          `json:"environment"`
 	Shortcode        string          `json:"shortcode"`
 	CredentialsRef   id.Secret       `json:"credentialsRef"`   // the organization's in the vault; null = the platform's
-	AccountReference string          `json:"accountReference"` // at most 12 characters, unique to the attempt
+	AccountReference string          `json:"accountReference"` // what the customer reads; at most 12 characters
 	InitiatedAt      time.Time       `json:"initiatedAt"`
 	ExpiresAt        time.Time       `json:"expiresAt"`
 }
@@ -127,8 +127,9 @@ type PaymentFailed struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Code         string        `json:"code"`
 	Message      string        `json:"message"`
-	By           string        `json:"by"` // "provider" (refused at once), "callback" or "query"
-	At           time.Time     `json:"at"`
+	// "provider" (refused at once), "callback", "query" or "platform" (never sent)
+	By string    `json:"by"`
+	At time.Time `json:"at"`
 }
 
 // PaymentExpired records that 24 hours passed without a verdict, although the provider could be asked.

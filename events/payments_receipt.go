@@ -20,23 +20,35 @@ type ReceiptEvent interface {
 }
 
 // ReceiptRecorded records money that was really received. The subject of the personal fields is the receipt, because
-// the payer can be unknown.
+// the payer can be unknown. Version 1 had neither the environment nor the fields from InvoiceNumber on.
 type ReceiptRecorded struct {
-	ReceiptID         id.Receipt      `json:"receiptId"`
-	OrgID             id.Organization `json:"orgId"` // null: money on a platform shortcode without a known organization
-	Provider          string          `json:"provider"`
-	ReceiptNumber     string          `json:"receiptNumber"` // "" for a provisional receipt
-	Channel           string          `json:"channel"`       // "stk", "c2b", "cash", "bill_manager"
-	Shortcode         string          `json:"shortcode"`
-	Amount            money.Amount    `json:"amount"`
-	PaidAt            time.Time       `json:"paidAt"`
-	PayerPhone        personal.Text   `json:"payerPhone"` // may be masked or hashed
-	PayerName         personal.Text   `json:"payerName"`
-	BillRef           personal.Text   `json:"billRef"` // reference that the payer typed
-	CheckoutRequestID string          `json:"checkoutRequestId,omitempty"`
+	ReceiptID id.Receipt      `json:"receiptId"`
+	OrgID     id.Organization `json:"orgId"` // null: money on a platform shortcode without a known organization
+	Provider  string          `json:"provider"`
+	// Environment is the provider's system that the money moved in: "sandbox" or "production". "" for cash, and for
+	// receipts of version 1, whose ids do not contain it.
+	Environment   string        `json:"environment"`
+	ReceiptNumber string        `json:"receiptNumber"` // "" for a provisional receipt
+	Channel       string        `json:"channel"`       // "stk", "c2b", "cash", "bill_manager"
+	Shortcode     string        `json:"shortcode"`
+	Amount        money.Amount  `json:"amount"`
+	PaidAt        time.Time     `json:"paidAt"`
+	PayerPhone    personal.Text `json:"payerPhone"` // may be masked or hashed
+	PayerName     personal.Text `json:"payerName"`
+	BillRef       personal.Text `json:"billRef"` // reference that the payer typed
+	// as the paybill's callback gave it; usually empty
+	InvoiceNumber     personal.Text `json:"invoiceNumber"`
+	ThirdPartyTransID string        `json:"thirdPartyTransId,omitempty"` // from our answer to the validation
+	// OrgAccountBalance is the balance of the shortcode after the payment, a decimal text of shillings as the provider
+	// wrote it. It belongs to the owner of the shortcode and is not shown to others.
+	OrgAccountBalance string `json:"orgAccountBalance,omitempty"`
+	CheckoutRequestID string `json:"checkoutRequestId,omitempty"`
 	// the attempt, when the sighting came on the attempt's own address
 	PaymentID   id.Payment `json:"paymentId"`
 	Provisional bool       `json:"provisional,omitempty"`
+	// Contradicts is the receipt with the same number that another organization has. This one holds what the
+	// organization of the contradicting sighting was told, and waits in suspense; null = no contradiction.
+	Contradicts id.Receipt `json:"contradicts"`
 	Sighting    string     `json:"sighting"` // "stk_callback", "c2b_confirmation", "query", "cash"
 	RecordedAt  time.Time  `json:"recordedAt"`
 }
@@ -50,13 +62,18 @@ type ReceiptSighted struct {
 	At                time.Time  `json:"at"`
 }
 
-// ReceiptDisputed records a sighting that contradicts the receipt: another amount or shortcode. Operators are alarmed.
+// ReceiptDisputed records a sighting that contradicts the receipt: another amount, shortcode or attempt. Operators are
+// alarmed. Version 1 had neither organization nor attempt.
 type ReceiptDisputed struct {
-	ReceiptID id.Receipt   `json:"receiptId"`
-	Sighting  string       `json:"sighting"`
-	Amount    money.Amount `json:"amount"`
-	Shortcode string       `json:"shortcode"`
-	At        time.Time    `json:"at"`
+	ReceiptID id.Receipt `json:"receiptId"`
+	// OrgID is the organization that the sighting belongs to. When it is not the receipt's, amount and shortcode are
+	// not shown to the receipt's organization. Null = unknown, or the platform.
+	OrgID     id.Organization `json:"orgId"`
+	PaymentID id.Payment      `json:"paymentId"` // the attempt on whose own address the sighting came; null = none
+	Sighting  string          `json:"sighting"`
+	Amount    money.Amount    `json:"amount"`
+	Shortcode string          `json:"shortcode"`
+	At        time.Time       `json:"at"`
 }
 
 // ReceiptMatched records the subscriber that the money belongs to.
@@ -76,11 +93,13 @@ type ReceiptMatched struct {
 	At time.Time `json:"at"`
 }
 
-// ReceiptHeld records that the money waits in suspense, because no subscriber could be found for it.
+// ReceiptHeld records that the money waits in suspense: it is on no account, and a person decides.
 type ReceiptHeld struct {
 	ReceiptID id.Receipt `json:"receiptId"`
-	Reason    string     `json:"reason"` // "no_match", "ambiguous", "disputed", "conflicting_prompt"
-	At        time.Time  `json:"at"`
+	// Reason is "no_match", "ambiguous", "disputed", "conflicting_prompt", or "not_credited" when the account refused
+	// the money after it was matched.
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
 }
 
 // ReceiptClaimed records the real receipt of a provisional one. The provisional receipt keeps the credit.
@@ -147,9 +166,9 @@ type ReceiptReattributed struct {
 	At            time.Time       `json:"at"`
 }
 
-func (ReceiptRecorded) EventType() string     { return "payments.ReceiptRecorded.v1" }
+func (ReceiptRecorded) EventType() string     { return "payments.ReceiptRecorded.v2" }
 func (ReceiptSighted) EventType() string      { return "payments.ReceiptSighted.v1" }
-func (ReceiptDisputed) EventType() string     { return "payments.ReceiptDisputed.v1" }
+func (ReceiptDisputed) EventType() string     { return "payments.ReceiptDisputed.v2" }
 func (ReceiptMatched) EventType() string      { return "payments.ReceiptMatched.v1" }
 func (ReceiptHeld) EventType() string         { return "payments.ReceiptHeld.v1" }
 func (ReceiptClaimed) EventType() string      { return "payments.ReceiptClaimed.v1" }

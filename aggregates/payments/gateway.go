@@ -28,9 +28,12 @@ type Gateway struct {
 	Environment string // commands.EnvironmentSandbox or EnvironmentProduction
 	Shortcode   string // "" while centralized
 	Credentials id.Secret
-	RejectUnkn  bool   // refuse a paybill payment to an unknown account before the money moves
-	Registered  bool   // the provider accepted the direct shortcode
-	Failed      string // error of the latest registration; "" = none failed
+	RejectUnkn  bool // refuse a paybill payment to an unknown account before the money moves
+	Registered  bool // the provider accepted the direct shortcode with these credentials
+	// Proven says that the provider has accepted this shortcode in this environment, with these or earlier credentials.
+	// It stays while the credentials change, and ends with the shortcode.
+	Proven bool
+	Failed string // error of the latest registration; "" = none failed
 }
 
 // Active reports whether the organization takes money on its own shortcode; otherwise it uses the platform's paybill.
@@ -39,14 +42,20 @@ func (s Gateway) Active() bool { return s.Direct && s.Registered }
 // ownerGateway is zero until the first settings.
 func ownerGateway(s Gateway) id.Organization { return s.Org }
 
-// claimsGateway claims the direct shortcode on the whole platform (docs/rules/payments.md#direct-shortcode). With the
-// same shortcode, two organizations would see each other's money.
+// claimsGateway claims the direct shortcode on the whole platform once the provider has accepted it
+// (docs/rules/payments.md#direct-shortcode). With the same shortcode, two organizations would see each other's money;
+// without a proof, anybody could keep a shortcode from its owner. The sandbox proves nothing about production, so it
+// has shortcodes of its own.
 func claimsGateway(s Gateway) []commands.Claim {
-	if s.Shortcode == "" {
+	if !s.Proven {
 		return nil
 	}
+	value := s.Shortcode
+	if s.Environment == commands.EnvironmentSandbox {
+		value = commands.EnvironmentSandbox + " " + value
+	}
 	return []commands.Claim{{
-		Kind: "shortcode", Value: s.Shortcode, Code: "shortcode_taken",
+		Kind: "shortcode", Value: value, Code: "shortcode_taken",
 		Message: "This shortcode belongs to another organization or to the platform.",
 	}}
 }
@@ -56,12 +65,14 @@ func evolveGateway(s Gateway, e events.GatewayEvent) Gateway {
 	switch e := e.(type) {
 	case events.GatewayConfigured:
 		active := s.Registered && s.sameAccess(e.Direct, e.Environment, e.Shortcode, e.CredentialsRef)
+		proven := s.Proven && e.Direct && s.Environment == e.Environment && s.Shortcode == e.Shortcode
 		s = Gateway{
 			Org: e.OrgID, Direct: e.Direct, Environment: e.Environment, Shortcode: e.Shortcode,
 			Credentials: e.CredentialsRef, RejectUnkn: e.RejectUnknownAccounts, Registered: active,
+			Proven: proven,
 		}
 	case events.GatewayRegistered:
-		s.Registered, s.Failed = true, ""
+		s.Registered, s.Proven, s.Failed = true, true, ""
 	case events.GatewayRegistrationFailed:
 		s.Registered, s.Failed = false, e.Error
 	}

@@ -76,18 +76,105 @@ func TestDirectShortcode_IsActiveOnlyAfterRegistrationWithItsOwnCredentials(t *t
 	gateway(t).when(works("600777", keys)).thenFails("gateway_not_found")
 }
 
-func TestShortcode_IsClaimedPlatformWide(t *testing.T) {
+// claimed are the values that a story's settings keep from other organizations.
+func claimed(s *story[payments.Gateway, commands.GatewayCommand, events.GatewayEvent]) (values []string) {
+	for _, c := range payments.Gateways().Claims(s.state) {
+		values = append(values, c.Kind+" "+c.Value+" "+c.Code)
+	}
+	return values
+}
+
+func TestShortcode_IsClaimedOnceTheProviderAcceptedIt(t *testing.T) {
 	t.Parallel()
-	want := []commands.Claim{{
-		Kind: "shortcode", Value: "600777", Code: "shortcode_taken",
-		Message: "This shortcode belongs to another organization or to the platform.",
-	}}
-	if diff := cmp.Diff(want, payments.Gateways().Claims(gateway(t).given(configured).state)); diff != "" {
+	live := configured
+	live.Environment = "production"
+	s := gateway(t).given(live)
+	if got := claimed(s); got != nil {
+		t.Errorf("an unproven shortcode is kept from its owner: %v", got)
+	}
+	if got := claimed(s.given(events.GatewayRegistrationFailed{OrgID: org, CredentialsRef: keys})); got != nil {
+		t.Errorf("a failed registration claims %v", got)
+	}
+	want := []string{"shortcode 600777 shortcode_taken"}
+	if diff := cmp.Diff(want, claimed(s.given(registered(keys)))); diff != "" {
 		t.Error(diff)
 	}
-	if got := payments.Gateways().Claims(gateway(t).given(configured,
-		events.GatewayConfigured{OrgID: org}).state); got != nil {
+	fresh := live
+	fresh.CredentialsRef = newKeys
+	if diff := cmp.Diff(want, claimed(s.given(fresh))); diff != "" {
+		t.Error("new credentials gave the shortcode away", diff)
+	}
+	play := fresh
+	play.Environment = "sandbox"
+	if got := claimed(s.given(play)); got != nil {
+		t.Errorf("another environment claims %v", got)
+	}
+	want = []string{"shortcode sandbox 600777 shortcode_taken"}
+	if diff := cmp.Diff(want, claimed(s.given(registered(newKeys)))); diff != "" {
+		t.Error("the sandbox proves nothing about production", diff)
+	}
+	if got := claimed(s.given(events.GatewayConfigured{OrgID: org})); got != nil {
 		t.Errorf("centralized mode claims %v", got)
+	}
+	another := live
+	another.Shortcode = "600778"
+	if got := claimed(gateway(t).given(live, registered(keys), another)); got != nil {
+		t.Errorf("the proof of one shortcode claims another: %v", got)
+	}
+	if got := claimed(gateway(t).given(live, live)); got != nil {
+		t.Errorf("settings that were saved twice claim %v", got)
+	}
+}
+
+func TestGateway_TakesItsSettingsWhole(t *testing.T) {
+	t.Parallel()
+	refusing, want := configure, configured
+	refusing.RejectUnknownAccounts, want.RejectUnknownAccounts = true, true
+	s := gateway(t).given(configured, registered(keys)).when(refusing).then(want)
+	if !s.state.RejectUnkn || !s.state.Active() {
+		t.Errorf("state %+v", s.state)
+	}
+	s.when(refusing).thenNothing()
+	central := commands.ConfigureGateway{OrgID: org, Environment: "sandbox"}
+	if s.when(central); s.state.Active() || s.state.Registered {
+		t.Errorf("centralized: %+v", s.state)
+	}
+	gateway(t).when(central).then(events.GatewayConfigured{OrgID: org, Environment: "sandbox", At: now})
+}
+
+func TestRegistration_InTheSandboxIsNotActiveInProduction(t *testing.T) {
+	t.Parallel()
+	live := configure
+	live.Environment = "production"
+	s := gateway(t).given(configured, registered(keys)).when(live)
+	if s.state.Active() || s.state.Proven {
+		t.Errorf("active in production: %+v", s.state)
+	}
+	s.when(works("600777", keys)).thenNothing() // the report of the sandbox comes late
+	if s.state.Active() {
+		t.Error("a late report of the sandbox made it active")
+	}
+}
+
+func TestRegistration_AFailureWithFormerSettingsIsIgnored(t *testing.T) {
+	t.Parallel()
+	fails := commands.FailGatewayRegistration{
+		OrgID: org, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, Error: "no",
+	}
+	changed := configured
+	changed.CredentialsRef = newKeys
+	gateway(t).given(configured, changed).when(fails).thenNothing()
+	changed = configured
+	changed.Environment = "production"
+	gateway(t).given(configured, changed).when(fails).thenNothing()
+	gateway(t).given(configured, registered(keys)).when(fails).thenNothing()
+	gateway(t).when(fails).thenFails("gateway_not_found")
+}
+
+func TestGateway_BelongsToItsOrganization(t *testing.T) {
+	t.Parallel()
+	if got := payments.Gateways().Owner(gateway(t).given(configured).state); got != org {
+		t.Errorf("belongs to %v", got)
 	}
 }
 

@@ -19,9 +19,9 @@ func Payments() aggregates.Definition[Payment, commands.PaymentCommand, events.P
 		Decide: decidePayment,
 		Owner:  ownerPayment,
 		Commands: []commands.PaymentCommand{
-			commands.InitiatePayment{}, commands.BeginSubmission{}, commands.AcceptPrompt{}, commands.RefusePrompt{},
-			commands.DoubtPrompt{}, commands.RequestCheck{}, commands.RecordCheck{}, commands.RecordVerdict{},
-			commands.SettlePayment{}, commands.ExpirePayment{},
+			commands.InitiatePayment{}, commands.BeginSubmission{}, commands.AbandonPrompt{}, commands.AcceptPrompt{},
+			commands.RefusePrompt{}, commands.DoubtPrompt{}, commands.RequestCheck{}, commands.RecordCheck{},
+			commands.RecordVerdict{}, commands.SettlePayment{}, commands.ExpirePayment{},
 		},
 	}
 }
@@ -52,6 +52,7 @@ type Payment struct {
 	Environment       string // of the provider: commands.EnvironmentSandbox or EnvironmentProduction
 	Stage             Stage
 	CheckoutRequestID string     // "" until the provider's answer or a callback gives it
+	InitiatedAt       time.Time  // UTC
 	ExpiresAt         time.Time  // UTC
 	Unanswered        bool       // the latest status query got no answer
 	Receipt           id.Receipt // zero until the attempt succeeds
@@ -71,7 +72,7 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	case events.PaymentInitiated:
 		s = Payment{
 			ID: e.PaymentID, Org: e.OrgID, Subscriber: e.SubscriberID, Invoice: e.InvoiceID, Amount: e.Amount,
-			Environment: e.Environment, Stage: StageCreated, ExpiresAt: e.ExpiresAt,
+			Environment: e.Environment, Stage: StageCreated, InitiatedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt,
 		}
 	case events.PromptSubmitting:
 		s.Stage = StageSent
@@ -112,6 +113,8 @@ func decidePayment(s Payment, c commands.PaymentCommand, now time.Time) ([]event
 	case commands.InitiatePayment:
 	case commands.BeginSubmission:
 		return decideBeginSubmission(s, now)
+	case commands.AbandonPrompt:
+		return decideAbandonPrompt(s, now)
 	case commands.AcceptPrompt:
 		return decideAcceptPrompt(s, c, now)
 	case commands.RefusePrompt:
@@ -145,12 +148,30 @@ func decideInitiatePayment(s Payment, c commands.InitiatePayment, now time.Time)
 	}}, nil
 }
 
-// decideBeginSubmission gives one caller the right to call the provider. A caller that gets no event must not call.
+// late reports that the attempt is too old to be sent: nobody waits for it any more.
+func (s Payment) late(now time.Time) bool { return now.Sub(s.InitiatedAt) >= commands.PromptPatience }
+
+// decideBeginSubmission gives one caller the right to call the provider. A caller that gets no event must not call. An
+// attempt that was not sent in time is refused, so that no handset is asked hours later.
 func decideBeginSubmission(s Payment, now time.Time) ([]events.PaymentEvent, error) {
-	if s.Stage != StageCreated {
+	switch {
+	case s.Stage != StageCreated:
 		return nil, nil
+	case s.late(now):
+		return nil, failure.NewConflict("prompt_too_late", "The phone was not asked in time. Start a new payment.")
 	}
 	return []events.PaymentEvent{events.PromptSubmitting{PaymentID: s.ID, At: now}}, nil
+}
+
+// decideAbandonPrompt ends an attempt that decideBeginSubmission would refuse for its age.
+func decideAbandonPrompt(s Payment, now time.Time) ([]events.PaymentEvent, error) {
+	if s.Stage != StageCreated || !s.late(now) {
+		return nil, nil
+	}
+	return []events.PaymentEvent{events.PaymentFailed{
+		PaymentID: s.ID, SubscriberID: s.Subscriber, Code: "not_sent",
+		Message: "The phone was not asked in time. Start a new payment.", By: commands.ByPlatform, At: now,
+	}}, nil
 }
 
 // decideAcceptPrompt records the provider's ids, also after a verdict: the callback can arrive before the answer to the

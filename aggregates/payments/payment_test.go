@@ -13,8 +13,8 @@ import (
 
 // Receipts of these tests: two real ones and a provisional one.
 var (
-	realReceipt  = commands.ReceiptID("SJK4X7Q2P1")
-	otherReceipt = commands.ReceiptID("SJK4X7Q2P2")
+	realReceipt  = commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1")
+	otherReceipt = commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P2")
 	provisional  = commands.ProvisionalReceiptID("ws_CO_1")
 )
 

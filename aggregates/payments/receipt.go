@@ -52,11 +52,23 @@ type Receipt struct {
 	Provisional bool
 	ClaimedBy   id.Receipt // the real receipt of a provisional one
 	Standing    Standing
-	Disputed    bool          // two sightings contradict each other
+	Environment string        // of the provider; "" for receipts whose id does not contain it
+	Disputed    bool          // two sightings contradict each other, and nobody has decided yet
 	Unclaimed   bool          // the alarm about a provisional receipt without a real one was raised
 	Subscriber  id.Subscriber // whose account has the credit; zero = none
+	Invoice     id.Invoice    // that the match named, to be paid first; zero = the oldest due
 	Moves       int           // number of reattributions
 	Seen        map[sighting]bool
+	// Contradictions has every contradiction that was ever recorded, also after a person has decided about it.
+	Contradictions map[contradiction]bool
+}
+
+// contradiction identifies what a contradicting sighting said. The same contradiction is one dispute, whichever message
+// repeats it.
+type contradiction struct {
+	Shortcode string
+	Minor     int64
+	Payment   id.Payment
 }
 
 // sighting identifies a repeated sighting: a provider may deliver a callback any number of times.
@@ -90,7 +102,7 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 		s = Receipt{
 			ID: e.ReceiptID, Org: e.OrgID, Number: e.ReceiptNumber, Channel: e.Channel, Shortcode: e.Shortcode,
 			Amount: e.Amount, PaidAt: e.PaidAt, Payment: e.PaymentID, Provisional: e.Provisional,
-			Standing: StandingRecorded,
+			Environment: e.Environment, Standing: StandingRecorded, Disputed: !e.Contradicts.IsZero(),
 		}
 		s.Seen = s.seen(e.Sighting, e.CheckoutRequestID, e.PaymentID, e.Shortcode, e.Amount)
 	case events.ReceiptSighted:
@@ -99,14 +111,19 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 			s.Payment = e.PaymentID
 		}
 	case events.ReceiptDisputed:
-		s.Seen, s.Disputed = s.seen(e.Sighting, "", id.Payment{}, e.Shortcode, e.Amount), true
+		s.Disputed, s.Contradictions = true, maps.Clone(s.Contradictions)
+		if s.Contradictions == nil {
+			s.Contradictions = map[contradiction]bool{}
+		}
+		s.Contradictions[contradiction{e.Shortcode, e.Amount.Minor, e.PaymentID}] = true
 	case events.ReceiptMatched:
 		s.Standing, s.Org, s.Subscriber, s.Disputed = StandingMatched, e.OrgID, e.SubscriberID, false
+		s.Invoice = e.InvoiceID
 		if s.Payment.IsZero() {
 			s.Payment = e.PaymentID
 		}
 	case events.ReceiptHeld:
-		s.Standing = StandingHeld
+		s.Standing, s.Subscriber = StandingHeld, id.Subscriber{}
 	case events.ReceiptClaimed:
 		s.ClaimedBy = e.ClaimedBy
 	case events.ReceiptAbsorbed:
@@ -118,7 +135,7 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	case events.ReceiptReversed:
 		s.Standing, s.Subscriber, s.Disputed = StandingReversed, id.Subscriber{}, false
 	case events.ReceiptReattributed:
-		s.Subscriber, s.Disputed, s.Moves = e.To, false, e.Move
+		s.Subscriber, s.Invoice, s.Disputed, s.Moves = e.To, id.Invoice{}, false, e.Move
 	}
 	return s
 }
@@ -160,19 +177,12 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 }
 
 // decideRecordReceipt creates the receipt at the first sighting, and afterwards records a new sighting, or a dispute
-// when two sightings contradict each other.
+// when two sightings contradict each other (docs/rules/money.md#contradictions).
 func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingNone {
-		return []events.ReceiptEvent{events.ReceiptRecorded{
-			ReceiptID: c.ReceiptID, OrgID: c.OrgID, Provider: c.Provider, ReceiptNumber: c.ReceiptNumber,
-			Channel: c.Channel, Shortcode: c.Shortcode, Amount: c.Amount, PaidAt: c.PaidAt, PayerPhone: c.PayerPhone,
-			PayerName: c.PayerName, BillRef: c.BillRef, CheckoutRequestID: c.CheckoutRequestID, PaymentID: c.PaymentID,
-			Provisional: c.Provisional, Sighting: c.Sighting, RecordedAt: now,
-		}}, nil
+		return firstSighting(c, now), nil
 	}
-	agrees := c.Amount == s.Amount && c.Shortcode == s.Shortcode &&
-		(c.PaymentID.IsZero() || s.Payment.IsZero() || c.PaymentID == s.Payment)
-	if agrees {
+	if s.agrees(c) {
 		if s.Seen[sighting{c.Sighting, c.CheckoutRequestID, c.PaymentID, c.Shortcode, c.Amount.Minor}] {
 			return nil, nil
 		}
@@ -181,16 +191,47 @@ func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]
 			At: now,
 		}}, nil
 	}
-	if s.Disputed && s.Seen[sighting{Kind: c.Sighting, Shortcode: c.Shortcode, Minor: c.Amount.Minor}] {
+	if s.Contradictions[contradiction{c.Shortcode, c.Amount.Minor, c.PaymentID}] {
 		return nil, nil
 	}
 	disputed := []events.ReceiptEvent{events.ReceiptDisputed{
-		ReceiptID: s.ID, Sighting: c.Sighting, Amount: c.Amount, Shortcode: c.Shortcode, At: now,
+		ReceiptID: s.ID, OrgID: c.OrgID, PaymentID: c.PaymentID, Sighting: c.Sighting, Amount: c.Amount,
+		Shortcode: c.Shortcode, At: now,
 	}}
 	if s.Standing == StandingRecorded {
 		disputed = append(disputed, events.ReceiptHeld{ReceiptID: s.ID, Reason: commands.HeldDisputed, At: now})
 	}
 	return disputed, nil
+}
+
+// firstSighting makes the receipt. What contradicts another organization's receipt waits in suspense from the start.
+func firstSighting(c commands.RecordReceipt, now time.Time) []events.ReceiptEvent {
+	recorded := []events.ReceiptEvent{events.ReceiptRecorded{
+		ReceiptID: c.ReceiptID, OrgID: c.OrgID, Provider: c.Provider, Environment: c.Environment,
+		ReceiptNumber: c.ReceiptNumber, Channel: c.Channel, Shortcode: c.Shortcode, Amount: c.Amount, PaidAt: c.PaidAt,
+		PayerPhone: c.PayerPhone, PayerName: c.PayerName, BillRef: c.BillRef, InvoiceNumber: c.InvoiceNumber,
+		ThirdPartyTransID: c.ThirdPartyTransID, OrgAccountBalance: c.OrgAccountBalance,
+		CheckoutRequestID: c.CheckoutRequestID, PaymentID: c.PaymentID, Provisional: c.Provisional,
+		Contradicts: c.Contradicts, Sighting: c.Sighting, RecordedAt: now,
+	}}
+	if !c.Contradicts.IsZero() {
+		recorded = append(recorded, events.ReceiptHeld{ReceiptID: c.ReceiptID, Reason: commands.HeldDisputed, At: now})
+	}
+	return recorded
+}
+
+// agrees reports whether a sighting says the same as the receipt: amount, shortcode, and the attempt if both name one.
+func (s Receipt) agrees(c commands.RecordReceipt) bool {
+	return c.Amount == s.Amount && c.Shortcode == s.Shortcode &&
+		(c.PaymentID.IsZero() || s.Payment.IsZero() || c.PaymentID == s.Payment)
+}
+
+// Elsewhere reports whether a sighting contradicts the receipt and belongs to another organization, which then gets a
+// receipt of its own in suspense: it must not lose sight of its money. A sighting on the same shortcode that names no
+// organization is about the receipt itself.
+func (s Receipt) Elsewhere(c commands.RecordReceipt) bool {
+	same := c.OrgID == s.Org || c.OrgID.IsZero() && c.Shortcode == s.Shortcode
+	return s.Standing != StandingNone && !same && !s.agrees(c)
 }
 
 // decideRecordCash creates a receipt that is matched at once, because the member of staff names the subscriber.
@@ -253,9 +294,11 @@ func receiptReversed() error {
 	return failure.NewConflict("receipt_reversed", "This receipt was reversed.")
 }
 
-// decideHoldReceipt puts a recorded receipt into suspense; in any other standing it gives no event.
+// decideHoldReceipt puts a recorded receipt into suspense, or a matched one that its account has refused. In any other
+// standing it gives no event.
 func decideHoldReceipt(s Receipt, c commands.HoldReceipt, now time.Time) ([]events.ReceiptEvent, error) {
-	if s.Standing != StandingRecorded {
+	refused := s.Standing == StandingMatched && c.Reason == commands.HeldNotCredited && s.Subscriber == c.SubscriberID
+	if s.Standing != StandingRecorded && !refused {
 		return nil, nil
 	}
 	return []events.ReceiptEvent{events.ReceiptHeld{ReceiptID: s.ID, Reason: c.Reason, At: now}}, nil

@@ -66,8 +66,14 @@ func TestReceipt_IsTheIdentityOfMoneyHoweverOftenItIsSeen(t *testing.T) {
 		when(match(sub)).then(matchedTo(sub, "account_number", 0)).
 		when(callback).thenNothing().
 		when(match(sub)).thenNothing()
-	if commands.ReceiptID("SJK4X7Q2P1") != realReceipt || commands.ReceiptID("SJK4X7Q2P2") == realReceipt {
+	const number = "SJK4X7Q2P1"
+	if commands.ReceiptID(commands.EnvironmentSandbox, number) != realReceipt ||
+		commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P2") == realReceipt {
 		t.Error("the id does not follow from the number")
+	}
+	if commands.ReceiptID(commands.EnvironmentProduction, number) == realReceipt ||
+		commands.LegacyReceiptID(number) == realReceipt {
+		t.Error("play money and real money of one number are one receipt")
 	}
 }
 
@@ -95,7 +101,8 @@ func TestDisputedReceipt_WaitsInSuspenseForAPerson(t *testing.T) {
 			receipt(t).given(recorded, matchedTo(sub, "phone", 0)).when(second).then(disputed).
 				when(second).thenNothing().
 				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org,
-					SubscriberID: sub}).then(matchedTo(sub, "operator", 0)).
+								SubscriberID: sub}).then(matchedTo(sub, "operator", 0)).
+				when(second).thenNothing(). // a repeated message is no new dispute, also after a person decided
 				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).thenNothing()
 		})
 	}
@@ -107,8 +114,9 @@ func TestDisputedReceipt_AnotherAttemptOfTheSameMoney(t *testing.T) {
 	own.PaymentID = attempt
 	foreign.PaymentID = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000032")
 	receipt(t).given(own).when(foreign).
-		then(events.ReceiptDisputed{ReceiptID: realReceipt, Sighting: "c2b_confirmation", Amount: kes(1500),
-			Shortcode: "600100", At: now}, held("disputed"))
+		then(events.ReceiptDisputed{ReceiptID: realReceipt, PaymentID: foreign.PaymentID, Sighting: "c2b_confirmation",
+			Amount: kes(1500), Shortcode: "600100", At: now}, held("disputed")).
+		when(foreign).thenNothing()
 }
 
 func TestSharedPaybill_UnmatchedMoneyIsNobodysUntilAssigned(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
 
@@ -26,6 +27,8 @@ var (
 		"Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
 	callbacksDesc = prometheus.NewDesc("lastmile_callbacks_waiting",
 		"Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
+	callbacksGivenUpDesc = prometheus.NewDesc("lastmile_callbacks_given_up",
+		"Callbacks from the provider that led to nothing, although they may speak of money.", nil, nil)
 )
 
 // alarms collects these metrics. One that cannot be read is left out: a 0 would look like health.
@@ -35,6 +38,7 @@ type alarms struct{ app *App }
 func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		processStoppedDesc, processLagDesc, processRetryDesc, jobsDesc, callbacksDesc,
+		callbacksGivenUpDesc,
 	} {
 		to <- d
 	}
@@ -90,14 +94,13 @@ func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, .
 	return rows.Err()
 }
 
-// callbacks shows how many callbacks in the inbox are not processed yet.
+// callbacks shows how many callbacks in the inbox are not processed yet, without those that wait for their prompt to
+// become known, and how many of those were given up in the end.
 func (m alarms) callbacks(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
-	db := m.app.storage.db
-	var count int64
-	err := db.Owner.QueryRow(ctx, `select count(*) from `+db.Namespace.Schema("vault")+
-		`.callbacks where done_at is null`).Scan(&count)
+	waiting, givenUp, err := m.app.storage.vault.Inbox.Count(ctx, paymentsjobs.CauseUnknownPrompt)
 	if err == nil {
-		show(callbacksDesc, float64(count))
+		show(callbacksDesc, float64(waiting))
+		show(callbacksGivenUpDesc, float64(givenUp))
 	}
 	return err
 }

@@ -22,7 +22,8 @@ import (
 // metrics only.
 func (a *App) serve(areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
-		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}.Attention))
+		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
+		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
 		a.metrics.MustRegister(c)
 	}

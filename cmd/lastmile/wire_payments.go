@@ -117,7 +117,10 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 		}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: e.views},
-			Cases:    paymentscases.Gateways{Bus: e.bus, Secrets: v.Secrets, Platform: platform},
+			Cases: paymentscases.Gateways{
+				Bus: e.bus, Secrets: v.Secrets, Platform: platform,
+				Gateways: paymentsviews.GatewaysQuery{Views: e.views},
+			},
 		}.Routes(),
 	}
 }

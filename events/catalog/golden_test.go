@@ -97,7 +97,7 @@ func checkGolden(t *testing.T, body []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkOpened(t, list[0])
+	checkOpened(t, list[0], decodeTree(t, g.Data))
 	if standard.types[g.Type] == nil {
 		return // an old version, whose upcaster may drop fields
 	}
@@ -114,12 +114,16 @@ func checkGolden(t *testing.T, body []byte) {
 	checkContains(t, "", decodeTree(t, g.Metadata), decodeTree(t, again[0].Metadata))
 }
 
-// checkOpened wants every personal field to be readable.
-func checkOpened(t *testing.T, e events.Envelope) {
+// checkOpened wants every recorded personal field to be readable. A field that a later version added is empty.
+func checkOpened(t *testing.T, e events.Envelope, recorded any) {
 	t.Helper()
 	v := reflect.New(reflect.TypeOf(e.Event)).Elem()
 	v.Set(reflect.ValueOf(e.Event))
 	err := visit(v, "", func(path string, text personal.Text) (personal.Text, error) {
+		tree, _ := recorded.(map[string]any)
+		if _, there := tree[path]; !there && !strings.Contains(path, ".") && text.Reveal() == "" {
+			return text, nil
+		}
 		if text.Reveal() == "" || text.Erased() {
 			t.Errorf("personal field %s does not open", path)
 		}

@@ -1,9 +1,13 @@
 package catalog
 
-import "github.com/lastmile-isp/lastmile/events"
+import (
+	"slices"
 
-// upcasters convert old versions to present ones. There is none yet.
-var upcasters []Upcaster
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// upcasters convert old versions to present ones.
+var upcasters = slices.Concat(paymentsUpcasters)
 
 // all lists one zero value of every event type. A test compares it with the source of package events.
 func all() []events.Event {

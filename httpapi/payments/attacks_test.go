@@ -22,7 +22,7 @@ func TestMistakes_AReasonThatTheAccountWouldRefuseMovesNothing(t *testing.T) {
 	k := newMoneyKit(t, moneytest.Options{})
 	k.Neighbour(t)
 	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
-	path := "/receipts/" + commands.ReceiptID(r.ReceiptNumber).String()
+	path := "/receipts/" + commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()
 	for _, reason := range []string{strings.Repeat("x", 501), "  "} {
 		k.Post(t, apitest.Acme, apitest.Admin, path+"/reattribute",
 			map[string]any{"subscriberId": k.Chege, "reason": reason}, 422)

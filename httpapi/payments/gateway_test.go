@@ -98,7 +98,7 @@ func TestPaymentGateway_HiddenSecretsStayAndUnknownAccountsAreItsOwnSuspense(t *
 		t.Fatalf("paybill %+v", r)
 	}
 	list := k.receipts(t, apitest.Acme, apitest.Support, "?state=suspense")
-	if len(list) != 1 || list[0].ID != commands.ReceiptID(r.ReceiptNumber).String() {
+	if len(list) != 1 || list[0].ID != commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String() {
 		t.Fatalf("suspense %+v", list)
 	}
 	if list := k.receipts(t, apitest.Domain, apitest.Super, ""); len(list) != 0 {

@@ -7,28 +7,53 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
-// attentionTimeout bounds the counting of receipts at each scrape.
+// attentionTimeout bounds the counting at each scrape.
 const attentionTimeout = 2 * time.Second
 
-// ReceiptMetrics counts receipts that wait for a person: see docs/rules/money.md#alarms. When the count fails the
-// scrape has no series, which an alarm for absent series notices.
-func ReceiptMetrics(count func(ctx context.Context) (paymentsviews.Attention, error)) prometheus.Collector {
+// attentionAfter is how long money may be on its way to a place, and a prompt open after its end, before it counts.
+const attentionAfter = 15 * time.Minute
+
+// ReceiptMetrics counts receipts that wait for a person, and those that were forgotten: see docs/rules/money.md#alarms.
+// When the count fails the scrape has no series, which an alarm for absent series notices.
+func ReceiptMetrics(q paymentsviews.ReceiptsQuery, c clock.Clock) prometheus.Collector {
 	return httpapi.NewGauges(
 		prometheus.NewDesc("lastmile_receipts_attention",
-			"Receipts that wait for a person: in suspense, disputed, or unclaimed for 48 hours.", []string{"why"}, nil),
+			"Receipts that need somebody: in suspense, disputed, unclaimed for 48 hours, or without a place.",
+			[]string{"why"}, nil),
 		func(emit func(float64, ...string)) {
 			ctx, cancel := context.WithTimeout(context.Background(), attentionTimeout)
 			defer cancel()
-			a, err := count(ctx)
+			a, err := q.Attention(ctx, c.Now().Add(-attentionAfter))
 			if err != nil {
 				return
 			}
 			emit(float64(a.Suspense), "suspense")
 			emit(float64(a.Disputed), "disputed")
 			emit(float64(a.Unclaimed), "unclaimed")
+			emit(float64(a.Unplaced), "unplaced")
+		},
+	)
+}
+
+// PromptMetrics counts open prompts whose end is uncertain, like ReceiptMetrics.
+func PromptMetrics(q paymentsviews.PaymentsQuery, c clock.Clock) prometheus.Collector {
+	return httpapi.NewGauges(
+		prometheus.NewDesc("lastmile_prompts_attention",
+			"Open payment prompts: in doubt, or without a verdict although they should have ended.", []string{"why"},
+			nil),
+		func(emit func(float64, ...string)) {
+			ctx, cancel := context.WithTimeout(context.Background(), attentionTimeout)
+			defer cancel()
+			a, err := q.Attention(ctx, c.Now().Add(-attentionAfter))
+			if err != nil {
+				return
+			}
+			emit(float64(a.InDoubt), "in_doubt")
+			emit(float64(a.NoVerdict), "no_verdict")
 		},
 	)
 }

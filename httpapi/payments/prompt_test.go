@@ -235,7 +235,8 @@ func TestPrompt_WhoMayAskWhom(t *testing.T) {
 		code   string
 	}{
 		"unknown subscriber": {
-			apitest.Admin, map[string]any{"subscriberId": commands.ReceiptID("x"), "amount": 5}, 404,
+			apitest.Admin,
+			map[string]any{"subscriberId": commands.ReceiptID(commands.EnvironmentSandbox, "x"), "amount": 5}, 404,
 			"subscriber_not_found",
 		},
 		"another organization's": {
@@ -255,7 +256,9 @@ func TestPrompt_WhoMayAskWhom(t *testing.T) {
 			apitest.Admin, map[string]any{"amount": 5, "phone": "12"}, 422, "invalid_input",
 		},
 		"an invoice that is not there": {
-			apitest.Admin, map[string]any{"amount": 5, "invoiceId": commands.ReceiptID("y")}, 404, "invoice_not_found",
+			apitest.Admin,
+			map[string]any{"amount": 5, "invoiceId": commands.ReceiptID(commands.EnvironmentSandbox, "y")}, 404,
+			"invoice_not_found",
 		},
 		"nobody": {"", map[string]any{"amount": 5}, 401, "unauthenticated"},
 	} {

@@ -30,7 +30,7 @@ func TestCorrections_RacedTheMoneyIsInOnePlace(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 6 {
 		number := fmt.Sprintf("SJK4X7Q2R%d", n)
-		receipts = append(receipts, commands.ReceiptID(number))
+		receipts = append(receipts, commands.ReceiptID(commands.EnvironmentSandbox, number))
 		body := confirmationBody(number, moneytest.PlatformShortcode, commands.AccountNumber(1_000_000), "100.00")
 		k.Post(t, apitest.Unknown, "", bareConfirmation, body, 200)
 		for range 4 {

@@ -26,7 +26,8 @@ type Receipts struct {
 func (a Receipts) Routes() []httpapi.Route {
 	state := httpapi.Param{
 		Name: "state", Type: "string", Enum: paymentsviews.ReceiptStates,
-		Doc: "suspense is the inbox of money that nobody could be found for",
+		Doc: "suspense is the inbox of money that nobody could be found for; absorbed ones are listed here alone, " +
+			"since the one that carries their money shows their sightings",
 	}
 	return []httpapi.Route{
 		{
@@ -78,12 +79,15 @@ type receiptResponse struct {
 	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
 	ReceiptNumber    *string          `json:"receiptNumber" doc:"null while the provider has not told it"`
 	Provider         string           `json:"provider"`
+	Environment      *string          `json:"environment" doc:"sandbox or production; null for cash"`
 	Channel          string           `json:"channel" enum:"stk,c2b,cash,bill_manager"`
 	Amount           httpapi.Number   `json:"amount"`
 	Currency         money.Currency   `json:"currency"`
 	PaidAt           time.Time        `json:"paidAt"`
 	Payer            receiptPayer     `json:"payer"`
 	BillRef          *string          `json:"billRef"`
+	InvoiceNumber    *string          `json:"invoiceNumber" doc:"as the paybill's callback gave it"`
+	ThirdPartyTrans  *string          `json:"thirdPartyTransId" doc:"of the validation before the payment"`
 	Shortcode        *string          `json:"shortcode"`
 	State            string           `json:"state"`
 	Reason           *string          `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
@@ -94,6 +98,7 @@ type receiptResponse struct {
 	PaymentID        *id.Payment      `json:"paymentId"`
 	MatchedBy        *string          `json:"matchedBy"`
 	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of provisional and real one"`
+	Contradicts      *id.Receipt      `json:"contradicts" doc:"another organization has a receipt of this number"`
 	RecordedAt       time.Time        `json:"recordedAt"`
 }
 
@@ -101,9 +106,20 @@ type receiptResponse struct {
 // be.
 type receiptDetailResponse struct {
 	receiptResponse
-	Sightings   []paymentsviews.Sighting `json:"sightings"`
-	Allocations []receiptAllocation      `json:"allocations"`
-	Suggestions []receiptSuggestions     `json:"suggestions"`
+	Sightings   []receiptSighting    `json:"sightings"`
+	Allocations []receiptAllocation  `json:"allocations"`
+	Suggestions []receiptSuggestions `json:"suggestions"`
+}
+
+// receiptSighting is one message about the money. A contradicting message adds its amount and shortcode; they are
+// absent when it was about another organization's money.
+type receiptSighting struct {
+	Kind      string          `json:"kind"`
+	At        time.Time       `json:"at"`
+	Verified  bool            `json:"verified"`
+	Disputes  bool            `json:"disputes,omitempty" doc:"it contradicts the receipt"`
+	Amount    *httpapi.Number `json:"amount,omitempty"`
+	Shortcode string          `json:"shortcode,omitempty"`
 }
 
 // receiptAllocation is one invoice that the receipt pays, and the amount in major units.
@@ -124,9 +140,10 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 	return receiptResponse{
 		ID: r.ID, OrgID: null.Of(r.OrgID), ReceiptNumber: null.Of(r.ReceiptNumber), Provider: r.Provider,
 		Channel: r.Channel, Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt,
-		Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName}, BillRef: r.BillRef,
-		Shortcode: null.Of(r.Shortcode), State: r.State, Reason: null.Of(r.Reason), Disputed: r.Disputed,
-		Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
+		Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName}, BillRef: r.BillRef, InvoiceNumber: r.InvoiceNumber,
+		ThirdPartyTrans: null.Of(r.ThirdPartyTransID), Environment: null.Of(r.Environment),
+		Contradicts: null.Of(r.Contradicts), Shortcode: null.Of(r.Shortcode), State: r.State, Reason: null.Of(r.Reason),
+		Disputed: r.Disputed, Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
 		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
 		RecordedAt: r.RecordedAt,
 	}
@@ -231,11 +248,21 @@ func (a Receipts) details(
 	return out, nil
 }
 
-// showDetail writes amounts in major units; Allocations and Suggestions are never null.
+// showDetail writes amounts in major units; no list is ever null.
 func showDetail(d receiptDetail) receiptDetailResponse {
 	out := receiptDetailResponse{
-		receiptResponse: showReceipt(d.row), Sightings: d.row.Sightings, Allocations: []receiptAllocation{},
+		receiptResponse: showReceipt(d.row), Sightings: []receiptSighting{}, Allocations: []receiptAllocation{},
 		Suggestions: []receiptSuggestions{},
+	}
+	for _, s := range d.row.Sightings {
+		seen := receiptSighting{
+			Kind: s.Kind, At: s.At, Verified: s.Verified, Disputes: s.Disputes, Shortcode: s.Shortcode,
+		}
+		if s.AmountMinor != nil {
+			said := money.Of(*s.AmountMinor, d.row.Currency).Number()
+			seen.Amount = &said
+		}
+		out.Sightings = append(out.Sightings, seen)
 	}
 	for _, p := range d.pays {
 		out.Allocations = append(out.Allocations, receiptAllocation{

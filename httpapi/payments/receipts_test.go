@@ -81,7 +81,7 @@ func TestPaybill_IsMatchedInTheOrderOfTheRules(t *testing.T) {
 		before, times := k.Credited(t, k.Amina)
 		r := k.Paybill(t, moneytest.PlatformShortcode, stranger, reference, 10)
 		k.expectCredited(t, before+10, times+1)
-		shown := k.receipt(t, commands.ReceiptID(r.ReceiptNumber).String())
+		shown := k.receipt(t, commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String())
 		if shown.MatchedBy == nil || *shown.MatchedBy != by || len(shown.Sightings) != 1 ||
 			!shown.Sightings[0].Verified {
 			t.Errorf("%q: %+v", reference, shown)
@@ -99,7 +99,7 @@ func TestSharedPaybill_UnmatchedMoneyIsSeenByThePlatformOnlyUntilAssigned(t *tes
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
 	r := k.Paybill(t, moneytest.PlatformShortcode, "254733000000", "10000", 250)
-	id := commands.ReceiptID(r.ReceiptNumber).String()
+	id := commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()
 	if list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense"); len(list) != 0 {
 		t.Fatalf("an organization sees %+v", list)
 	}
@@ -130,7 +130,7 @@ func TestMistakes_ReversedAndReattributedMoneyLeavesTheAccount(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
 	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
-	id := commands.ReceiptID(r.ReceiptNumber).String()
+	id := commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()
 	k.expectCredited(t, 400, 1)
 	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reverse", map[string]any{}, 400)
 	k.Post(t, apitest.Other, apitest.OtherAdmin, "/receipts/"+id+"/reverse", map[string]any{"reason": "mine"}, 404)
@@ -149,7 +149,7 @@ func TestMistakes_ReattributedThereAndBack(t *testing.T) {
 	k := newMoneyKit(t, moneytest.Options{})
 	k.Neighbour(t)
 	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
-	id := commands.ReceiptID(r.ReceiptNumber).String()
+	id := commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()
 	move := func(to any) {
 		t.Helper()
 		k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+id+"/reattribute",
@@ -336,6 +336,43 @@ func TestWebhook_OverTheLimitIsStoredThenRefused(t *testing.T) {
 	k.expectCredited(t, 200, 2)
 }
 
+func TestWebhook_TheLimitCountsEachGatewayAtBareAddressesToo(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{Limit: 1})
+	k.behave(t, "silent", provider.Faults{})
+	checkout := *k.prompt(t, 10).CheckoutRequestID
+	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
+	paybill := func(n int, shortcode string) string {
+		return confirmationBody(fmt.Sprintf("SJK4X7Q2P%d", n), shortcode, "x", "10")
+	}
+	prompt := func(checkout string) string {
+		return `{"Body":{"stkCallback":{"CheckoutRequestID":"` + checkout + `","ResultCode":1032,"ResultDesc":"no"}}}`
+	}
+	bill := `{"transactionId":"SJK4X7Q2P9","paidAmount":"7","shortCode":"600777","accountReference":"x"}`
+	for n, c := range []struct {
+		path, body string
+		status     int
+	}{
+		{bareConfirmation, paybill(0, moneytest.PlatformShortcode), 200},
+		{bareConfirmation, paybill(1, moneytest.PlatformShortcode), 429},
+		{bareConfirmation, paybill(2, "600777"), 200}, // another gateway
+		{bareConfirmation, paybill(3, "600777"), 429},
+		{bareConfirmation, paybill(4, "999001"), 200}, // invented shortcodes share one limit
+		{bareConfirmation, paybill(5, "999002"), 429},
+		{"/webhooks/billmanager/payment", bill, 200}, // another kind
+		{"/webhooks/billmanager/payment", bill, 429},
+		{barePrompt, prompt("ws_unknown"), 200},
+		{barePrompt, prompt("ws_invented"), 429},
+		{barePrompt, prompt(checkout), 200}, // of the shortcode of the known prompt
+		{barePrompt, prompt(checkout), 429},
+	} {
+		if a := k.Do(t, apitest.Request{Method: "POST", Host: apitest.Unknown, Path: c.path, Body: c.body}); a.Status !=
+			c.status {
+			t.Errorf("%d: want %d, have %d %s", n, c.status, a.Status, a.Body)
+		}
+	}
+}
+
 func TestWebhook_MalformedBytesAre400ButKept(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
@@ -369,7 +406,8 @@ func TestBillManager_TellsOfTheSameMoneyAsThePaybill(t *testing.T) {
 		confirmationBody("SJK4X7Q2P5", moneytest.PlatformShortcode, account, "75.00"), 200)
 	k.Quiet(t)
 	k.expectCredited(t, 75, 1)
-	if r := k.receipt(t, commands.ReceiptID("SJK4X7Q2P5").String()); len(r.Sightings) != 2 || r.Disputed {
+	r := k.receipt(t, commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P5").String())
+	if len(r.Sightings) != 2 || r.Disputed {
 		t.Errorf("receipt %+v", r)
 	}
 }

@@ -117,6 +117,13 @@ var layers = []layer{
 			"jobs/runner", "aggregates/network/...",
 		},
 	},
+	{ // whether a sighting contradicts the receipt is decided by the receipt's pure rules
+		folders: []string{"jobs/payments"}, never: kits,
+		own: []string{
+			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
+			"jobs/runner", "aggregates/payments",
+		},
+	},
 	{
 		folders: []string{"jobs/*"}, never: kits,
 		own: []string{

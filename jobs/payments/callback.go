@@ -2,12 +2,15 @@ package paymentsjobs
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -19,36 +22,31 @@ import (
 // readPrompt handles the result of a prompt. The token of the address names the attempt; at a bare address the
 // provider's id does. A success becomes a receipt, another code a verdict. A callback that is unverified, or lacks what
 // a receipt needs, only leads to a status query (docs/rules/money.md#verified-sightings).
-func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
+func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (ending, error) {
 	c, err := mobilemoney.ParseSTKCallback(t.Body)
 	if err != nil {
-		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
-		return 0, nil // the inbox keeps the row
+		return w.unreadable(ctx, t), nil
 	}
 	p, err := w.attemptOf(ctx, t, c)
-	if err != nil {
-		return 0, err
-	}
+	success := c.Verdict().Status == mobilemoney.Success
 	switch {
-	case p != nil:
-	case w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-		return min(backoff(t.Attempts), 5*time.Second), nil
-	case t.Ref != uuid.Nil: // the attempt exists, since its token was issued: the read model is late
-		return backoff(t.Attempts), nil
-	default:
-		return 0, w.unknownPrompt(ctx, t, c)
+	case err != nil:
+		return ending{}, err
+	case p == nil && t.Ref != uuid.Nil: // the attempt exists, since its token was issued: the read model is late
+		return ending{wait: backoff(t.Attempts), cause: causeEarly}, nil
+	case p == nil:
+		return w.unknownPrompt(ctx, t, success), nil
 	}
 	verified := t.Verified && (p.CheckoutRequestID == nil || *p.CheckoutRequestID == c.CheckoutRequestID)
-	success := c.Verdict().Status == mobilemoney.Success
 	switch {
 	case !verified, success && (c.ReceiptNumber == "" || c.Amount.IsZero()):
 		w.cfg.Logger.WarnContext(ctx, "callback leads to a status query only", "callback_id", t.ID, "payment_id", p.ID,
 			"verified", verified)
-		return 0, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
+		return ending{}, w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
 	case success:
-		return 0, w.fromProvider(ctx, t, promptReceipt(t, c, *p))
+		return ending{}, w.recordMoney(ctx, t, promptReceipt(t, c, *p))
 	}
-	return 0, w.fromProvider(ctx, t, commands.RecordVerdict{
+	return ending{}, w.fromProvider(ctx, t, commands.RecordVerdict{
 		PaymentID: p.ID, CheckoutRequestID: c.CheckoutRequestID, Code: c.ResultCode, Message: c.ResultDesc,
 		By: commands.ByCallback,
 	})
@@ -70,23 +68,32 @@ func promptReceipt(
 ) commands.RecordReceipt {
 	number := strings.ToUpper(c.ReceiptNumber)
 	return commands.RecordReceipt{
-		ReceiptID: commands.ReceiptID(number), OrgID: p.OrgID, Provider: commands.ProviderMobileMoney,
+		OrgID: p.OrgID, Provider: commands.ProviderMobileMoney, Environment: p.Environment,
 		ReceiptNumber: number, Channel: commands.ChannelPrompt, Shortcode: p.Shortcode, Amount: c.Amount,
 		PaidAt: orReceived(c.PaidAt, t), PayerPhone: personal.Of(c.Phone), CheckoutRequestID: c.CheckoutRequestID,
 		PaymentID: p.ID, Sighting: commands.SightingCallback,
 	}
 }
 
-// unknownPrompt records the money of a prompt that was not sent from here, so that it waits in suspense. An unverified
-// callback proves no money and is only logged.
-func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, c mobilemoney.STKCallback) error {
-	w.cfg.Logger.WarnContext(ctx, "callback names an unknown prompt", "callback_id", t.ID, "verified", t.Verified)
-	if !t.Verified || c.Verdict().Status != mobilemoney.Success || c.ReceiptNumber == "" || c.Amount.IsZero() {
-		return nil
+// foreignPatience is how long a prompt's callback waits for its attempt to become known.
+const foreignPatience = 48 * time.Hour
+
+// unknownPrompt lets a callback wait that names no attempt of ours. It may have come before the answer to its prompt;
+// but any merchant of the provider can have callbacks sent here, from the provider's own addresses, so it is never
+// money by itself (docs/rules/money.md#unknown-prompts). The tries get rarer as it grows older, and the last one ends
+// in an alarm when the callback speaks of money.
+func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, money bool) ending {
+	age := w.cfg.Clock.Now().Sub(t.ReceivedAt)
+	switch {
+	case age < answerPatience:
+		return ending{wait: min(backoff(t.Attempts), 5*time.Second), cause: causeEarly}
+	case age < foreignPatience:
+		return ending{wait: min(age, foreignPatience-age), cause: CauseUnknownPrompt}
+	case !money:
+		return ending{}
 	}
-	return w.fromProvider(ctx, t, promptReceipt(t, c, paymentsviews.PaymentRow{
-		Shortcode: w.cfg.Access.Platform.ShortCode,
-	}))
+	w.cfg.Logger.ErrorContext(ctx, "callback names an unknown prompt", "callback_id", t.ID, "verified", t.Verified)
+	return ending{cause: CauseUnknownPrompt}
 }
 
 // orReceived gives the provider's time of a payment, or the time of the callback when the provider gives none.
@@ -102,56 +109,95 @@ func orReceived(at time.Time, t vault.TakenCallback) time.Time {
 // unverified payment only leads to a status query of the prompt that its reference names.
 func (w *Workers) readPaybill(
 	ctx context.Context, t vault.TakenCallback, parse func([]byte) (mobilemoney.C2B, error),
-) error {
+) (ending, error) {
 	c, err := parse(t.Body)
 	if err != nil {
-		w.cfg.Logger.WarnContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind)
-		return nil // the inbox keeps the row
+		return w.unreadable(ctx, t), nil
 	}
 	if !t.Verified || t.Shortcode != "" && t.Shortcode != c.ShortCode {
-		return w.unverifiedConfirmation(ctx, t, c)
+		return ending{}, w.unverifiedConfirmation(ctx, t, c)
 	}
-	org, ours, err := w.ownerOf(ctx, t, c.ShortCode)
+	owner, err := w.ownerOf(ctx, t, c.ShortCode)
 	if err != nil {
-		return err
+		return ending{}, err
 	}
-	if !ours {
+	if !owner.ours {
 		w.cfg.Logger.WarnContext(ctx, "paybill payment on a shortcode that is not served here", "callback_id", t.ID,
 			"shortcode", c.ShortCode)
-		return nil // another merchant's: the provider calls from the same addresses for all
+		return ending{}, nil // another merchant's: the provider calls from the same addresses for all
 	}
-	return w.fromProvider(ctx, t, paybillReceipt(t, c, org))
+	return ending{}, w.recordMoney(ctx, t, paybillReceipt(t, c, owner))
 }
 
-// ownerOf finds the organization that a paybill payment on a shortcode belongs to; zero while the owner is unknown. A
-// token issued to a former owner of the shortcode proves that the money is real, but not who owns it. ours is false for
-// a shortcode that no organization here has and that no token was issued for: at a bare address only the shortcode
-// shows that the money is meant for us.
-func (w *Workers) ownerOf(
-	ctx context.Context, t vault.TakenCallback, shortcode string,
-) (org id.Organization, ours bool, err error) {
-	none := id.Organization{}
+// unreadable gives up a callback whose body has not the provider's form: a person must see whether it is money.
+func (w *Workers) unreadable(ctx context.Context, t vault.TakenCallback) ending {
+	w.cfg.Logger.ErrorContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind, "verified",
+		t.Verified)
+	return ending{cause: causeUnreadable}
+}
+
+// till says whose a shortcode is. org is zero while the owner is unknown, and for the platform's. ours is false for a
+// shortcode that no organization here has and that no token was issued for: at a bare address only the shortcode shows
+// that the money is meant for us.
+type till struct {
+	org         id.Organization
+	environment string
+	ours        bool
+}
+
+// ownerOf finds whose money a paybill payment on a shortcode is. A token issued to a former owner of the shortcode
+// proves that the money is real, but not who owns it.
+func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode string) (till, error) {
+	platform := till{environment: w.cfg.Access.Environment, ours: true}
 	if shortcode == w.cfg.Access.Platform.ShortCode {
-		return none, true, nil
+		return platform, nil
 	}
-	owner, err := w.gateways.Shortcode(ctx, shortcode)
+	owners, err := w.owners(ctx, shortcode)
+	if err != nil {
+		return till{}, err
+	}
+	for _, o := range owners {
+		if t.Ref == uuid.Nil || t.Ref == shortcodeOf(o.OrgID, shortcode).UUID() {
+			return till{org: o.OrgID, environment: o.Environment, ours: true}, nil
+		}
+	}
 	switch {
-	case err != nil:
-		return none, false, err
-	case owner == nil && t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-		return none, false, failure.NewUnavailable("shortcode_unknown",
-			"The shortcode is being registered. Try again shortly.", 0,
-			nil)
-	case owner == nil:
-		return none, t.Shortcode == shortcode, nil
-	case t.Ref != uuid.Nil && t.Ref != shortcodeOf(owner.OrgID, shortcode).UUID():
-		return none, true, nil
+	case len(owners) > 0:
+		return till{environment: owners[0].Environment, ours: true}, nil
+	case t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
+		return till{}, failure.NewUnavailable("shortcode_unknown",
+			"The shortcode is being registered. Try again shortly.", 0, nil)
 	}
-	return owner.OrgID, true, nil
+	configured, err := w.gateways.Configured(ctx, shortcode)
+	for _, g := range configured {
+		if t.Ref == shortcodeOf(g.OrgID, shortcode).UUID() {
+			platform.environment = g.Environment
+		}
+	}
+	platform.ours = t.Shortcode == shortcode
+	return platform, err
+}
+
+// owners lists the organizations that have registered a shortcode: those that still use it first, then those in the
+// platform's environment.
+func (w *Workers) owners(ctx context.Context, shortcode string) ([]paymentsviews.ShortcodeRow, error) {
+	rows, err := w.gateways.Shortcodes(ctx, shortcode)
+	rank := func(r paymentsviews.ShortcodeRow) int {
+		n := 0
+		if !r.Active {
+			n += 2
+		}
+		if r.Environment != w.cfg.Access.Environment {
+			n++
+		}
+		return n
+	}
+	slices.SortStableFunc(rows, func(a, b paymentsviews.ShortcodeRow) int { return rank(a) - rank(b) })
+	return rows, err
 }
 
 // paybillReceipt records the money of a paybill payment. A phone that the provider masked or hashed is kept as it came.
-func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organization) commands.RecordReceipt {
+func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, owner till) commands.RecordReceipt {
 	phone, ok := c.Phone()
 	if !ok {
 		phone = c.MSISDN // masked or hashed
@@ -163,19 +209,74 @@ func paybillReceipt(t vault.TakenCallback, c mobilemoney.C2B, org id.Organizatio
 		channel, sighting = commands.ChannelBillManager, commands.SightingBillManager
 	}
 	return commands.RecordReceipt{
-		ReceiptID: commands.ReceiptID(number), OrgID: org, Provider: commands.ProviderMobileMoney,
+		OrgID: owner.org, Provider: commands.ProviderMobileMoney, Environment: owner.environment,
 		ReceiptNumber: number, Channel: channel, Shortcode: c.ShortCode, Amount: c.Amount,
 		PaidAt: orReceived(c.PaidAt, t), PayerPhone: personal.Of(phone), PayerName: personal.Of(name),
-		BillRef: personal.Of(c.BillRef), Sighting: sighting,
+		BillRef: personal.Of(c.BillRef), InvoiceNumber: personal.Of(c.InvoiceNumber),
+		ThirdPartyTransID: c.ThirdPartyTransID, OrgAccountBalance: c.OrgAccountBalance, Sighting: sighting,
 	}
 }
 
-// unverifiedConfirmation asks for a status query of the prompt whose reference the payment gives, if there is one.
+// unverifiedConfirmation asks for a status query of the prompts that wait for money with this reference, if there are
+// any.
 func (w *Workers) unverifiedConfirmation(ctx context.Context, t vault.TakenCallback, c mobilemoney.C2B) error {
 	w.cfg.Logger.WarnContext(ctx, "unverified paybill payment", "callback_id", t.ID)
-	p, err := w.payments.ByReference(ctx, c.BillRef)
-	if err != nil || p == nil {
+	attempts, err := w.payments.ByReference(ctx, c.BillRef)
+	for _, p := range attempts {
+		old := w.cfg.Clock.Now().Sub(p.InitiatedAt) > foreignPatience
+		if err != nil || old || p.Shortcode != c.ShortCode || p.Amount() != c.Amount {
+			continue
+		}
+		err = w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID}, p.ID.String())
+	}
+	return err
+}
+
+// recordMoney records a verified sighting of money under the identity of its receipt number. When the receipt is
+// another organization's and contradicts it, the organization of the sighting also gets a receipt of its own, which
+// waits in suspense (docs/rules/money.md#contradictions).
+func (w *Workers) recordMoney(ctx context.Context, t vault.TakenCallback, c commands.RecordReceipt) error {
+	var err error
+	if c.ReceiptID, err = w.identify(ctx, c); err != nil {
 		return err
 	}
-	return w.fromProvider(ctx, t, commands.RequestCheck{PaymentID: p.ID})
+	if err := w.fromProvider(ctx, t, c); err != nil {
+		return err
+	}
+	receipt, _, err := bus.LoadUnchecked[payments.Receipt](ctx, w.cfg.Bus, c.ReceiptID)
+	if err != nil || !receipt.Elsewhere(c) {
+		return err
+	}
+	w.cfg.Logger.ErrorContext(ctx, "receipt contradicts that of another organization", "callback_id", t.ID,
+		"receipt_id", c.ReceiptID, "org_id", c.OrgID)
+	own := c
+	own.ReceiptID, own.Contradicts = commands.ContradictionID(c.ReceiptID, c.OrgID), c.ReceiptID
+	return w.fromProvider(ctx, t, own, "contradiction")
+}
+
+// identify gives the id of the receipt with a number: the present one, or that under which it was recorded before ids
+// contained the environment. A receipt of that time on a shortcode of the other environment is other money.
+func (w *Workers) identify(ctx context.Context, c commands.RecordReceipt) (id.Receipt, error) {
+	present, legacy := commands.ReceiptID(c.Environment, c.ReceiptNumber), commands.LegacyReceiptID(c.ReceiptNumber)
+	old, _, err := bus.LoadUnchecked[payments.Receipt](ctx, w.cfg.Bus, legacy)
+	if err != nil || old.Standing == payments.StandingNone {
+		return present, err
+	}
+	if old.Shortcode == c.Shortcode {
+		return legacy, nil
+	}
+	environment := w.cfg.Access.Environment
+	if old.Shortcode != w.cfg.Access.Platform.ShortCode {
+		owners, err := w.owners(ctx, old.Shortcode)
+		if err != nil {
+			return present, err
+		}
+		if environment = c.Environment; len(owners) > 0 {
+			environment = owners[0].Environment
+		}
+	}
+	if environment != c.Environment {
+		return present, nil
+	}
+	return legacy, nil
 }

@@ -94,21 +94,38 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) int {
 	return len(taken)
 }
 
-// handle handles one callback and stores the result. A callback is tried until it is done or refused; a repeat is
-// harmless, because each command acts once.
+// ending says how one try of a callback ended when nothing failed. The zero value is "done". With a wait it is tried
+// again after that time; with a cause alone it is given up, which is an alarm.
+type ending struct {
+	wait  time.Duration
+	cause string
+}
+
+// Causes of an ending; operators read them in the rows.
+const (
+	causeEarly      = "attempt_unknown" // the callback came before the attempt that it belongs to
+	causeUnreadable = "unreadable"
+	// CauseUnknownPrompt is that of a prompt's callback that belongs to no attempt of ours.
+	CauseUnknownPrompt = "prompt_unknown"
+)
+
+// handle handles one callback and stores the result. A callback is tried until it is done, refused or given up; a
+// repeat is harmless, because each command acts once.
 func (w *Workers) handle(ctx context.Context, t vault.TakenCallback) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleLimit)
 	defer cancel()
-	retryIn, err := w.read(ctx, t)
+	end, err := w.read(ctx, t)
 	switch {
-	case err == nil && retryIn == 0:
-		err = w.cfg.Inbox.Done(ctx, t)
+	case err == nil && end.wait > 0:
+		err = w.cfg.Inbox.Fail(ctx, t, end.cause, end.wait)
+	case err == nil && end.cause != "":
+		err = w.cfg.Inbox.GiveUp(ctx, t, end.cause)
 	case err == nil:
-		err = w.cfg.Inbox.Fail(ctx, t, "attempt_unknown", retryIn)
+		err = w.cfg.Inbox.Done(ctx, t)
 	case refused(err):
 		w.cfg.Logger.ErrorContext(ctx, "command of a callback was refused", "callback_id", t.ID, "kind", t.Kind,
 			"error", err)
-		err = w.cfg.Inbox.Done(ctx, t)
+		err = w.cfg.Inbox.GiveUp(ctx, t, causeOf(err))
 	default:
 		w.cfg.Logger.WarnContext(ctx, "callback will be tried again", "callback_id", t.ID, "kind", t.Kind, "error", err)
 		err = w.cfg.Inbox.Fail(ctx, t, causeOf(err), backoff(t.Attempts))
@@ -135,30 +152,29 @@ func backoff(attempts int) time.Duration {
 	return wait
 }
 
-// read parses a callback and executes its command. A positive wait means that the callback came before the attempt that
-// it belongs to.
-func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (time.Duration, error) {
+// read parses a callback and executes its command.
+func (w *Workers) read(ctx context.Context, t vault.TakenCallback) (ending, error) {
 	switch t.Kind {
 	case CallbackPrompt:
 		return w.readPrompt(ctx, t)
 	case CallbackConfirmation:
-		return 0, w.readPaybill(ctx, t, mobilemoney.ParseC2B)
+		return w.readPaybill(ctx, t, mobilemoney.ParseC2B)
 	case CallbackBillManager:
-		return 0, w.readPaybill(ctx, t, parseBillManager)
+		return w.readPaybill(ctx, t, parseBillManager)
 	}
-	return 0, nil // the inbox keeps the row
+	return ending{}, nil // the inbox keeps the row
 }
 
-// fromProvider executes the command of a callback. The command id follows from the row, so a repeated delivery of the
-// row acts once.
-func (w *Workers) fromProvider(ctx context.Context, t vault.TakenCallback, cmd commands.Command) error {
+// fromProvider executes a command of a callback. The command id follows from the row, so a repeated delivery of the row
+// acts once; step makes the difference between two commands of one name.
+func (w *Workers) fromProvider(ctx context.Context, t vault.TakenCallback, cmd commands.Command, step ...string) error {
 	actor := events.Actor{Kind: events.ActorProvider, ID: commands.ProviderMobileMoney}
 	if !t.Verified {
 		actor = platformActor // the sender is not proved
 	}
+	parts := append([]string{t.ID.String(), cmd.CommandName()}, step...)
 	_, err := w.execute(ctx, cmd, commands.Meta{
-		CommandID: id.Derive[id.Command]("callback", t.ID.String(), cmd.CommandName()), Actor: actor,
-		CorrelationID: t.ID.String(),
+		CommandID: id.Derive[id.Command]("callback", parts...), Actor: actor, CorrelationID: t.ID.String(),
 	})
 	return err
 }

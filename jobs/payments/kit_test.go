@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -56,6 +57,8 @@ func newKit(t *testing.T) *kit {
 	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock})
 	bus.Register(k.Bus, payments.Payments())
 	bus.Register(k.Bus, payments.Receipts())
+	bus.Register(k.Bus, payments.Gateways())
+	bus.Register(k.Bus, billing.Accounts())
 	k.views = k.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
 		paymentsviews.Matching{})
 	k.access = paymentsjobs.Access{
@@ -63,7 +66,7 @@ func newKit(t *testing.T) *kit {
 			ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: shortcode, Passkey: "pass",
 		},
 		Environment: commands.EnvironmentSandbox, Providers: map[string]paymentsjobs.Provider{
-			commands.EnvironmentSandbox: k.client(t),
+			commands.EnvironmentSandbox: k.client(t), commands.EnvironmentProduction: k.client(t),
 		},
 		Secrets: k.Vault.Secrets,
 	}
@@ -99,7 +102,8 @@ func (k *kit) execute(t *testing.T, c commands.Command) bus.Result {
 	done := k.Run(t, commands.Meta{
 		CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
 	}, c)
-	coretest.WaitFor(t, k.views, done.Position, paymentsviews.PaymentsName, paymentsviews.ReceiptsName)
+	coretest.WaitFor(t, k.views, done.Position, paymentsviews.PaymentsName, paymentsviews.ReceiptsName,
+		paymentsviews.GatewaysName)
 	return done
 }
 

@@ -31,6 +31,9 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 	if err != nil || r == nil {
 		return errors.Join(err, fmt.Errorf("receipt %s is not in the read model", args.ReceiptID))
 	}
+	if r.Disputed {
+		return nil // a person decides
+	}
 	attempt, conflict, err := w.payments.AttemptOf(ctx, *r)
 	placed := r.State != "recorded" && r.State != "suspense"
 	switch {
@@ -72,11 +75,11 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 // be credited to customers of other organizations.
 func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
 	if r.OrgID.IsZero() && r.Shortcode != w.cfg.Access.Platform.ShortCode {
-		owner, err := w.gateways.Shortcode(ctx, r.Shortcode)
+		owners, err := w.gateways.Shortcodes(ctx, r.Shortcode)
 		if err != nil {
 			return err
 		}
-		if owner != nil {
+		if len(owners) > 0 {
 			return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -16,14 +17,18 @@ import (
 // promptDescription is shown to the customer beside the reference; the provider takes at most 13 characters.
 const promptDescription = "Internet bill"
 
-// SubmitPrompt sends a prompt at most once. When an earlier attempt of this job began the submission, its result is
-// unknown: the prompt is reported in doubt and not sent again (docs/rules/engine.md#doubt).
+// SubmitPrompt sends a prompt at most once, and only while the customer still waits for it. When an earlier attempt of
+// this job began the submission, its result is unknown: the prompt is reported in doubt and not sent again
+// (docs/rules/engine.md#doubt).
 func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, cause jobs.Cause) error {
 	attempt, err := w.attempt(ctx, args.PaymentID.String(), args.Position, func() (*paymentsviews.PaymentRow, error) {
 		return w.payments.Attempt(ctx, args.PaymentID)
 	})
 	if err != nil {
 		return err
+	}
+	if w.cfg.Clock.Now().Sub(attempt.InitiatedAt) >= commands.PromptPatience {
+		return w.abandon(ctx, cause, args.PaymentID)
 	}
 	creds, provider, request, err := w.prepare(ctx, *attempt)
 	if err != nil {
@@ -36,7 +41,10 @@ func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, 
 		return err
 	}
 	begun, err := w.report(ctx, cause, commands.BeginSubmission{PaymentID: args.PaymentID})
-	if err != nil {
+	switch {
+	case failure.CodeOf(err) == "prompt_too_late":
+		return w.abandon(ctx, cause, args.PaymentID)
+	case err != nil:
 		return err
 	}
 	if !begun.Changed {
@@ -49,6 +57,13 @@ func (w *Workers) SubmitPrompt(ctx context.Context, args commands.SubmitPrompt, 
 		w.cfg.Logger.WarnContext(ctx, "prompt is in doubt", "payment_id", args.PaymentID, "error", answer.Cause)
 	}
 	_, err = w.report(ctx, cause, outcome)
+	return err
+}
+
+// abandon ends an attempt that was not sent in time. Its process does the same when no job gets that far.
+func (w *Workers) abandon(ctx context.Context, cause jobs.Cause, payment id.Payment) error {
+	w.cfg.Logger.WarnContext(ctx, "prompt is too late and not sent", "payment_id", payment)
+	_, err := w.report(ctx, cause, commands.AbandonPrompt{PaymentID: payment})
 	return err
 }
 
@@ -161,9 +176,10 @@ func (w *Workers) verdictCommand(p paymentsviews.PaymentRow, v mobilemoney.Verdi
 	case mobilemoney.Success:
 		return commands.RecordReceipt{
 			ReceiptID: commands.ProvisionalReceiptID(*p.CheckoutRequestID), OrgID: p.OrgID,
-			Provider: commands.ProviderProvisional, Channel: commands.ChannelPrompt, Shortcode: p.Shortcode,
-			Amount: p.Amount(), PaidAt: w.cfg.Clock.Now(), CheckoutRequestID: *p.CheckoutRequestID, PaymentID: p.ID,
-			Provisional: true, Sighting: commands.SightingQuery,
+			Provider: commands.ProviderProvisional, Environment: p.Environment, Channel: commands.ChannelPrompt,
+			Shortcode: p.Shortcode, Amount: p.Amount(), PaidAt: w.cfg.Clock.Now(),
+			CheckoutRequestID: *p.CheckoutRequestID, PaymentID: p.ID, Provisional: true,
+			Sighting: commands.SightingQuery,
 		}
 	case mobilemoney.NoVerdict, mobilemoney.Pending:
 		return commands.RecordCheck{PaymentID: p.ID, Code: v.Code, Answered: true}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -60,7 +61,7 @@ func (r Receiver) Receive(
 	if err != nil {
 		return nil, err
 	}
-	over := admit(s.owner.Shortcode)
+	over := admit(r.gatewayOf(ctx, s, kind, body))
 	if over != nil && !s.verified {
 		return nil, over
 	}
@@ -90,6 +91,38 @@ func (r Receiver) Receive(
 		return billManagerAnswer{Message: "Success", Code: "200"}, nil
 	}
 	return accepted{ResultDesc: "Accepted"}, nil
+}
+
+// gatewayOf gives the shortcode against whose limit a callback counts: that of the token, else that of the body or of
+// the prompt that the body names. It is "" for everything that is not served here, so that invented shortcodes share
+// one limit. A failed lookup does not keep the callback from being stored.
+func (r Receiver) gatewayOf(ctx context.Context, s sender, kind string, body []byte) string {
+	if s.owner.Shortcode != "" {
+		return s.owner.Shortcode
+	}
+	if kind == CallbackPrompt {
+		c, err := mobilemoney.ParseSTKCallback(body)
+		if err != nil {
+			return ""
+		}
+		p, err := r.Workers.payments.ByCheckout(ctx, c.CheckoutRequestID)
+		if err != nil || p == nil {
+			return ""
+		}
+		return p.Shortcode
+	}
+	parse := mobilemoney.ParseC2B
+	if kind == CallbackBillManager {
+		parse = parseBillManager
+	}
+	c, err := parse(body)
+	if err != nil {
+		return ""
+	}
+	if _, known, err := r.shortcode(ctx, s, c.ShortCode); err != nil || !known {
+		return ""
+	}
+	return c.ShortCode
 }
 
 // identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
@@ -184,11 +217,11 @@ func (r Receiver) shortcode(ctx context.Context, s sender, shortcode string) (id
 	if s.owner.Shortcode == shortcode {
 		return s.owner.OrgID, true, nil
 	}
-	owner, err := r.Workers.gateways.Shortcode(ctx, shortcode)
-	if err != nil || owner == nil {
+	owners, err := r.Workers.owners(ctx, shortcode)
+	if err != nil || len(owners) == 0 {
 		return id.Organization{}, false, err
 	}
-	return owner.OrgID, owner.Active, nil
+	return owners[0].OrgID, owners[0].Active, nil
 }
 
 // unknownAccount reports whether the organization refuses unknown accounts and this payment names one.
@@ -197,12 +230,12 @@ func (r Receiver) unknownAccount(ctx context.Context, org id.Organization, c mob
 	if err != nil || g == nil || !g.RejectUnknownAccounts {
 		return false, err
 	}
-	attempt, err := r.Workers.payments.ByReference(ctx, c.BillRef)
-	if err != nil || attempt != nil && attempt.OrgID == org {
+	attempts, err := r.Workers.payments.ByReference(ctx, c.BillRef)
+	if err != nil || slices.ContainsFunc(attempts, func(p paymentsviews.PaymentRow) bool { return p.OrgID == org }) {
 		return false, err
 	}
 	found, err := r.Workers.matching.Find(ctx, paymentsviews.Reference{
-		OrgID: org, BillRef: c.BillRef, Phone: c.MSISDN, Currency: c.Amount.Currency,
+		OrgID: org, BillRef: c.BillRef, InvoiceNumber: c.InvoiceNumber, Phone: c.MSISDN, Currency: c.Amount.Currency,
 	})
 	return found.Payer == nil, err
 }

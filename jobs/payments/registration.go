@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -23,7 +24,11 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	if g == nil || !g.Direct || g.CredentialsRef != args.CredentialsRef {
 		return nil // the settings were changed meanwhile
 	}
-	if err := w.register(ctx, args.OrgID, args.CredentialsRef, g.Shortcode, g.Environment); err != nil {
+	err = w.free(ctx, *g)
+	if err == nil {
+		err = w.register(ctx, args.OrgID, args.CredentialsRef, g.Shortcode, g.Environment)
+	}
+	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
 		_, err := w.report(ctx, cause, commands.FailGatewayRegistration{
 			OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
@@ -34,6 +39,26 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	_, err = w.report(ctx, cause, commands.RegisterGateway{
 		OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
 	})
+	if failure.CodeOf(err) != "shortcode_taken" {
+		return err
+	}
+	_, err = w.report(ctx, cause, commands.FailGatewayRegistration{ // another one was faster
+		OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
+		Error: messageOf(err),
+	})
+	return err
+}
+
+// free fails when another organization uses the shortcode: a registration would send that one's callbacks here under
+// this one's token. The claim of the shortcode decides in the end; this only avoids the call. Fails: shortcode_taken.
+func (w *Workers) free(ctx context.Context, g paymentsviews.GatewayRow) error {
+	owners, err := w.gateways.Shortcodes(ctx, g.Shortcode)
+	for _, o := range owners {
+		if o.Active && o.OrgID != g.OrgID && o.Environment == g.Environment {
+			return failure.NewConflict("shortcode_taken",
+				"This shortcode belongs to another organization or to the platform.")
+		}
+	}
 	return err
 }
 

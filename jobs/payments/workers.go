@@ -36,6 +36,7 @@ type Workers struct {
 	receipts paymentsviews.ReceiptsQuery
 	matching paymentsviews.MatchingQuery
 	gateways paymentsviews.GatewaysQuery
+	queue    *jobrunner.Runner // set by Register; the sweep enqueues into it
 }
 
 // New calls nothing; Register and NewInbox put the workers to use.
@@ -52,6 +53,10 @@ func New(cfg Config) *Workers {
 // start.
 const platformRegistration = 24 * time.Hour
 
+// findAttempts lets the search of a payer be tried for years, at the pace of its back-off: money is never forgotten
+// because a read model stood still for a weekend. It is the largest number that the queue can store, less a reserve.
+const findAttempts = 30_000
+
 // Register adds the workers to the queue. A prompt is never sent twice, however often its job is tried: see
 // SubmitPrompt.
 func (w *Workers) Register(r *jobrunner.Runner) {
@@ -63,9 +68,14 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5,
 	})
 	jobrunner.AddWorker(r, w.FindPayer, jobrunner.Options{
-		Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: 1000,
-		Backoff: jobrunner.Doubling(time.Second, time.Minute),
+		Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: findAttempts,
+		Backoff: jobrunner.Doubling(time.Second, 10*time.Minute),
 	})
+	jobrunner.AddWorker(r, w.SweepMoney, jobrunner.Options{
+		Queue: "receipts", Timeout: 30 * time.Second, MaxAttempts: 3,
+	})
+	jobrunner.Every(r, sweepInterval, commands.SweepMoney{})
+	w.queue = r
 	jobrunner.AddWorker(r, w.RegisterShortcode, jobrunner.Options{Timeout: 30 * time.Second, MaxAttempts: 10})
 	jobrunner.AddWorker(r, w.RegisterPlatform, jobrunner.Options{
 		Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute),

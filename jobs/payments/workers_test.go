@@ -12,8 +12,6 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -174,7 +172,8 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled", n)
 	}
-	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P1"))); len(list) != 0 {
+	if list := k.history(t, commands.ReceiptCategory,
+		id.Any(commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1"))); len(list) != 0 {
 		t.Fatalf("too early: %v", list)
 	}
 	k.execute(t, commands.AcceptPrompt{PaymentID: p, CheckoutRequestID: "ws_CO_early"})
@@ -182,7 +181,8 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled again", n)
 	}
-	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P1"))); len(list) != 1 {
+	if list := k.history(t, commands.ReceiptCategory,
+		id.Any(commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1"))); len(list) != 1 {
 		t.Errorf("receipt %v", list)
 	}
 	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {
@@ -201,39 +201,12 @@ func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 		k.workers.HandleDue(t.Context(), nil)
 		k.clock.Advance(3 * time.Minute)
 	}
-	if list := k.history(t, commands.ReceiptCategory, id.Any(commands.ReceiptID("SJK4X7Q2P7"))); len(list) != 0 {
+	if list := k.history(t, commands.ReceiptCategory,
+		id.Any(commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P7"))); len(list) != 0 {
 		t.Errorf("taken for money of the shared paybill: %v", list)
 	}
 	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 1 {
 		t.Errorf("pending %v, %v", list, err)
-	}
-}
-
-func TestCallback_OfAPromptThatNobodySentBecomesSuspenseMoney(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	k.stored(t, vault.Callback{
-		Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_foreign", "SJK4X7Q2P2"),
-	})
-	k.workers.HandleDue(t.Context(), nil)
-	k.clock.Advance(3 * time.Minute)
-	k.workers.HandleDue(t.Context(), nil)
-	r := commands.ReceiptID("SJK4X7Q2P2")
-	head, err := k.Store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	find := commands.FindPayer{ReceiptID: r, Position: head}
-	if err := k.workers.FindPayer(t.Context(), find, newCause()); err == nil {
-		t.Fatal("the money of a prompt does not wait for its attempt")
-	}
-	k.clock.Advance(3 * time.Minute)
-	if err := k.workers.FindPayer(t.Context(), find, newCause()); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"payments.ReceiptRecorded.v1", "payments.ReceiptHeld.v1"}
-	if diff := cmp.Diff(want, k.history(t, commands.ReceiptCategory, id.Any(r))); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -254,26 +227,6 @@ func TestCallback_WithoutReceiptNumberOnlyMakesUsAsk(t *testing.T) {
 		"payments.PromptCheckRequested.v1",
 	}
 	if diff := cmp.Diff(want, k.history(t, commands.PaymentCategory, id.Any(p))); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestFindPayer_MoneyThatContradictsItsAttemptWaits(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	k.initiate(t, "PK7M2Q9X4RTW")
-	r := commands.ReceiptID("SJK4X7Q2P4")
-	done := k.execute(t, commands.RecordReceipt{
-		ReceiptID: r, Provider: commands.ProviderMobileMoney, ReceiptNumber: "SJK4X7Q2P4",
-		Channel: commands.ChannelPaybill, Shortcode: shortcode, Amount: money.Major(15, money.KES),
-		PaidAt: k.clock.Now(), BillRef: personal.Of("pk7m2q9x4rtw"), Sighting: commands.SightingConfirmation,
-	})
-	if err := k.workers.FindPayer(t.Context(), commands.FindPayer{ReceiptID: r, Position: done.Position},
-		newCause()); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"payments.ReceiptRecorded.v1", "payments.ReceiptHeld.v1"}
-	if diff := cmp.Diff(want, k.history(t, commands.ReceiptCategory, id.Any(r))); diff != "" {
 		t.Error(diff)
 	}
 }

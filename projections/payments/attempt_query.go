@@ -12,8 +12,8 @@ const (
 	claimAfter  = 48 * time.Hour // after the start
 )
 
-// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. conflict reports that the money names
-// an attempt but cannot be its payment: shortcode or amount differ, or the time is too far away
+// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. conflict reports that the money may be
+// that of several attempts, one of which has a success without a receipt number: a person decides which
 // (docs/rules/money.md#provisional-receipts). Without a conflict the attempt may still refuse the receipt.
 func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *PaymentRow, conflict bool, err error) {
 	if !r.PaymentID.IsZero() {
@@ -29,11 +29,28 @@ func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *Pa
 	if r.BillRef == nil || r.Channel != "c2b" && r.Channel != "bill_manager" {
 		return nil, false, nil
 	}
-	attempt, err = q.ByReference(ctx, referenceKey(*r.BillRef))
-	if attempt == nil || err != nil {
+	all, err := q.ByReference(ctx, *r.BillRef)
+	if err != nil {
 		return nil, false, err
 	}
-	inTime := r.PaidAt.After(attempt.InitiatedAt.Add(-claimBefore)) &&
-		r.PaidAt.Before(attempt.InitiatedAt.Add(claimAfter))
-	return attempt, !inTime || attempt.Shortcode != r.Shortcode || attempt.Amount() != r.Amount(), nil
+	var found []PaymentRow
+	provisional := false
+	for _, p := range all {
+		if p.awaits(r) {
+			found, provisional = append(found, p), provisional || p.Provisional
+		}
+	}
+	if len(found) == 1 {
+		return &found[0], false, nil
+	}
+	return nil, provisional, nil
+}
+
+// awaits reports whether a paybill payment with the attempt's reference can be its payment: the attempt has no real
+// receipt yet, and shortcode, amount and time fit. Other money with that reference is a payment of its own, since
+// customers may type a reference again.
+func (r PaymentRow) awaits(receipt ReceiptRow) bool {
+	return (r.Stage != "succeeded" || r.Provisional) && r.Shortcode == receipt.Shortcode &&
+		r.Amount() == receipt.Amount() && receipt.PaidAt.After(r.InitiatedAt.Add(-claimBefore)) &&
+		receipt.PaidAt.Before(r.InitiatedAt.Add(claimAfter))
 }

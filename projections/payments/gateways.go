@@ -27,7 +27,7 @@ var gatewaysDDL string
 func (Gateways) Name() string { return GatewaysName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Gateways) Version() int { return 1 }
+func (Gateways) Version() int { return 2 }
 
 // DDL creates the tables of gateways.sql.
 func (Gateways) DDL() string { return gatewaysDDL }
@@ -75,11 +75,14 @@ func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 			"credentials": v.CredentialsRef, "reject_unknown": v.RejectUnknownAccounts, "revision": revision,
 		})
 		w.Exec(`update {schema}.shortcodes set active = exists (select from {schema}.gateways g
-			where g.org_id = $1 and g.registered and g.shortcode = shortcodes.shortcode) where org_id = $1`, v.OrgID)
+			where g.org_id = $1 and g.registered and g.shortcode = shortcodes.shortcode
+				and g.environment = shortcodes.environment) where org_id = $1`, v.OrgID)
 	case events.GatewayRegistered:
 		w.Exec(registeredSQL, v.OrgID, revision)
-		w.Exec(`insert into {schema}.shortcodes (shortcode, org_id, active) values ($1, $2, true)
-			on conflict (shortcode) do update set org_id = excluded.org_id, active = true`, v.Shortcode, v.OrgID)
+		w.Exec(`insert into {schema}.shortcodes (shortcode, environment, org_id, active)
+			select $1, environment, $2, true from {schema}.gateways where org_id = $2
+			on conflict (shortcode, environment) do update set org_id = excluded.org_id, active = true`, v.Shortcode,
+			v.OrgID)
 	case events.GatewayRegistrationFailed:
 		w.Exec(unregisteredSQL, v.OrgID, v.Error, revision)
 	}
@@ -106,9 +109,10 @@ func (r GatewayRow) Active() bool { return r.Direct && r.Registered }
 
 // ShortcodeRow names the organization of a direct shortcode. Active is false once the organization has given it up.
 type ShortcodeRow struct {
-	Shortcode string          `db:"shortcode"`
-	OrgID     id.Organization `db:"org_id"`
-	Active    bool            `db:"active"`
+	Shortcode   string          `db:"shortcode"`
+	Environment string          `db:"environment"`
+	OrgID       id.Organization `db:"org_id"`
+	Active      bool            `db:"active"`
 }
 
 // GatewaysQuery serves settings to the organization, and owners of shortcodes to callbacks.
@@ -126,12 +130,26 @@ func (q GatewaysQuery) Get(ctx context.Context, org id.Organization) (*GatewayRo
 	return row, err
 }
 
-// Shortcode finds the owner of a direct shortcode, nil when no organization ever registered it.
-func (q GatewaysQuery) Shortcode(ctx context.Context, shortcode string) (*ShortcodeRow, error) {
-	var row *ShortcodeRow
+// Shortcodes lists the owners of a direct shortcode: one for each environment, production first; none when no
+// organization ever registered it.
+func (q GatewaysQuery) Shortcodes(ctx context.Context, shortcode string) ([]ShortcodeRow, error) {
+	var rows []ShortcodeRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ShortcodeRow], q.Views.SQL(GatewaysName,
-			`select shortcode, org_id, active from {schema}.shortcodes where shortcode = $1`), shortcode)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ShortcodeRow], q.Views.SQL(GatewaysName,
+			`select shortcode, environment, org_id, active from {schema}.shortcodes where shortcode = $1
+			order by environment`), shortcode)
 	})
-	return row, err
+	return rows, err
+}
+
+// Configured lists the settings that name a direct shortcode, whether or not the provider has accepted it.
+func (q GatewaysQuery) Configured(ctx context.Context, shortcode string) ([]GatewayRow, error) {
+	var rows []GatewayRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[GatewayRow], q.Views.SQL(GatewaysName, `
+			select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error,
+				revision
+			from {schema}.gateways where direct and shortcode = $1`), shortcode)
+	})
+	return rows, err
 }

@@ -10,10 +10,13 @@ create table {schema}.gateways (
   revision bigint not null
 );
 
--- The organization of a direct shortcode. The row stays after the shortcode was given up, because money may come late.
+-- The organization of a direct shortcode that the provider accepted. The row stays after the shortcode was given up,
+-- because money may come late. The sandbox has shortcodes of its own.
 create table {schema}.shortcodes (
-  shortcode text primary key,
+  shortcode text not null,
+  environment text not null,
   org_id uuid not null,
-  active boolean not null
+  active boolean not null,
+  primary key (shortcode, environment)
 );
 create index shortcodes_organization on {schema}.shortcodes (org_id);

@@ -22,7 +22,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 1 }
+func (Matching) Version() int { return 2 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }

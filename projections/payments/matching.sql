@@ -20,7 +20,7 @@ create table {schema}.invoices (
   org_id uuid not null,
   subscriber_id uuid not null,
   number text not null,
-  number_key text not null
+  number_key text not null -- in capitals, with its dash: ACME-10007 and ACME1-0007 are two invoices
 );
 create index invoices_key on {schema}.invoices (number_key text_pattern_ops);
 create index invoices_subscriber on {schema}.invoices (subscriber_id);

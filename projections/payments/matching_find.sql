@@ -3,26 +3,27 @@ with mine as not materialized (
   where currency = @currency and (@org::uuid is null or org_id = @org::uuid)
 ),
 named as (
-  select 1 as rank, 'invoice_number' as by, i.org_id, i.subscriber_id, i.invoice_id
-  from {schema}.invoices i where i.number_key = @key::text and @key::text <> ''
+  select 0 as rank, 'invoice_number' as by, i.org_id, i.subscriber_id, i.invoice_id
+  from {schema}.invoices i where i.number_key = any(@given::text[])
+  union all
+  select 1, 'invoice_number', i.org_id, i.subscriber_id, i.invoice_id
+  from {schema}.invoices i where i.number_key = any(@numbers::text[])
   union all
   select 2, 'account_number', m.org_id, m.subscriber_id, null
-  from mine m where m.account_number = @key::text
+  from mine m where m.account_number = @account::text
   union all
   select 3, 'prefixed_account', m.org_id, m.subscriber_id, null
-  from {schema}.prefixes p join mine m on m.org_id = p.org_id and m.account_number = substr(@key::text, length(p.prefix) + 1)
-  where p.prefix = any(@prefixes::text[])
-  union all
-  select 3, 'invoice_number', i.org_id, i.subscriber_id, i.invoice_id
-  from {schema}.prefixes p join {schema}.invoices i on i.org_id = p.org_id
-    and i.number_key = p.prefix || lpad(substr(@key::text, length(p.prefix) + 1), 4, '0')
-  where p.prefix = any(@prefixes::text[]) and substr(@key::text, length(p.prefix) + 1) ~ '^[0-9]{1,3}$'
+  from unnest(@prefixes::text[], @accounts::text[]) u (prefix, account)
+  join {schema}.prefixes p on p.prefix = u.prefix
+  join mine m on m.org_id = p.org_id and m.account_number = u.account
   union all
   select 4, 'phone', m.org_id, m.subscriber_id, null from mine m where m.phone = nullif(@phone::text, '')
   union all
   select 5, 'username', u.org_id, u.subscriber_id, null from {schema}.usernames u where u.username = nullif(@username::text, '')
   union all
   select 6, 'payer_phone', m.org_id, m.subscriber_id, null from mine m where m.phone = nullif(@payer::text, '')
+    and not exists (select from {schema}.prefixes p
+      where p.prefix = any(@prefixes::text[]) and (@org::uuid is null or p.org_id = @org::uuid))
 )
 select distinct n.rank, n.by, n.org_id, n.subscriber_id, n.invoice_id, m.account_number
 from named n join mine m on m.subscriber_id = n.subscriber_id

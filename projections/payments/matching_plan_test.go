@@ -42,8 +42,9 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 	}
 	for _, of := range []id.Organization{{}, org} {
 		rows, err := db.Owner.Query(t.Context(), "explain "+sql(string(find)), pgx.NamedArgs{
-			"org": of, "currency": "KES", "key": "00001234",
-			"prefixes": []string{"00", "000"}, "phone": "254700000009", "username": "00001234", "payer": "254700000001",
+			"org": of, "currency": "KES", "account": "00001234", "numbers": []string{"ACME-0007"}, "given": []string{},
+			"prefixes": []string{"ACME", "ACM"}, "accounts": []string{"10000008", "00001234"}, "phone": "254700000009",
+			"username": "00001234", "payer": "254700000001",
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -16,10 +16,13 @@ import (
 type Reference struct {
 	// OrgID owns the shortcode; zero for the platform's shared paybill, where a reference must be unique over all
 	// organizations (docs/rules/payments.md#shared-paybill).
-	OrgID    id.Organization
-	BillRef  string // as typed
-	Phone    string // the payer's; a masked or hashed one matches no subscriber
-	Currency money.Currency
+	OrgID   id.Organization
+	BillRef string // as typed
+	// InvoiceNumber is the field of that name in the paybill's callback, usually empty. An invoice of this number comes
+	// before everything that was typed.
+	InvoiceNumber string
+	Phone         string // the payer's; a masked or hashed one matches no subscriber
+	Currency      money.Currency
 }
 
 // Payer is the subscriber that a reference names.
@@ -58,18 +61,24 @@ type candidate struct {
 }
 
 // Find applies the rules in order. The first rule with a result decides, and the result must be a single payer. The
-// payer's own phone is the last rule: the typed reference says more than the phone that paid. A reference longer than
-// maxReference is ignored.
+// payer's own phone is the last rule: the typed reference says more than the phone that paid. So the phone decides
+// nothing when the reference has the form of an account number, or of an invoice number with the prefix of an
+// organization, and nobody has that number: then a person decides. A reference longer than maxReference is ignored.
 func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if len(ref.BillRef) > maxReference {
 		ref.BillRef = ""
 	}
-	key := referenceKey(ref.BillRef)
+	typed, payer := readReference(ref.BillRef), phoneKey(ref.Phone)
+	if typed.misspelt(ref.BillRef) {
+		payer = ""
+	}
+	prefixes, accounts := typed.prefixes()
 	var all []candidate
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &all, pgx.RowToStructByName[candidate], q.Views.SQL(MatchingName, matchSQL), pgx.NamedArgs{
-			"org": ref.OrgID, "currency": ref.Currency, "key": key, "prefixes": prefixesOf(key),
-			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone),
+			"org": ref.OrgID, "currency": ref.Currency, "account": typed.account, "numbers": typed.numbers(),
+			"given": readReference(ref.InvoiceNumber).numbers(), "prefixes": prefixes, "accounts": accounts,
+			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": payer,
 		})
 	})
 	if err != nil {
@@ -109,10 +118,13 @@ func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Paye
 	}
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		for i, ref := range refs {
+			typed := readReference(ref.BillRef)
+			numbers := append(typed.numbers(), readReference(ref.InvoiceNumber).numbers()...)
 			postgres.Collect(r, &lists[i], pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, suggestSQL),
 				pgx.NamedArgs{
 					"org": ref.OrgID, "key": referenceKey(ref.BillRef), "phone": phoneKey(ref.BillRef),
 					"payer": phoneKey(ref.Phone), "username": usernameKey(ref.BillRef), "max": maxSuggestions,
+					"numbers": numbers, "account": typed.account, "near": nearAccounts(typed.account),
 				})
 		}
 	})

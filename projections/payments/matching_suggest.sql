@@ -1,15 +1,24 @@
 with near as (
-  select 1 as rank, 'payer_phone' as by, p.subscriber_id from {schema}.payers p where p.org_id = @org::uuid and p.phone = nullif(@payer::text, '')
+  select 1 as rank, 'invoice_number' as by, i.subscriber_id from {schema}.invoices i
+  where i.org_id = @org::uuid and i.number_key = any(@numbers::text[])
   union all
-  select 2, 'phone', p.subscriber_id from {schema}.payers p where p.org_id = @org::uuid and p.phone = nullif(@phone::text, '')
+  select 2, 'payer_phone', p.subscriber_id from {schema}.payers p where p.org_id = @org::uuid and p.phone = nullif(@payer::text, '')
   union all
-  select 3, 'username', u.subscriber_id from {schema}.usernames u
-  where u.org_id = @org::uuid and length(@username::text) >= 3 and starts_with(u.username, left(@username::text, 5))
+  select 3, 'phone', p.subscriber_id from {schema}.payers p where p.org_id = @org::uuid and p.phone = nullif(@phone::text, '')
   union all
   select 4, 'account_number', p.subscriber_id from {schema}.payers p
+  where p.org_id = @org::uuid and length(@account::text) = 8 and starts_with(p.account_number, left(@account::text, 7))
+  union all
+  select 5, 'account_number', p.subscriber_id from {schema}.payers p
+  where p.org_id = @org::uuid and p.account_number = any(@near::text[])
+  union all
+  select 6, 'username', u.subscriber_id from {schema}.usernames u
+  where u.org_id = @org::uuid and length(@username::text) >= 3 and starts_with(u.username, left(@username::text, 5))
+  union all
+  select 7, 'account_number', p.subscriber_id from {schema}.payers p
   where p.org_id = @org::uuid and length(@key::text) >= 5 and starts_with(p.account_number, left(@key::text, 5))
   union all
-  select 5, 'invoice_number', i.subscriber_id from {schema}.invoices i
+  select 8, 'invoice_number', i.subscriber_id from {schema}.invoices i
   where i.org_id = @org::uuid and length(@key::text) >= 6 and starts_with(i.number_key, left(@key::text, length(@key::text) - 1))
 ),
 best as (select distinct on (subscriber_id) rank, by, subscriber_id from near order by subscriber_id, rank)

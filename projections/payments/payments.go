@@ -32,7 +32,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 1 }
+func (Payments) Version() int { return 2 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -58,10 +58,10 @@ const (
 	initiateSQL = `
 insert into {schema}.payments
 	(payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct, environment,
-	shortcode, credentials_ref, account_reference, stage, initiated_at, expires_at, revision)
+	shortcode, credentials_ref, account_reference, reference_key, stage, initiated_at, expires_at, revision)
 values
 	(@payment, @org, @subscriber, @invoice, @gateway, @amount, @currency, @phone, @direct, @environment,
-	@shortcode, @credentials, @reference, 'created', @initiated_at, @expires_at, @revision)
+	@shortcode, @credentials, @reference, @reference_key, 'created', @initiated_at, @expires_at, @revision)
 on conflict (payment_id) do nothing`
 	sentSQL = `
 update {schema}.payments set stage = 'sent', revision = $2 where payment_id = $1 and revision < $2`
@@ -98,7 +98,8 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 			"payment": v.PaymentID, "org": v.OrgID, "subscriber": v.SubscriberID, "invoice": v.InvoiceID,
 			"gateway": GatewayPrompt, "amount": v.Amount.Minor, "currency": v.Amount.Currency,
 			"phone": revealed(v.Phone), "direct": v.Direct, "environment": v.Environment, "shortcode": v.Shortcode,
-			"credentials": v.CredentialsRef, "reference": v.AccountReference, "initiated_at": v.InitiatedAt,
+			"credentials": v.CredentialsRef, "reference": v.AccountReference,
+			"reference_key": referenceKey(v.AccountReference), "initiated_at": v.InitiatedAt,
 			"expires_at": v.ExpiresAt, "revision": revision,
 		})
 	case events.PromptSubmitting:

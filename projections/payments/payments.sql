@@ -12,6 +12,7 @@ create table {schema}.payments (
   shortcode text not null default '',
   credentials_ref uuid,
   account_reference text not null default '',
+  reference_key text not null default '', -- the reference in capitals, as typed references are compared with it
   stage text not null,
   merchant_request_id text,
   checkout_request_id text,
@@ -32,6 +33,7 @@ create table {schema}.payments (
 create index payments_newest on {schema}.payments (org_id, initiated_at desc, payment_id desc);
 create index payments_subscriber on {schema}.payments (org_id, subscriber_id, initiated_at desc, payment_id desc);
 create index payments_checkout on {schema}.payments (checkout_request_id) where checkout_request_id is not null;
-create index payments_reference on {schema}.payments (account_reference) where account_reference <> '';
+create index payments_reference on {schema}.payments (reference_key, initiated_at desc) where reference_key <> '';
+create index payments_open on {schema}.payments (expires_at) where stage in ('created', 'sent', 'awaiting', 'in_doubt');
 create index payments_receipt on {schema}.payments (receipt_id) where receipt_id is not null;
 create index payments_forget on {schema}.payments (subscriber_id);

@@ -48,6 +48,7 @@ type PaymentRow struct {
 	Code              string          `db:"code"`
 	Message           string          `db:"message"` // text of the provider
 	Checks            int             `db:"checks"`  // status queries without a verdict
+	CheckedAt         *time.Time      `db:"checked_at"`
 	InitiatedAt       time.Time       `db:"initiated_at"`
 	ExpiresAt         *time.Time      `db:"expires_at"`
 	SettledAt         *time.Time      `db:"settled_at"`
@@ -89,9 +90,10 @@ func (r PaymentRow) Status() string {
 // reasons translates the provider's result codes and our own codes into stable words of the API. Source:
 // docs/facts/mobile-money.md#result-codes.
 var reasons = map[string]string{
-	"1": "insufficient_funds", "17": "provider_duplicate_guard", "1001": "customer_busy",
-	"1032": "cancelled_by_customer", "2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked",
-	"9999": "not_delivered", "reversed": "reversed", "provider_unavailable": "provider_unavailable",
+	"1": "insufficient_funds", "17": "internal_failure", "1001": "customer_busy", "1032": "cancelled_by_customer",
+	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
+	"not_sent": "not_sent", "prompt_too_late": "not_sent", "reversed": "reversed",
+	"provider_unavailable": "provider_unavailable",
 }
 
 // Reason is a machine-readable word for an attempt that ended without money, "" for others. A code without a word is
@@ -130,7 +132,8 @@ type PaymentsQuery struct{ Views *runner.Views }
 // paymentColumns fit PaymentRow.
 const paymentColumns = `payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct,
 	environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
-	receipt_id, receipt_number, provisional, code, message, checks, initiated_at, expires_at, settled_at, revision`
+	receipt_id, receipt_number, provisional, code, message, checks, checked_at, initiated_at, expires_at,
+	settled_at, revision`
 
 // Get returns one payment of an organization, nil when it has none with this id.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {
@@ -191,10 +194,24 @@ func (q PaymentsQuery) ByCheckout(ctx context.Context, checkoutRequestID string)
 	return q.attempt(ctx, `checkout_request_id = $1`, checkoutRequestID)
 }
 
-// ByReference finds an attempt by the account reference on the customer's statement, in any case of letters; nil when
-// there is none.
-func (q PaymentsQuery) ByReference(ctx context.Context, accountReference string) (*PaymentRow, error) {
-	return q.attempt(ctx, `account_reference = upper($1)`, accountReference)
+// maxSameReference bounds how many attempts with one reference are looked at, the newest first. Attempts of one
+// customer share the account number as their reference over the years; only those of two days matter.
+const maxSameReference = 20
+
+// ByReference lists the attempts whose account reference was typed, newest first, in any case of letters and with any
+// separator.
+func (q PaymentsQuery) ByReference(ctx context.Context, typed string) ([]PaymentRow, error) {
+	key := referenceKey(typed)
+	if key == "" || len(typed) > maxReference {
+		return nil, nil
+	}
+	var rows []PaymentRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[PaymentRow], q.Views.SQL(PaymentsName, `select `+
+			paymentColumns+` from {schema}.payments where reference_key = $1 and reference_key <> ''
+			order by initiated_at desc, payment_id limit $2`), key, maxSameReference)
+	})
+	return rows, err
 }
 
 // attempt reads one prompt attempt of any organization by a condition on $1, nil when there is none.

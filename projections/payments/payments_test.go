@@ -1,7 +1,6 @@
 package paymentsviews_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -46,81 +45,6 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 		}
 	}
 	return r.Views()
-}
-
-func TestMatching_RulesInTheirOrder(t *testing.T) {
-	t.Parallel()
-	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
-	shared := id.Organization{}
-	for name, c := range map[string]struct {
-		org       id.Organization
-		ref       string
-		phone     string
-		want      id.Subscriber
-		by        string
-		ambiguous bool
-	}{
-		"invoice number":                     {shared, "ACME-0007", "", amina, "invoice_number", false},
-		"invoice number as people type it":   {shared, " acme 0007", "", amina, "invoice_number", false},
-		"invoice number without zeros":       {shared, "acme 7", "", amina, "invoice_number", false},
-		"voided invoice":                     {shared, "OTH-0001", "", id.Subscriber{}, "", false},
-		"bare sequence":                      {shared, "0007", "", id.Subscriber{}, "", false},
-		"account number":                     {shared, "1000 0008", "", amina, "account_number", false},
-		"prefix and account number":          {shared, "ACME 10000008", "", amina, "prefixed_account", false},
-		"another's prefix":                   {shared, "OTH 10000008", "", id.Subscriber{}, "", false},
-		"a prefix given up":                  {shared, "AC 10000024", "", id.Subscriber{}, "", false},
-		"account kept in dollars":            {shared, "10000032", "", id.Subscriber{}, "", false},
-		"phone":                              {shared, "0712345678", "", amina, "phone", false},
-		"phone of two tenants":               {shared, "0733333333", "", id.Subscriber{}, "", true},
-		"phone of two tenants, own paybill":  {acme, "0733333333", "", brian, "phone", false},
-		"corrected phone":                    {shared, "0722222222", "", id.Subscriber{}, "", false},
-		"username":                           {shared, "amina.home", "", amina, "username", false},
-		"username of two tenants":            {shared, "SHOP", "", id.Subscriber{}, "", true},
-		"username on an own paybill":         {other, "shop", "", chege, "username", false},
-		"account of another, on own paybill": {other, "10000008", "", id.Subscriber{}, "", false},
-		"payer's own phone last":             {shared, "rent", "254712345678", amina, "payer_phone", false},
-		"what was typed beats who typed":     {acme, "shop", "254712345678", brian, "username", false},
-		"masked payer":                       {shared, "rent", "2547*****678", id.Subscriber{}, "", false},
-		"nothing":                            {shared, "", "", id.Subscriber{}, "", false},
-		"too long":                           {shared, string(make([]byte, 200)), "", id.Subscriber{}, "", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			found, err := q.Find(t.Context(), paymentsviews.Reference{
-				OrgID: c.org, BillRef: c.ref, Phone: c.phone, Currency: money.KES,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got id.Subscriber
-			by := ""
-			if found.Payer != nil {
-				got, by = found.Payer.SubscriberID, found.Payer.By
-			}
-			if got != c.want || by != c.by || found.Ambiguous != c.ambiguous {
-				t.Errorf("want %v by %q (ambiguous %v), have %v by %q (%v)", c.want, c.by, c.ambiguous, got, by,
-					found.Ambiguous)
-			}
-		})
-	}
-}
-
-func TestSuggestions_StayWithinTheOrganization(t *testing.T) {
-	t.Parallel()
-	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
-	list, err := q.Suggest(t.Context(), paymentsviews.Reference{
-		OrgID: acme, BillRef: "1000001", Phone: "254712345678", Currency: money.KES,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []id.Subscriber
-	for _, p := range list[0] {
-		got = append(got, p.SubscriberID)
-	}
-	if len(got) == 0 || got[0] != amina || slices.Contains(got, chege) {
-		t.Errorf("suggestions %v", list)
-	}
 }
 
 func TestAttemptOf_MoneyOfAPrompt(t *testing.T) {
@@ -171,27 +95,73 @@ func TestAttemptOf_ReferenceNeedsAmountShortcodeAndTime(t *testing.T) {
 		Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began,
 	}
 	for name, c := range map[string]struct {
-		change   func(*paymentsviews.ReceiptRow)
-		conflict bool
+		change func(*paymentsviews.ReceiptRow)
+		found  bool
 	}{
-		"equal": {func(*paymentsviews.ReceiptRow) {}, false},
+		"equal": {func(*paymentsviews.ReceiptRow) {}, true},
 		"after two days": {
-			func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour - time.Second) }, false,
+			func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour - time.Second) }, true,
 		},
 		"too late": {
-			func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour + time.Second) }, true,
+			func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(48*time.Hour + time.Second) }, false,
 		},
-		"clocks differ":     {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-59 * time.Second) }, false},
-		"too early":         {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-61 * time.Second) }, true},
-		"another amount":    {func(r *paymentsviews.ReceiptRow) { r.AmountMinor++ }, true},
-		"another shortcode": {func(r *paymentsviews.ReceiptRow) { r.Shortcode = "600777" }, true},
+		"clocks differ":     {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-59 * time.Second) }, true},
+		"too early":         {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-61 * time.Second) }, false},
+		"another amount":    {func(r *paymentsviews.ReceiptRow) { r.AmountMinor++ }, false},
+		"another shortcode": {func(r *paymentsviews.ReceiptRow) { r.Shortcode = "600777" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := base
 			c.change(&r)
 			p, conflict, err := q.AttemptOf(t.Context(), r)
-			if err != nil || p == nil || conflict != c.conflict {
+			if err != nil || (p != nil) != c.found || conflict {
+				t.Errorf("attempt %v, conflict %v, %v", p, conflict, err)
+			}
+		})
+	}
+}
+
+// sharing are attempts with one reference, of which the provider has told about some.
+func sharing(told ...events.Event) *projectiontest.Story {
+	s := projectiontest.NewStory(acme, began)
+	for _, name := range []string{"one", "two"} {
+		e := initiated(name)
+		e.AccountReference = "ACME-0007"
+		s.Add("payment-"+name, e)
+	}
+	return s.Add("payment-one", told...)
+}
+
+func TestAttemptOf_AReferenceThatIsTypedAgainIsAPaymentOfItsOwn(t *testing.T) {
+	t.Parallel()
+	ref := "Acme 0007"
+	typed := paymentsviews.ReceiptRow{
+		Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began,
+	}
+	exact := "ACME-0007"
+	echoed := typed
+	echoed.BillRef = &exact
+	paid := events.PaymentSucceeded{PaymentID: payment("one"), ReceiptID: receipt("R"), ReceiptNumber: "R", At: began}
+	query := paid
+	query.ReceiptNumber, query.Provisional = "", true
+	for name, c := range map[string]struct {
+		story    *projectiontest.Story
+		receipt  paymentsviews.ReceiptRow
+		want     string
+		conflict bool
+	}{
+		"one is paid, the other waits":            {sharing(paid), echoed, "two", false},
+		"both wait: the account gets it anyway":   {sharing(), echoed, "", false},
+		"one may be paid already: a person looks": {sharing(query), echoed, "", true},
+		"typed without the dash":                  {sharing(paid), typed, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := paymentsviews.PaymentsQuery{Views: told(t, c.story)}
+			p, conflict, err := q.AttemptOf(t.Context(), c.receipt)
+			if err != nil || conflict != c.conflict || (p != nil) != (c.want != "") ||
+				p != nil && p.ID != payment(c.want) {
 				t.Errorf("attempt %v, conflict %v, %v", p, conflict, err)
 			}
 		})
@@ -230,46 +200,24 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 	}
 }
 
-func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
+func TestReason_OfCode17IsAnInternalFailure(t *testing.T) {
 	t.Parallel()
-	q := paymentsviews.ReceiptsQuery{Views: told(t, paymentsStory())}
-	unowned, err := q.Unowned(t.Context(), paymentsviews.ReceiptKey{}, 100)
-	if err != nil || len(unowned) != 1 || unowned[0].ID != receipt("N") {
-		t.Errorf("unowned %v, %v", unowned, err)
-	}
-	if row, err := q.Get(t.Context(), acme, receipt("N")); err != nil || row != nil {
-		t.Errorf("an organization sees %v, %v", row, err)
-	}
-	row, err := q.Get(t.Context(), acme, receipt("M"))
-	if err != nil || row.State != "allocated" || len(row.Sightings) != 2 {
-		t.Fatalf("receipt %v, %v", row, err)
-	}
-	pays, err := q.Allocations(t.Context(), acme, []id.Receipt{receipt("M"), receipt("N")})
-	want := map[id.Receipt][]paymentsviews.AllocationRow{
-		receipt("M"): {{ReceiptID: receipt("M"), InvoiceID: invoice, AmountMinor: 100000}},
-	}
-	if diff := cmp.Diff(want, pays); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-	if hidden, err := q.Allocations(t.Context(), other, []id.Receipt{receipt("M")}); err != nil || len(hidden) != 0 {
-		t.Errorf("another organization sees %v, %v", hidden, err)
-	}
-	if count, err := q.Attention(t.Context()); err != nil || count.Suspense < 2 || count.Disputed < 1 {
-		t.Errorf("attention %+v, %v", count, err)
-	}
-	suspense, err := q.List(t.Context(), acme, paymentsviews.ReceiptFilter{State: "suspense"},
-		paymentsviews.ReceiptKey{}, 100)
-	if err != nil || len(suspense) != 1 || suspense[0].ID != receipt("D") {
-		t.Errorf("suspense %v, %v", suspense, err)
+	if got := (paymentsviews.PaymentRow{Stage: "failed", Code: "17"}).Reason(); got != "internal_failure" {
+		t.Errorf("told as %q", got)
 	}
 }
 
 func TestShortcode_IsWhoeverRegisteredItLast(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.GatewaysQuery{Views: told(t, gatewayStory())}
-	row, err := q.Shortcode(t.Context(), "600777")
-	if err != nil || row == nil || row.OrgID != other || !row.Active {
-		t.Errorf("shortcode %v, %v", row, err)
+	rows, err := q.Shortcodes(t.Context(), "600777")
+	want := []paymentsviews.ShortcodeRow{{Shortcode: "600777", Environment: "sandbox", OrgID: other, Active: true}}
+	if diff := cmp.Diff(want, rows); err != nil || diff != "" {
+		t.Errorf("shortcode %v, %s", err, diff)
+	}
+	settings, err := q.Configured(t.Context(), "600888")
+	if err != nil || len(settings) != 1 || settings[0].OrgID != acme {
+		t.Errorf("configured %v, %v", settings, err)
 	}
 	g, err := q.Get(t.Context(), acme)
 	if err != nil || g == nil || g.Active() || g.Error != "Bad credentials" {

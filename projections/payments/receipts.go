@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 1 }
+func (Receipts) Version() int { return 2 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -44,7 +44,8 @@ func (Receipts) Handles() []string {
 		events.ReceiptMatched{}.EventType(), events.ReceiptHeld{}.EventType(), events.ReceiptClaimed{}.EventType(),
 		events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
 		events.ReceiptAssigned{}.EventType(), events.ReceiptReversed{}.EventType(),
-		events.ReceiptReattributed{}.EventType(), events.InvoiceAllocated{}.EventType(),
+		events.ReceiptReattributed{}.EventType(), events.ReceiptCredited{}.EventType(),
+		events.ReceiptWithdrawn{}.EventType(), events.InvoiceAllocated{}.EventType(),
 		events.AllocationWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
@@ -55,6 +56,10 @@ type Sighting struct {
 	At       time.Time `json:"at"`
 	Verified bool      `json:"verified"`           // always true: an unverified message never makes a receipt
 	Disputes bool      `json:"disputes,omitempty"` // it contradicts the receipt
+	// What a contradicting message said, in minor units; absent when the message was about another organization's
+	// money.
+	AmountMinor *int64 `json:"amountMinor,omitempty"`
+	Shortcode   string `json:"shortcode,omitempty"`
 }
 
 // Apply queues the statements for one event. An event applied again changes no receipt, because each change compares
@@ -71,25 +76,24 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptRecorded:
 		return insertReceipt(w, v, revision)
 	case events.ReceiptSighted:
-		seen, err := sighted(v.Sighting, v.At, false)
+		seen, err := written(Sighting{Kind: v.Sighting, At: v.At, Verified: true})
 		change(v.ReceiptID, `sightings = sightings || @seen::jsonb,
 			checkout_request_id = coalesce(checkout_request_id, nullif(@checkout, '')),
 			payment_id = coalesce(payment_id, @payment)`,
 			pgx.NamedArgs{"seen": seen, "checkout": v.CheckoutRequestID, "payment": v.PaymentID})
 		return err
 	case events.ReceiptDisputed:
-		seen, err := sighted(v.Sighting, v.At, true)
-		change(v.ReceiptID, `sightings = sightings || @seen::jsonb, disputed = true, state = 'suspense',
-			reason = 'disputed'`, pgx.NamedArgs{"seen": seen})
-		return err
+		return applyDispute(change, v)
 	case events.ReceiptMatched:
 		change(v.ReceiptID, `state = case when @by = 'operator' then 'attributed' else 'matched' end, matched_by = @by,
 			org_id = @org, subscriber_id = @subscriber, payment_id = coalesce(payment_id, @payment), channel = @channel,
-			reason = '', disputed = false`, pgx.NamedArgs{
+			reason = '', disputed = false, moved_at = @at`, pgx.NamedArgs{
 			"by": v.By, "org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID, "channel": v.Channel,
+			"at": v.At,
 		})
 	case events.ReceiptHeld:
-		change(v.ReceiptID, `state = 'suspense', reason = @reason`, pgx.NamedArgs{"reason": v.Reason})
+		change(v.ReceiptID, `state = 'suspense', reason = @reason, subscriber_id = null`,
+			pgx.NamedArgs{"reason": v.Reason})
 	case events.ReceiptClaimed:
 		change(v.ReceiptID, `receipt_number = @number, related_receipt_id = @by, unclaimed = false`,
 			pgx.NamedArgs{"number": v.ReceiptNumber, "by": v.ClaimedBy})
@@ -107,51 +111,74 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 			pgx.NamedArgs{"reason": v.Reason})
 	case events.ReceiptReattributed:
 		change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
-			subscriber_id = @to`, pgx.NamedArgs{"reason": v.Reason, "to": v.To})
+			subscriber_id = @to, moved_at = @at`, pgx.NamedArgs{"reason": v.Reason, "to": v.To, "at": v.At})
 	default:
 		applyAllocation(w, e)
 	}
 	return nil
 }
 
+// applyDispute queues a contradiction. The receipt's organization sees what the message said only when that was about
+// its own money.
+func applyDispute(change func(id.Receipt, string, pgx.NamedArgs), v events.ReceiptDisputed) error {
+	told := Sighting{Kind: v.Sighting, At: v.At, Verified: true, Disputes: true}
+	hidden, err := written(told)
+	if err != nil {
+		return err
+	}
+	told.AmountMinor, told.Shortcode = &v.Amount.Minor, v.Shortcode
+	seen, err := written(told)
+	change(v.ReceiptID, `disputed = true, state = 'suspense', reason = 'disputed', sightings = sightings ||
+		case when org_id = @org or @org::uuid is null and shortcode = @shortcode
+			then @seen::jsonb else @hidden::jsonb end`,
+		pgx.NamedArgs{"org": v.OrgID, "shortcode": v.Shortcode, "seen": seen, "hidden": hidden})
+	return err
+}
+
 // recordSQL inserts the row of a new receipt, without an owner unless the event has one.
 const recordSQL = `
 insert into {schema}.receipts
-	(receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency, paid_at, payer_phone,
-	payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, sightings, recorded_at, revision)
+	(receipt_id, org_id, provider, environment, receipt_number, channel, shortcode, amount_minor, currency, paid_at,
+	payer_phone, payer_name, bill_ref, invoice_number, third_party_trans_id, org_account_balance, contradicts,
+	checkout_request_id, payment_id, provisional, state, disputed, sightings, recorded_at, revision)
 values
-	(@receipt, @org, @provider, @number, @channel, @shortcode, @amount, @currency, @paid_at, @payer_phone,
-	@payer_name, @bill_ref, nullif(@checkout, ''), @payment, @provisional, 'recorded', @seen::jsonb, @recorded_at,
-	@revision)
+	(@receipt, @org, @provider, @environment, @number, @channel, @shortcode, @amount, @currency, @paid_at,
+	@payer_phone, @payer_name, @bill_ref, @invoice_number, @third_party, @balance, @contradicts,
+	nullif(@checkout, ''), @payment, @provisional, 'recorded', @contradicts::uuid is not null, @seen::jsonb,
+	@recorded_at, @revision)
 on conflict (receipt_id) do nothing`
 
 // insertReceipt queues the row of a new receipt with its first sighting.
 func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) error {
-	seen, err := sighted(v.Sighting, v.RecordedAt, false)
+	seen, err := written(Sighting{Kind: v.Sighting, At: v.RecordedAt, Verified: true})
 	if err != nil {
 		return err
 	}
 	w.Exec(recordSQL, pgx.NamedArgs{
-		"receipt": v.ReceiptID, "org": v.OrgID, "provider": v.Provider, "number": v.ReceiptNumber, "channel": v.Channel,
-		"shortcode": v.Shortcode, "amount": v.Amount.Minor, "currency": v.Amount.Currency, "paid_at": v.PaidAt,
-		"payer_phone": revealed(v.PayerPhone), "payer_name": revealed(v.PayerName), "bill_ref": revealed(v.BillRef),
-		"checkout": v.CheckoutRequestID, "payment": v.PaymentID, "provisional": v.Provisional, "seen": seen,
-		"recorded_at": v.RecordedAt, "revision": revision,
+		"receipt": v.ReceiptID, "org": v.OrgID, "provider": v.Provider, "environment": v.Environment,
+		"number": v.ReceiptNumber, "channel": v.Channel, "shortcode": v.Shortcode, "amount": v.Amount.Minor,
+		"currency": v.Amount.Currency, "paid_at": v.PaidAt, "payer_phone": revealed(v.PayerPhone),
+		"payer_name": revealed(v.PayerName), "bill_ref": revealed(v.BillRef),
+		"invoice_number": revealed(v.InvoiceNumber), "third_party": v.ThirdPartyTransID,
+		"balance": v.OrgAccountBalance, "contradicts": v.Contradicts, "checkout": v.CheckoutRequestID,
+		"payment": v.PaymentID, "provisional": v.Provisional, "seen": seen, "recorded_at": v.RecordedAt,
+		"revision": revision,
 	})
 	return nil
 }
 
-// sighted returns a JSON list of one verified sighting, to append to the column.
-func sighted(kind string, at time.Time, disputes bool) (string, error) {
-	b, err := json.Marshal([]Sighting{{Kind: kind, At: at, Verified: true, Disputes: disputes}})
+// written returns a JSON list of one sighting, to append to the column.
+func written(s Sighting) (string, error) {
+	b, err := json.Marshal([]Sighting{s})
 	if err != nil {
 		return "[]", fmt.Errorf("write sighting: %w", err)
 	}
 	return string(b), nil
 }
 
-// applyAllocation queues the payments of invoices by receipts, and erases payers. An allocation takes the organization
-// of its receipt's row, which is always written before; an allocation of a credit note finds no row and is left out.
+// applyAllocation queues which account has a receipt and which invoices it pays, and erases payers. An allocation takes
+// the organization of its receipt's row, which is always written before; an allocation of a credit note finds no row
+// and is left out.
 func applyAllocation(w *runner.Writes, e events.Envelope) {
 	position := int64(e.Position) //nolint:gosec // positions fit
 	const insert = `
@@ -159,6 +186,11 @@ insert into {schema}.allocations (org_id, position, receipt_id, invoice_id, amou
 select org_id, $1, receipt_id, $3, $4 from {schema}.receipts where receipt_id = $2 and org_id is not null
 on conflict (position) do nothing`
 	switch v := e.Event.(type) {
+	case events.ReceiptCredited:
+		w.Exec(`update {schema}.receipts set credited_to = $2 where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
+	case events.ReceiptWithdrawn:
+		w.Exec(`update {schema}.receipts set credited_to = null where receipt_id = $1 and credited_to = $2`,
+			v.ReceiptID, v.SubscriberID)
 	case events.InvoiceAllocated:
 		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, v.Amount.Minor)
 		w.Exec(`update {schema}.receipts set state = 'allocated' where receipt_id = $1 and state = 'matched'`,
@@ -166,7 +198,8 @@ on conflict (position) do nothing`
 	case events.AllocationWithdrawn:
 		w.Exec(insert, position, v.ReceiptID, v.InvoiceID, -v.Amount.Minor)
 	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.receipts set payer_phone = null, payer_name = null, bill_ref = null
+		w.Exec(`update {schema}.receipts set payer_phone = null, payer_name = null, bill_ref = null,
+				invoice_number = null
 			where subscriber_id = $1`, v.SubscriberID)
 	}
 }

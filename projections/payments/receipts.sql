@@ -4,6 +4,7 @@ create table {schema}.receipts (
   receipt_id uuid primary key,
   org_id uuid,
   provider text not null,
+  environment text not null,
   receipt_number text not null,
   channel text not null,
   shortcode text not null,
@@ -13,6 +14,10 @@ create table {schema}.receipts (
   payer_phone text,
   payer_name text,
   bill_ref text,
+  invoice_number text,
+  third_party_trans_id text not null,
+  org_account_balance text not null,
+  contradicts uuid,
   checkout_request_id text,
   payment_id uuid,
   provisional boolean not null,
@@ -23,6 +28,8 @@ create table {schema}.receipts (
   subscriber_id uuid,
   matched_by text not null default '',
   related_receipt_id uuid,
+  moved_at timestamptz, -- when it was last matched or moved to an account
+  credited_to uuid, -- the subscriber whose account has it
   sightings jsonb not null,
   recorded_at timestamptz not null,
   revision bigint not null
@@ -32,6 +39,9 @@ create index receipts_state on {schema}.receipts (org_id, state, recorded_at des
 create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, recorded_at desc, receipt_id desc);
 create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
+create index receipts_related on {schema}.receipts (related_receipt_id) where related_receipt_id is not null;
+create index receipts_unplaced on {schema}.receipts (receipt_id)
+  where state = 'recorded' or state in ('matched', 'allocated', 'attributed') and credited_to is distinct from subscriber_id;
 create index receipts_forget on {schema}.receipts (subscriber_id) where subscriber_id is not null;
 
 -- The money of a receipt that pays an invoice; negative when it was taken back. One row for each event.

@@ -16,27 +16,32 @@ import (
 
 // ReceiptRow is one receipt. Personal columns are nil when the provider did not send them or the person was forgotten.
 type ReceiptRow struct {
-	ID                id.Receipt      `db:"receipt_id"`
-	OrgID             id.Organization `db:"org_id"` // zero while no organization owns the money
-	Provider          string          `db:"provider"`
-	ReceiptNumber     string          `db:"receipt_number"` // "" for a provisional one that is not claimed yet
-	Channel           string          `db:"channel"`
-	Shortcode         string          `db:"shortcode"`
-	AmountMinor       int64           `db:"amount_minor"` // minor units
-	Currency          money.Currency  `db:"currency"`
-	PaidAt            time.Time       `db:"paid_at"`
-	PayerPhone        *string         `db:"payer_phone"`
-	PayerName         *string         `db:"payer_name"`
-	BillRef           *string         `db:"bill_ref"`
-	CheckoutRequestID *string         `db:"checkout_request_id"`
-	PaymentID         id.Payment      `db:"payment_id"`
-	Provisional       bool            `db:"provisional"`
-	State             string          `db:"state"` // see ReceiptStates
-	Reason            string          `db:"reason"`
-	Disputed          bool            `db:"disputed"`
-	Unclaimed         bool            `db:"unclaimed"`
-	SubscriberID      id.Subscriber   `db:"subscriber_id"`
-	MatchedBy         string          `db:"matched_by"`
+	ID            id.Receipt      `db:"receipt_id"`
+	OrgID         id.Organization `db:"org_id"` // zero while no organization owns the money
+	Provider      string          `db:"provider"`
+	Environment   string          `db:"environment"`    // "" for cash and for receipts from before it was kept
+	ReceiptNumber string          `db:"receipt_number"` // "" for a provisional one that is not claimed yet
+	Channel       string          `db:"channel"`
+	Shortcode     string          `db:"shortcode"`
+	AmountMinor   int64           `db:"amount_minor"` // minor units
+	Currency      money.Currency  `db:"currency"`
+	PaidAt        time.Time       `db:"paid_at"`
+	PayerPhone    *string         `db:"payer_phone"`
+	PayerName     *string         `db:"payer_name"`
+	BillRef       *string         `db:"bill_ref"`
+	// as the callback gave it; matched like BillRef, and before it
+	InvoiceNumber     *string       `db:"invoice_number"`
+	ThirdPartyTransID string        `db:"third_party_trans_id"`
+	Contradicts       id.Receipt    `db:"contradicts"` // the receipt of this number that another organization has
+	CheckoutRequestID *string       `db:"checkout_request_id"`
+	PaymentID         id.Payment    `db:"payment_id"`
+	Provisional       bool          `db:"provisional"`
+	State             string        `db:"state"` // see ReceiptStates
+	Reason            string        `db:"reason"`
+	Disputed          bool          `db:"disputed"`
+	Unclaimed         bool          `db:"unclaimed"`
+	SubscriberID      id.Subscriber `db:"subscriber_id"`
+	MatchedBy         string        `db:"matched_by"`
 	// links a provisional receipt and its real one, both ways
 	RelatedID  id.Receipt `db:"related_receipt_id"`
 	Sightings  []Sighting `db:"sightings"`
@@ -56,6 +61,9 @@ func (r ReceiptRow) Reference() Reference {
 	ref := Reference{OrgID: r.OrgID, Currency: r.Currency}
 	if r.BillRef != nil {
 		ref.BillRef = *r.BillRef
+	}
+	if r.InvoiceNumber != nil {
+		ref.InvoiceNumber = *r.InvoiceNumber
 	}
 	if r.PayerPhone != nil {
 		ref.Phone = *r.PayerPhone
@@ -80,7 +88,8 @@ type ReceiptKey struct {
 func (r ReceiptRow) Key() ReceiptKey { return ReceiptKey{RecordedAt: r.RecordedAt, ID: r.ID} }
 
 // ReceiptFilter narrows a list. A zero field does not restrict it, but a list of no subscribers finds nothing unless it
-// is nil.
+// is nil. Absorbed receipts are listed only when State asks for them: the receipt that carries their money shows their
+// sightings, so that a list has each receipt number once.
 type ReceiptFilter struct {
 	State         string
 	SubscriberIDs []id.Subscriber
@@ -89,10 +98,15 @@ type ReceiptFilter struct {
 // ReceiptsQuery serves receipts to their organization, and to the platform those without an owner.
 type ReceiptsQuery struct{ Views *runner.Views }
 
-// receiptColumns fit ReceiptRow.
-const receiptColumns = `receipt_id, org_id, provider, receipt_number, channel, shortcode, amount_minor, currency,
-	paid_at, payer_phone, payer_name, bill_ref, checkout_request_id, payment_id, provisional, state, reason, disputed,
-	unclaimed, subscriber_id, matched_by, related_receipt_id, sightings, recorded_at, revision`
+// receiptColumns fit ReceiptRow. The sightings include those of receipts that this one has absorbed.
+const receiptColumns = `receipt_id, org_id, provider, environment, receipt_number, channel, shortcode, amount_minor,
+	currency, paid_at, payer_phone, payer_name, bill_ref, invoice_number, third_party_trans_id, contradicts,
+	checkout_request_id, payment_id, provisional, state, reason, disputed, unclaimed, subscriber_id, matched_by,
+	related_receipt_id, sightings || coalesce((select jsonb_agg(seen order by other.receipt_id, at)
+		from {schema}.receipts other, jsonb_array_elements(other.sightings) with ordinality s (seen, at)
+		where other.related_receipt_id = receipts.receipt_id and other.state = 'absorbed'
+			and receipts.state <> 'absorbed'), '[]') as sightings,
+	recorded_at, revision`
 
 // SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.
 const (
@@ -174,6 +188,8 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 	}
 	if f.State != "" {
 		where = append(where, `state = `+arg(f.State))
+	} else {
+		where = append(where, `state <> 'absorbed'`)
 	}
 	if f.SubscriberIDs != nil {
 		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
@@ -187,19 +203,42 @@ type Attention struct {
 	Suspense  int64 `db:"suspense"`  // money without a known payer, or disputed
 	Disputed  int64 `db:"disputed"`  // two messages contradict each other
 	Unclaimed int64 `db:"unclaimed"` // provisional for more than 48 hours
+	Unplaced  int64 `db:"unplaced"`  // for some time neither credited nor in suspense nor absorbed
 }
 
-// attentionSQL reads only the partial index of receipts that need a person.
-const attentionSQL = `
-select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
-	count(*) filter (where unclaimed) as unclaimed
-from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
+// unplaced selects the receipts that were recorded or moved before $1 and whose money has no place: nobody has searched
+// its payer to the end, or the account has not credited it.
+const unplaced = `(state = 'recorded' and recorded_at < $1 or state in ('matched', 'allocated', 'attributed')
+	and credited_to is distinct from subscriber_id and moved_at < $1)`
 
-// Attention counts over all organizations, for metrics and alarms.
-func (q ReceiptsQuery) Attention(ctx context.Context) (Attention, error) {
+// Statements over receipts that need somebody; they read only the partial indexes of those.
+const (
+	attentionSQL = `
+select count(*) filter (where state = 'suspense') as suspense, count(*) filter (where disputed) as disputed,
+	count(*) filter (where unclaimed) as unclaimed,
+	(select count(*) from {schema}.receipts where ` + unplaced + `) as unplaced
+from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
+	unplacedSQL = `
+select ` + receiptColumns + ` from {schema}.receipts where ` + unplaced + ` order by receipt_id limit $2`
+)
+
+// Attention counts over all organizations, for metrics and alarms. Money without a place counts once it is older than
+// the given time.
+func (q ReceiptsQuery) Attention(ctx context.Context, before time.Time) (Attention, error) {
 	var a Attention
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectOne(r, &a, pgx.RowToStructByName[Attention], q.Views.SQL(ReceiptsName, attentionSQL))
+		postgres.CollectOne(r, &a, pgx.RowToStructByName[Attention], q.Views.SQL(ReceiptsName, attentionSQL), before)
 	})
 	return a, err
+}
+
+// Unplaced lists up to max receipts of all organizations that were without a place before the given time: for the
+// sweep.
+func (q ReceiptsQuery) Unplaced(ctx context.Context, before time.Time, max int) ([]ReceiptRow, error) {
+	var rows []ReceiptRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, unplacedSQL), before,
+			max)
+	})
+	return rows, err
 }

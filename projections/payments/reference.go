@@ -1,6 +1,9 @@
 package paymentsviews
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // maxReference is the longest reference that is looked up, in bytes. The provider allows 20 characters; a longer text
 // is none of ours.
@@ -12,17 +15,126 @@ const (
 	maxPrefix = 6
 )
 
-// referenceKey reduces a typed reference to capitals A-Z and digits, without spaces, dashes or slashes, for comparing.
+// referenceKey reduces a typed reference to capitals A-Z, digits and single dashes. Spaces are dropped, because people
+// put them anywhere; every other separator counts as the dash between prefix and number, which they often replace.
 func referenceKey(text string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range strings.ToUpper(text) {
 		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
 		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
+			b.WriteRune(r)
+		case strings.ContainsRune("-/_.:#\u2010\u2011\u2012\u2013\u2014\u2212", r) && b.Len() > 0 &&
+			!strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
 		}
-		return -1
-	}, text)
+	}
+	return strings.TrimSuffix(b.String(), "-")
+}
+
+// Shapes of references. A prompt's reference may end in a dash and two or three letters (suffixed), which say nothing
+// about the payer and which people leave out (docs/rules/payments.md#account-reference).
+var (
+	suffixed = regexp.MustCompile(`^(.*[0-9])-?[A-Z]{2,3}$`)
+	digits   = regexp.MustCompile(`^[0-9]{1,12}$`)
+	letter   = regexp.MustCompile(`[A-Z]`)
+)
+
+// parted is one way to read a reference: an invoice prefix and the digits after it.
+type parted struct{ prefix, digits string }
+
+// named has the meanings that a reference may have: several readings when the dash is missing, since prefixes may end
+// in digits ("ACME10007" is invoice 10007 of ACME, or invoice 0007 of ACME1).
+type named struct {
+	account string   // digits alone: an account number; "" when the text is none
+	parts   []parted // prefix and number of an invoice, or of an account
+}
+
+// readReference gives the meanings that a typed text may have.
+func readReference(text string) named {
+	key := referenceKey(text)
+	if m := suffixed.FindStringSubmatch(key); m != nil {
+		key = m[1]
+	}
+	if flat := strings.ReplaceAll(key, "-", ""); digits.MatchString(flat) {
+		return named{account: flat}
+	}
+	if prefix, number, dashed := strings.Cut(key, "-"); dashed {
+		return named{parts: partsOf(prefix, number)}
+	}
+	var n named
+	for at := minPrefix; at <= maxPrefix && at < len(key); at++ {
+		n.parts = append(n.parts, partsOf(key[:at], key[at:])...)
+	}
+	return n
+}
+
+// partsOf is one reading, or none when prefix or number have another form.
+func partsOf(prefix, number string) []parted {
+	if len(prefix) < minPrefix || len(prefix) > maxPrefix || !letter.MatchString(prefix) ||
+		!digits.MatchString(number) {
+		return nil
+	}
+	return []parted{{prefix, number}}
+}
+
+// numbers are the invoice numbers that the reference may name, as they are issued: at least four digits. Never nil.
+func (n named) numbers() []string {
+	list := []string{}
+	for _, p := range n.parts {
+		number := strings.TrimLeft(p.digits, "0")
+		if missing := 4 - len(number); missing > 0 {
+			number = strings.Repeat("0", missing) + number
+		}
+		list = append(list, p.prefix+"-"+number)
+	}
+	return list
+}
+
+// prefixes and accounts are the two columns of the readings; never nil.
+func (n named) prefixes() (prefixes, accounts []string) {
+	prefixes, accounts = []string{}, []string{}
+	for _, p := range n.parts {
+		prefixes, accounts = append(prefixes, p.prefix), append(accounts, p.digits)
+	}
+	return prefixes, accounts
+}
+
+// accountLength is the length of account numbers. Source: docs/rules/subscribers.md#account-number.
+const accountLength = 8
+
+// misspelt reports whether the text is an account number with at most one digit too many or too few. When nobody has
+// it, the payer meant an account that only a person can find: their own phone says less than what they typed.
+func (n named) misspelt(text string) bool {
+	return len(n.account) >= accountLength-1 && len(n.account) <= accountLength+1 && phoneKey(text) == ""
+}
+
+// nearAccounts lists the account numbers that one slip away from the typed digits: a wrong, missing or additional
+// digit, or two neighbours exchanged. Never nil.
+func nearAccounts(typed string) []string {
+	list := []string{}
+	const all = "0123456789"
+	switch len(typed) {
+	case accountLength:
+		for i := range typed {
+			for _, d := range all {
+				list = append(list, typed[:i]+string(d)+typed[i+1:])
+			}
+			if i > 0 {
+				list = append(list, typed[:i-1]+typed[i:i+1]+typed[i-1:i]+typed[i+1:])
+			}
+		}
+	case accountLength - 1:
+		for i := range len(typed) + 1 {
+			for _, d := range all {
+				list = append(list, typed[:i]+string(d)+typed[i:])
+			}
+		}
+	case accountLength + 1:
+		for i := range typed {
+			list = append(list, typed[:i]+typed[i+1:])
+		}
+	}
+	return list
 }
 
 // usernameKey reduces a network login to lower case without outer spaces, for comparing.
@@ -47,13 +159,4 @@ func phoneKey(text string) string {
 		return "254" + digits
 	}
 	return ""
-}
-
-// prefixesOf lists the beginnings of a key that can be an invoice prefix, shortest first; never nil.
-func prefixesOf(key string) []string {
-	list := []string{}
-	for n := minPrefix; n <= maxPrefix && n < len(key); n++ {
-		list = append(list, key[:n])
-	}
-	return list
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -30,6 +31,8 @@ type Gateways struct {
 	Bus      *bus.Bus
 	Secrets  *vault.Secrets
 	Platform PlatformGateway
+	// Gateways shows which shortcodes are proven; the zero value = nobody is asked, and the claim alone decides.
+	Gateways paymentsviews.GatewaysQuery
 }
 
 // GatewayInput has the settings that an organization wants.
@@ -44,24 +47,27 @@ type GatewayInput struct {
 
 // Configure adopts settings. New credentials are stored in the vault under a new reference before the settings name
 // them: the registration of the shortcode, which makes it active, begins at once
-// (docs/rules/payments.md#direct-shortcode). Refused settings leave no credentials behind; a crash in between leaves
-// some to which nothing refers. Credentials that are already in use keep their reference, and with it the registration.
-// A change is adopted only at the revision that it was made from, so of two changes at once neither undoes the other's
-// credentials; of two first settings at once the later one stays. A repeat under the same key adopts nothing more.
-// Fails: invalid_input, shortcode_taken, concurrent_change.
+// (docs/rules/payments.md#direct-shortcode). No reference is ever written twice, and what no settings came to name is
+// deleted again; a crash in between leaves credentials to which nothing refers. Credentials that are already in use
+// keep their reference, and with it the registration. A change is adopted only at the revision that it was made from,
+// so of two changes at once neither undoes the other's credentials; of two first settings at once the later one stays.
+// A repeat under the same key adopts nothing more.
+//
+// A shortcode that another organization has proven is refused at once. That is a courtesy: the claim decides, when the
+// registration succeeds. Fails: invalid_input, shortcode_taken, concurrent_change.
 func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in GatewayInput) (bus.Result, error) {
 	if in.Environment == "" {
 		in.Environment = g.Platform.Environment
 	}
-	if err := g.allows(in); err != nil {
+	if err := g.allows(ctx, asked.Org(), in); err != nil {
 		return bus.Result{}, err
 	}
-	fresh := usecases.NewID[id.Secret](asked, "payment_credentials")
-	var stored, adopted bool // the fresh credentials, by this call
+	var stored []id.Secret // by this call; the last one may be adopted
 	change := func(present payments.Gateway) (commands.Command, error) {
-		command, err := g.command(ctx, asked.Org(), in, present.Credentials, fresh)
-		adopted = command.CredentialsRef == fresh
-		stored = stored || adopted && err == nil
+		command, fresh, err := g.command(ctx, asked.Org(), in, present.Credentials)
+		if !fresh.IsZero() {
+			stored = append(stored, fresh)
+		}
 		return command, err
 	}
 	done, err := usecases.Amend(ctx, g.Bus, asked, asked.Org(), change)
@@ -71,59 +77,96 @@ func (g Gateways) Configure(ctx context.Context, asked usecases.Asked, in Gatewa
 			done, err = g.Bus.Execute(ctx, first, asked.Meta)
 		}
 	}
-	kind := failure.KindOf(err)
-	refused := kind == failure.Conflict || kind == failure.Stale
-	if refused || err == nil && stored && !adopted { // nothing will ever refer to the fresh credentials
-		err = errors.Join(err, g.Secrets.Delete(ctx, fresh))
-	}
-	return done, err
+	return done, g.tidy(ctx, asked.Org(), stored, done, err)
 }
 
-// allows refuses settings that do not fit the platform's own. Fails: invalid_input, shortcode_taken.
-func (g Gateways) allows(in GatewayInput) error {
+// tidy deletes the credentials that no settings came to name, and gives the error of the change. The last ones stay
+// unless the change was certainly not made with them: an unknown outcome may have named them, and so may a command that
+// acted although its answer was lost.
+func (g Gateways) tidy(
+	ctx context.Context, org id.Organization, stored []id.Secret, done bus.Result, err error,
+) error {
+	if len(stored) == 0 {
+		return err
+	}
+	last := stored[len(stored)-1]
+	unnamed := stored[:len(stored)-1]
+	switch kind := failure.KindOf(err); {
+	case kind == failure.Conflict, kind == failure.Stale:
+		unnamed = stored
+	case err == nil && !done.Changed:
+		present, _, fault := bus.LoadUnchecked[payments.Gateway](ctx, g.Bus, org)
+		if fault == nil && present.Credentials != last {
+			unnamed = stored
+		}
+	}
+	for _, ref := range unnamed {
+		err = errors.Join(err, g.Secrets.Delete(ctx, ref))
+	}
+	return err
+}
+
+// allows refuses settings that do not fit the platform's own, and a shortcode that is known to be another's. Fails:
+// invalid_input, shortcode_taken.
+func (g Gateways) allows(ctx context.Context, org id.Organization, in GatewayInput) error {
 	sandbox := g.Platform.Live && g.Platform.Environment == commands.EnvironmentSandbox
 	switch {
 	case sandbox && in.Environment == commands.EnvironmentProduction:
 		return failure.NewInvalid("invalid_input",
 			"environment must be sandbox: this platform runs in the provider's sandbox")
 	case in.Direct && in.Shortcode != "" && in.Shortcode == g.Platform.Shortcode:
-		return failure.NewConflict("shortcode_taken",
-			"This shortcode belongs to another organization or to the platform.")
+		return shortcodeTaken()
+	case !in.Direct || in.Shortcode == "" || g.Gateways.Views == nil:
+		return nil
 	}
-	return nil
+	owners, err := g.Gateways.Shortcodes(ctx, in.Shortcode)
+	for _, o := range owners {
+		if o.Active && o.OrgID != org && o.Environment == in.Environment {
+			return shortcodeTaken()
+		}
+	}
+	return err
 }
 
-// command completes the settings, and stores credentials that differ from the present ones under the fresh reference.
+// shortcodeTaken has the words of the claim's own failure.
+func shortcodeTaken() error {
+	return failure.NewConflict("shortcode_taken",
+		"This shortcode belongs to another organization or to the platform.")
+}
+
+// command completes the settings, and stores credentials that differ from the present ones under a fresh reference,
+// which is zero when there was nothing to store.
 func (g Gateways) command(
-	ctx context.Context, org id.Organization, in GatewayInput, present, fresh id.Secret,
-) (commands.ConfigureGateway, error) {
-	command := commands.ConfigureGateway{
+	ctx context.Context, org id.Organization, in GatewayInput, present id.Secret,
+) (command commands.ConfigureGateway, fresh id.Secret, err error) {
+	command = commands.ConfigureGateway{
 		OrgID: org, Direct: in.Direct, Environment: in.Environment, RejectUnknownAccounts: in.RejectUnknownAccounts,
 	}
 	if !in.Direct {
-		return command, nil
+		return command, fresh, nil
 	}
 	before, err := g.read(ctx, present)
 	if err != nil {
-		return command, err
+		return command, fresh, err
 	}
 	after, err := in.credentials(before)
 	if err != nil {
-		return command, err
+		return command, fresh, err
 	}
 	command.Shortcode, command.CredentialsRef = in.Shortcode, present
+	candidate := id.New[id.Secret]()
 	if after != before {
-		command.CredentialsRef = fresh
+		command.CredentialsRef = candidate
 	}
 	if err := command.Validate(); err != nil || after == before {
-		return command, err
+		return command, fresh, err
 	}
 	plain, err := json.Marshal(after)
 	if err != nil {
-		return command, fmt.Errorf("write payment credentials: %w", err)
+		return command, fresh, fmt.Errorf("write payment credentials: %w", err)
 	}
-	return command, g.Secrets.Put(ctx,
-		vault.Secret{Ref: fresh, OrgID: org, Purpose: commands.GatewayCredentialsPurpose}, plain)
+	return command, candidate, g.Secrets.Put(ctx,
+		vault.Secret{Ref: candidate, OrgID: org, Purpose: commands.GatewayCredentialsPurpose}, plain)
 }
 
 // read gives the credentials behind a reference; empty ones for the zero reference.

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
@@ -94,10 +95,54 @@ func TestConfigure_CredentialsAreKeptUnderAReferenceOfTheirOwn(t *testing.T) {
 	}
 }
 
+// proven configures a direct shortcode, which the provider then accepts.
+func (k *kit) proven(t *testing.T, org id.Organization, shortcode string) {
+	t.Helper()
+	k.configure(t, coretest.Keyed(org), direct(shortcode, "secret"), "")
+	k.run(t, commands.RegisterGateway{
+		OrgID: org, Environment: commands.EnvironmentSandbox, Shortcode: shortcode,
+		CredentialsRef: k.gateway(t, org).Credentials,
+	})
+}
+
+func TestConfigure_AnUnprovenShortcodeIsKeptFromNobody(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.configure(t, coretest.Keyed(k.other), direct("600777", "guessed"), "")
+	k.proven(t, k.org, "600777")
+	_, err := k.Bus.Execute(t.Context(), commands.RegisterGateway{
+		OrgID: k.other, Environment: commands.EnvironmentSandbox, Shortcode: "600777",
+		CredentialsRef: k.gateway(t, k.other).Credentials,
+	}, coretest.Operator(id.Organization{}))
+	coretest.Refused(t, "the second proof", err, "shortcode_taken")
+	if k.gateway(t, k.other).Active() || !k.gateway(t, k.org).Active() {
+		t.Error("the shortcode is not its owner's")
+	}
+}
+
+func TestConfigure_NoReferenceOfCredentialsIsEverWrittenTwice(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	asked := coretest.Keyed(k.org)
+	k.configure(t, asked, direct("600777", "one"), "")
+	first := k.gateway(t, k.org).Credentials
+	k.configure(t, asked, direct("600777", "stolen"), "") // the same key with other secrets
+	if have := k.credentials(t, first).ConsumerSecret; have != "one" || k.secretsKept(t) != 1 {
+		t.Errorf("a repeat replaced the secret by %q, %d kept", have, k.secretsKept(t))
+	}
+	k.configure(t, coretest.Keyed(k.org), direct("600777", "two"), "")
+	k.configure(t, asked, direct("600777", "stolen"), "")
+	if have := k.credentials(t, first).ConsumerSecret; have != "one" || k.secretsKept(t) != 2 {
+		t.Errorf("a late repeat replaced the secret by %q, %d kept", have, k.secretsKept(t))
+	}
+}
+
 func TestConfigure_WhatIsRefusedLeavesNoCredentials(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.configure(t, coretest.Keyed(k.other), direct("600777", "other"), "")
+	k.proven(t, k.other, "600777")
+	k.gateways.Gateways.Views = k.show(t)
+	k.WaitForAll(t, k.gateways.Gateways.Views, paymentsviews.GatewaysName)
 	k.configure(t, coretest.Keyed(k.org), direct("600777", "one"), "shortcode_taken")
 	k.configure(t, coretest.Keyed(k.org), direct(platformShortcode, "one"), "shortcode_taken")
 	k.configure(t, coretest.Keyed(k.org), direct("12", "one"), "invalid_input")

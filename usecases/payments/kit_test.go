@@ -123,8 +123,8 @@ func atOnce(times int, f func(n int) error) []string {
 // show starts the read models for which use cases wait.
 func (k *kit) show(t *testing.T) *runner.Views {
 	t.Helper()
-	views := k.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, billingviews.Statement{},
-		billingviews.Invoices{}, billingviews.Collections{}, subscribersviews.Subscribers{})
+	views := k.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
+		billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{}, subscribersviews.Subscribers{})
 	k.prompts.Payments = paymentsviews.PaymentsQuery{Views: views}
 	return views
 }

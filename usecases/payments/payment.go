@@ -5,7 +5,6 @@ package paymentscases
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"strings"
 	"time"
@@ -64,9 +63,9 @@ type Pending struct {
 // attempt begins leaves a reservation, which ends by itself after five minutes. Initiate does not wait for the
 // provider: see AwaitAnswer. A repeat under the same key goes on where the first try ended, and asks no phone twice.
 //
-// Fails: subscriber_not_found, phone_not_yours, currency_not_supported, invalid_input, payment_gateway_missing, the
-// failures of Ready, invoice_not_found, invoice_not_payable, payment_in_progress, too_many_prompts (the reservation is
-// then given back).
+// Fails: subscriber_not_found, phone_not_yours, currency_not_supported, invalid_input, payment_gateway_missing,
+// payment_gateway_inactive, the failures of Ready, invoice_not_found, invoice_not_payable, payment_in_progress,
+// too_many_prompts (the reservation is then given back).
 func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptInput) (Pending, error) {
 	command, err := p.command(ctx, asked, in)
 	if err != nil {
@@ -76,6 +75,9 @@ func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptIn
 		return Pending{}, err
 	}
 	if err := p.reserve(ctx, asked, command); err != nil {
+		return Pending{}, err
+	}
+	if err := p.distinguish(ctx, &command); err != nil {
 		return Pending{}, err
 	}
 	begun, err := p.Bus.Execute(ctx, command, asked.Meta)
@@ -112,7 +114,10 @@ func (p Prompts) command(
 	}
 	command := commands.InitiatePayment{
 		PaymentID: usecases.NewID[id.Payment](asked, "payment"), OrgID: asked.Org(), SubscriberID: in.SubscriberID,
-		InvoiceID: in.InvoiceID, Amount: amount.CeilMajor(), Phone: phone, AccountReference: accountReference(),
+		InvoiceID: in.InvoiceID, Amount: amount.CeilMajor(), Phone: phone,
+	}
+	if command.AccountReference, err = p.reference(ctx, subscriber, in.InvoiceID); err != nil {
+		return none, err
 	}
 	if err := p.route(ctx, &command); err != nil {
 		return none, err
@@ -135,13 +140,10 @@ func (in PromptInput) phone(s subscribers.Subscriber) (personal.Text, error) {
 	return personal.Of(strings.TrimPrefix(phone, "+")), nil
 }
 
-// accountReference makes the text that the customer's statement shows: "P" and 55 random bits, unlike any account
-// number, phone or invoice number.
-func accountReference() string { return "P" + rand.Text()[:11] }
-
 // route chooses shortcode and credentials: the organization's own when they are active, else the platform's
 // (docs/rules/payments.md#gateway-settings). The attempt records the choice, so that later changes of the settings do
-// not affect it. Fails: payment_gateway_missing.
+// not affect it. An organization in direct mode never gets the platform's shortcode, also while its own is not active:
+// its customers would pay into the wrong till. Fails: payment_gateway_missing, payment_gateway_inactive.
 func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) error {
 	g, _, err := bus.LoadOwned[payments.Gateway](ctx, p.Bus, command.OrgID, command.OrgID)
 	switch {
@@ -151,6 +153,8 @@ func (p Prompts) route(ctx context.Context, command *commands.InitiatePayment) e
 		command.Direct, command.Environment, command.Shortcode, command.CredentialsRef = true, g.Environment,
 			g.Shortcode,
 			g.Credentials
+	case g.Direct:
+		return commands.ErrGatewayInactive()
 	case p.Platform.Shortcode == "":
 		return commands.ErrGatewayMissing()
 	default:

@@ -87,12 +87,26 @@ func TestInitiate_TheGatewayIsChosenFromTheLog(t *testing.T) {
 		}
 		return k.begun(t, pending.PaymentID)[0]
 	}
+	inactive := func(amount usecases.Figure, when string) {
+		t.Helper()
+		k.clock.Advance(time.Hour)
+		_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want(amount))
+		if failure.CodeOf(err) != "payment_gateway_inactive" || failure.KindOf(err) != failure.Unavailable {
+			t.Errorf("%s customers are asked on another shortcode: %v", when, err)
+		}
+	}
+	if e := shortcode("1"); e.Direct || e.Shortcode != platformShortcode {
+		t.Errorf("before any settings: %+v", e)
+	}
 	if _, err := k.gateways.Configure(t.Context(), coretest.Keyed(k.org), direct); err != nil {
 		t.Fatal(err)
 	}
-	if e := shortcode("1"); e.Direct || e.Shortcode != platformShortcode {
-		t.Errorf("before the registration: %+v", e)
-	}
+	inactive("2", "before the registration")
+	k.run(t, commands.FailGatewayRegistration{
+		OrgID: k.org, Environment: direct.Environment, Shortcode: "600777", Error: "Bad credentials",
+		CredentialsRef: k.gateway(t, k.org).Credentials,
+	})
+	inactive("2", "after a failed registration")
 	ref := k.gateway(t, k.org).Credentials
 	k.run(t, commands.RegisterGateway{
 		OrgID: k.org, Environment: direct.Environment, Shortcode: "600777", CredentialsRef: ref,
@@ -105,8 +119,12 @@ func TestInitiate_TheGatewayIsChosenFromTheLog(t *testing.T) {
 	if _, err := k.gateways.Configure(t.Context(), coretest.Keyed(k.org), direct); err != nil {
 		t.Fatal(err)
 	}
-	if e := shortcode("3"); e.Direct {
-		t.Errorf("at once after its end: %+v", e)
+	inactive("3", "at once after its end")
+	if _, err := k.gateways.Configure(t.Context(), coretest.Keyed(k.org), paymentscases.GatewayInput{}); err != nil {
+		t.Fatal(err)
+	}
+	if e := shortcode("4"); e.Direct || e.Shortcode != platformShortcode {
+		t.Errorf("centralized again: %+v", e)
 	}
 	k.prompts.Platform.Shortcode = ""
 	_, err := k.prompts.Initiate(t.Context(), coretest.Keyed(k.org), k.want("4"))
@@ -256,8 +274,9 @@ func TestCheck_AsksWhereThereIsSomethingToAsk(t *testing.T) {
 	check(coretest.Keyed(k.other), payment, "payment_not_found", false)
 	check(coretest.Keyed(k.org), id.New[id.Payment](), "payment_not_found", false)
 	k.run(t, commands.SettlePayment{
-		PaymentID: payment, ReceiptID: commands.ReceiptID("SJK4X7Q2A0"), ReceiptNumber: "SJK4X7Q2A0",
-		Amount: money.Major(10, money.KES), By: commands.ByCallback,
+		PaymentID: payment, ReceiptID: commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2A0"),
+		ReceiptNumber: "SJK4X7Q2A0",
+		Amount:        money.Major(10, money.KES), By: commands.ByCallback,
 	})
 	check(coretest.Keyed(k.org), payment, "", false)
 	cash, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{

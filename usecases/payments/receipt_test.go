@@ -21,7 +21,7 @@ import (
 // held is a paybill receipt of 100 shillings in an organization's suspense; the zero organization = of no organization.
 func (k *kit) held(t *testing.T, number string, org id.Organization) id.Receipt {
 	t.Helper()
-	receipt := commands.ReceiptID(number)
+	receipt := commands.ReceiptID(commands.EnvironmentSandbox, number)
 	k.run(t, commands.RecordReceipt{
 		ReceiptID: receipt, OrgID: org, Provider: commands.ProviderMobileMoney, ReceiptNumber: number,
 		Channel: commands.ChannelPaybill, Shortcode: platformShortcode, Amount: money.Major(100, money.KES),

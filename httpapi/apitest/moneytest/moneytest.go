@@ -193,7 +193,10 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
-			Cases:    paymentscases.Gateways{Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Platform: platform},
+			Cases: paymentscases.Gateways{
+				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Platform: platform,
+				Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
+			},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},

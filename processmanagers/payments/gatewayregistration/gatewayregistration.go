@@ -4,6 +4,7 @@
 //	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
 //	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day
 //	                             └─────────────────────────────────────┘
+//	no report of the job within 30 min (timer retry) ──► job RegisterShortcode again, then hourly
 package gatewayregistration
 
 import (
@@ -24,6 +25,13 @@ var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time
 // maxTries is the largest number of tries for one configuration, which takes about a day. Saving the settings again
 // starts over.
 const maxTries = 27
+
+// lostAfter is how long a registration waits for the report of its job, after which the job was lost; unreported is the
+// time between the tries that follow. Both wait as long as the settings stay.
+const (
+	lostAfter  = 30 * time.Minute
+	unreported = time.Hour
+)
 
 // State is the present configuration of one organization. Tries counts failed registrations of it.
 type State struct {
@@ -78,15 +86,18 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide asks for a registration when direct settings change and after each failure, until maxTries.
-func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+// Decide asks for a registration when direct settings change, after each failure until maxTries, and when a job was
+// lost without a report.
+func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
 		if !s.Direct || s.Registered {
 			return processmanagers.Output{}, nil
 		}
-		return processmanagers.Output{Jobs: []commands.Job{commands.RegisterShortcode{OrgID: s.OrgID,
-			CredentialsRef: s.Credentials}}}, nil
+		return processmanagers.Output{
+			Jobs:   []commands.Job{commands.RegisterShortcode{OrgID: s.OrgID, CredentialsRef: s.Credentials}},
+			Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(unreported)}},
+		}, nil
 	case in.Event == nil:
 		return processmanagers.Output{}, nil
 	}
@@ -99,6 +110,7 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 					OrgID: e.OrgID, CredentialsRef: e.CredentialsRef, Position: in.Event.Position,
 				},
 			}
+			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(lostAfter)}}
 		}
 	case events.GatewayRegistrationFailed:
 		if e.CredentialsRef == s.Credentials && s.Tries+1 < maxTries {

@@ -44,7 +44,7 @@ func retry(at time.Time, jobs ...commands.Job) processmanagers.Output {
 
 func TestDirectShortcode_IsRegisteredWithItsOwnCredentials(t *testing.T) {
 	t.Parallel()
-	registers := retry(time.Time{}, job(processtest.Position)...)
+	registers := retry(now.Add(30*time.Minute), job(processtest.Position)...)
 	after(t).When(configured).Then(registers)
 	// a setting that the provider does not see
 	after(t, configured, registered).When(configured).Then(retry(time.Time{}))
@@ -60,12 +60,55 @@ func TestFailedRegistration_IsTriedAgainForADay(t *testing.T) {
 	for _, wait := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour} {
 		s = s.When(failed).Then(retry(now.Add(wait)))
 	}
-	s = s.WhenDue("retry", now).Then(processmanagers.Output{Jobs: job(0)})
+	s = s.WhenDue("retry", now).Then(retry(now.Add(time.Hour), job(0)...))
 	for range 40 {
 		s = s.Given(failed)
 	}
 	s.When(failed).Then(retry(time.Time{}))
 	after(t, configured, registered).WhenDue("retry", now).ThenNothing()
+}
+
+func TestRegistration_WhoseJobWasLostIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := after(t, configured)
+	for range 40 { // no report ever comes
+		s = s.WhenDue("retry", now).Then(retry(now.Add(time.Hour), job(0)...))
+	}
+}
+
+func TestRegistration_StaysValidOnlyForTheSameAccess(t *testing.T) {
+	t.Parallel()
+	registers := retry(now.Add(30*time.Minute), job(processtest.Position)...)
+	other := id.Must[id.Secret]("0195a000-0000-7000-8000-000000000042")
+	flag := configured
+	flag.RejectUnknownAccounts = true
+	// A second change of a setting that the provider does not see keeps it valid, too.
+	after(t, configured, registered, flag).When(configured).Then(retry(time.Time{}))
+	after(t, configured, registered, flag).WhenDue("retry", now).ThenNothing()
+	live := configured
+	live.Environment = "production"
+	after(t, configured, registered).When(live).Then(registers)
+	fresh := configured
+	fresh.CredentialsRef = other
+	registers.Jobs = []commands.Job{
+		commands.RegisterShortcode{OrgID: org, CredentialsRef: other, Position: processtest.Position},
+	}
+	after(t, configured, registered).When(fresh).Then(registers)
+	after(t, configured, registered, fresh).When(failed).Then(retry(time.Time{})) // of the former credentials
+	central := events.GatewayConfigured{OrgID: org}
+	after(t, configured, central).WhenDue("retry", now).ThenNothing()
+	after(t, configured).WhenRefused(commands.ConfigureGateway{OrgID: org}, "x").ThenNothing()
+	after(t, configured, failed, configured).When(failed).Then(retry(now.Add(time.Minute))) // saved again: from anew
+}
+
+func TestFailedRegistration_IsGivenUpAfterTwentySevenTries(t *testing.T) {
+	t.Parallel()
+	s := after(t, configured)
+	for range 25 {
+		s = s.Given(failed)
+	}
+	s.When(failed).Then(retry(now.Add(time.Hour)))
+	s.Given(failed).When(failed).Then(retry(time.Time{}))
 }
 
 func TestProcess_EveryHandledEventBelongsToTheOrganization(t *testing.T) {

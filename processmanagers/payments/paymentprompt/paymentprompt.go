@@ -7,6 +7,8 @@
 //	                     └──► in doubt ──────────┘   query    └─► a day passed, last query answered ──► expired
 //	expired ──► ReleasePrompt
 //	timer recheck: 30 s, 1, 2, 5, 15, 60 min after the start, then hourly ──► job QueryPrompt
+//	without an id at the provider: after 2 min ──► AbandonPrompt, if it was never sent
+//	                               after 5 min ──► DoubtPrompt, ReleasePrompt: another prompt of the amount is allowed
 //	reserved on the account, but not initiated within 5 min (timer abandoned): a crash in between ──► ReleasePrompt
 //	no answer on the handset (1019, 1025, 1037), repeated by a re-check: stays open ──► ReleasePrompt: ask again
 //	timer expire: 24 h after the start ──► job QueryPrompt, whose answer allows ExpirePayment
@@ -51,6 +53,7 @@ type State struct {
 	ExpiresAt    time.Time     `json:"expiresAt"`
 	Named        bool          `json:"named"` // the provider's id of the prompt is known, so a query is possible
 	Initiated    bool          `json:"initiated"`
+	Freed        bool          `json:"freed,omitempty"` // the account was released while the outcome is unknown
 	Over         bool          `json:"over"`
 }
 
@@ -79,6 +82,9 @@ func Process() processmanagers.Process[State] {
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil && in.Timeout.Name == timerAbandoned && !s.Initiated {
 		s.Over = true
+	}
+	if in.Timeout != nil && s.unknown(*in.Timeout) && s.waited(*in.Timeout) >= commands.DoubtPatience {
+		s.Freed = true
 	}
 	if in.Event == nil {
 		return s
@@ -150,8 +156,30 @@ func release(payment id.Payment, subscriber id.Subscriber) processmanagers.Outpu
 	}
 }
 
-// onTimeout asks the provider again. An attempt that has no id at the provider cannot be asked about and expires; a
-// reservation without an attempt is released.
+// unknown reports that a re-check is due of an attempt that has no id at the provider, so that nobody can be asked.
+func (s State) unknown(t processmanagers.Timeout) bool {
+	return s.Initiated && !s.Named && !s.Freed && t.Name == timerRecheck
+}
+
+// waited is how long after the attempt's start a timer was due.
+func (s State) waited(t processmanagers.Timeout) time.Duration { return t.Due.Sub(s.StartedAt) }
+
+// giveUp returns the commands about an attempt of which nothing is known: it is not sent any more, and its amount gets
+// free although the customer may have been asked (docs/rules/payments.md#in-doubt).
+func giveUp(s State, waited time.Duration) []commands.Command {
+	var out []commands.Command
+	if waited >= commands.PromptPatience {
+		out = append(out, commands.AbandonPrompt{PaymentID: s.PaymentID})
+	}
+	if waited >= commands.DoubtPatience {
+		out = append(out, commands.DoubtPrompt{PaymentID: s.PaymentID, Cause: "no_answer"},
+			commands.ReleasePrompt{SubscriberID: s.SubscriberID, PaymentID: s.PaymentID})
+	}
+	return out
+}
+
+// onTimeout asks the provider again. An attempt that has no id at the provider cannot be asked about: it gives its
+// amount back and expires. A reservation without an attempt is released.
 func onTimeout(s State, t processmanagers.Timeout, now time.Time) processmanagers.Output {
 	var out processmanagers.Output
 	switch {
@@ -160,10 +188,13 @@ func onTimeout(s State, t processmanagers.Timeout, now time.Time) processmanager
 	case !s.Initiated:
 		return release(s.PaymentID, s.SubscriberID)
 	}
-	if s.Named {
+	switch {
+	case s.Named:
 		out.Jobs = []commands.Job{commands.QueryPrompt{PaymentID: s.PaymentID}}
-	} else if t.Name == timerExpire {
+	case t.Name == timerExpire:
 		out.Commands = []commands.Command{commands.ExpirePayment{PaymentID: s.PaymentID}}
+	case s.unknown(t):
+		out.Commands = giveUp(s, s.waited(t))
 	}
 	if t.Name == timerRecheck {
 		out.Timers = []processmanagers.Timer{{Name: timerRecheck, At: nextRecheck(s.StartedAt, now)}}

@@ -89,6 +89,27 @@ func TestRecheck_WithoutANameThereIsNothingToAsk(t *testing.T) {
 	})
 }
 
+func TestPrompt_OfWhichNothingIsKnownGivesItsAmountBackAfterFiveMinutes(t *testing.T) {
+	t.Parallel()
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	next := func(d time.Duration, c ...commands.Command) processmanagers.Output {
+		return processmanagers.Output{Commands: c, Timers: []processmanagers.Timer{{Name: "recheck", At: at(d)}}}
+	}
+	abandon := commands.AbandonPrompt{PaymentID: attempt}
+	s := after(t, initiated).At(at(2*time.Minute)).WhenDue("recheck", at(2*time.Minute)).
+		Then(next(5*time.Minute, abandon))
+	s = s.At(at(5*time.Minute)).WhenDue("recheck", at(5*time.Minute)).Then(next(15*time.Minute, abandon,
+		commands.DoubtPrompt{PaymentID: attempt, Cause: "no_answer"},
+		commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt})).ThenGoesOn()
+	s.At(at(15*time.Minute)).WhenDue("recheck", at(15*time.Minute)).Then(next(time.Hour))
+	s.When(events.PaymentSucceeded{PaymentID: attempt, SubscriberID: sub}).ThenEnded() // it is paid all the same
+	// After a standstill, or from a state of before the rule, the amount is given back at the next re-check.
+	late := at(3 * time.Hour)
+	after(t, initiated).At(late).WhenDue("recheck", late).Then(next(4*time.Hour, abandon,
+		commands.DoubtPrompt{PaymentID: attempt, Cause: "no_answer"},
+		commands.ReleasePrompt{SubscriberID: sub, PaymentID: attempt}))
+}
+
 func TestExpiry_OnlyAfterAnAnsweredQuery(t *testing.T) {
 	t.Parallel()
 	late := start.Add(24 * time.Hour)

@@ -7,6 +7,7 @@
 //	         │                                  ├─► ProvisionalSuperseded ──► AbsorbReceipt
 //	         │                                  └─► refused ──► HoldReceipt (suspense)
 //	         └─ unknown ──► job FindPayer ──► one of the above
+//	matched, reattributed: wait for the credit; refused by the account ──► HoldReceipt (suspense)
 //	provisional: timer unclaimed, 48 h ──► MarkUnclaimed (alarm)
 //	reversed ──► WithdrawReceipt        reattributed ──► WithdrawReceipt + CreditReceipt
 package receipts
@@ -20,8 +21,16 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// timerUnclaimed raises the alarm about a provisional receipt without its real one.
-const timerUnclaimed = "unclaimed"
+// Names of the timers. The first raises the alarm about a provisional receipt without its real one. The second ends an
+// instance whose credit is not recorded again, because the account has the money already.
+const (
+	timerUnclaimed = "unclaimed"
+	timerCredited  = "credited"
+)
+
+// creditPatience is how long an instance waits for the credit of its money. An account that answers later is seen by
+// the sweep of receipts, not by this process.
+const creditPatience = 24 * time.Hour
 
 // claimWindow is how long a provisional receipt waits for its real one. Source:
 // docs/rules/money.md#provisional-receipts.
@@ -31,6 +40,8 @@ const claimWindow = 48 * time.Hour
 type State struct {
 	ReceiptID   id.Receipt `json:"receiptId"`
 	Provisional bool       `json:"provisional,omitempty"`
+	// Subscriber has the account that was asked to credit the money and has not done so yet; zero = none was asked.
+	Subscriber id.Subscriber `json:"subscriberId"`
 	// Claim is used when the provisional receipt refuses to be claimed; nil until this receipt claims one.
 	Claim *Claim `json:"claim,omitempty"`
 	Over  bool   `json:"over,omitempty"`
@@ -59,6 +70,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.ReceiptUnclaimed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptReversed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptReattributed) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.PaymentSucceeded) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ProvisionalClaimed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ProvisionalSuperseded) string { return e.ProvisionalReceiptID.String() }),
@@ -69,11 +81,11 @@ func Process() processmanagers.Process[State] {
 	}
 }
 
-// Evolve follows one receipt. A receipt whose money has its place needs no row, because later events carry all that a
-// step needs.
+// Evolve follows one receipt until its money is credited. An instance that has ended needs no row, because later events
+// carry all that a step needs: a sighting of money that has its place leaves none.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
-		s.Over = true
+		s.Over = s.Over || in.Timeout.Name == timerUnclaimed || !s.Provisional
 	}
 	if in.Event == nil {
 		return s
@@ -81,10 +93,14 @@ func Evolve(s State, in processmanagers.Input) State {
 	switch e := in.Event.Event.(type) {
 	case events.ReceiptRecorded:
 		return State{ReceiptID: e.ReceiptID, Provisional: e.Provisional}
-	case events.ReceiptSighted: // it may be settled and refused again
-		s.ReceiptID = e.ReceiptID
 	case events.ReceiptMatched:
-		s.Over = !s.Provisional
+		s.ReceiptID, s.Subscriber, s.Over = e.ReceiptID, e.SubscriberID, false
+	case events.ReceiptReattributed:
+		s.ReceiptID, s.Subscriber, s.Over = e.ReceiptID, e.To, false
+	case events.ReceiptCredited:
+		if e.SubscriberID == s.Subscriber {
+			s.Subscriber, s.Over = id.Subscriber{}, !s.Provisional
+		}
 	case events.ProvisionalClaimed:
 		s.ReceiptID, s.Over = e.ReceiptID, false
 		s.Claim = &Claim{
@@ -102,8 +118,10 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 	switch {
 	case in.Refusal != nil:
 		return onRefusal(s, *in.Refusal), nil
-	case in.Timeout != nil:
+	case in.Timeout != nil && in.Timeout.Name == timerUnclaimed:
 		return do(commands.MarkUnclaimed{ReceiptID: s.ReceiptID}), nil
+	case in.Timeout != nil:
+		return processmanagers.Output{}, nil
 	}
 	switch e := in.Event.Event.(type) {
 	case events.ReceiptRecorded:
@@ -138,7 +156,7 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 func onBooked(e events.Event) processmanagers.Output {
 	switch e := e.(type) {
 	case events.ReceiptMatched:
-		return do(commands.CreditReceipt{
+		return awaitCredit(e.At, commands.CreditReceipt{
 			SubscriberID: e.SubscriberID, OrgID: e.OrgID, ReceiptID: e.ReceiptID, InvoiceID: e.InvoiceID,
 			Number: e.ReceiptNumber, Channel: e.Channel, Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
 		})
@@ -153,8 +171,8 @@ func onBooked(e events.Event) processmanagers.Output {
 			return do(commands.WithdrawReceipt{SubscriberID: e.SubscriberID, ReceiptID: e.ReceiptID, Reason: e.Reason})
 		}
 	case events.ReceiptReattributed:
-		return do(
-			commands.WithdrawReceipt{SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: e.Reason},
+		return awaitCredit(
+			e.At, commands.WithdrawReceipt{SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: e.Reason},
 			commands.CreditReceipt{
 				SubscriberID: e.To, OrgID: e.OrgID, ReceiptID: e.ReceiptID, Number: e.ReceiptNumber, Channel: e.Channel,
 				Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
@@ -164,10 +182,17 @@ func onBooked(e events.Event) processmanagers.Output {
 	return processmanagers.Output{}
 }
 
+// awaitCredit returns bookings of which the last one is a credit, and bounds the wait for that.
+func awaitCredit(at time.Time, bookings ...commands.Command) processmanagers.Output {
+	out := do(bookings...)
+	out.Timers = []processmanagers.Timer{{Name: timerCredited, At: at.Add(creditPatience)}}
+	return out
+}
+
 // onRecorded leads new money to its attempt, or asks for the search of its payer. Cash needs neither: the command
-// that records cash also matches it.
+// that records cash also matches it. What contradicts another receipt waits for a person.
 func onRecorded(e events.ReceiptRecorded, position uint64) processmanagers.Output {
-	if e.Channel == commands.ChannelCash {
+	if e.Channel == commands.ChannelCash || !e.Contradicts.IsZero() {
 		return processmanagers.Output{}
 	}
 	if e.PaymentID.IsZero() {
@@ -204,13 +229,19 @@ func by(sighting string) string {
 	return commands.ByCallback
 }
 
-// onRefusal finds another place for the money: suspense when the attempt refused it, a credit of its own when the
-// provisional receipt refused the claim.
+// onRefusal finds another place for the money: suspense when the attempt or the account refused it, a credit of its own
+// when the provisional receipt refused the claim.
 func onRefusal(s State, r processmanagers.Refusal) processmanagers.Output {
 	switch r.Command {
 	case commands.SettlePayment{}.CommandName():
 		if !s.ReceiptID.IsZero() {
 			return do(commands.HoldReceipt{ReceiptID: s.ReceiptID, Reason: commands.HeldConflictingPrompt})
+		}
+	case commands.CreditReceipt{}.CommandName():
+		if account := id.As[id.Subscriber](r.Target.ID); !s.ReceiptID.IsZero() && account == s.Subscriber {
+			return do(commands.HoldReceipt{
+				ReceiptID: s.ReceiptID, Reason: commands.HeldNotCredited, SubscriberID: account,
+			})
 		}
 	case commands.ClaimProvisional{}.CommandName():
 		if c := s.Claim; c != nil {

@@ -21,7 +21,7 @@ var (
 	sub2        = id.Must[id.Subscriber]("0195a000-0000-7000-8000-000000000012")
 	attempt     = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000031")
 	invoice     = id.Must[id.Invoice]("0195a000-0000-7000-8000-000000000021")
-	realMoney   = commands.ReceiptID("SJK4X7Q2P1")
+	realMoney   = commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1")
 	provisional = commands.ProvisionalReceiptID("ws_CO_1")
 	amount      = money.Major(1500, money.KES)
 )
@@ -54,6 +54,13 @@ func after(t *testing.T, list ...events.Event) processtest.Scenario[receipts.Sta
 
 // does is an output without jobs and timers.
 func does(c ...commands.Command) processmanagers.Output { return processmanagers.Output{Commands: c} }
+
+// credits is an output of bookings whose last one is a credit; the instance waits for that until a day has passed.
+func credits(c ...commands.Command) processmanagers.Output {
+	return processmanagers.Output{
+		Commands: c, Timers: []processmanagers.Timer{{Name: "credited", At: now.Add(24 * time.Hour)}},
+	}
+}
 
 func TestReceipt_OfAKnownAttemptSettlesIt(t *testing.T) {
 	t.Parallel()
@@ -90,12 +97,44 @@ func TestCreditOnce_MatchedMoneyGoesToOneAccount(t *testing.T) {
 	t.Parallel()
 	matched := events.ReceiptMatched{
 		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "SJK4X7Q2P1",
-		Channel: "c2b", Amount: amount, PaidAt: now,
+		Channel: "c2b", Amount: amount, PaidAt: now, At: now,
 	}
-	after(t, byPaybill).When(matched).Then(does(commands.CreditReceipt{
+	waits := after(t, byPaybill).When(matched).Then(credits(commands.CreditReceipt{
 		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, InvoiceID: invoice, Number: "SJK4X7Q2P1", Channel: "c2b",
 		Amount: amount, PaidAt: now,
-	})).ThenEnded()
+	})).ThenGoesOn()
+	waits.When(events.ReceiptCredited{SubscriberID: sub, ReceiptID: realMoney}).ThenNothing().ThenEnded()
+	waits.When(events.ReceiptCredited{SubscriberID: sub2, ReceiptID: realMoney}).ThenNothing().ThenGoesOn()
+	// The account has the money already, and says nothing.
+	waits.WhenDue("credited", now.Add(24*time.Hour)).ThenNothing().ThenEnded()
+}
+
+func TestMoneyThatTheAccountRefuses_GoesBackToSuspense(t *testing.T) {
+	t.Parallel()
+	matched := events.ReceiptMatched{ReceiptID: realMoney, OrgID: org, SubscriberID: sub, Amount: amount, At: now}
+	after(t, byPaybill, matched).WhenRefused(commands.CreditReceipt{SubscriberID: sub}, "currency_mismatch").
+		Then(does(commands.HoldReceipt{ReceiptID: realMoney, Reason: "not_credited", SubscriberID: sub}))
+	after(t, byPaybill, matched).WhenRefused(commands.CreditReceipt{SubscriberID: sub2}, "currency_mismatch").
+		ThenNothing() // the money was moved meanwhile
+	after(t, byPaybill, matched, events.ReceiptCredited{SubscriberID: sub, ReceiptID: realMoney}).
+		WhenRefused(commands.CreditReceipt{SubscriberID: sub}, "currency_mismatch").ThenNothing().ThenEnded()
+}
+
+func TestReceipt_SeenAgainAfterItsMatchLeavesNoRow(t *testing.T) {
+	t.Parallel()
+	after(t).When(events.ReceiptSighted{
+		ReceiptID: realMoney, Sighting: "c2b_confirmation", CheckoutRequestID: "ws_CO_1",
+	}).Then(processmanagers.Output{
+		Jobs: []commands.Job{commands.FindPayer{ReceiptID: realMoney, Position: processtest.Position}},
+	}).ThenEnded()
+	after(t).When(events.ReceiptSighted{ReceiptID: realMoney, Sighting: "c2b_confirmation"}).ThenNothing().ThenEnded()
+}
+
+func TestContradiction_WaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	contradicting := byCallback
+	contradicting.Contradicts = provisional
+	after(t).When(contradicting).ThenNothing()
 }
 
 func TestProvisional_ClaimedMoneyIsNotCreditedAgain(t *testing.T) {
@@ -147,14 +186,58 @@ func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 	}))
 	after(t).When(events.ReceiptReattributed{
 		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
-		Amount: amount, PaidAt: now, Move: 1, Reason: "typing error",
-	}).Then(does(
+		Amount: amount, PaidAt: now, Move: 1, Reason: "typing error", At: now,
+	}).Then(credits(
 		commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "typing error"},
 		commands.CreditReceipt{
 			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount,
 			PaidAt: now, Move: 1,
 		},
 	))
+}
+
+func TestMovedMoney_WaitsForItsCreditOnTheOtherAccount(t *testing.T) {
+	t.Parallel()
+	moved := events.ReceiptReattributed{ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, Amount: amount, Move: 2,
+		Reason: "typing error", At: now}
+	waits := after(t).Given(moved)
+	waits.WhenRefused(commands.CreditReceipt{SubscriberID: sub2}, "receipt_archived").
+		Then(does(commands.HoldReceipt{ReceiptID: realMoney, Reason: "not_credited", SubscriberID: sub2}))
+	waits.When(events.ReceiptCredited{SubscriberID: sub2, ReceiptID: realMoney}).ThenNothing().ThenEnded()
+	again := events.ReceiptMatched{
+		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, Amount: amount, Move: 2, At: now,
+	}
+	after(t).When(again).Then(credits(commands.CreditReceipt{
+		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, Amount: amount, Move: 2,
+	}))
+}
+
+func TestReceipt_OfAPaybillSaysWhereItsVerdictIsFrom(t *testing.T) {
+	t.Parallel()
+	own := byCallback
+	own.Sighting = "c2b_confirmation"
+	after(t).When(own).Then(does(commands.SettlePayment{
+		PaymentID: attempt, ReceiptID: realMoney, ReceiptNumber: "SJK4X7Q2P1", Amount: amount, By: "c2b",
+	}))
+	after(t, byPaybill).When(events.ReceiptSighted{
+		ReceiptID: realMoney, Sighting: "stk_callback", PaymentID: attempt,
+	}).Then(processmanagers.Output{
+		Jobs: []commands.Job{commands.FindPayer{ReceiptID: realMoney, Position: processtest.Position}},
+	})
+}
+
+func TestProvisional_ThatIsOverEnds(t *testing.T) {
+	t.Parallel()
+	for _, end := range []events.Event{
+		events.ReceiptAbsorbed{ReceiptID: provisional}, events.ReceiptUnclaimed{ReceiptID: provisional},
+		events.ReceiptReversed{ReceiptID: provisional},
+	} {
+		after(t, byQuery).When(end).ThenEnded()
+	}
+	matched := events.ReceiptMatched{ReceiptID: provisional, OrgID: org, SubscriberID: sub, Amount: amount, At: now}
+	credited := events.ReceiptCredited{SubscriberID: sub, ReceiptID: provisional}
+	after(t, byQuery, matched).When(credited).ThenNothing().ThenGoesOn() // its alarm is still armed
+	after(t, byQuery, matched).WhenDue("credited", now).ThenNothing().ThenGoesOn()
 }
 
 func TestCash_NeedsNoLookingFor(t *testing.T) {
@@ -169,6 +252,6 @@ func TestProcess_EveryHandledEventBelongsToTheReceipt(t *testing.T) {
 		events.ReceiptClaimed{ReceiptID: provisional, ClaimedBy: realMoney},
 		events.ReceiptAbsorbed{ReceiptID: realMoney}, events.ReceiptUnclaimed{ReceiptID: realMoney},
 		events.ReceiptReversed{ReceiptID: realMoney}, events.ReceiptReattributed{ReceiptID: realMoney},
-		events.PaymentSucceeded{ReceiptID: realMoney},
+		events.PaymentSucceeded{ReceiptID: realMoney}, events.ReceiptCredited{ReceiptID: realMoney},
 		events.ProvisionalSuperseded{ReceiptID: provisional, ProvisionalReceiptID: realMoney})
 }

@@ -1,0 +1,250 @@
+package payments_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// The commands about the receipt of these tests.
+var (
+	toSub       = commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, InvoiceID: invoice}
+	toSub2      = commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub2}
+	move        = commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub2, Reason: "typing"}
+	takeBack    = commands.ReverseReceipt{ReceiptID: realReceipt, OrgID: org, Reason: "fraud"}
+	wasAbsorbed = events.ReceiptAbsorbed{
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, ProvisionalReceiptID: provisional, Amount: kes(1500),
+		At: now,
+	}
+	wasReversed = events.ReceiptReversed{ReceiptID: realReceipt, OrgID: org, Amount: kes(1500), Reason: "x", At: now}
+)
+
+func TestAttribute_OnlyMoneyInSuspenseIsGivenAway(t *testing.T) {
+	t.Parallel()
+	own := recorded
+	own.OrgID = org
+	receipt(t).given(own, matchedTo(sub, "phone", 0)).
+		when(toSub2).thenFails("receipt_matched").
+		when(toSub).thenNothing()
+	receipt(t).given(own, wasReversed).when(toSub).thenFails("receipt_reversed")
+	receipt(t).given(own, wasAbsorbed).when(toSub).thenFails("receipt_absorbed")
+	receipt(t).given(own, held("no_match")).when(commands.AttributeReceipt{
+		ReceiptID: realReceipt, OrgID: other, SubscriberID: sub,
+	}).thenFails("receipt_not_found")
+}
+
+func TestAttribute_PaysTheInvoiceThatWasNamed(t *testing.T) {
+	t.Parallel()
+	own, want := recorded, matchedTo(sub, "operator", 0)
+	own.OrgID, want.InvoiceID = org, invoice
+	receipt(t).given(own, held("no_match")).when(toSub).then(want)
+}
+
+func TestMatch_MoneyOfAnotherSubscriberStaysThere(t *testing.T) {
+	t.Parallel()
+	receipt(t).given(recorded, matchedTo(sub, "phone", 0)).
+		when(match(sub2)).thenFails("receipt_matched").
+		when(match(sub)).thenNothing()
+}
+
+func TestMatch_PaysTheInvoiceThatTheCustomerNamed(t *testing.T) {
+	t.Parallel()
+	named, want := match(sub), matchedTo(sub, "account_number", 0)
+	named.InvoiceID, named.PaymentID = invoice, attempt
+	want.InvoiceID, want.PaymentID = invoice, attempt
+	s := receipt(t).given(recorded).when(named).then(want)
+	if s.state.Invoice != invoice {
+		t.Errorf("the invoice is lost: %+v", s.state)
+	}
+	s.given(events.ReceiptReattributed{ReceiptID: realReceipt, From: sub, To: sub2, Move: 1})
+	if !s.state.Invoice.IsZero() {
+		t.Error("another subscriber's account would pay the invoice")
+	}
+}
+
+func TestMatch_MoneyOfAPromptIsTold_AsPromptMoney(t *testing.T) {
+	t.Parallel()
+	byPrompt, want := match(sub), matchedTo(sub, "prompt", 0)
+	byPrompt.By, want.Channel = commands.MatchedByPrompt, "stk"
+	receipt(t).given(recorded).when(byPrompt).then(want)
+}
+
+func TestClaim_OnlyAProvisionalReceiptIsCompleted(t *testing.T) {
+	t.Parallel()
+	claim := commands.ClaimProvisional{ReceiptID: realReceipt, ClaimedBy: otherReceipt, ReceiptNumber: "SJK4X7Q2P2"}
+	receipt(t).given(recorded, matchedTo(sub, "phone", 0)).when(claim).thenFails("receipt_not_provisional")
+}
+
+func TestReattribute_MoneyThatAnotherReceiptCarriesIsMovedThere(t *testing.T) {
+	t.Parallel()
+	own := recorded
+	own.OrgID = org
+	receipt(t).given(own, wasAbsorbed).when(move).thenFails("receipt_absorbed")
+	receipt(t).given(own, matchedTo(sub, "phone", 0)).when(commands.ReattributeReceipt{
+		ReceiptID: realReceipt, OrgID: other, SubscriberID: sub2, Reason: "typing",
+	}).thenFails("receipt_not_found")
+	receipt(t).given(own, held("no_match")).when(move).thenFails("receipt_not_matched")
+}
+
+func TestReverse_OnlyTheOrganizationOfTheMoneyTakesItBack(t *testing.T) {
+	t.Parallel()
+	foreign := takeBack
+	foreign.OrgID = other
+	receipt(t).given(recorded, matchedTo(sub, "phone", 0)).when(foreign).thenFails("receipt_not_found")
+	receipt(t).given(recorded, held("no_match")).when(takeBack).thenFails("receipt_not_found") // it has no organization
+}
+
+func TestReceipt_BelongsToWhoeverItWasRecordedMatchedOrAssignedFor(t *testing.T) {
+	t.Parallel()
+	owner := payments.Receipts().Owner
+	own := recorded
+	own.OrgID = other
+	for name, c := range map[string]struct {
+		want id.Organization
+		list []events.ReceiptEvent
+	}{
+		"recorded on the platform": {id.Organization{}, []events.ReceiptEvent{recorded}},
+		"recorded on a shortcode":  {other, []events.ReceiptEvent{own}},
+		"matched":                  {org, []events.ReceiptEvent{recorded, matchedTo(sub, "phone", 0)}},
+		"absorbed":                 {org, []events.ReceiptEvent{recorded, wasAbsorbed}},
+		"assigned": {
+			org, []events.ReceiptEvent{
+				recorded, held("no_match"), events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org},
+			},
+		},
+	} {
+		if got := owner(receipt(t).given(c.list...).state); got != c.want {
+			t.Errorf("%s: belongs to %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestContradiction_OfAnotherOrganizationIsThatOnesToSee(t *testing.T) {
+	t.Parallel()
+	own, foreign := recorded, confirmation()
+	own.OrgID, foreign.OrgID, foreign.Shortcode = org, other, "600888"
+	s := receipt(t).given(own, matchedTo(sub, "phone", 0)).when(foreign).then(events.ReceiptDisputed{
+		ReceiptID: realReceipt, OrgID: other, Sighting: "c2b_confirmation", Amount: kes(1500), Shortcode: "600888",
+		At: now,
+	})
+	if !s.state.Elsewhere(foreign) {
+		t.Error("the other organization loses sight of its money")
+	}
+	mine := confirmation()
+	mine.OrgID, mine.Amount = org, kes(7)
+	if s.state.Elsewhere(mine) {
+		t.Error("a contradiction within one organization is two receipts")
+	}
+	nobodys := confirmation()
+	nobodys.Amount = kes(7)
+	if s.state.Elsewhere(nobodys) {
+		t.Error("a contradiction on the receipt's own shortcode is two receipts")
+	}
+	nobodys.Shortcode = "600999"
+	if !s.state.Elsewhere(nobodys) {
+		t.Error("money on the platform's shortcode is lost sight of")
+	}
+	agreeing := confirmation()
+	agreeing.OrgID = other
+	if (payments.Receipt{}).Elsewhere(foreign) || s.state.Elsewhere(agreeing) {
+		t.Error("without a contradiction there are two receipts")
+	}
+}
+
+func TestContradiction_WaitsInSuspenseUntilAPersonDecides(t *testing.T) {
+	t.Parallel()
+	c, first := confirmation(), recorded
+	c.OrgID, c.Contradicts, c.Environment = org, otherReceipt, "production"
+	first.OrgID, first.Contradicts, first.Environment = org, otherReceipt, "production"
+	receipt(t).when(c).then(first, held("disputed")).
+		when(c).thenNothing().
+		when(match(sub)).thenFails("receipt_disputed").
+		when(toSub2).then(matchedTo(sub2, "operator", 0))
+}
+
+func TestMoneyThatTheAccountRefuses_GoesBackToSuspense(t *testing.T) {
+	t.Parallel()
+	refused := commands.HoldReceipt{ReceiptID: realReceipt, Reason: commands.HeldNotCredited, SubscriberID: sub}
+	other := refused
+	other.SubscriberID = sub2
+	receipt(t).given(recorded, matchedTo(sub, "phone", 0)).
+		when(other).thenNothing(). // the money was moved meanwhile
+		when(commands.HoldReceipt{ReceiptID: realReceipt, Reason: "no_match", SubscriberID: sub}).thenNothing().
+		when(refused).then(held("not_credited")).
+		when(refused).thenNothing().
+		when(toSub2).then(matchedTo(sub2, "operator", 0))
+	receipt(t).given(recorded, wasReversed).when(refused).thenNothing()
+}
+
+func TestReceipt_LearnsItsAttemptFromAnySighting(t *testing.T) {
+	t.Parallel()
+	another := confirmation()
+	another.PaymentID = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000032")
+	for name, learns := range map[string]events.ReceiptEvent{
+		"a sighting": events.ReceiptSighted{ReceiptID: realReceipt, Sighting: "stk_callback", PaymentID: attempt},
+		"a match":    events.ReceiptMatched{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, PaymentID: attempt},
+	} {
+		s := receipt(t).given(recorded, learns)
+		if s.state.Payment != attempt {
+			t.Errorf("%s: attempt %v", name, s.state.Payment)
+		}
+		if s.when(another); len(s.made) == 0 {
+			t.Errorf("%s: another attempt's claim on the money is no dispute", name)
+		}
+	}
+}
+
+func TestReceipt_KeepsAllThatWasTold(t *testing.T) {
+	t.Parallel()
+	c := confirmation()
+	c.Environment, c.PayerName, c.InvoiceNumber = "production", personal.Of("JANE"), personal.Of("ACME-0007")
+	c.ThirdPartyTransID, c.OrgAccountBalance, c.CheckoutRequestID, c.PaymentID = "t-1", "49197.00", "ws_CO_1", attempt
+	want := recorded
+	want.Environment, want.PayerName, want.InvoiceNumber = c.Environment, c.PayerName, c.InvoiceNumber
+	want.ThirdPartyTransID, want.OrgAccountBalance = c.ThirdPartyTransID, c.OrgAccountBalance
+	want.CheckoutRequestID, want.PaymentID = c.CheckoutRequestID, c.PaymentID
+	s := receipt(t).when(c).then(want)
+	if s.state.Environment != "production" || s.state.Payment != attempt {
+		t.Errorf("state %+v", s.state)
+	}
+	c.Provisional, c.ReceiptNumber, c.ReceiptID = true, "", provisional
+	if receipt(t).when(c).state.Provisional != true {
+		t.Error("a provisional receipt is taken for a real one")
+	}
+}
+
+func TestUnclaimed_OnlyAStandingProvisionalCreditIsAnAlarm(t *testing.T) {
+	t.Parallel()
+	mark := commands.MarkUnclaimed{ReceiptID: realReceipt}
+	receipt(t).given(recorded, matchedTo(sub, "phone", 0)).when(mark).thenNothing()
+	temporary := recorded
+	temporary.Provisional = true
+	receipt(t).given(temporary).when(mark).thenNothing()
+	receipt(t).given(temporary, matchedTo(sub, "prompt", 0), wasReversed).when(mark).thenNothing()
+}
+
+func TestAssign_MoneyThatHasItsPlaceIsGivenToNobody(t *testing.T) {
+	t.Parallel()
+	assign := commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}
+	receipt(t).given(recorded, wasReversed).when(assign).thenFails("receipt_reversed")
+	receipt(t).given(recorded, wasAbsorbed).when(assign).thenFails("receipt_matched")
+	own := recorded
+	own.OrgID = org
+	receipt(t).given(own).when(assign).thenFails("receipt_assigned")
+	receipt(t).when(assign).thenFails("receipt_not_found")
+}
+
+func TestReversedMoney_IsAbsorbedAndMatchedNoMore(t *testing.T) {
+	t.Parallel()
+	receipt(t).given(recorded, wasReversed).when(commands.AbsorbReceipt{
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, CarriedBy: provisional,
+	}).thenNothing()
+	receipt(t).given(recorded, matchedTo(sub, "phone", 0), events.ReceiptReattributed{
+		ReceiptID: realReceipt, From: sub, To: sub2, Move: 1,
+	}, events.ReceiptDisputed{ReceiptID: realReceipt, Amount: kes(1)}).when(toSub2).
+		then(matchedTo(sub2, "operator", 1)) // the number of moves stays with the money
+}

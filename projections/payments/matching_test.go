@@ -1,0 +1,180 @@
+package paymentsviews_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// match is a payment and the payer that the rules find for it; by is "" for none.
+type match struct {
+	org       id.Organization
+	ref       string
+	phone     string
+	want      id.Subscriber
+	by        string
+	ambiguous bool
+}
+
+// checkMatches compares what the rules find for each payment.
+func checkMatches(t *testing.T, q paymentsviews.MatchingQuery, cases map[string]match) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, err := q.Find(t.Context(), paymentsviews.Reference{
+				OrgID: c.org, BillRef: c.ref, Phone: c.phone, Currency: money.KES,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got id.Subscriber
+			by := ""
+			if found.Payer != nil {
+				got, by = found.Payer.SubscriberID, found.Payer.By
+			}
+			if got != c.want || by != c.by || found.Ambiguous != c.ambiguous {
+				t.Errorf("want %v by %q (ambiguous %v), have %v by %q (%v)", c.want, c.by, c.ambiguous, got, by,
+					found.Ambiguous)
+			}
+		})
+	}
+}
+
+func TestMatching_RulesInTheirOrder(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
+	shared := id.Organization{}
+	checkMatches(t, q, map[string]match{
+		"invoice number":                     {shared, "ACME-0007", "", amina, "invoice_number", false},
+		"invoice number as people type it":   {shared, " acme 0007", "", amina, "invoice_number", false},
+		"invoice number without zeros":       {shared, "acme 7", "", amina, "invoice_number", false},
+		"voided invoice":                     {shared, "OTH-0001", "", id.Subscriber{}, "", false},
+		"bare sequence":                      {shared, "0007", "", id.Subscriber{}, "", false},
+		"account number":                     {shared, "1000 0008", "", amina, "account_number", false},
+		"prefix and account number":          {shared, "ACME 10000008", "", amina, "prefixed_account", false},
+		"another's prefix":                   {shared, "OTH 10000008", "", id.Subscriber{}, "", false},
+		"a prefix given up":                  {shared, "AC 10000024", "", id.Subscriber{}, "", false},
+		"account kept in dollars":            {shared, "10000032", "", id.Subscriber{}, "", false},
+		"phone":                              {shared, "0712345678", "", amina, "phone", false},
+		"phone of two tenants":               {shared, "0733333333", "", id.Subscriber{}, "", true},
+		"phone of two tenants, own paybill":  {acme, "0733333333", "", brian, "phone", false},
+		"corrected phone":                    {shared, "0722222222", "", id.Subscriber{}, "", false},
+		"username":                           {shared, "amina.home", "", amina, "username", false},
+		"username of two tenants":            {shared, "SHOP", "", id.Subscriber{}, "", true},
+		"username on an own paybill":         {other, "shop", "", chege, "username", false},
+		"account of another, on own paybill": {other, "10000008", "", id.Subscriber{}, "", false},
+		"payer's own phone last":             {shared, "rent", "254712345678", amina, "payer_phone", false},
+		"what was typed beats who typed":     {acme, "shop", "254712345678", brian, "username", false},
+		"masked payer":                       {shared, "rent", "2547*****678", id.Subscriber{}, "", false},
+		"nothing":                            {shared, "", "", id.Subscriber{}, "", false},
+		"too long":                           {shared, string(make([]byte, 200)), "", id.Subscriber{}, "", false},
+	})
+}
+
+// numbered has invoices of two organizations whose prefixes continue each other with a digit.
+func numbered() *projectiontest.Story {
+	issued := func(name string, s id.Subscriber, org id.Organization, number string) events.InvoiceIssued {
+		return events.InvoiceIssued{
+			SubscriberID: s, OrgID: org, InvoiceID: id.Derive[id.Invoice]("test", name), Number: number, Total: kes(10),
+		}
+	}
+	return payersStory().
+		Add("account-amina", issued("long", amina, acme, "ACME-10007"), issued("short", amina, acme, "ACME1-0008")).
+		Add("account-brian", issued("same", brian, acme, "ACME1-0009"), issued("other", brian, acme, "ACME-10009")).
+		Add("account-chege", issued("one", chege, other, "ACME1-0007"))
+}
+
+func TestMatching_PrefixesThatContinueEachOtherWithDigitsStayApart(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, numbered())}
+	for typed, want := range map[string]id.Subscriber{
+		"ACME-10007": amina, "acme 1-0007": chege, "Acme1-7": chege, "ACME10007": {}, "acme 10007": {},
+		"ACME10008": amina,
+	} {
+		found, err := q.Find(t.Context(), paymentsviews.Reference{
+			BillRef: typed, Phone: "254712345678", Currency: money.KES,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got id.Subscriber
+		if found.Payer != nil {
+			got = found.Payer.SubscriberID
+		}
+		if got != want || found.Ambiguous != want.IsZero() {
+			t.Errorf("%s is %v (ambiguous %v), want %v", typed, got, found.Ambiguous, want)
+		}
+	}
+	lists, err := q.Suggest(t.Context(),
+		paymentsviews.Reference{OrgID: acme, BillRef: "ACME10009", Currency: money.KES},
+		paymentsviews.Reference{OrgID: other, BillRef: "ACME10007", Currency: money.KES})
+	if err != nil || len(lists[0]) != 1 || lists[0][0].SubscriberID != brian || len(lists[1]) != 1 ||
+		lists[1][0].SubscriberID != chege || lists[1][0].By != "invoice_number" {
+		t.Errorf("suggestions %v, %v", lists, err)
+	}
+}
+
+func TestMatching_TheCallbacksInvoiceNumberComesFirst(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, numbered())}
+	for given, want := range map[string]id.Subscriber{"ACME1-0007": chege, "": brian, "none": brian} {
+		found, err := q.Find(t.Context(), paymentsviews.Reference{
+			BillRef: "10000016", InvoiceNumber: given, Currency: money.KES,
+		})
+		if err != nil || found.Payer == nil || found.Payer.SubscriberID != want {
+			t.Errorf("%q: %v, %v", given, found, err)
+		}
+	}
+}
+
+func TestSuggestions_OfAWrongCheckDigit(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
+	for _, typed := range []string{"10000018", "10000061", "1000016", "100000166"} {
+		list, err := q.Suggest(t.Context(), paymentsviews.Reference{OrgID: acme, BillRef: typed, Currency: money.KES})
+		if err != nil || len(list[0]) == 0 || list[0][0].SubscriberID != brian || list[0][0].By != "account_number" {
+			t.Errorf("%s: %v, %v", typed, list, err)
+		}
+	}
+}
+
+func TestSuggestions_StayWithinTheOrganization(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, payersStory())}
+	list, err := q.Suggest(t.Context(), paymentsviews.Reference{
+		OrgID: acme, BillRef: "1000001", Phone: "254712345678", Currency: money.KES,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []id.Subscriber
+	for _, p := range list[0] {
+		got = append(got, p.SubscriberID)
+	}
+	if len(got) == 0 || got[0] != amina || slices.Contains(got, chege) {
+		t.Errorf("suggestions %v", list)
+	}
+}
+
+func TestMatching_ReadsWhatPeopleReallyType(t *testing.T) {
+	t.Parallel()
+	q, shared := paymentsviews.MatchingQuery{Views: told(t, payersStory())}, id.Organization{}
+	checkMatches(t, q, map[string]match{
+		"account number with its suffix":     {shared, "10000008-QX", "", amina, "account_number", false},
+		"suffix without its dash":            {shared, "acme0007 qxz", "", amina, "invoice_number", false},
+		"invoice number with another dash":   {shared, "Acme \u2013 0007", "", amina, "invoice_number", false},
+		"invoice number with a slash":        {shared, "ACME/7", "", amina, "invoice_number", false},
+		"a dash elsewhere is another number": {shared, "ACM-E0007", "", id.Subscriber{}, "", false},
+		"wrong check digit, own phone":       {acme, "10000007", "254712345678", id.Subscriber{}, "", false},
+		"a digit too few, own phone":         {acme, "1000000", "254712345678", id.Subscriber{}, "", false},
+		"prefix, wrong digit, own phone":     {shared, "ACME-10000007", "254712345678", id.Subscriber{}, "", false},
+		"invoice that nobody has, own phone": {shared, "ACME-0099", "254712345678", id.Subscriber{}, "", false},
+		"a house number is free text":        {shared, "ROOM 12", "254712345678", amina, "payer_phone", false},
+	})
+}
