@@ -25,6 +25,7 @@ type NoteRefusal struct {
 	TargetID  id.Any // id in the path, zero without one
 	Status    int
 	Code      string
+	Count     int // number of refusals that it stands for
 }
 
 func (NoteRefusal) CommandName() string { return "audit.NoteRefusal" }
@@ -33,11 +34,12 @@ func (NoteRefusal) refusalCommand()     {}
 // Target is a stream with this one refusal, under the id of the request.
 func (c NoteRefusal) Target() Target { return At(RefusalCategory, c.RefusalID) }
 
-// Validate requires method and route, and a status of 400 to 599.
+// Validate requires method and route, a status of 400 to 599, and a count.
 func (c NoteRefusal) Validate() error {
 	var f failure.Faults
 	f.Check(c.Method != "", "method", "is required")
 	f.Check(c.Route != "", "route", "is required")
 	f.Check(c.Status >= 400 && c.Status <= 599, "status", "must be of a failure")
+	f.Check(c.Count >= 1, "count", "must be at least 1")
 	return f.Err()
 }

@@ -36,10 +36,30 @@ type RenameOrganization struct {
 }
 
 // AdoptBillingSettings replaces all billing settings. Fails: organization_not_found, invoice_prefix_taken,
-// currency_fixed.
+// invoice_prefix_held, currency_fixed.
 type AdoptBillingSettings struct {
 	OrgID   id.Organization
 	Billing events.BillingSettings
+}
+
+// ReleaseInvoicePrefix gives up a prefix of before. The caller has seen that no open invoice has it. Fails:
+// organization_not_found, invoice_prefix_present.
+type ReleaseInvoicePrefix struct {
+	OrgID  id.Organization
+	Prefix string
+}
+
+// SeatAdministrator counts a user among the administrators who can sign in. Fails: organization_not_found.
+type SeatAdministrator struct {
+	OrgID  id.Organization
+	UserID id.User
+}
+
+// ReleaseAdministrator comes before an administrator loses the role or the access, and refuses the last one. Somebody
+// who is not counted stays so. Fails: organization_not_found, last_administrator.
+type ReleaseAdministrator struct {
+	OrgID  id.Organization
+	UserID id.User
 }
 
 // SuspendOrganization stops the access of all members at once. Fails: organization_not_found.
@@ -57,18 +77,27 @@ type ResumeOrganization struct {
 func (CreateOrganization) CommandName() string   { return "identity.CreateOrganization" }
 func (RenameOrganization) CommandName() string   { return "identity.RenameOrganization" }
 func (AdoptBillingSettings) CommandName() string { return "identity.AdoptBillingSettings" }
+func (ReleaseInvoicePrefix) CommandName() string { return "identity.ReleaseInvoicePrefix" }
+func (SeatAdministrator) CommandName() string    { return "identity.SeatAdministrator" }
+func (ReleaseAdministrator) CommandName() string { return "identity.ReleaseAdministrator" }
 func (SuspendOrganization) CommandName() string  { return "identity.SuspendOrganization" }
 func (ResumeOrganization) CommandName() string   { return "identity.ResumeOrganization" }
 
 func (CreateOrganization) organizationCommand()   {}
 func (RenameOrganization) organizationCommand()   {}
 func (AdoptBillingSettings) organizationCommand() {}
+func (ReleaseInvoicePrefix) organizationCommand() {}
+func (SeatAdministrator) organizationCommand()    {}
+func (ReleaseAdministrator) organizationCommand() {}
 func (SuspendOrganization) organizationCommand()  {}
 func (ResumeOrganization) organizationCommand()   {}
 
 func (c CreateOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 func (c RenameOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 func (c AdoptBillingSettings) Target() Target { return At(OrganizationCategory, c.OrgID) }
+func (c ReleaseInvoicePrefix) Target() Target { return At(OrganizationCategory, c.OrgID) }
+func (c SeatAdministrator) Target() Target    { return At(OrganizationCategory, c.OrgID) }
+func (c ReleaseAdministrator) Target() Target { return At(OrganizationCategory, c.OrgID) }
 func (c SuspendOrganization) Target() Target  { return At(OrganizationCategory, c.OrgID) }
 func (c ResumeOrganization) Target() Target   { return At(OrganizationCategory, c.OrgID) }
 
@@ -117,6 +146,26 @@ func (c RenameOrganization) Validate() error {
 func (c AdoptBillingSettings) Validate() error {
 	var f failure.Faults
 	checkBilling(&f, c.Billing)
+	return f.Err()
+}
+
+// Validate requires a prefix; one that the organization never had is no fault.
+func (c ReleaseInvoicePrefix) Validate() error {
+	var f failure.Faults
+	f.Check(c.Prefix != "", "prefix", "must not be empty")
+	return f.Err()
+}
+
+// Validate requires the user.
+func (c SeatAdministrator) Validate() error { return requireUser(c.UserID) }
+
+// Validate requires the user.
+func (c ReleaseAdministrator) Validate() error { return requireUser(c.UserID) }
+
+// requireUser is for commands of an organization that name one of its users.
+func requireUser(user id.User) error {
+	var f failure.Faults
+	f.Check(!user.IsZero(), "userId", "is required")
 	return f.Err()
 }
 

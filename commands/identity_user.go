@@ -22,8 +22,9 @@ type UserCommand interface {
 	userCommand()
 }
 
-// RegisterUser creates a person who can sign in, with a membership when OrgID is given. Fails: email_taken,
-// user_exists.
+// RegisterUser creates somebody who can sign in: with a membership at the host of OrgID alone, whoever else knows the
+// address, or as an administrator of the platform. Fails: already_member (the organization has a user with the
+// address), email_taken (for an administrator of the platform), user_exists.
 type RegisterUser struct {
 	UserID             id.User
 	Email              personal.Text // as NormalizeEmail writes it
@@ -36,24 +37,27 @@ type RegisterUser struct {
 	Role               events.Role
 }
 
-// GrantMembership lets a user act in an organization after the user accepts. Phone and names are those that the
-// organization gave. Fails: user_not_found, already_member.
-type GrantMembership struct {
-	UserID    id.User
-	OrgID     id.Organization
-	Role      events.Role
-	Phone     personal.Text
-	FirstName personal.Text
-	LastName  personal.Text
+// KeepAddressApart brings a user of before records were kept apart to its registering organization. Others stay as they
+// are. Fails: user_not_found.
+type KeepAddressApart struct{ UserID id.User }
+
+// ProveAddress records that the person read a code sent to the user's address. PersonID is the user that stands for the
+// person: the user itself, or the one with the same address that was proven before, which the caller has looked up. A
+// proven user stays as it is. Fails: user_not_found, email_taken (another user stands for the person), other_person,
+// platform_user.
+type ProveAddress struct {
+	UserID   id.User
+	PersonID id.User
 }
 
-// AcceptMembership records that the user accepted a pending membership. Fails: user_not_found.
+// AcceptMembership records that a proven person accepted a pending membership of before records were kept apart. Fails:
+// user_not_found.
 type AcceptMembership struct {
 	UserID id.User
 	OrgID  id.Organization
 }
 
-// CorrectUser changes name, phone and role of a member; nil fields stay. Fails: user_not_found, details_of_shared_user,
+// CorrectUser changes name, phone and role of a member; nil fields stay. Fails: user_not_found, details_of_person,
 // own_role.
 type CorrectUser struct {
 	UserID    id.User
@@ -83,7 +87,8 @@ type EnableMember struct {
 type RecordPasswordChange struct{ UserID id.User }
 
 func (RegisterUser) CommandName() string         { return "identity.RegisterUser" }
-func (GrantMembership) CommandName() string      { return "identity.GrantMembership" }
+func (KeepAddressApart) CommandName() string     { return "identity.KeepAddressApart" }
+func (ProveAddress) CommandName() string         { return "identity.ProveAddress" }
 func (AcceptMembership) CommandName() string     { return "identity.AcceptMembership" }
 func (CorrectUser) CommandName() string          { return "identity.CorrectUser" }
 func (DisableMember) CommandName() string        { return "identity.DisableMember" }
@@ -91,7 +96,8 @@ func (EnableMember) CommandName() string         { return "identity.EnableMember
 func (RecordPasswordChange) CommandName() string { return "identity.RecordPasswordChange" }
 
 func (RegisterUser) userCommand()         {}
-func (GrantMembership) userCommand()      {}
+func (KeepAddressApart) userCommand()     {}
+func (ProveAddress) userCommand()         {}
 func (AcceptMembership) userCommand()     {}
 func (CorrectUser) userCommand()          {}
 func (DisableMember) userCommand()        {}
@@ -99,7 +105,8 @@ func (EnableMember) userCommand()         {}
 func (RecordPasswordChange) userCommand() {}
 
 func (c RegisterUser) Target() Target         { return At(UserCategory, c.UserID) }
-func (c GrantMembership) Target() Target      { return At(UserCategory, c.UserID) }
+func (c KeepAddressApart) Target() Target     { return At(UserCategory, c.UserID) }
+func (c ProveAddress) Target() Target         { return At(UserCategory, c.UserID) }
 func (c AcceptMembership) Target() Target     { return At(UserCategory, c.UserID) }
 func (c CorrectUser) Target() Target          { return At(UserCategory, c.UserID) }
 func (c DisableMember) Target() Target        { return At(UserCategory, c.UserID) }
@@ -130,15 +137,12 @@ func (c RegisterUser) Validate() error {
 	return f.Err()
 }
 
-// Validate checks the form of phone, names and role.
-func (c GrantMembership) Validate() error {
+func (KeepAddressApart) Validate() error { return nil }
+
+// Validate requires the person.
+func (c ProveAddress) Validate() error {
 	var f failure.Faults
-	if !c.Phone.IsZero() {
-		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
-	}
-	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
-	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
-	checkStaffRole(&f, c.Role)
+	f.Check(!c.PersonID.IsZero(), "personId", "is required")
 	return f.Err()
 }
 

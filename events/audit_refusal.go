@@ -23,8 +23,11 @@ type RequestRefused struct {
 	TargetID  id.Any          `json:"targetId"` // id in the path, null without one
 	Status    int             `json:"status"`   // HTTP
 	Code      string          `json:"code"`
-	At        time.Time       `json:"at"`
+	// Count is the number of refusals that it stands for, 1 or more: the rest of a minute is counted in the last one
+	// (docs/rules/audit.md#refused-writes). The other fields are those of the last.
+	Count int       `json:"count"`
+	At    time.Time `json:"at"`
 }
 
-func (RequestRefused) EventType() string { return "audit.RequestRefused.v1" }
+func (RequestRefused) EventType() string { return "audit.RequestRefused.v2" }
 func (RequestRefused) refusalEvent()     {}

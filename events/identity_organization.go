@@ -62,6 +62,27 @@ type BillingSettingsAdopted struct {
 	Billing BillingSettings `json:"billing"`
 }
 
+// InvoicePrefixReleased records that the organization gives up an invoice prefix that it used before: no open invoice
+// has it any more, and another organization may take it.
+type InvoicePrefixReleased struct {
+	OrgID  id.Organization `json:"orgId"`
+	Prefix string          `json:"prefix"`
+}
+
+// AdministratorSeated records that a user counts as an administrator of the organization. The last one cannot leave
+// (docs/rules/identity.md#last-administrator).
+type AdministratorSeated struct {
+	OrgID  id.Organization `json:"orgId"`
+	UserID id.User         `json:"userId"`
+}
+
+// AdministratorReleased records that a user stops to count as an administrator. The user's own event follows: another
+// role, or the end of the access.
+type AdministratorReleased struct {
+	OrgID  id.Organization `json:"orgId"`
+	UserID id.User         `json:"userId"`
+}
+
 // OrganizationSuspended records that no member of the organization may sign in or act.
 type OrganizationSuspended struct {
 	OrgID  id.Organization `json:"orgId"`
@@ -77,10 +98,16 @@ type OrganizationResumed struct {
 func (OrganizationCreated) EventType() string     { return "identity.OrganizationCreated.v1" }
 func (OrganizationRenamed) EventType() string     { return "identity.OrganizationRenamed.v1" }
 func (BillingSettingsAdopted) EventType() string  { return "identity.BillingSettingsAdopted.v1" }
+func (InvoicePrefixReleased) EventType() string   { return "identity.InvoicePrefixReleased.v1" }
+func (AdministratorSeated) EventType() string     { return "identity.AdministratorSeated.v1" }
+func (AdministratorReleased) EventType() string   { return "identity.AdministratorReleased.v1" }
 func (OrganizationSuspended) EventType() string   { return "identity.OrganizationSuspended.v1" }
 func (OrganizationResumed) EventType() string     { return "identity.OrganizationResumed.v1" }
 func (OrganizationCreated) organizationEvent()    {}
 func (OrganizationRenamed) organizationEvent()    {}
 func (BillingSettingsAdopted) organizationEvent() {}
+func (InvoicePrefixReleased) organizationEvent()  {}
+func (AdministratorSeated) organizationEvent()    {}
+func (AdministratorReleased) organizationEvent()  {}
 func (OrganizationSuspended) organizationEvent()  {}
 func (OrganizationResumed) organizationEvent()    {}

@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// UserEvent is an event of "user-<id>". A user exists once on the platform and has a membership in each organization
-// (docs/rules/identity.md#memberships).
+// UserEvent is an event of "user-<id>": the record that one organization keeps of a person, or an administrator of the
+// platform. Records of one address stay apart until the address is proven (docs/rules/identity.md#proven-addresses).
 //
 //sumtype:decl
 type UserEvent interface {
@@ -50,6 +50,22 @@ type UserRegistered struct {
 	RegisteredAt       time.Time     `json:"registeredAt"`
 }
 
+// AddressKeptApart records that the address of a user is unproven: record, name and password exist for the host of the
+// organization that registered the user, and the address is unique within that organization only. Users that were
+// registered before this event existed had their address on the whole platform; they get it when the program starts.
+type AddressKeptApart struct {
+	UserID id.User         `json:"userId"`
+	OrgID  id.Organization `json:"orgId"` // that registered the user
+}
+
+// AddressProven records that the person read a code sent to the address, and chose a password. All records of the
+// address have the same person, which is the first record that was proven; the vault keeps the password under its id.
+type AddressProven struct {
+	UserID   id.User   `json:"userId"`
+	PersonID id.User   `json:"personId"`
+	At       time.Time `json:"at"`
+}
+
 // UserDetailsCorrected records the name and the phone that apply from now on, all of them.
 type UserDetailsCorrected struct {
 	UserID    id.User       `json:"userId"`
@@ -58,8 +74,10 @@ type UserDetailsCorrected struct {
 	LastName  personal.Text `json:"lastName"`
 }
 
-// MembershipGranted records that a user may act in an organization; a pending membership begins when the user accepts
-// it. The personal fields are those that the organization gave, and can differ from the user's own.
+// MembershipGranted records that a user may act in an organization. The first one of a user is that of the organization
+// that registered the user. Others were recorded when one user could belong to several organizations: they count only
+// after the address is proven, and a pending one only after the user accepted it as well. The personal fields are those
+// that the organization gave, and can differ from the user's own.
 type MembershipGranted struct {
 	UserID    id.User         `json:"userId"`
 	OrgID     id.Organization `json:"orgId"`
@@ -115,6 +133,8 @@ type PasswordChanged struct {
 }
 
 func (UserRegistered) EventType() string       { return "identity.UserRegistered.v1" }
+func (AddressKeptApart) EventType() string     { return "identity.AddressKeptApart.v1" }
+func (AddressProven) EventType() string        { return "identity.AddressProven.v1" }
 func (UserDetailsCorrected) EventType() string { return "identity.UserDetailsCorrected.v1" }
 func (MembershipGranted) EventType() string    { return "identity.MembershipGranted.v1" }
 func (MembershipDetailsCorrected) EventType() string {
@@ -127,6 +147,8 @@ func (MembershipEnabled) EventType() string      { return "identity.MembershipEn
 func (PasswordChanged) EventType() string        { return "identity.PasswordChanged.v1" }
 
 func (UserRegistered) userEvent()             {}
+func (AddressKeptApart) userEvent()           {}
+func (AddressProven) userEvent()              {}
 func (UserDetailsCorrected) userEvent()       {}
 func (MembershipGranted) userEvent()          {}
 func (MembershipDetailsCorrected) userEvent() {}

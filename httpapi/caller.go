@@ -87,6 +87,10 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	return nil
 }
 
+// SignIn tells who calls a public route, for the few that treat the signed-in differently; a failure leaves Caller zero
+// or is the caller's limit. Fails as a route with a role would.
+func (c *Call) SignIn(ctx context.Context) error { return c.server.signIn(ctx, c) }
+
 // ErrRoleRequired refuses a caller whose role is below the named one, or is not allowed for another reason.
 func ErrRoleRequired(role events.Role) error {
 	return failure.NewDenied("role_required", "This needs the role %s.", role)

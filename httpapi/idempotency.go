@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
@@ -17,8 +16,8 @@ const settleLimit = 5 * time.Second
 // replayed has the headers that are stored with an answer.
 var replayed = []string{"Content-Type", "ETag"}
 
-// once runs the handler, with an Idempotency-Key at most once for each key (docs/rules/http.md#idempotency). The id
-// that derives from the key is the command's id, too.
+// once runs the handler, with an Idempotency-Key at most once for each key (docs/rules/http.md#idempotency). The id of
+// the main command comes from the key's mark, so that a repeat after a lost answer finds what the first try did.
 func (s *Server) once(ctx context.Context, c *Call) error {
 	given := c.Request.Header.Values("Idempotency-Key")
 	if len(given) == 0 || !c.route.mutates() || c.route.IgnoresIdempotency {
@@ -27,10 +26,8 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 	if len(given) > 1 || !validKey(given[0]) {
 		return failure.NewMalformed("bad_idempotency_key", "Idempotency-Key must be 1 to 255 visible characters.")
 	}
-	c.command = id.Derive[id.Command]("request", c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path,
-		given[0])
-	c.keyed = true
-	mark, err := s.cfg.Idempotency.Begin(ctx, c.command.UUID(), c.fingerprint())
+	scope := []string{c.Caller.UserID.String(), c.Request.Method, c.host, c.Request.URL.Path, given[0]}
+	mark, err := s.cfg.Idempotency.Begin(ctx, scope, c.fingerprint())
 	if err != nil {
 		return err
 	}
@@ -45,30 +42,40 @@ func (s *Server) once(ctx context.Context, c *Call) error {
 		return nil
 	case vault.Fresh:
 	}
+	c.command, c.keyed = mark.Command, true
 	return s.runOnce(ctx, c, mark)
 }
 
-// runOnce runs the handler, and stores the answer or frees the key before the client sees the answer.
+// runOnce runs the handler, and settles the key before the client sees the answer.
 func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 	rec := c.rec()
 	rec.hold()
+	status := http.StatusInternalServerError // of a panic
 	answered := false
 	defer func() { // also after a panic
-		s.settle(ctx, c, mark, answered && rec.status/100 == 2)
+		s.settle(ctx, c, mark, status)
 		rec.release(answered)
 	}()
 	err := c.route.Handle(ctx, c)
 	answered = err == nil && rec.wrote
+	switch {
+	case answered:
+		status = rec.status
+	case err != nil && ctx.Err() == nil: // a request that was cut has an unknown outcome
+		status = statusOf(asFailure(ctx, err))
+	}
 	return err
 }
 
-// settle stores a successful answer, and frees the key after any other. A failure of settle itself is logged only: the
-// work is done, and the command id keeps a repeat from acting twice.
-func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, success bool) {
+// settle stores a successful answer, frees the key of a refused request, which acted on nothing, and keeps it after
+// every other. A failure of settle itself is logged only: the lease ends by itself, and the command id keeps a repeat
+// from acting twice.
+func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, status int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
 	var err error
-	if success {
+	switch status / 100 {
+	case 2:
 		rec := c.rec()
 		answer := vault.Answer{Status: rec.status, Header: map[string][]string{}, Body: rec.held.Bytes()}
 		for _, name := range replayed {
@@ -77,13 +84,14 @@ func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, success b
 			}
 		}
 		err = s.cfg.Idempotency.Complete(ctx, mark, answer)
-	} else {
-		err = s.cfg.Idempotency.Abandon(ctx, mark)
+	case 4:
+		err = s.cfg.Idempotency.Free(ctx, mark)
+	default:
+		err = s.cfg.Idempotency.Keep(ctx, mark)
 	}
 	if err != nil {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "idempotency key not settled",
-			slog.String("request_id", c.RequestID),
-			slog.Bool("success", success), slog.String("error", err.Error()))
+			slog.String("request_id", c.RequestID), slog.Int("status", status), slog.String("error", err.Error()))
 	}
 }
 

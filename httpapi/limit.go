@@ -10,9 +10,13 @@ import (
 // Limits are calls a minute; 0 = no limit. Source: docs/rules/http.md#limits.
 type Limits struct {
 	User    int // authenticated requests, per user: 300
-	Login   int // sign-in and code endpoints, per address: 10
+	Login   int // sign-in and code endpoints, per address or /64 of IPv6: 10
 	Webhook int // callbacks, per shortcode and kind: 100
 }
+
+// refreshesPerLogin is the number of renewals for each sign-in that an address may make. A renewal costs no hash, and
+// many people behind one address renew every quarter of an hour: 60 a minute.
+const refreshesPerLogin = 6
 
 // limit counts a call under a key. Fails: rate_limited, when the key had more than perMinute calls in a minute; 0 = no
 // limit.

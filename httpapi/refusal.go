@@ -18,6 +18,7 @@ type Refusal struct {
 	Target string // value of the pattern's first parameter, "" without one
 	Status int
 	Code   string
+	Count  int // number of refusals that it stands for
 }
 
 // Refusals records refused and failed writes as events, so that the audit log shows them.
@@ -40,7 +41,7 @@ func (s *Server) noteRefusal(ctx context.Context, c *Call, err error) {
 	default:
 		return
 	}
-	refusal := Refusal{Method: c.route.Method, Route: c.route.Path, Status: statusOf(f), Code: f.Code}
+	refusal := Refusal{Method: c.route.Method, Route: c.route.Path, Status: statusOf(f), Code: f.Code, Count: 1}
 	if len(c.params) > 0 {
 		refusal.Target = c.params[0].Value
 	}
@@ -60,7 +61,7 @@ type BusRefusals struct{ Bus *bus.Bus }
 func (b BusRefusals) Note(ctx context.Context, r Refusal, meta commands.Meta) error {
 	cmd := commands.NoteRefusal{
 		RefusalID: id.Derive[id.Request]("refusal", meta.CommandID.String()), OrgID: meta.OrgID, Method: r.Method,
-		Route: r.Route, Status: r.Status, Code: r.Code,
+		Route: r.Route, Status: r.Status, Code: r.Code, Count: r.Count,
 	}
 	if target, err := id.Parse[id.Any](r.Target); err == nil {
 		cmd.TargetID = target

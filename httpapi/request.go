@@ -51,6 +51,35 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	return at.String()
 }
 
+// local reports whether a request comes from a program on this machine itself. One that a proxy on the machine passes
+// on names its client, and is not local.
+func local(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	at, err := netip.ParseAddr(host)
+	passedOn := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
+	return err == nil && at.Unmap().IsLoopback() && !passedOn
+}
+
+// subnetBits is the part of an IPv6 address that one customer of any provider has at least: whoever has it can take a
+// new address for every request (RFC 6177).
+const subnetBits = 64
+
+// limitedAddress is that under which calls of an address are counted: the address itself, or the /64 of an IPv6 one.
+func limitedAddress(ip string) string {
+	at, err := netip.ParseAddr(ip)
+	if err != nil || !at.Is6() {
+		return ip
+	}
+	subnet, err := at.Prefix(subnetBits)
+	if err != nil {
+		return ip
+	}
+	return subnet.String()
+}
+
 // contains reports whether one of the networks has the address.
 func contains(networks []netip.Prefix, at netip.Addr) bool {
 	for _, n := range networks {

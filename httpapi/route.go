@@ -91,7 +91,9 @@ type Route struct {
 	AllowedWhilePasswordChange bool
 	// LoginLimit counts the call against the limit of sign-in endpoints, per address.
 	LoginLimit bool
-	Handle     func(ctx context.Context, c *Call) error
+	// RefreshLimit counts the call against the limit of renewals, per address.
+	RefreshLimit bool
+	Handle       func(ctx context.Context, c *Call) error
 
 	takesBody bool // the body's type is checked
 }

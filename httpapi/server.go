@@ -141,7 +141,13 @@ func (s *Server) dispatch(ctx context.Context, c *Call) error {
 // admit checks, in this order: the limit of sign-ins, the origin, sign-in and role, the form of If-Match.
 func (s *Server) admit(ctx context.Context, c *Call) error {
 	if c.route.LoginLimit {
-		if err := s.limit(ctx, "login:"+c.IP, s.cfg.Limits.Login); err != nil {
+		if err := s.limit(ctx, "login:"+limitedAddress(c.IP), s.cfg.Limits.Login); err != nil {
+			return err
+		}
+	}
+	if c.route.RefreshLimit {
+		err := s.limit(ctx, "refresh:"+limitedAddress(c.IP), refreshesPerLogin*s.cfg.Limits.Login)
+		if err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -48,10 +49,11 @@ type healthResponse struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// readyResponse has one entry for each dependency, by its name.
+// readyResponse has one entry for each dependency, by its name. Strangers get the status alone, since the parts tell
+// them what to attack (docs/rules/http.md#health).
 type readyResponse struct {
 	Status string                 `json:"status" enum:"ready,not_ready"`
-	Checks map[string]checkResult `json:"checks"`
+	Checks map[string]checkResult `json:"checks,omitempty" doc:"for callers on the machine and super_admin"`
 }
 
 // checkResult is the state of one dependency. Detail is empty when it is up, or when its error must not be shown.
@@ -96,7 +98,7 @@ func (a SystemAPI) Routes() []Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/readyz", Hosts: OnEvery, Access: AccessPublic,
-			Summary: "Every dependency by name; 503 when one is down", Response: readyResponse{}, Handle: a.ready,
+			Summary: "Whether everything is up; 503 when a part is down", Response: readyResponse{}, Handle: a.ready,
 		},
 		{
 			Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin,
@@ -131,6 +133,9 @@ func (a SystemAPI) ready(ctx context.Context, c *Call) error {
 		if r.Status != "up" {
 			status, out.Status = http.StatusServiceUnavailable, "not_ready"
 		}
+	}
+	if !local(c.Request) && (c.SignIn(ctx) != nil || c.Caller.Role != events.RoleSuperAdmin) {
+		out.Checks = nil
 	}
 	return c.Send(status, out)
 }

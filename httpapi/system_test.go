@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -52,6 +53,51 @@ func TestReady_NamesEachDependency(t *testing.T) {
 	if got.Status != 503 || string(got.Body) != want {
 		t.Errorf("down: %d %s", got.Status, got.Body)
 	}
+}
+
+func TestReady_StrangersLearnOnlyWhetherItIsReady(t *testing.T) {
+	t.Parallel()
+	parts := `"database"`
+	k := apitest.New(t, nil, system([]httpapi.Check{
+		{Name: "database", Probe: func(context.Context) error { return nil }},
+	}).Routes())
+	for name, c := range map[string]struct {
+		r     *http.Request
+		shown bool
+	}{
+		"program on the machine": {from("127.0.0.1:4711", nil), true},
+		"the machine, IPv6":      {from("[::1]:4711", nil), true},
+		"stranger":               {from("203.0.113.9:4711", nil), false},
+		"through a proxy": {
+			from("127.0.0.1:4711", map[string]string{"X-Forwarded-For": "203.0.113.9"}), false,
+		},
+		"through a modern proxy":   {from("127.0.0.1:4711", map[string]string{"Forwarded": "for=203.0.113.9"}), false},
+		"administrator, far away":  {from("203.0.113.9:4711", bearer(apitest.Admin)), false},
+		"super_admin, far away":    {from("203.0.113.9:4711", bearer(apitest.Super)), true},
+		"somebody with no account": {from("203.0.113.9:4711", bearer("rubbish")), false},
+	} {
+		w := httptest.NewRecorder()
+		k.Server.ServeHTTP(w, c.r)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), `"status":"ready"`) ||
+			strings.Contains(w.Body.String(), parts) != c.shown {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+// from is a request for /readyz from an address, with headers.
+func from(address string, header map[string]string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/readyz", nil)
+	r.Host, r.RemoteAddr = apitest.Acme, address
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	return r
+}
+
+// bearer is the header of a signed-in caller.
+func bearer(token string) map[string]string {
+	return map[string]string{"Authorization": "Bearer " + token}
 }
 
 func TestSystem_ShowsProjectionsAndBreakersByHost(t *testing.T) {

@@ -46,7 +46,7 @@ func decideRefusal(s Refusal, c commands.RefusalCommand, now time.Time) ([]event
 		}
 		return []events.RefusalEvent{
 			events.RequestRefused{RefusalID: c.RefusalID, OrgID: c.OrgID, Method: c.Method, Route: c.Route,
-				TargetID: c.TargetID, Status: c.Status, Code: c.Code, At: now},
+				TargetID: c.TargetID, Status: c.Status, Code: c.Code, Count: c.Count, At: now},
 		}, nil
 	}
 	return nil, nil

@@ -99,26 +99,82 @@ func TestOrganization_SettingsKeepTheCurrency(t *testing.T) {
 	})
 }
 
-func TestOrganization_ClaimsEveryPrefixThatItEverHad(t *testing.T) {
+func TestOrganization_HoldsOnePrefixAndThatOfBeforeWhileItIsOpen(t *testing.T) {
 	t.Parallel()
 	if got := identity.Organizations().Claims(identity.Organization{}); got != nil {
 		t.Errorf("nobody claims %v", got)
 	}
-	s := identity.Organizations().Evolve(identity.Organization{}, created())
-	for _, prefix := range []string{"NET", "ACME", "NET"} {
-		s = identity.Organizations().Evolve(s, events.BillingSettingsAdopted{OrgID: acme, Billing: billing(prefix)})
+	adopted := events.BillingSettingsAdopted{OrgID: acme, Billing: billing("NET")}
+	released := events.InvoicePrefixReleased{OrgID: acme, Prefix: "ACME"}
+	for _, c := range []struct {
+		after []events.OrganizationEvent
+		want  []string
+	}{
+		{[]events.OrganizationEvent{created()}, []string{"slug acme", "invoice_prefix ACME"}},
+		{
+			[]events.OrganizationEvent{created(), adopted},
+			[]string{"slug acme", "invoice_prefix ACME", "invoice_prefix NET"},
+		},
+		{[]events.OrganizationEvent{created(), adopted, released}, []string{"slug acme", "invoice_prefix NET"}},
+	} {
+		state := identity.Organization{}
+		for _, e := range c.after {
+			state = identity.Organizations().Evolve(state, e)
+		}
+		var values []string
+		for _, claim := range identity.Organizations().Claims(state) {
+			values = append(values, claim.Kind+" "+claim.Value)
+		}
+		if diff := cmp.Diff(c.want, values); diff != "" {
+			t.Errorf("claims (-want +got)\n%s", diff)
+		}
 	}
-	var values []string
-	for _, c := range identity.Organizations().Claims(s) {
-		values = append(values, c.Kind+" "+c.Value)
+
+	adopt := func(prefix string) commands.AdoptBillingSettings {
+		return commands.AdoptBillingSettings{OrgID: acme, Billing: billing(prefix)}
 	}
-	if diff := cmp.Diff([]string{"slug acme", "invoice_prefix ACME", "invoice_prefix NET"}, values); diff != "" {
-		t.Errorf("claims (-want +got)\n%s", diff)
+	release := func(prefix string) commands.ReleaseInvoicePrefix {
+		return commands.ReleaseInvoicePrefix{OrgID: acme, Prefix: prefix}
 	}
+	s := organization(t).Given(created()).When(adopt("NET")).Then(events.BillingSettingsAdopted{
+		OrgID: acme, Billing: billing("NET"),
+	})
+	s.When(adopt("THIRD")).ThenFails("invoice_prefix_held")
+	s.When(release("NET")).ThenFails("invoice_prefix_present")
+	s.When(release("NEVER")).ThenNothing()
+	s.When(release("ACME")).Then(events.InvoicePrefixReleased{OrgID: acme, Prefix: "ACME"})
+	s.When(release("ACME")).ThenNothing()
+	s.When(adopt("THIRD")).Then(events.BillingSettingsAdopted{OrgID: acme, Billing: billing("THIRD")})
+	s.When(adopt("NET")).Then(events.BillingSettingsAdopted{OrgID: acme, Billing: billing("NET")}) // it is held still
+}
+
+func TestOrganization_TheLastAdministratorStays(t *testing.T) {
+	t.Parallel()
+	seat := func(u id.User) commands.SeatAdministrator {
+		return commands.SeatAdministrator{OrgID: acme, UserID: u}
+	}
+	leave := func(u id.User) commands.ReleaseAdministrator {
+		return commands.ReleaseAdministrator{OrgID: acme, UserID: u}
+	}
+	organization(t).When(seat(ada)).ThenFails("organization_not_found")
+	s := organization(t).Given(created()).When(leave(ada)).ThenNothing() // nobody is counted yet
+	s.When(seat(ada)).Then(events.AdministratorSeated{OrgID: acme, UserID: ada})
+	s.When(seat(ada)).ThenNothing()
+	s.When(leave(ada)).ThenFails("last_administrator")
+	s.When(seat(boss)).Then(events.AdministratorSeated{OrgID: acme, UserID: boss})
+	s.When(leave(ada)).Then(events.AdministratorReleased{OrgID: acme, UserID: ada})
+	s.When(leave(ada)).ThenNothing()
+	s.When(leave(boss)).ThenFails("last_administrator")
 }
 
 // registered is Ada as a user of Acme only.
 func registered() []events.UserEvent {
+	older := olderUser()
+	return []events.UserEvent{older[0], events.AddressKeptApart{UserID: ada, OrgID: acme}, older[1]}
+}
+
+// olderUser is Ada as a user of before records were kept apart.
+func olderUser() []events.UserEvent {
 	return []events.UserEvent{
 		events.UserRegistered{
 			UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
@@ -131,7 +187,8 @@ func registered() []events.UserEvent {
 	}
 }
 
-// invited adds a pending membership of Other, which calls Ada by another name.
+// invited adds a pending membership of Other, which calls Ada by another name. It was possible before records were kept
+// apart.
 func invited() events.UserEvent {
 	return events.MembershipGranted{
 		UserID: ada, OrgID: other, Role: events.RoleSupport, Pending: true, Email: text("ada@acme.test"),
@@ -154,14 +211,103 @@ func TestUser_RegisteredWithAMembershipThatNeedsNoAcceptance(t *testing.T) {
 		})
 }
 
-func TestUser_AMembershipOfAKnownPersonWaitsForTheirYes(t *testing.T) {
+// proven is Ada's proof of her address.
+func proven() events.UserEvent { return events.AddressProven{UserID: ada, PersonID: ada, At: now} }
+
+// folded is the state after events.
+func folded(list ...events.UserEvent) identity.User {
+	s := identity.User{}
+	for _, e := range list {
+		s = identity.Users().Evolve(s, e)
+	}
+	return s
+}
+
+// claimed lists the claims of a user after events, each with its kind, its value and the code of its failure.
+func claimed(list ...events.UserEvent) (values []string) {
+	for _, c := range identity.Users().Claims(folded(list...)) {
+		values = append(values, c.Kind+" "+c.Value+" "+c.Code)
+	}
+	return values
+}
+
+func TestUser_AnUnprovenAddressIsUniqueInItsOrganizationOnly(t *testing.T) {
 	t.Parallel()
-	grant := commands.GrantMembership{UserID: ada, OrgID: other, Role: events.RoleSupport, FirstName: text("Adele")}
+	here := "organization_email " + acme.String() + " ada@acme.test already_member"
+	platform := "login_email ada@acme.test email_taken"
+	joined := events.AddressProven{UserID: ada, PersonID: boss, At: now}
+	for name, c := range map[string]struct{ got, want []string }{
+		"unproven":              {claimed(registered()...), []string{here}},
+		"stands for the person": {claimed(append(registered(), proven())...), []string{here, platform}},
+		"joined to a person":    {claimed(append(registered(), joined)...), []string{here}},
+		"of an older version":   {claimed(olderUser()...), []string{platform}},
+		"for the platform": {
+			claimed(events.UserRegistered{UserID: ada, Email: text("ada@acme.test"), SuperAdmin: true}),
+			[]string{platform},
+		},
+		"proven, then forgotten": {claimed(append(registered(), proven(), events.UserForgotten{UserID: ada})...), nil},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestUser_OlderOnesAreBroughtToTheirOrganizationOnce(t *testing.T) {
+	t.Parallel()
+	keep := commands.KeepAddressApart{UserID: ada}
+	user(t).When(keep).ThenFails("user_not_found")
+	s := user(t).Given(olderUser()...).Given(invited()).When(keep).Then(events.AddressKeptApart{
+		UserID: ada, OrgID: acme,
+	})
+	s.When(keep).ThenNothing()
+	user(t).Given(registered()...).When(keep).ThenNothing()
+	user(t).Given(events.UserRegistered{UserID: ada, SuperAdmin: true}).When(keep).ThenNothing()
+}
+
+func TestProveAddress_JoinsAUserToOnePersonForGood(t *testing.T) {
+	t.Parallel()
+	own, joined := commands.ProveAddress{UserID: ada, PersonID: ada}, commands.ProveAddress{UserID: ada, PersonID: boss}
+	user(t).When(own).ThenFails("user_not_found")
+	s := user(t).Given(registered()...).When(own).Then(proven())
+	s.When(own).ThenNothing()
+	s.When(joined).ThenFails("other_person")
+	s = user(t).Given(registered()...).When(joined).Then(events.AddressProven{UserID: ada, PersonID: boss, At: now})
+	s.When(own).ThenFails("other_person")
+	user(t).Given(olderUser()...).When(own).Then(events.AddressKeptApart{UserID: ada, OrgID: acme}, proven())
+	user(t).Given(events.UserRegistered{UserID: ada, SuperAdmin: true}).When(own).ThenFails("platform_user")
+	user(t).Given(registered()...).Given(events.UserForgotten{UserID: ada}).When(own).ThenFails("user_not_found")
+	if folded(registered()...).PasswordOf() != ada || folded(append(registered(),
+		events.AddressProven{UserID: ada, PersonID: boss})...).PasswordOf() != boss {
+		t.Error("the password is not the person's")
+	}
+}
+
+func TestUser_OtherMembershipsCountAfterTheProofOnly(t *testing.T) {
+	t.Parallel()
+	accepted := events.MembershipAccepted{UserID: ada, OrgID: other}
+	before := folded(append(olderUser(), invited(), accepted)...)
+	if _, here := before.MemberAt(acme); !here {
+		t.Error("the registering organization lost its user")
+	}
+	if _, there := before.MemberAt(other); there {
+		t.Error("a seat in another organization without a proof")
+	}
+	after := folded(append(olderUser(), invited(), accepted, proven())...)
+	if m, there := after.MemberAt(other); !there || m.Role != events.RoleSupport {
+		t.Errorf("after the proof: %v, %+v", there, m)
+	}
+	if _, anywhere := after.MemberAt(id.New[id.Organization]()); anywhere {
+		t.Error("a proof gives a seat everywhere")
+	}
+}
+
+func TestUser_APendingMembershipIsAcceptedByAProvenPersonOnly(t *testing.T) {
+	t.Parallel()
 	accept := commands.AcceptMembership{UserID: ada, OrgID: other}
-	user(t).When(grant).ThenFails("user_not_found")
-	s := user(t).Given(registered()...).When(accept).ThenFails("user_not_found")
-	s.When(grant).Then(invited())
-	s.When(grant).ThenFails("already_member")
+	s := user(t).Given(olderUser()...).When(accept).ThenFails("user_not_found")
+	s = s.Given(invited()).When(accept).ThenFails("user_not_found")
+	s = s.Given(events.AddressKeptApart{UserID: ada, OrgID: acme}, proven())
 	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss,
 		Reason: "x"}).Then(events.MembershipDisabled{UserID: ada, OrgID: other, Reason: "x"})
 	s.When(accept).ThenFails("user_not_found")
@@ -170,9 +316,9 @@ func TestUser_AMembershipOfAKnownPersonWaitsForTheirYes(t *testing.T) {
 	s.When(accept).ThenNothing()
 }
 
-func TestUser_DetailsOfASharedPersonAreTheirOwn(t *testing.T) {
+func TestUser_DetailsOfAProvenPersonAreTheirOwn(t *testing.T) {
 	t.Parallel()
-	name, role := text("Adah"), events.RoleAdmin
+	name := text("Adah")
 	rename := func(org id.Organization, by id.User) commands.CorrectUser {
 		return commands.CorrectUser{UserID: ada, OrgID: org, By: by, FirstName: &name}
 	}
@@ -180,17 +326,40 @@ func TestUser_DetailsOfASharedPersonAreTheirOwn(t *testing.T) {
 	user(t).Given(registered()...).When(rename(other, boss)).ThenFails("user_not_found")
 	s := user(t).Given(registered()...).When(rename(acme, boss)).Then(corrected)
 	s.When(rename(acme, boss)).ThenNothing()
-	user(t).Given(registered()...).Given(invited()).When(rename(acme, boss)).ThenFails("details_of_shared_user")
-	user(t).Given(registered()...).Given(invited()).When(rename(acme, ada)).Then(corrected)
-	// While the membership is pending, only the name that Other uses changes. The answer is the same as for any
-	// correction.
-	s = user(t).Given(registered()...).Given(invited()).When(rename(other, boss)).
+	user(t).Given(registered()...).Given(proven()).When(rename(acme, boss)).ThenFails("details_of_person")
+	user(t).Given(registered()...).Given(proven()).When(rename(acme, ada)).Then(corrected)
+}
+
+func TestUser_OneOrganizationNeverChangesTheViewOfAnother(t *testing.T) {
+	t.Parallel()
+	name, role := text("Adah"), events.RoleAdmin
+	rename := func(org id.Organization) commands.CorrectUser {
+		return commands.CorrectUser{UserID: ada, OrgID: org, By: boss, FirstName: &name}
+	}
+	accepted := events.MembershipAccepted{UserID: ada, OrgID: other}
+	s := user(t).Given(olderUser()...).Given(invited()).When(rename(other)).
 		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: other, FirstName: name})
-	s.When(rename(other, boss)).ThenNothing()
+	s.When(rename(other)).ThenNothing()
 	s.When(commands.CorrectUser{UserID: ada, OrgID: other, By: boss,
 		Role: &role}).Then(events.MembershipRoleAssigned{UserID: ada, OrgID: other, Role: role})
-	s.Given(events.MembershipAccepted{UserID: ada, OrgID: other}).When(rename(other,
-		boss)).ThenFails("details_of_shared_user")
+	user(t).Given(olderUser()...).Given(invited(), accepted).When(rename(other)).
+		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: other, FirstName: name})
+	user(t).Given(olderUser()...).Given(invited(), accepted).When(rename(acme)).
+		Then(events.MembershipDetailsCorrected{UserID: ada, OrgID: acme, Phone: text("+254700000001"), FirstName: name})
+}
+
+func TestUser_ANewRoleCounts(t *testing.T) {
+	t.Parallel()
+	s := folded(append(registered(),
+		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport})...)
+	if m, _ := s.MemberAt(acme); m.Role != events.RoleSupport {
+		t.Errorf("the role is still %s", m.Role)
+	}
+	role := events.RoleSupport
+	assign := commands.CorrectUser{UserID: ada, OrgID: acme, By: boss, Role: &role}
+	user(t).Given(registered()...).When(assign).Then(events.MembershipRoleAssigned{
+		UserID: ada, OrgID: acme, Role: role,
+	}).When(assign).ThenNothing()
 }
 
 func TestUser_NobodyRaisesOrDisablesThemselves(t *testing.T) {
@@ -212,16 +381,8 @@ func TestUser_NobodyRaisesOrDisablesThemselves(t *testing.T) {
 
 func TestUser_AForgottenOneIsGoneAndGivesTheAddressBack(t *testing.T) {
 	t.Parallel()
-	s := identity.User{}
-	for _, e := range registered() {
-		s = identity.Users().Evolve(s, e)
-	}
-	if claims := identity.Users().Claims(s); len(claims) != 1 || claims[0].Value != "ada@acme.test" {
-		t.Errorf("claims %v", claims)
-	}
-	s = identity.Users().Evolve(s, events.UserForgotten{UserID: ada})
-	if claims := identity.Users().Claims(s); claims != nil {
-		t.Errorf("claims %v", claims)
+	if got := claimed(append(registered(), events.UserForgotten{UserID: ada})...); got != nil {
+		t.Errorf("claims %v", got)
 	}
 	user(t).Given(registered()...).Given(events.UserForgotten{UserID: ada}).When(commands.EnableMember{UserID: ada,
 		OrgID: acme}).ThenFails("user_not_found")

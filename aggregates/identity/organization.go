@@ -2,6 +2,7 @@
 package identity
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ func Organizations() aggregates.Definition[Organization, commands.OrganizationCo
 		Decide: decideOrganization, Owner: ownerOrganization, Claims: claimsOrganization,
 		Commands: []commands.OrganizationCommand{
 			commands.CreateOrganization{}, commands.RenameOrganization{}, commands.AdoptBillingSettings{},
+			commands.ReleaseInvoicePrefix{}, commands.SeatAdministrator{}, commands.ReleaseAdministrator{},
 			commands.SuspendOrganization{}, commands.ResumeOrganization{},
 		},
 	}
@@ -32,10 +34,13 @@ type Organization struct {
 	Name      string
 	Billing   events.BillingSettings
 	Suspended bool
-	Prefixes  []string // every invoice prefix that it ever had, each once, oldest first
+	Prefixes  []string // the invoice prefixes that it holds: the present one and those not released, oldest first
+	// Administrators are the users who count as administrators. It is empty for organizations of before they were
+	// counted, until the program starts again.
+	Administrators map[id.User]bool
 }
 
-// evolveOrganization applies one recorded event. Prefixes only grow.
+// evolveOrganization applies one recorded event.
 func evolveOrganization(s Organization, e events.OrganizationEvent) Organization {
 	switch e := e.(type) {
 	case events.OrganizationCreated:
@@ -49,6 +54,17 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 		if !slices.Contains(s.Prefixes, e.Billing.InvoicePrefix) {
 			s.Prefixes = append(slices.Clip(s.Prefixes), e.Billing.InvoicePrefix)
 		}
+	case events.InvoicePrefixReleased:
+		s.Prefixes = slices.DeleteFunc(slices.Clone(s.Prefixes), func(p string) bool { return p == e.Prefix })
+	case events.AdministratorSeated:
+		s.Administrators = maps.Clone(s.Administrators)
+		if s.Administrators == nil {
+			s.Administrators = map[id.User]bool{}
+		}
+		s.Administrators[e.UserID] = true
+	case events.AdministratorReleased:
+		s.Administrators = maps.Clone(s.Administrators)
+		delete(s.Administrators, e.UserID)
 	case events.OrganizationSuspended:
 		s.Suspended = true
 	case events.OrganizationResumed:
@@ -60,9 +76,9 @@ func evolveOrganization(s Organization, e events.OrganizationEvent) Organization
 // ownerOrganization is the organization itself.
 func ownerOrganization(s Organization) id.Organization { return s.ID }
 
-// claimsOrganization claims the slug and every invoice prefix, present and past, for ever and on the whole platform
-// (docs/rules/payments.md#shared-paybill, docs/rules/identity.md#unique-values). Invoices with an old prefix can still
-// be paid, and their money must not reach another organization's invoice of the same number.
+// claimsOrganization claims the slug for ever, and the invoice prefixes that the organization holds, on the whole
+// platform (docs/rules/payments.md#shared-paybill, docs/rules/identity.md#unique-values). An old prefix is held while
+// an invoice with it is open: its money must not reach another organization's invoice of the same number.
 func claimsOrganization(s Organization) []commands.Claim {
 	if s.ID.IsZero() {
 		return nil
@@ -98,6 +114,15 @@ func decideOrganization(
 		return []events.OrganizationEvent{events.OrganizationRenamed{OrgID: s.ID, Name: c.Name}}, nil
 	case commands.AdoptBillingSettings:
 		return decideAdoptBilling(s, c)
+	case commands.ReleaseInvoicePrefix:
+		return decideReleasePrefix(s, c)
+	case commands.SeatAdministrator:
+		if s.Administrators[c.UserID] {
+			return nil, nil
+		}
+		return []events.OrganizationEvent{events.AdministratorSeated{OrgID: s.ID, UserID: c.UserID}}, nil
+	case commands.ReleaseAdministrator:
+		return decideReleaseAdministrator(s, c)
 	case commands.SuspendOrganization:
 		if s.Suspended {
 			return nil, nil
@@ -124,13 +149,46 @@ func decideCreateOrganization(
 	}}, nil
 }
 
-// decideAdoptBilling refuses another currency, because all accounts of the organization are kept in it.
+// decideReleasePrefix refuses the present prefix, which new invoices get.
+func decideReleasePrefix(s Organization, c commands.ReleaseInvoicePrefix) ([]events.OrganizationEvent, error) {
+	switch {
+	case c.Prefix == s.Billing.InvoicePrefix:
+		return nil, failure.NewConflict("invoice_prefix_present", "New invoices get this prefix.")
+	case !slices.Contains(s.Prefixes, c.Prefix):
+		return nil, nil
+	}
+	return []events.OrganizationEvent{events.InvoicePrefixReleased{OrgID: s.ID, Prefix: c.Prefix}}, nil
+}
+
+// decideReleaseAdministrator keeps one administrator. It is decided here, on the one stream that both of two
+// administrators who disable each other at the same moment must pass (docs/rules/identity.md#last-administrator).
+func decideReleaseAdministrator(s Organization, c commands.ReleaseAdministrator) ([]events.OrganizationEvent, error) {
+	switch {
+	case !s.Administrators[c.UserID]:
+		return nil, nil
+	case len(s.Administrators) == 1:
+		return nil, failure.NewConflict("last_administrator",
+			"An organization keeps at least one administrator. Make somebody else an administrator first.")
+	}
+	return []events.OrganizationEvent{events.AdministratorReleased{OrgID: s.ID, UserID: c.UserID}}, nil
+}
+
+// heldPrefixes bounds the invoice prefixes of one organization: the present one, and one of before whose invoices are
+// open. Nobody can hoard prefixes by changing through them.
+const heldPrefixes = 2
+
+// decideAdoptBilling refuses another currency, because all accounts of the organization are kept in it, and a third
+// invoice prefix.
 func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]events.OrganizationEvent, error) {
 	if c.Billing.Currency != s.Billing.Currency {
 		return nil, failure.NewConflict("currency_fixed", "The currency of an organization cannot be changed.")
 	}
 	if sameBilling(s.Billing, c.Billing) {
 		return nil, nil
+	}
+	if !slices.Contains(s.Prefixes, c.Billing.InvoicePrefix) && len(s.Prefixes) >= heldPrefixes {
+		return nil, failure.NewConflict("invoice_prefix_held",
+			"Invoices with the prefix of before are still open. The prefix can be changed again when they are settled.")
 	}
 	return []events.OrganizationEvent{events.BillingSettingsAdopted{OrgID: s.ID, Billing: c.Billing}}, nil
 }

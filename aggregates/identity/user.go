@@ -12,33 +12,58 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// Users defines the people who can sign in. A user can belong to several organizations, so no organization owns one.
+// Users defines the people who can sign in: each is the record of one organization, or an administrator of the
+// platform.
 func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent] {
 	return aggregates.Definition[User, commands.UserCommand, events.UserEvent]{
 		Category: commands.UserCategory, Missing: commands.ErrNoUser, Evolve: evolveUser, Decide: decideUser,
 		Owner:  ownerUser,
 		Claims: claimsUser,
 		Commands: []commands.UserCommand{
-			commands.RegisterUser{}, commands.GrantMembership{}, commands.AcceptMembership{}, commands.CorrectUser{},
-			commands.DisableMember{}, commands.EnableMember{}, commands.RecordPasswordChange{},
+			commands.RegisterUser{}, commands.KeepAddressApart{}, commands.ProveAddress{},
+			commands.AcceptMembership{}, commands.CorrectUser{}, commands.DisableMember{}, commands.EnableMember{},
+			commands.RecordPasswordChange{},
 		},
 	}
 }
 
-// User is a person who can sign in. The zero value is "does not exist".
+// User is somebody who can sign in. The zero value is "does not exist".
 type User struct {
-	ID          id.User
-	Email       personal.Text
-	Phone       personal.Text
-	FirstName   personal.Text
-	LastName    personal.Text
-	SuperAdmin  bool
-	Forgotten   bool
+	ID         id.User
+	Email      personal.Text
+	Phone      personal.Text
+	FirstName  personal.Text
+	LastName   personal.Text
+	SuperAdmin bool
+	Forgotten  bool
+	// Home is the organization that registered the user; zero for an administrator of the platform.
+	Home id.Organization
+	// Apart is false for a user of before records were kept apart, who still holds the address on the whole platform.
+	Apart bool
+	// Person is the user that stands for the person of the address; zero while the address is unproven.
+	Person id.User
+	// Memberships are one, at Home. Users of before records were kept apart can have more.
 	Memberships map[id.Organization]Membership
 }
 
-// Membership is the role of a user in one organization. Phone and names are those under which the organization added a
-// pending member.
+// MemberAt is the membership with which the user may enter an organization, if it is not pending or disabled. While the
+// address is unproven, only the organization that registered the user has one: another one cannot know that this user
+// is the person whom it invited (docs/rules/identity.md#proven-addresses).
+func (s User) MemberAt(org id.Organization) (Membership, bool) {
+	m, ok := s.Memberships[org]
+	return m, ok && (s.Home == org || !s.Person.IsZero())
+}
+
+// PasswordOf is the user under whose id the vault has the password: all records of a proven person share one.
+func (s User) PasswordOf() id.User {
+	if !s.Person.IsZero() {
+		return s.Person
+	}
+	return s.ID
+}
+
+// Membership is the role of a user in one organization. Phone and names are those under which the organization knows
+// the user.
 type Membership struct {
 	Role      events.Role
 	Pending   bool
@@ -56,9 +81,22 @@ func evolveUser(s User, e events.UserEvent) User {
 			ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
 			SuperAdmin: e.SuperAdmin,
 		}
+	case events.AddressKeptApart:
+		s.Apart = true
+	case events.AddressProven:
+		s.Person = e.PersonID
 	case events.UserDetailsCorrected:
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
+		for org, m := range s.Memberships {
+			if !m.Pending {
+				m.Phone, m.FirstName, m.LastName = e.Phone, e.FirstName, e.LastName
+				s = s.with(org, m)
+			}
+		}
 	case events.MembershipGranted:
+		if len(s.Memberships) == 0 {
+			s.Home = e.OrgID
+		}
 		return s.with(e.OrgID, Membership{
 			Role: e.Role, Pending: e.Pending, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
 		})
@@ -103,17 +141,37 @@ func (s User) with(org id.Organization, m Membership) User {
 	return s
 }
 
-// ownerUser is always zero: a user belongs to no single organization, so each decision checks the membership itself.
-func ownerUser(User) id.Organization { return id.Organization{} }
+// ownerUser is the organization that registered the user. It is zero for administrators of the platform, and for users
+// of before records were kept apart who belong to several organizations: there each decision checks the membership.
+func ownerUser(s User) id.Organization {
+	if len(s.Memberships) > 1 {
+		return id.Organization{}
+	}
+	return s.Home
+}
 
-// claimsUser claims the login e-mail address on the whole platform; a forgotten user has none.
+// claimsUser claims the login e-mail address: within its organization for an unproven user, so that nobody learns from
+// a registration who is registered elsewhere, and on the whole platform for the user that stands for a proven person,
+// for administrators of the platform, and for users of before records were kept apart. A forgotten user has no claim.
 func claimsUser(s User) []commands.Claim {
-	if s.Email.Reveal() == "" {
+	email := s.Email.Reveal()
+	if email == "" {
 		return nil
 	}
-	return []commands.Claim{
-		{Kind: "login_email", Value: s.Email.Reveal(), Code: "email_taken", Message: "This e-mail address is in use."},
+	whole := commands.Claim{
+		Kind: "login_email", Value: email, Code: "email_taken", Message: "This e-mail address is in use.",
 	}
+	if s.SuperAdmin || !s.Apart {
+		return []commands.Claim{whole}
+	}
+	claims := []commands.Claim{{
+		Kind: "organization_email", Value: s.Home.String() + " " + email, Code: "already_member",
+		Message: "This user belongs to the organization already.",
+	}}
+	if s.Person == s.ID {
+		claims = append(claims, whole)
+	}
+	return claims
 }
 
 // decideUser dispatches; every command but the first needs a user that is not forgotten.
@@ -126,10 +184,15 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	}
 	switch c := c.(type) {
 	case commands.RegisterUser:
-	case commands.GrantMembership:
-		return decideGrantMembership(s, c, now)
+	case commands.KeepAddressApart:
+		if s.Apart || s.SuperAdmin {
+			return nil, nil
+		}
+		return []events.UserEvent{events.AddressKeptApart{UserID: s.ID, OrgID: s.Home}}, nil
+	case commands.ProveAddress:
+		return decideProveAddress(s, c, now)
 	case commands.AcceptMembership:
-		m, ok := s.Memberships[c.OrgID]
+		m, ok := s.MemberAt(c.OrgID)
 		if !ok || m.Disabled {
 			return nil, commands.ErrNoUser()
 		}
@@ -156,8 +219,8 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 	return nil, nil
 }
 
-// decideRegisterUser also grants the first membership when the command names an organization. It is not pending,
-// because the organization created the login.
+// decideRegisterUser also grants the membership when the command names an organization. It is not pending, because the
+// organization created the login, which is good at its own host only.
 func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]events.UserEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("user_exists", "This user exists already.")
@@ -167,7 +230,7 @@ func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]event
 		MustChangePassword: c.MustChangePassword, SuperAdmin: c.SuperAdmin, RegisteredAt: now,
 	}}
 	if !c.OrgID.IsZero() {
-		made = append(made, events.MembershipGranted{
+		made = append(made, events.AddressKeptApart{UserID: c.UserID, OrgID: c.OrgID}, events.MembershipGranted{
 			UserID: c.UserID, OrgID: c.OrgID, Role: c.Role, Email: c.Email, Phone: c.Phone, FirstName: c.FirstName,
 			LastName: c.LastName, At: now,
 		})
@@ -175,43 +238,53 @@ func decideRegisterUser(s User, c commands.RegisterUser, now time.Time) ([]event
 	return made, nil
 }
 
-// decideGrantMembership refuses a user who is a member already, also a pending or disabled one.
-func decideGrantMembership(s User, c commands.GrantMembership, now time.Time) ([]events.UserEvent, error) {
-	if _, member := s.Memberships[c.OrgID]; member {
-		return nil, failure.NewConflict("already_member", "This user belongs to the organization already.")
+// decideProveAddress joins the user to the person of the address. The claim of the address on the whole platform
+// decides which of two users that are proven at once stands for the person. An administrator of the platform never
+// becomes a person of organizations: the right to enter everywhere must not hang on a mailbox alone.
+func decideProveAddress(s User, c commands.ProveAddress, now time.Time) ([]events.UserEvent, error) {
+	switch {
+	case s.SuperAdmin:
+		return nil, failure.NewConflict("platform_user", "An administrator of the platform belongs to no organization.")
+	case s.Person == c.PersonID:
+		return nil, nil
+	case !s.Person.IsZero():
+		return nil, failure.NewConflict("other_person", "This user was proven to be another person.")
 	}
-	return []events.UserEvent{events.MembershipGranted{
-		UserID: s.ID, OrgID: c.OrgID, Role: c.Role, Pending: true, Email: s.Email, Phone: c.Phone,
-		FirstName: c.FirstName, LastName: c.LastName, At: now,
-	}}, nil
+	var made []events.UserEvent
+	if !s.Apart {
+		made = append(made, events.AddressKeptApart{UserID: s.ID, OrgID: s.Home})
+	}
+	return append(made, events.AddressProven{UserID: s.ID, PersonID: c.PersonID, At: now}), nil
 }
 
 // details has the personal fields that can be corrected.
 type details struct{ phone, first, last personal.Text }
 
-// decideCorrectUser refuses to change the personal details of a person who belongs to other organizations too
-// (docs/rules/identity.md#own-details). For a pending member only the details of this membership change; the answer
-// looks the same, so that it does not reveal other memberships.
+// decideCorrectUser refuses to change the details of a proven person for anybody but the person
+// (docs/rules/identity.md#own-details). Of an unproven user with several memberships only the details of this
+// membership change: the answer looks the same, so that it does not reveal the others, and nothing of another
+// organization changes.
 func decideCorrectUser(s User, c commands.CorrectUser) ([]events.UserEvent, error) {
 	m, ok := s.Memberships[c.OrgID]
 	if !ok {
 		return nil, commands.ErrNoUser()
 	}
 	from := details{s.Phone, s.FirstName, s.LastName}
-	if m.Pending {
+	own := c.By != s.ID && (m.Pending || s.Person.IsZero() && len(s.Memberships) > 1) // the organization's own view
+	if own {
 		from = details{m.Phone, m.FirstName, m.LastName}
 	}
 	to := from.corrected(c)
 	var made []events.UserEvent
 	switch {
 	case to.equal(from):
-	case m.Pending:
+	case own:
 		made = append(made, events.MembershipDetailsCorrected{
 			UserID: s.ID, OrgID: c.OrgID, Phone: to.phone, FirstName: to.first, LastName: to.last,
 		})
-	case (len(s.Memberships) > 1 || s.SuperAdmin) && c.By != s.ID:
-		return nil, failure.NewConflict("details_of_shared_user",
-			"This person also belongs to another organization. Only the person can change these details.")
+	case !s.Person.IsZero() && c.By != s.ID:
+		return nil, failure.NewConflict("details_of_person",
+			"This person has proven the address. Only the person can change these details.")
 	default:
 		made = append(made, events.UserDetailsCorrected{
 			UserID: s.ID, Phone: to.phone, FirstName: to.first, LastName: to.last,

@@ -134,7 +134,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	a.awaitReadModels(ctx)
-	if err := a.serve(areas); err != nil {
+	if err := a.serve(ctx, areas); err != nil {
 		return err
 	}
 	return a.announce(ctx)
@@ -207,6 +207,21 @@ func (a *App) announce(ctx context.Context) error {
 	a.life.started("runtime file", stopStorage, func(context.Context) { a.runtime.remove(a.cfg.DataDir) })
 	a.logger.InfoContext(ctx, "ready", attrs...)
 	return nil
+}
+
+// run waits until the program is told to stop or a part fails for good, and stops it. Both are in the log, so that a
+// reader of it knows that the program did not die.
+func (a *App) run(ctx context.Context) error {
+	err := a.Wait(ctx)
+	began := a.clock.Now()
+	if err == nil {
+		a.logger.Info("stopping", "why", "signal")
+	} else {
+		a.logger.Error("stopping", "why", err.Error())
+	}
+	a.Stop()
+	a.logger.Info("stopped", "took", a.clock.Now().Sub(began).String())
+	return err
 }
 
 // Stop ends the program's parts within 5 s, in reverse order. A repetition does nothing.

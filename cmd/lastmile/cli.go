@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -23,6 +25,7 @@ const (
 // program holds what commands get from outside, so that tests can run them within one process.
 type program struct {
 	environ []string
+	in      io.Reader // a password or a list
 	out     io.Writer // results
 	err     io.Writer // logs and errors
 }
@@ -37,8 +40,17 @@ type cli struct {
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`
-	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Version     versionCommand     `cmd:"" help:"Print the version, the commit and the version of Go."`
+	Help        helpCommand        `cmd:"" help:"Show what a command does."`
 }
+
+// helpCommand is `lastmile help [command ...]`: the same as --help behind the command. run replaces it.
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"The command to explain."`
+}
+
+// Run does nothing: the arguments are replaced before they are parsed.
+func (helpCommand) Run() error { return nil }
 
 // run parses the arguments and runs the command. It returns the exit code.
 func (p program) run(ctx context.Context, args []string) int {
@@ -50,6 +62,9 @@ func (p program) run(ctx context.Context, args []string) int {
 	if err != nil {
 		p.complain(err)
 		return exitFailed
+	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	command, err := parser.Parse(args)
 	if code >= 0 {
@@ -106,12 +121,15 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if cfg.hasDemoSecrets() {
 		return errors.New("PAYMENT_CONSUMER_SECRET: the demo's credentials are for `lastmile demo` only")
 	}
-	app, err := StartApp(ctx, cfg, c.Roles, p.logger(cfg), appOptions{})
+	logger := p.logger(cfg)
+	for _, text := range unknownVariables(p.environ) {
+		logger.WarnContext(ctx, "unknown variable", "variable", text)
+	}
+	app, err := StartApp(ctx, cfg, c.Roles, logger, appOptions{})
 	if err != nil {
 		return err
 	}
-	defer app.Stop()
-	return app.Wait(ctx)
+	return app.run(ctx)
 }
 
 // versionCommand is `lastmile version`. It needs no configuration.
@@ -119,15 +137,34 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(p program) error {
-	_, err := fmt.Fprintln(p.out, "lastmile", version())
+	_, err := fmt.Fprintf(p.out, "lastmile %s, commit %s, %s\n", version(), commit(), runtime.Version())
 	return err
 }
+
+// commit gives the commit that the program was built from, with its time; "unknown" when it was built without one.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if settings["vcs.revision"] == "" {
+		return unknown
+	}
+	return strings.TrimSpace(settings["vcs.revision"] + " " + settings["vcs.time"])
+}
+
+// unknown stands for a part of the version that the build did not keep.
+const unknown = "unknown"
 
 // version gives the module's version, or the commit that the program was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return unknown
 	}
 	v, dirty := info.Main.Version, ""
 	for _, s := range info.Settings {

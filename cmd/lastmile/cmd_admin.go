@@ -11,7 +11,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
@@ -24,8 +23,9 @@ type adminCommands struct {
 
 // adminCreate is `lastmile admin create`, the only way to the first super_admin.
 type adminCreate struct {
-	Email     string `required:"" help:"E-mail address to sign in with."`
-	Password  string `required:"" help:"Password, 8 to 128 characters."`
+	Email string `required:"" help:"E-mail address to sign in with."`
+	// Password is seen by everybody on the machine, in the list of processes and in the history of the shell.
+	Password  string `help:"Password. Leave it out: it is then asked for, or read from the standard input."`
 	FirstName string `default:"Platform" help:"First name."`
 	LastName  string `default:"Administrator" help:"Last name."`
 }
@@ -33,6 +33,10 @@ type adminCreate struct {
 // Run makes the user. It uses the database and the log of a running program, or starts them and stops them again.
 func (c adminCreate) Run(ctx context.Context, p program) error {
 	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	password, err := c.password(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -45,7 +49,7 @@ func (c adminCreate) Run(ctx context.Context, p program) error {
 	}
 	err = addSuperAdmin(ctx, openBus(s, now, l.logger), s.vault, identitycases.SuperAdmin{
 		UserID: id.Derive[id.User]("user", id.New[id.Any]().String()), Email: personal.Of(c.Email),
-		FirstName: personal.Of(c.FirstName), LastName: personal.Of(c.LastName), Password: secrets.Text(c.Password),
+		FirstName: personal.Of(c.FirstName), LastName: personal.Of(c.LastName), Password: password,
 	})
 	if err != nil {
 		if failure.CodeOf(err) == "email_taken" {

@@ -64,7 +64,7 @@ type Config struct {
 	RateLimitPrompt  int `env:"RATE_LIMIT_PROMPT" envDefault:"3"` // to one phone in ten minutes
 
 	GatewayMode           string       `env:"GATEWAY_MODE"` // empty: test in development, live in production
-	PaymentEnv            string       `env:"PAYMENT_ENV" envDefault:"sandbox"`
+	PaymentEnv            string       `env:"PAYMENT_ENV"`  // empty: sandbox in development, refused in production
 	PaymentBaseURL        string       `env:"PAYMENT_BASE_URL"`
 	PaymentConsumerKey    string       `env:"PAYMENT_CONSUMER_KEY"`
 	PaymentConsumerSecret secrets.Text `env:"PAYMENT_CONSUMER_SECRET"`
@@ -137,6 +137,9 @@ func readConfig(environ []string) (Config, error) {
 		if cfg.Production() {
 			cfg.GatewayMode = gatewayLive
 		}
+	}
+	if cfg.PaymentEnv == "" && !cfg.Production() {
+		cfg.PaymentEnv = "sandbox"
 	}
 	return cfg, err
 }

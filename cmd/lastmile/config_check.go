@@ -57,6 +57,7 @@ func (c Config) Validate() error {
 	c.checkPayments(&f)
 	c.checkNetwork(&f)
 	if c.Production() {
+		c.checkSafety(&f)
 		f.check(c.ServiceDomain != "localhost" && !strings.HasSuffix(c.ServiceDomain, ".localhost"), "SERVICE_DOMAIN",
 			"is required in production")
 		f.check(!c.hasDemoSecrets(), "PAYMENT_CONSUMER_SECRET", "the demo's credentials are refused in production")
@@ -114,7 +115,8 @@ func (c Config) nodeGuarded() bool {
 // checkPayments checks the provider's settings (docs/rules/setup.md#production-checks).
 func (c Config) checkPayments(f *faults) {
 	f.check(c.GatewayMode == gatewayLive || c.GatewayMode == gatewayTest, "GATEWAY_MODE", "must be live or test")
-	f.check(c.PaymentEnv == "sandbox" || c.PaymentEnv == "production", "PAYMENT_ENV", "must be sandbox or production")
+	f.check(c.PaymentEnv == "sandbox" || c.PaymentEnv == "production", "PAYMENT_ENV",
+		"must be sandbox or production; it has no default in production")
 	f.check(c.PaymentBaseURL == "" || hasScheme(c.PaymentBaseURL, "http", "https"), "PAYMENT_BASE_URL",
 		"must be http://... or https://...")
 	f.check(c.PaymentBaseURL == "" || !c.Production() || hasScheme(c.PaymentBaseURL, "https"), "PAYMENT_BASE_URL",

@@ -17,6 +17,6 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	p := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr}
+	p := program{environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	os.Exit(p.run(ctx, os.Args[1:]))
 }

@@ -22,7 +22,7 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	}
 	t.Cleanup(server.Stop)
 	k := newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32,
-		"JWT_SIGNING_KEY="+strings.Repeat("k", 32),
+		"JWT_SIGNING_KEY="+signing32, "PAYMENT_ENV=production",
 		"GATEWAY_MODE=live", "PAYMENT_BASE_URL=https://provider.example", "PAYMENT_ALLOWED_IPS=127.0.0.1",
 		"PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk")
 	cfg := k.config()

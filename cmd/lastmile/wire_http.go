@@ -20,7 +20,7 @@ import (
 
 // serve registers the metrics, makes the HTTP server, and opens the door to it. A program without the role api has
 // metrics only.
-func (a *App) serve(areas [][]httpapi.Route) error {
+func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
 		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
@@ -38,6 +38,10 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 	if a.storage.sole(a.roles) { // otherwise all replicas share the counters in PostgreSQL
 		limiter = vault.NewLocalLimits(a.clock)
 	}
+	refusals := httpapi.NewRefusalMeter(httpapi.BusRefusals{Bus: a.engines.bus}, limiter, a.clock, a.logger)
+	if err := a.life.start(ctx, "refusals", stopStorage, refusals); err != nil {
+		return err
+	}
 	server, err := httpapi.New(httpapi.Config{
 		ServiceDomain: a.cfg.ServiceDomain, Production: a.cfg.Production(), TrustedProxies: a.cfg.TrustedProxy,
 		CursorKey: a.storage.vault.Key(secrets.Cursors),
@@ -47,7 +51,7 @@ func (a *App) serve(areas [][]httpapi.Route) error {
 
 		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
 		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
-		Refusals: httpapi.BusRefusals{Bus: a.engines.bus}, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
+		Refusals: refusals, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
 	}, areas...)
 	if err != nil {
 		return err

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
@@ -34,6 +36,7 @@ func (a *App) identityCases() identitycases.Cases {
 	return identitycases.New(identitycases.Config{
 		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
 		DirectoryShows: e.shows, Head: a.storage.store.Head,
+		PrefixOpen: billingviews.InvoicesQuery{Views: e.views}.PrefixOpen,
 	})
 }
 
@@ -42,9 +45,13 @@ func (a *App) tokens() identityapi.Tokens {
 	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
 }
 
-// wireIdentity makes the endpoints of organizations, users and signing in.
-func (a *App) wireIdentity(context.Context) ([][]httpapi.Route, error) {
+// wireIdentity brings what older versions recorded under the present rules, and makes the endpoints of organizations,
+// users and signing in.
+func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 	e, cases := a.engines, a.identityCases()
+	if err := cases.Upgrade.Run(ctx); err != nil {
+		return nil, fmt.Errorf("upgrade users and organizations: %w", err)
+	}
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		identityapi.Auth{
@@ -53,7 +60,7 @@ func (a *App) wireIdentity(context.Context) ([][]httpapi.Route, error) {
 		identityapi.Organizations{
 			Bus: e.bus, Cases: cases.Organizations, Organizations: organizations, DirectoryShows: e.shows,
 		}.Routes(),
-		identityapi.Users{Bus: e.bus, Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
+		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),
 	}, nil
 }

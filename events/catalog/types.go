@@ -1,13 +1,17 @@
 package catalog
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// upcasters convert old versions to present ones.
-var upcasters = slices.Concat(paymentsUpcasters)
+// upcasters convert old versions to present ones; each area lists its own.
+var upcasters = slices.Concat(auditUpcasters(), paymentsUpcasters())
+
+// unchanged is the conversion to a version that only has further fields, which are absent in old events.
+func unchanged(data json.RawMessage) (json.RawMessage, error) { return data, nil }
 
 // all lists one zero value of every event type. A test compares it with the source of package events.
 func all() []events.Event {
@@ -24,9 +28,11 @@ func all() []events.Event {
 func identity() []events.Event {
 	return []events.Event{
 		events.OrganizationCreated{}, events.OrganizationRenamed{}, events.BillingSettingsAdopted{},
+		events.InvoicePrefixReleased{}, events.AdministratorSeated{}, events.AdministratorReleased{},
 		events.OrganizationSuspended{}, events.OrganizationResumed{}, events.UserRegistered{},
-		events.UserDetailsCorrected{}, events.MembershipGranted{}, events.MembershipDetailsCorrected{},
-		events.MembershipAccepted{}, events.MembershipRoleAssigned{}, events.MembershipDisabled{},
+		events.AddressKeptApart{}, events.AddressProven{}, events.UserDetailsCorrected{},
+		events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
+		events.MembershipRoleAssigned{}, events.MembershipDisabled{},
 		events.MembershipEnabled{}, events.PasswordChanged{}, events.UserForgotten{}, events.SessionStarted{},
 		events.SessionEnded{},
 	}

@@ -43,6 +43,7 @@ type auditDetail struct {
 	Reason        string   `json:"reason,omitempty"`
 	Code          string   `json:"code,omitempty" doc:"of the failure, when the write did not happen"`
 	Status        int      `json:"status,omitempty" doc:"of the failure, when the write did not happen"`
+	Count         int      `json:"count,omitempty" doc:"refusals that it stands for; the rest is of the last"`
 
 	// The fields from here on belong to a write to a router.
 	Path      string            `json:"path,omitempty" doc:"menu of the router that was written"`
@@ -116,6 +117,7 @@ func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 func showAuditEntry(e auditviews.Entry) auditEntry {
 	detail := auditDetail{
 		Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status,
+		Count: e.Refusals,
 	}
 	if d := e.Detail; d != nil {
 		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation,

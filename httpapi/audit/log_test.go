@@ -101,7 +101,7 @@ func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
 	if refused.RequestID != "the-request" || refused.Detail.Code != "parcel_locked" || *refused.IP != "127.0.0.1" ||
 		*refused.Actor.Kind != "user" ||
 		*refused.Actor.ID != s.Callers[apitest.Admin].UserID.String() ||
-		!slices.Equal(refused.Detail.Events, []string{"audit.RequestRefused.v1"}) {
+		!slices.Equal(refused.Detail.Events, []string{"audit.RequestRefused.v2"}) {
 		t.Errorf("refused: %+v", refused)
 	}
 	if other := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.OtherAdmin,

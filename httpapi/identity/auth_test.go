@@ -120,8 +120,8 @@ func TestLogin_LockEndsAndARightPasswordResetsTheCounter(t *testing.T) {
 		!bytes.Contains(a.Body, []byte("temporarily locked")) {
 		t.Errorf("locked: %d %s", a.Status, a.Body)
 	}
-	if a := k.Login(t, apitest.Domain, isptest.AdminEmail, isptest.RightPassword); a.Code() != "account_locked" {
-		t.Errorf("locked at every host: %d %s", a.Status, a.Body)
+	if a := k.Login(t, apitest.Domain, isptest.AdminEmail, isptest.RightPassword); a.Code() != "super_admin_only" {
+		t.Errorf("tries at one host were counted at another: %d %s", a.Status, a.Body)
 	}
 	k.Clock.Advance(15*time.Minute + time.Second)
 	k.SignIn(t, apitest.Acme, isptest.AdminEmail)
@@ -206,6 +206,61 @@ func TestLogout_EndsTheSessionAtOnce(t *testing.T) {
 	}))
 	k.Want(t, 200, "", isptest.Get(second.AccessToken, "/auth/me"))
 	k.Want(t, 401, "unauthenticated", isptest.Post("", "/auth/logout", nil))
+}
+
+func TestLogout_TheRefreshCookieAloneIsEnough(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	in := k.SignIn(t, apitest.Acme, isptest.AdminEmail)
+	k.Clock.Advance(16 * time.Minute) // the access token has run out
+	leave := func(host string) apitest.Request {
+		return isptest.At(host, apitest.Request{Method: "POST", Path: "/auth/logout", Header: map[string]string{
+			"Cookie": httpapi.CookieRefresh + "=" + in.RefreshToken + "; " + httpapi.CookieAccess + "=" +
+				in.AccessToken,
+		}})
+	}
+	a := k.Want(t, 401, "unauthenticated", leave(apitest.Other))
+	if len(isptest.Cookies(a)) != 0 {
+		t.Error("another organization's host deletes the cookies of this one")
+	}
+	a = k.Want(t, 200, "", leave(apitest.Acme))
+	if c := isptest.Cookies(a); c[httpapi.CookieAccess].MaxAge >= 0 || c[httpapi.CookieRefresh].MaxAge >= 0 {
+		t.Errorf("cookies stay: %v", a.Header)
+	}
+	k.Want(t, 401, "refresh_token_invalid", isptest.Post("", "/auth/refresh", map[string]string{
+		"refreshToken": in.RefreshToken,
+	}))
+	a = k.Want(t, 401, "unauthenticated", leave(apitest.Acme)) // it has ended: the browser forgets it all the same
+	if c := isptest.Cookies(a)[httpapi.CookieRefresh]; c == nil || c.MaxAge >= 0 {
+		t.Errorf("cookies of an ended session stay: %v", a.Header)
+	}
+}
+
+func TestRefresh_ASessionEndsAfterThirtyDays(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	in := k.SignIn(t, apitest.Acme, isptest.AdminEmail)
+	began := k.Clock.Now()
+	renew := func(want int, code string) (a apitest.Answer) {
+		a = k.Want(t, want, code, isptest.Post("", "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken}))
+		if want == 200 {
+			a.Into(t, &in)
+		}
+		return a
+	}
+	for range 5 { // up to day 29
+		k.Clock.Advance(6*24*time.Hour - 288*time.Minute)
+		renew(200, "")
+	}
+	k.Clock.Advance(24*time.Hour - 5*time.Minute)
+	a := renew(200, "")
+	if left := isptest.Cookies(a)[httpapi.CookieRefresh].MaxAge; left != 300 {
+		t.Errorf("the refresh cookie lasts %d s more, want 300", left)
+	}
+	k.Want(t, 200, "", isptest.Get(in.AccessToken, "/auth/me"))
+	k.Clock.Advance(began.Add(30*24*time.Hour + time.Second).Sub(k.Clock.Now()))
+	k.Want(t, 401, "unauthenticated", isptest.Get(in.AccessToken, "/auth/me"))
+	renew(401, "refresh_token_invalid")
 }
 
 func TestPassword_ChangeEndsEveryOtherSession(t *testing.T) {

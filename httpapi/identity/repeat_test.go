@@ -9,12 +9,13 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 )
 
-// loseAnswers deletes the answers stored under Idempotency-Keys, as if the program had stopped between its work and the
-// storing.
+// loseAnswers takes away the answers stored under Idempotency-Keys, and ends their leases, as if the program had
+// stopped between its work and the storing.
 func (k *ispKit) loseAnswers(t *testing.T) {
 	t.Helper()
 	if _, err := k.Core.DB.Owner.Exec(t.Context(),
-		`delete from `+k.Core.DB.Namespace.Schema("vault")+`.idempotency`); err != nil {
+		`update `+k.Core.DB.Namespace.Schema("vault")+
+			`.idempotency set sealed = null, leased_until = first_used_at`); err != nil {
 		t.Fatal(err)
 	}
 }

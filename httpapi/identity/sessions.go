@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -36,12 +37,13 @@ func (a Auth) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/auth/refresh", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
-			Summary: "Exchange the refresh token for a new pair", Request: refreshRequest{},
+			RefreshLimit: true, Summary: "Exchange the refresh token for a new pair", Request: refreshRequest{},
 			Response: refreshResponse{}, Handle: a.refresh,
 		},
 		{
-			Method: "POST", Path: "/auth/logout", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
-			Summary: "Sign out", Response: messageResponse{}, Handle: a.logout,
+			Method: "POST", Path: "/auth/logout", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
+			RefreshLimit: true, Summary: "Sign out, by the access token or the refresh cookie",
+			Response: messageResponse{}, Handle: a.logout,
 		},
 		{
 			Method: "GET", Path: "/auth/me", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
@@ -122,11 +124,11 @@ func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	access, err := a.Tokens.Issue(signed.User.ID, c.Org.ID, signed.Role, signed.Session)
+	access, err := a.Tokens.Issue(signed.User.ID, signed.Role, signed.Session)
 	if err != nil {
 		return err
 	}
-	setCookies(c, access, signed.Refresh)
+	a.setCookies(c, access, signed.Refresh, signed.Session)
 	return c.Send(200, loginResponse{
 		User: showUser(signed.User, signed.Role), Org: showOrg(c), MustChangePassword: signed.User.MustChangePassword,
 		AccessToken: access, RefreshToken: signed.Refresh.Reveal(),
@@ -171,12 +173,11 @@ func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 		}
 		return err
 	}
-	session := renewed.Session
-	access, err := a.Tokens.Issue(session.UserID, session.OrgID, renewed.Role, session.ID)
+	access, err := a.Tokens.Issue(renewed.Session.UserID, renewed.Role, renewed.Session)
 	if err != nil {
 		return err
 	}
-	setCookies(c, access, renewed.Refresh)
+	a.setCookies(c, access, renewed.Refresh, renewed.Session)
 	return c.Send(200, refreshResponse{
 		Message: "The session was renewed.", AccessToken: access, RefreshToken: renewed.Refresh.Reveal(),
 	})
@@ -184,12 +185,38 @@ func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 
 // logout ends the caller's session and deletes the cookies.
 func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
-	session := vault.Session{ID: c.Caller.SessionID, UserID: c.Caller.UserID, OrgID: c.Caller.OrgID}
+	session, err := a.leaving(ctx, c)
+	if err != nil {
+		return err
+	}
 	if err := a.SignIns.Sessions.End(ctx, c.Asked(), session, "logout"); err != nil {
 		return err
 	}
 	clearCookies(c)
 	return c.Send(200, messageResponse{"You are signed out."})
+}
+
+// leaving is the session that a request signs out of: that of the access token, else that of the refresh cookie, which
+// outlives the access token by days. Cookies of a session that has ended are deleted from the browser, those of another
+// host stay there. Fails: unauthenticated, rate_limited.
+func (a Auth) leaving(ctx context.Context, c *httpapi.Call) (vault.Session, error) {
+	err := c.SignIn(ctx)
+	if err == nil {
+		return vault.Session{ID: c.Caller.SessionID, UserID: c.Caller.UserID, OrgID: c.Caller.OrgID}, nil
+	}
+	cookie, none := c.Request.Cookie(httpapi.CookieRefresh)
+	if none != nil || failure.KindOf(err) != failure.Unauthenticated {
+		return vault.Session{}, err
+	}
+	session, err := a.SignIns.Sessions.Refresh.Lookup(ctx, secrets.Text(cookie.Value))
+	switch {
+	case errors.Is(err, vault.ErrTokenInvalid):
+		clearCookies(c)
+		return vault.Session{}, usecases.ErrSignIn()
+	case err == nil && !session.OrgID.IsZero() && session.OrgID != c.Org.ID:
+		return vault.Session{}, usecases.ErrSignIn()
+	}
+	return session, err
 }
 
 // sessionResponse is one sign-in of the caller.

@@ -13,15 +13,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// How long tokens are valid. Source: docs/rules/identity.md#token-lifetimes.
-const (
-	accessLifetime  = 15 * time.Minute
-	refreshLifetime = 7 * 24 * time.Hour
-)
+// accessLifetime is how long an access token is valid. Source: docs/rules/identity.md#token-lifetimes.
+const accessLifetime = 15 * time.Minute
 
 // Issuer and audience of our access tokens; a token that names others is refused.
 const (
@@ -45,14 +43,19 @@ type Tokens struct {
 	Clock     clock.Clock
 }
 
-// Issue makes an access token of a session. It is valid for 15 minutes.
-func (t Tokens) Issue(user id.User, org id.Organization, role events.Role, session id.Session) (string, error) {
+// Issue makes an access token of a session, for the organization of the session. It is valid for 15 minutes, but not
+// beyond the session's own end.
+func (t Tokens) Issue(user id.User, role events.Role, session vault.Session) (string, error) {
 	now := t.Clock.Now()
+	until := now.Add(accessLifetime)
+	if session.ExpiresAt.Before(until) {
+		until = session.ExpiresAt
+	}
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		Role: role, OrgID: org, SessionID: session,
+		Role: role, OrgID: session.OrgID, SessionID: session.ID,
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: tokenIssuer, Audience: jwt.ClaimStrings{tokenAudience}, Subject: user.String(),
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(accessLifetime)),
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(until),
 		},
 	}).SignedString(t.Key)
 }
@@ -91,10 +94,11 @@ func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string
 	return httpapi.Organization{ID: t.ID, Slug: t.Slug, Name: t.Name, Suspended: t.Suspended}, found, nil
 }
 
-// setCookies gives the browser both tokens (docs/rules/identity.md#cookies).
-func setCookies(c *httpapi.Call, access string, refresh secrets.Text) {
-	setCookie(c, httpapi.CookieAccess, access, accessLifetime)
-	setCookie(c, httpapi.CookieRefresh, refresh.Reveal(), refreshLifetime)
+// setCookies gives the browser both tokens of a session (docs/rules/identity.md#cookies).
+func (a Auth) setCookies(c *httpapi.Call, access string, refresh secrets.Text, session vault.Session) {
+	left := session.ExpiresAt.Sub(a.Tokens.Clock.Now()).Round(time.Second)
+	setCookie(c, httpapi.CookieAccess, access, min(accessLifetime, left))
+	setCookie(c, httpapi.CookieRefresh, refresh.Reveal(), left)
 }
 
 // clearCookies deletes both tokens from the browser.

@@ -22,7 +22,6 @@ import (
 
 // Users serves /users: the staff of an organization.
 type Users struct {
-	Bus            *bus.Bus
 	Staff          identitycases.Staff
 	Users          identityviews.UsersQuery
 	DirectoryShows *runner.Memory
@@ -68,7 +67,7 @@ type userRequest struct {
 	FirstName         string       `json:"firstName"`
 	LastName          string       `json:"lastName,omitempty"`
 	Role              string       `json:"role" enum:"admin,support,subscriber"`
-	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"until the first sign-in; unused for a known person"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"until the first sign-in"`
 }
 
 // userPatch changes the fields that are given; null empties a text.
@@ -91,8 +90,8 @@ type memberResponse struct {
 	CreatedAt time.Time   `json:"createdAt"`
 }
 
-// showMember hides whether a person belongs to another organization, too: such a person and a new one look alike until
-// they sign in (docs/rules/identity.md#memberships).
+// showMember calls a user invited who has not chosen a password yet, and a membership of before records were kept apart
+// that was never accepted.
 func showMember(r identityviews.MemberRow) memberResponse {
 	status := r.Status
 	if status == "pending" || status == "active" && r.MustChangePassword {
@@ -112,7 +111,7 @@ func (r userRequest) newMember() identitycases.NewMember {
 	}
 }
 
-// create adds a person to the organization, who may already be a user of another one.
+// create adds a person to the organization, whoever else has registered the address.
 func (a Users) create(ctx context.Context, c *httpapi.Call) error {
 	request, invalid, err := httpapi.DecodeLoosely[userRequest](c)
 	if err != nil {
@@ -137,7 +136,7 @@ func (a Users) one() httpapi.One[id.User, identityviews.MemberRow, memberRespons
 }
 
 // show answers with the user once the directory and the read model have the write. Users have no entity tag: the
-// revision of their stream would show what they do at other organizations.
+// revision of their stream would show when a person proved the address.
 func (a Users) show(ctx context.Context, c *httpapi.Call, status int, user id.User, done bus.Result) error {
 	if err := a.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
 		return err
@@ -219,7 +218,7 @@ func (a Users) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, correction(c, user, in), asked.Meta)
+	done, err := a.Staff.Correct(ctx, asked, correction(c, user, in))
 	if err != nil {
 		return err
 	}
@@ -259,7 +258,7 @@ func (a Users) enable(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: c.Org.ID}, asked.Meta)
+	done, err := a.Staff.Enable(ctx, asked, user)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -54,6 +55,18 @@ func on(store *storetest.Kit, c clock.Clock, claims func(kind, value string) uui
 	return &Kit{
 		Kit: store, clock: c,
 		Bus: bus.New(bus.Config{Store: store.Store, Claims: claims, Clock: c, Logger: storetest.Quiet()}),
+	}
+}
+
+// SetPassword gives a user a password, in place of one that the user may have.
+func SetPassword(t testing.TB, v *vault.Vault, user id.User, password secrets.Text) {
+	t.Helper()
+	hash, err := v.Passwords.Hash(t.Context(), password)
+	if err == nil {
+		err = v.Passwords.Replace(t.Context(), user, hash)
+	}
+	if err != nil {
+		t.Fatalf("set password: %v", err)
 	}
 }
 

@@ -154,3 +154,33 @@ func TestText_IsHiddenEverywhere(t *testing.T) {
 		t.Errorf("read %v, %v", back.Password.Reveal(), err)
 	}
 }
+
+func TestLoadOrCreate_MakesAKeyThatNobodyCanGuess(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 3 {
+		dir := t.TempDir()
+		if _, err := secrets.LoadOrCreate(dir); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "platform.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+		if err != nil || len(key) != secrets.KeySize {
+			t.Fatalf("a key of %d bytes: %v", len(key), err)
+		}
+		values := map[byte]bool{}
+		for _, b := range key {
+			values[b] = true
+		}
+		if len(values) < 16 { // 32 random bytes have about 30 different ones
+			t.Errorf("a key of %d different bytes", len(values))
+		}
+		seen[string(key)] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("3 installations have %d keys", len(seen))
+	}
+}

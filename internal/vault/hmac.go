@@ -10,7 +10,11 @@ import (
 // could be reversed by trying all phones (docs/rules/engine.md#claims). The key is the same for the life of the
 // installation, also after a rotation of the platform key. The caller normalises the value.
 func (v *Vault) ClaimKey(kind, value string) uuid.UUID {
-	sum := mac(secrets.Derive(v.core.root, secrets.Claims), kind, value)
+	return formedUUID(mac(secrets.Derive(v.core.root, secrets.Claims), kind, value))
+}
+
+// formedUUID makes a UUID of the first 16 bytes of an HMAC.
+func formedUUID(sum []byte) uuid.UUID {
 	key := uuid.UUID(sum[:16])
 	key[6] = key[6]&0x0f | 0x80 // version 8: a form of our own
 	key[8] = key[8]&0x3f | 0x80 // RFC 9562 variant

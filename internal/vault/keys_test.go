@@ -119,23 +119,23 @@ func TestReapplyErasures_AfterARestoreOfOldKeys(t *testing.T) {
 	}
 }
 
-func TestSecrets_PutGetReplaceDelete(t *testing.T) {
+func TestSecrets_AReferenceKeepsItsValue(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	ctx := t.Context()
 	s := vault.Secret{Ref: id.New[id.Secret](), OrgID: id.New[id.Organization](), Purpose: "payment_credentials"}
-	for _, text := range []string{"one", "two"} {
+	for _, text := range []string{"one", "two"} { // the second is a repeat, or a fault of the caller
 		if err := k.Secrets.Put(ctx, s, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := k.Secrets.Get(ctx, s.Ref); err != nil || string(got) != text {
+		if got, err := k.Secrets.Get(ctx, s.Ref); err != nil || string(got) != "one" {
 			t.Errorf("have %q, %v", got, err)
 		}
 	}
 	foreign := s
 	foreign.OrgID = id.New[id.Organization]()
 	wantCode(t, k.Secrets.Put(ctx, foreign, []byte("x")), "secret_ref_taken")
-	if n := k.count(t, "select count(*) from {schema}.secrets where position('two'::bytea in sealed) > 0"); n != 0 {
+	if n := k.count(t, "select count(*) from {schema}.secrets where position('one'::bytea in sealed) > 0"); n != 0 {
 		t.Error("stored in plain")
 	}
 	if err := k.Secrets.Delete(ctx, s.Ref); err != nil {

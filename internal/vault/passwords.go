@@ -36,6 +36,9 @@ const (
 // hashWait bounds the wait for a free processor. In a storm of sign-ins the late ones are refused (sign_in_busy).
 const hashWait = 5 * time.Second
 
+// storeWait bounds the storing of a password, which goes on when the caller has gone.
+const storeWait = 5 * time.Second
+
 // Passwords holds Argon2id hashes. At most one hash per processor is computed at a time, so that memory is bounded.
 type Passwords struct {
 	core   *core
@@ -43,6 +46,9 @@ type Passwords struct {
 	turns  chan struct{}
 	dummy  passwordRow // compared when there is no such user, so that the answer takes as long
 }
+
+// PasswordHash is a password that is ready to be stored. The zero value fits no password.
+type PasswordHash struct{ row passwordRow }
 
 // passwordRow is a stored hash with its salt and the parameters that it was made with.
 type passwordRow struct {
@@ -72,7 +78,11 @@ func newPasswords(c *core, params Argon2) *Passwords {
 
 // SQL of passwords.
 const (
-	setPasswordSQL = `
+	addPasswordSQL = `
+insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads, set_at)
+values (@user, @salt, @hash, @memory, @passes, @threads, @at)
+on conflict (user_id) do nothing`
+	replacePasswordSQL = `
 insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads, set_at)
 values (@user, @salt, @hash, @memory, @passes, @threads, @at)
 on conflict (user_id) do update set salt = excluded.salt, hash = excluded.hash, memory_kib = excluded.memory_kib,
@@ -85,17 +95,32 @@ where user_id = @user and hash = @old`
 	deletePasswordSQL = `delete from {schema}.passwords where user_id = $1`
 )
 
-// Set stores the hash of a user's password in place of the one before. Fails: sign_in_busy.
-func (p *Passwords) Set(ctx context.Context, user id.User, password secrets.Text) error {
+// Hash computes what is stored of a password. It is the slow part, and the one that can be refused, so it comes before
+// the command that the password belongs to; Add or Replace comes after the command. Fails: sign_in_busy.
+func (p *Passwords) Hash(ctx context.Context, password secrets.Text) (PasswordHash, error) {
 	row, err := p.hashNew(ctx, password)
-	if err != nil {
-		return err
-	}
-	args := row.named(user)
+	return PasswordHash{row}, err
+}
+
+// Add stores the first password of a user. A password that the user has stays: whoever adds it again repeats a request
+// whose answer was lost, and the user may have chosen another one since.
+func (p *Passwords) Add(ctx context.Context, user id.User, hash PasswordHash) error {
+	return p.store(ctx, addPasswordSQL, user, hash)
+}
+
+// Replace stores a password in place of the one before, which the user has proven or lost.
+func (p *Passwords) Replace(ctx context.Context, user id.User, hash PasswordHash) error {
+	return p.store(ctx, replacePasswordSQL, user, hash)
+}
+
+// store writes a hash. It ends also when the caller has gone: the command that the password belongs to has acted.
+func (p *Passwords) store(ctx context.Context, sql string, user id.User, hash PasswordHash) error {
+	args := hash.row.named(user)
 	args["at"] = p.core.now()
-	_, err = p.core.db.Owner.Exec(ctx, p.core.sql(setPasswordSQL), args)
-	if err != nil {
-		return fmt.Errorf("set password: %w", err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+	defer cancel()
+	if _, err := p.core.db.Owner.Exec(ctx, p.core.sql(sql), args); err != nil {
+		return fmt.Errorf("store password: %w", err)
 	}
 	return nil
 }
@@ -120,18 +145,6 @@ func (p *Passwords) Verify(ctx context.Context, user id.User, password secrets.T
 		p.upgrade(ctx, user, stored, password)
 	}
 	return ok, nil
-}
-
-// Exists reports whether a password was ever set for the user and not deleted.
-func (p *Passwords) Exists(ctx context.Context, user id.User) (bool, error) {
-	_, err := p.load(ctx, user)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("look up password: %w", err)
-	}
-	return true, nil
 }
 
 // Delete removes a user's password; a missing one is no error.

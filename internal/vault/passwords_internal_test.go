@@ -29,7 +29,11 @@ func TestPasswords_UnknownUserDoesTheSameWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, known := v.Passwords, id.New[id.User]()
-	if err := p.Set(t.Context(), known, "word"); err != nil {
+	hash, err := p.Hash(t.Context(), "word")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Add(t.Context(), known, hash); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := p.load(t.Context(), known)

@@ -13,9 +13,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// RefreshTokenTTL is how long a refresh token can be used (docs/rules/identity.md#token-lifetimes). Each rotation
-// starts it anew.
-const RefreshTokenTTL = 7 * 24 * time.Hour
+// How long a refresh token can be used, which each rotation starts anew, and how long a session lasts at most, however
+// often it is renewed (docs/rules/identity.md#token-lifetimes).
+const (
+	RefreshTokenTTL = 7 * 24 * time.Hour
+	SessionTTL      = 30 * 24 * time.Hour
+)
 
 // sessionKept is how long the row of an ended session stays, so that the reuse of its tokens is still recognised.
 const sessionKept = 24 * time.Hour
@@ -37,7 +40,7 @@ type Session struct {
 	OrgID     id.Organization // zero for a platform session
 	StartedAt time.Time
 	UsedAt    time.Time // of the last rotation
-	ExpiresAt time.Time
+	ExpiresAt time.Time // of the newest refresh token; never later than SessionTTL after StartedAt
 }
 
 // RefreshTokens holds sessions and their tokens: 256 random bits each, stored as SHA-256, each good for one use.
@@ -127,6 +130,9 @@ func (r *RefreshTokens) rotate(
 	}
 	next := newToken()
 	session.UsedAt, session.ExpiresAt = now, now.Add(RefreshTokenTTL)
+	if end := session.StartedAt.Add(SessionTTL); end.Before(session.ExpiresAt) {
+		session.ExpiresAt = end
+	}
 	batch := &pgx.Batch{}
 	batch.Queue(r.core.sql(useTokenSQL), hash, now)
 	batch.Queue(r.core.sql(insertTokenSQL), hashToken(next), session.ID, session.ExpiresAt)

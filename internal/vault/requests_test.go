@@ -18,9 +18,9 @@ import (
 )
 
 // begin calls Begin and fails the test when the outcome is not the wanted one.
-func begin(t *testing.T, k kit, key uuid.UUID, body string, want vault.IdempotencyOutcome) vault.Mark {
+func begin(t *testing.T, k kit, key, body string, want vault.IdempotencyOutcome) vault.Mark {
 	t.Helper()
-	m := must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), key, []byte(body)))
+	m := must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), []string{"caller", key}, []byte(body)))
 	if m.Outcome != want {
 		t.Fatalf("outcome %d, want %d", m.Outcome, want)
 	}
@@ -30,7 +30,7 @@ func begin(t *testing.T, k kit, key uuid.UUID, body string, want vault.Idempoten
 func TestIdempotency_FirstAnswerIsReplayed(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	key := uuid.New()
+	const key = "key"
 	m := begin(t, k, key, "body", vault.Fresh)
 	begin(t, k, key, "body", vault.Running)
 	begin(t, k, key, "other", vault.Mismatch)
@@ -50,35 +50,88 @@ func TestIdempotency_FirstAnswerIsReplayed(t *testing.T) {
 	begin(t, k, key, "other", vault.Fresh)
 }
 
-func TestIdempotency_AnErrorClearsTheMark(t *testing.T) {
+func TestIdempotency_AKeyThatIsFreeAgainActsForAnyBody(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	key := uuid.New()
-	for _, status := range []int{400, 409, 500, 302} {
-		m := begin(t, k, key, "body", vault.Fresh)
-		if err := k.Idempotency.Complete(t.Context(), m, vault.Answer{Status: status}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := k.Idempotency.Abandon(t.Context(), begin(t, k, key, "other body", vault.Fresh)); err != nil {
+	first := begin(t, k, "key", "body", vault.Fresh)
+	if err := k.Idempotency.Free(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	begin(t, k, key, "body", vault.Fresh)
+	k.clock.Advance(time.Microsecond)
+	second := begin(t, k, "key", "body", vault.Fresh)
+	if second.Command == first.Command {
+		t.Error("a new use of the key has the command of the one before")
+	}
+	if err := k.Idempotency.Free(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, k, "key", "other body", vault.Fresh)
+}
+
+func TestIdempotency_AnUnknownOutcomeKeepsCommandAndBodyForADay(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	first := begin(t, k, "key", "body", vault.Fresh)
+	if err := k.Idempotency.Keep(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.Advance(vault.IdempotencyTTL - time.Second)
+	begin(t, k, "key", "other body", vault.Mismatch)
+	again := begin(t, k, "key", "body", vault.Fresh)
+	if again.Command != first.Command {
+		t.Errorf("the repeat acts under %s, the first try under %s", again.Command, first.Command)
+	}
+	// The first try may have acted: a refusal of the repeat does not make the key new.
+	if err := k.Idempotency.Free(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, k, "key", "other body", vault.Mismatch)
+	third := begin(t, k, "key", "body", vault.Fresh)
+	if third.Command != first.Command {
+		t.Error("the third try would act twice")
+	}
+	if err := k.Idempotency.Keep(t.Context(), third); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.Advance(vault.IdempotencyTTL)
+	if late := begin(t, k, "key", "body", vault.Fresh); late.Command == first.Command {
+		t.Error("after a day the key never acts again")
+	}
+}
+
+func TestIdempotency_CommandsOfOtherUsesDiffer(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	seen := map[id.Command]bool{}
+	for _, scope := range [][]string{{"ada", "key"}, {"ad", "akey"}, {"olga", "key"}, {"ada", "other"}} {
+		seen[must[vault.Mark](t)(k.Idempotency.Begin(t.Context(), scope, []byte("body"))).Command] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d commands of 4 requests", len(seen))
+	}
+	other := open(t) // the same request at another installation
+	m := must[vault.Mark](t)(other.Idempotency.Begin(t.Context(), []string{"ada", "key"}, []byte("body")))
+	if seen[m.Command] {
+		t.Error("a command id can be computed from the request alone")
+	}
 }
 
 func TestIdempotency_LeaseOfADeadRequestIsTakenOver(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	key := uuid.New()
+	const key = "key"
 	dead := begin(t, k, key, "body", vault.Fresh)
 	k.clock.Advance(vault.IdempotencyLease)
 	begin(t, k, key, "other", vault.Mismatch)
 	live := begin(t, k, key, "body", vault.Fresh)
+	if live.Command != dead.Command {
+		t.Error("the repeat would act twice")
+	}
 	// The request that was taken for dead must neither answer for the other one nor clear its mark.
 	if err := k.Idempotency.Complete(t.Context(), dead, vault.Answer{Status: 200, Body: []byte("dead")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Idempotency.Abandon(t.Context(), dead); err != nil {
+	if err := k.Idempotency.Free(t.Context(), dead); err != nil {
 		t.Fatal(err)
 	}
 	begin(t, k, key, "body", vault.Running)
@@ -100,12 +153,12 @@ func TestIdempotency_LeaseOfADeadRequestIsTakenOver(t *testing.T) {
 func TestIdempotency_OnlyOneOfManyIsFresh(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	key := uuid.New()
+	const key = "key"
 	var fresh atomic.Int32
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			m, err := k.Idempotency.Begin(t.Context(), key, nil)
+			m, err := k.Idempotency.Begin(t.Context(), []string{key}, nil)
 			if err != nil {
 				t.Error(err)
 			} else if m.Outcome == vault.Fresh {

@@ -22,17 +22,20 @@ type Secret struct {
 // Secrets holds the credentials of routers and providers, sealed under the platform key.
 type Secrets struct{ core *core }
 
-// SQL of secrets. The insert does nothing to a row of another owner or purpose.
+// SQL of secrets. The insert leaves a row alone that has the reference already; ownSecretSQL says whose it is.
 const (
 	putSecretSQL = `
 insert into {schema}.secrets (ref, org_id, purpose, sealed, updated_at) values ($1, $2, $3, $4, $5)
-on conflict (ref) do update set sealed = excluded.sealed, updated_at = excluded.updated_at
-where secrets.org_id is not distinct from excluded.org_id and secrets.purpose = excluded.purpose`
+on conflict (ref) do nothing`
+	ownSecretSQL = `
+select exists (select from {schema}.secrets where ref = $1 and org_id is not distinct from $2 and purpose = $3)`
 	getSecretSQL    = `select org_id, purpose, sealed from {schema}.secrets where ref = $1`
 	deleteSecretSQL = `delete from {schema}.secrets where ref = $1`
 )
 
-// Put stores a secret or replaces its value. A reference never changes its owner or purpose. Fails: secret_ref_taken.
+// Put stores a secret under a new reference. A reference that exists keeps its value: events refer to it, so another
+// value needs another reference and an event of its own. To store it again is the repeat of a request whose answer was
+// lost, and no error. Fails: secret_ref_taken, when the reference belongs to another owner or purpose.
 func (s *Secrets) Put(ctx context.Context, secret Secret, plaintext []byte) error {
 	sealed := s.core.ring.Seal(secrets.Sealing, plaintext, secretPlace(secret))
 	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(putSecretSQL), secret.Ref, secret.OrgID, secret.Purpose, sealed,
@@ -40,7 +43,15 @@ func (s *Secrets) Put(ctx context.Context, secret Secret, plaintext []byte) erro
 	if err != nil {
 		return fmt.Errorf("put secret %s: %w", secret.Ref, err)
 	}
-	if tag.RowsAffected() == 0 {
+	if tag.RowsAffected() == 1 {
+		return nil
+	}
+	var own bool
+	err = s.core.db.Owner.QueryRow(ctx, s.core.sql(ownSecretSQL), secret.Ref, secret.OrgID, secret.Purpose).Scan(&own)
+	if err != nil {
+		return fmt.Errorf("put secret %s: %w", secret.Ref, err)
+	}
+	if !own {
 		return failure.NewConflict("secret_ref_taken", "This reference belongs to another secret.")
 	}
 	return nil

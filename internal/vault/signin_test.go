@@ -14,17 +14,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-func TestPasswords_SetVerifyExists(t *testing.T) {
+// replace gives a user a password in place of the one before.
+func (k *kit) replace(t *testing.T, user id.User, word secrets.Text) {
+	t.Helper()
+	if err := k.Passwords.Replace(t.Context(), user, must[vault.PasswordHash](t)(k.Passwords.Hash(t.Context(),
+		word))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPasswords_OnlyTheLastOneOfItsUserIsRight(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	ctx, user := t.Context(), id.New[id.User]()
-	if ok := must[bool](t)(k.Passwords.Exists(ctx, user)); ok {
-		t.Error("exists before it was set")
-	}
 	for _, word := range []secrets.Text{"first one", "second one"} {
-		if err := k.Passwords.Set(ctx, user, word); err != nil {
-			t.Fatal(err)
-		}
+		k.replace(t, user, word)
 		if ok := must[bool](t)(k.Passwords.Verify(ctx, user, word)); !ok {
 			t.Error("the right password was refused")
 		}
@@ -40,8 +44,25 @@ func TestPasswords_SetVerifyExists(t *testing.T) {
 	if err := k.Passwords.Delete(ctx, user); err != nil {
 		t.Fatal(err)
 	}
-	if ok := must[bool](t)(k.Passwords.Exists(ctx, user)); ok {
-		t.Error("exists after it was deleted")
+	if ok := must[bool](t)(k.Passwords.Verify(ctx, user, "second one")); ok {
+		t.Error("right after it was deleted")
+	}
+}
+
+func TestPasswords_AddingNeverReplacesOne(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	user := id.New[id.User]()
+	for _, word := range []secrets.Text{"first one", "second one"} {
+		hash := must[vault.PasswordHash](t)(k.Passwords.Hash(t.Context(), word))
+		if err := k.Passwords.Add(t.Context(), user, hash); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := must[bool](t)(k.Passwords.Verify(t.Context(), user, "first one")),
+		must[bool](t)(k.Passwords.Verify(t.Context(), user, "second one"))
+	if !first || second {
+		t.Errorf("the first is right: %v, the second: %v", first, second)
 	}
 }
 
@@ -49,9 +70,7 @@ func TestPasswords_OldParametersAreUpgradedOnSuccess(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	user := id.New[id.User]()
-	if err := k.Passwords.Set(t.Context(), user, "word"); err != nil {
-		t.Fatal(err)
-	}
+	k.replace(t, user, "word")
 	ring, err := secrets.New(key(1))
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 3 }
+func (Log) Version() int { return 4 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -58,18 +58,20 @@ const (
 const (
 	entrySQL = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
 		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
-		status, events)
+		status, refusals, events)
 		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, @ip, @action,
-		@target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status, @events)
+		@target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status,
+		@refusals, @events)
 		on conflict (id) do update set last_position = excluded.last_position, events = e.events || excluded.events
 		where e.last_position < excluded.last_position`
 	routerSQL = `insert into {schema}.entries (id, position, last_position, org_id, at, actor_kind, actor_id,
 		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
-		status, events, detail)
+		status, refusals, events, detail)
 		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role,
 		coalesce(@ip, (select o.ip from {schema}.entries o where o.correlation_id = @correlation_id and o.ip is not null
 			and o.actor_user is not distinct from @actor_user order by o.position limit 1)),
-		@action, @target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status, @events,
+		@action, @target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status,
+		@refusals, @events,
 		@detail) on conflict (id) do nothing`
 	actorSQL = `insert into {schema}.actors (org_id, user_id, name)
 		select $1, user_id, name from {schema}.people where user_id = $2 on conflict do nothing`
@@ -164,12 +166,14 @@ type entry struct {
 	outcome    string
 	code       string // of a refusal
 	status     int    // of a refusal, else 0
+	refusals   int    // that the entry stands for
 }
 
 // refused turns the entry into one of a request that wrote nothing: the action is its method and route, the target the
 // id in its path.
 func (r *entry) refused(e events.RequestRefused) {
 	r.action, r.targetID, r.outcome, r.code, r.status = e.Method+" "+e.Route, e.TargetID, Refused, e.Code, e.Status
+	r.refusals = e.Count
 	r.targetType, _, _ = strings.Cut(strings.TrimPrefix(e.Route, "/"), "/")
 	if e.Status >= http.StatusInternalServerError {
 		r.outcome = Failed
@@ -185,7 +189,8 @@ func (r *entry) arguments(e events.Envelope, actor events.Actor) pgx.NamedArgs {
 		"actor_kind": string(actor.Kind), "actor_id": actor.ID, "actor_user": actingUser(actor),
 		"actor_role": actor.Role, "ip": plain(m.IP), "action": r.action, "target_type": r.targetType,
 		"target_id": r.targetID, "outcome": r.outcome, "request_id": m.RequestID, "correlation_id": m.CorrelationID,
-		"reason": m.Reason, "code": r.code, "status": r.status, "events": []string{e.Type},
+		"reason": m.Reason, "code": r.code, "status": r.status, "refusals": r.refusals,
+		"events": []string{e.Type},
 	}
 }
 

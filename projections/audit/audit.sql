@@ -19,6 +19,7 @@ create table {schema}.entries (
   reason text not null,
   code text not null,
   status int not null,
+  refusals int not null,          -- that the entry stands for; 0 for what was done
   events text[] not null,
   detail jsonb                    -- of a write to a router: path, before, after
 );

@@ -30,8 +30,9 @@ type Entry struct {
 	RequestID     string          `db:"request_id"`
 	CorrelationID string          `db:"correlation_id"`
 	Reason        string          `db:"reason"`
-	Code          string          `db:"code"`   // of a refusal
-	Status        int             `db:"status"` // of a refusal, else 0
+	Code          string          `db:"code"`     // of a refusal
+	Status        int             `db:"status"`   // of a refusal, else 0
+	Refusals      int             `db:"refusals"` // that the entry stands for; 0 for what was done
 	Events        []string        `db:"events"`
 	Detail        *RouterWrite    `db:"detail"` // of a write to a router, else nil
 }
@@ -74,7 +75,7 @@ type LogQuery struct{ Views *runner.Views }
 const (
 	columns = `e.id, e.position, e.org_id, e.at, e.actor_kind, e.actor_id, e.actor_role, a.name as actor_name, e.ip,
 		e.action, e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status,
-		e.events, e.detail`
+		e.refusals, e.events, e.detail`
 	tenantSQL = `select ` + columns + ` from {schema}.entries e
 		left join {schema}.actors a on a.org_id = e.org_id and a.user_id = e.actor_user
 		where (e.position, e.id) < (@position, @id)`

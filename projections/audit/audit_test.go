@@ -269,11 +269,11 @@ func TestLog_RefusalsShowRequestAndCode(t *testing.T) {
 			s.act(fmt.Sprint(status), acme, jane, "support", "audit.NoteRefusal"),
 			events.RequestRefused{
 				RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target,
-				Status: status, Code: "some_code",
+				Status: status, Code: "some_code", Count: 7,
 			})
 		got := s.of(acme, auditviews.Filter{TargetType: "invoices", TargetID: target}, auditviews.Key{}, 1)
 		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome ||
-			got[0].Code != "some_code" || got[0].Status != status {
+			got[0].Code != "some_code" || got[0].Status != status || got[0].Refusals != 7 {
 			t.Errorf("%d: %+v", status, got)
 		}
 	}

@@ -28,12 +28,16 @@ type directoryOrganization struct {
 	id         id.Organization
 	slug, name string
 	suspended  bool
+	seated     bool // its administrators are counted
 }
 
 // directoryUser is the part of a user that requests need.
 type directoryUser struct {
 	superAdmin         bool
 	mustChangePassword bool
+	home               id.Organization // that registered the user
+	apart              bool            // the address is unique within home only
+	proven             bool
 	memberships        map[id.Organization]directoryMembership
 }
 
@@ -42,6 +46,12 @@ type directoryMembership struct {
 	role     events.Role
 	pending  bool
 	disabled bool
+}
+
+// enters reports whether a membership gives rights at present. While the address of the user is unproven, only that of
+// the registering organization does (docs/rules/identity.md#proven-addresses).
+func (u *directoryUser) enters(org id.Organization, m directoryMembership) bool {
+	return !m.pending && !m.disabled && (u.home == org || u.proven)
 }
 
 // NewDirectory makes an empty directory; runner.Memory fills it.
@@ -63,7 +73,9 @@ func (d *Directory) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
 		events.OrganizationSuspended{}.EventType(), events.OrganizationResumed{}.EventType(),
-		events.UserRegistered{}.EventType(), events.MembershipGranted{}.EventType(),
+		events.AdministratorSeated{}.EventType(), events.UserRegistered{}.EventType(),
+		events.AddressKeptApart{}.EventType(), events.AddressProven{}.EventType(),
+		events.MembershipGranted{}.EventType(),
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
 		events.PasswordChanged{}.EventType(), events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
@@ -84,11 +96,22 @@ func (d *Directory) Apply(e events.Envelope) {
 		d.organization(v.OrgID).suspended = true
 	case events.OrganizationResumed:
 		d.organization(v.OrgID).suspended = false
+	case events.AdministratorSeated:
+		d.organization(v.OrgID).seated = true
+	case events.AddressKeptApart:
+		d.user(v.UserID).apart = true
+	case events.AddressProven:
+		u := d.user(v.UserID)
+		u.proven, u.mustChangePassword = true, false
 	case events.UserRegistered:
 		u := d.user(v.UserID)
 		u.superAdmin, u.mustChangePassword = v.SuperAdmin, v.MustChangePassword
 	case events.MembershipGranted:
-		d.user(v.UserID).memberships[v.OrgID] = directoryMembership{role: v.Role, pending: v.Pending}
+		u := d.user(v.UserID)
+		if len(u.memberships) == 0 {
+			u.home = v.OrgID
+		}
+		u.memberships[v.OrgID] = directoryMembership{role: v.Role, pending: v.Pending}
 	case events.MembershipAccepted:
 		d.change(v.UserID, v.OrgID, func(m *directoryMembership) { m.pending = false })
 	case events.MembershipDisabled:
@@ -189,8 +212,32 @@ func (d *Directory) Standing(user id.User, org id.Organization, session id.Sessi
 		return Standing{Role: events.RoleSuperAdmin, MustChangePassword: u.mustChangePassword}, true
 	}
 	m, member := u.memberships[org]
-	if !member || m.pending || m.disabled || org.IsZero() {
+	if !member || org.IsZero() || !u.enters(org, m) {
 		return Standing{}, false
 	}
 	return Standing{Role: m.role, MustChangePassword: u.mustChangePassword}, true
+}
+
+// Seat is a user who is an administrator of an organization.
+type Seat struct {
+	OrgID  id.Organization
+	UserID id.User
+}
+
+// Unsettled lists what was recorded before addresses were kept apart by organization and administrators were counted:
+// users who hold their address on the whole platform, and the administrators of organizations that count none.
+func (d *Directory) Unsettled() (users []id.User, seats []Seat) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for user, u := range d.users {
+		if !u.apart && !u.superAdmin && len(u.memberships) > 0 {
+			users = append(users, user)
+		}
+		for org, m := range u.memberships {
+			if o, ok := d.organizations[org]; ok && !o.seated && m.role == events.RoleAdmin && u.enters(org, m) {
+				seats = append(seats, Seat{OrgID: org, UserID: user})
+			}
+		}
+	}
+	return users, seats
 }

@@ -73,30 +73,73 @@ func TestDirectory_RoleDisabledAndEnabledAtOnce(t *testing.T) {
 	life := adas()
 	stands(t, told(), bearer{ada, acme, session}, "")
 	stands(t, told(life[:1]...), bearer{ada, acme, session}, "")
-	d := told(life[:2]...)
+	d := told(life[:3]...)
 	stands(t, d, bearer{ada, acme, session}, events.RoleAdmin)
 	stands(t, d, bearer{ada, other, session}, "")
 	stands(t, d, bearer{ada, id.Organization{}, session}, "")
 	if s, _ := d.Standing(ada, acme, session); !s.MustChangePassword {
 		t.Error("the temporary password is good for ever")
 	}
-	d = told(life[:3]...)
+	d = told(life[:4]...)
 	if s, _ := d.Standing(ada, acme, session); s.MustChangePassword {
 		t.Error("the password was changed")
 	}
-	stands(t, told(life[:4]...), bearer{ada, acme, session}, "")
-	stands(t, told(life[:5]...), bearer{ada, acme, session}, events.RoleAdmin)
-	stands(t, told(life[:6]...), bearer{ada, acme, session}, events.RoleSupport)
+	stands(t, told(life[:5]...), bearer{ada, acme, session}, "")
+	stands(t, told(life[:6]...), bearer{ada, acme, session}, events.RoleAdmin)
+	stands(t, told(life[:7]...), bearer{ada, acme, session}, events.RoleSupport)
 }
 
-func TestDirectory_APendingMembershipOpensWithTheAcceptanceAlone(t *testing.T) {
+func TestDirectory_AnOlderMembershipOpensWithProofAndAcceptanceAlone(t *testing.T) {
 	t.Parallel()
 	var session id.Session
+	proven := events.AddressProven{UserID: olga, PersonID: olga}
+	accepted := events.MembershipAccepted{UserID: olga, OrgID: acme}
 	d := told(olgas()...) // added to Acme, disabled and enabled there, but not accepted
 	stands(t, d, bearer{olga, acme, session}, "")
 	stands(t, d, bearer{olga, other, session}, events.RoleAdmin)
-	d.Apply(events.Envelope{Event: events.MembershipAccepted{UserID: olga, OrgID: acme}})
+	d.Apply(events.Envelope{Event: accepted}) // by a sign-in, as it was possible before
+	stands(t, d, bearer{olga, acme, session}, "")
+	d.Apply(events.Envelope{Event: proven})
 	stands(t, d, bearer{olga, acme, session}, events.RoleSupport)
+	d = told(append(olgas(), proven)...)
+	stands(t, d, bearer{olga, acme, session}, "")
+}
+
+func TestDirectory_AProofEndsTheTemporaryPassword(t *testing.T) {
+	t.Parallel()
+	newer := newerOlgas()
+	for n, must := range map[int]bool{3: true, 4: false} {
+		if s, known := told(newer[:n]...).Standing(olga2, acme, id.Session{}); !known || s.MustChangePassword != must {
+			t.Errorf("after %d events: %+v, %v", n, s, known)
+		}
+	}
+}
+
+func TestDirectory_ListsWhatOlderVersionsRecorded(t *testing.T) {
+	t.Parallel()
+	orgs := organizations()
+	d := told(append(append(orgs[:2:2], adas()[:3]...), olgas()...)...)
+	users, seats := d.Unsettled()
+	if len(users) != 1 || users[0] != olga {
+		t.Errorf("users %v", users)
+	}
+	got := map[identityviews.Seat]bool{}
+	for _, s := range seats {
+		got[s] = true
+	}
+	if len(got) != 2 || !got[identityviews.Seat{OrgID: acme, UserID: ada}] ||
+		!got[identityviews.Seat{OrgID: other, UserID: olga}] {
+		t.Errorf("seats %v", seats)
+	}
+	for _, e := range []events.Event{
+		events.AddressKeptApart{UserID: olga, OrgID: other}, events.AdministratorSeated{OrgID: acme, UserID: ada},
+		events.AdministratorSeated{OrgID: other, UserID: olga}, events.UserRegistered{UserID: gone, SuperAdmin: true},
+	} {
+		d.Apply(events.Envelope{Event: e})
+	}
+	if users, seats := d.Unsettled(); len(users)+len(seats) != 0 {
+		t.Errorf("left: %v, %v", users, seats)
+	}
 }
 
 func TestDirectory_ASuperAdminStandsEverywhere(t *testing.T) {
@@ -111,7 +154,7 @@ func TestDirectory_ASuperAdminStandsEverywhere(t *testing.T) {
 
 func TestDirectory_AnEndedSessionIsOverWhileItsTokensLive(t *testing.T) {
 	t.Parallel()
-	d := told(adas()[:2]...)
+	d := told(adas()[:3]...)
 	session, later := id.Derive[id.Session]("test", "1"), id.Derive[id.Session]("test", "2")
 	stands(t, d, bearer{ada, acme, session}, events.RoleAdmin)
 	d.Apply(events.Envelope{Event: events.SessionEnded{SessionID: session, UserID: ada, At: began}})

@@ -28,7 +28,7 @@ var organizationsDDL string
 func (Organizations) Name() string { return OrganizationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Organizations) Version() int { return 1 }
+func (Organizations) Version() int { return 2 }
 
 // DDL creates the tables of organizations.sql.
 func (Organizations) DDL() string { return organizationsDDL }
@@ -41,7 +41,8 @@ func (Organizations) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.OrganizationRenamed{}.EventType(),
 		events.BillingSettingsAdopted{}.EventType(), events.OrganizationSuspended{}.EventType(),
-		events.OrganizationResumed{}.EventType(),
+		events.OrganizationResumed{}.EventType(), events.InvoicePrefixReleased{}.EventType(),
+		events.AdministratorSeated{}.EventType(), events.AdministratorReleased{}.EventType(),
 	}
 }
 
@@ -50,6 +51,9 @@ const createSQL = `
 insert into {schema}.organizations (org_id, slug, name, billing, created_at, revision)
 values (@org, @slug, @name, @billing, @at, @revision)
 on conflict (org_id) do nothing`
+
+// revisedSQL is for events that change only the revision, which If-Match is compared with.
+const revisedSQL = `update {schema}.organizations set revision = $2 where org_id = $1`
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
@@ -73,6 +77,12 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 		}
 		w.Exec(`update {schema}.organizations set billing = $2, revision = $3 where org_id = $1`, v.OrgID,
 			string(billing), int64(e.Revision))
+	case events.InvoicePrefixReleased:
+		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
+	case events.AdministratorSeated:
+		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
+	case events.AdministratorReleased:
+		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
 	case events.OrganizationSuspended:
 		w.Exec(`update {schema}.organizations set suspended = true, revision = $2 where org_id = $1`, v.OrgID,
 			int64(e.Revision))

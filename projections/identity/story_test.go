@@ -18,13 +18,15 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// The people and organizations of these tests: Ada works for Acme, Olga for Other; the others were forgotten.
+// The people and organizations of these tests: Ada works for Acme, Olga for Other and later for Acme as well; the
+// others were forgotten.
 var (
 	began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	acme  = id.Derive[id.Organization]("test", "acme")
 	other = id.Derive[id.Organization]("test", "other")
 	ada   = id.Derive[id.User]("test", "ada")
 	olga  = id.Derive[id.User]("test", "olga")
+	olga2 = id.Derive[id.User]("test", "olga at acme")
 	gone  = id.Derive[id.User]("test", "gone")
 	gone2 = id.Derive[id.User]("test", "gone2")
 	text  = personal.Of
@@ -47,6 +49,8 @@ func organizations() []events.Event {
 		events.OrganizationSuspended{OrgID: acme, Reason: "unpaid"},
 		events.OrganizationResumed{OrgID: acme, Reason: "paid"},
 		events.OrganizationSuspended{OrgID: other, Reason: "unpaid"},
+		events.AdministratorSeated{OrgID: acme, UserID: ada}, events.AdministratorReleased{OrgID: acme, UserID: ada},
+		events.InvoicePrefixReleased{OrgID: acme, Prefix: "ACME"},
 	}
 }
 
@@ -57,6 +61,7 @@ func adas() []events.Event {
 			UserID: ada, Email: text("ada@acme.test"), Phone: text("+254700000001"), FirstName: text("Ada"),
 			MustChangePassword: true, RegisteredAt: began,
 		},
+		events.AddressKeptApart{UserID: ada, OrgID: acme},
 		events.MembershipGranted{
 			UserID: ada, OrgID: acme, Role: events.RoleAdmin, Email: text("ada@acme.test"), FirstName: text("Ada"),
 			At: began,
@@ -71,7 +76,7 @@ func adas() []events.Event {
 	}
 }
 
-// olgas is the history of Olga, a member of Other, whom Acme adds under another name.
+// olgas is the history of Olga, a member of Other. Acme added her under another name before records were kept apart.
 func olgas() []events.Event {
 	return []events.Event{
 		events.UserRegistered{
@@ -92,6 +97,22 @@ func olgas() []events.Event {
 	}
 }
 
+// newerOlgas is a user of Acme with Olga's address, which is proven in the end.
+func newerOlgas() []events.Event {
+	return []events.Event{
+		events.UserRegistered{
+			UserID: olga2, Email: text("olga@other.test"), FirstName: text("Olly"), MustChangePassword: true,
+			RegisteredAt: began.Add(2 * time.Hour),
+		},
+		events.AddressKeptApart{UserID: olga2, OrgID: acme},
+		events.MembershipGranted{
+			UserID: olga2, OrgID: acme, Role: events.RoleSupport, Email: text("olga@other.test"),
+			FirstName: text("Olly"), At: began.Add(2 * time.Hour),
+		},
+		events.AddressProven{UserID: olga2, PersonID: olga, At: began.Add(3 * time.Hour)},
+	}
+}
+
 // forgotten is the history of an erased person. The key is destroyed, so a replay finds no personal text in any event.
 func forgotten(user id.User) []events.Event {
 	return []events.Event{
@@ -105,7 +126,8 @@ func forgotten(user id.User) []events.Event {
 func story() *projectiontest.Story {
 	return projectiontest.NewStory(acme, began).Add("organization-1", organizations()...).Add("user-1",
 		adas()...).Add("user-2", olgas()...).
-		Add("user-3", forgotten(gone)...).Add("user-4", forgotten(gone2)...)
+		Add("user-3", forgotten(gone)...).Add("user-4", forgotten(gone2)...).
+		Add("user-5", newerOlgas()...)
 }
 
 func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
@@ -118,8 +140,8 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 	}
 }
 
-// started returns queries that show the whole story.
-func started(t *testing.T) (identityviews.OrganizationsQuery, identityviews.UsersQuery) {
+// started returns queries that show the whole story, and more events after it.
+func started(t *testing.T, more ...events.Event) (identityviews.OrganizationsQuery, identityviews.UsersQuery) {
 	t.Helper()
 	log := feedtest.New()
 	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
@@ -128,7 +150,7 @@ func started(t *testing.T) (identityviews.OrganizationsQuery, identityviews.User
 		t.Fatalf("start read models: %v", err)
 	}
 	t.Cleanup(r.Stop)
-	for _, list := range [][]events.Event{organizations(), adas(), olgas(), forgotten(gone), forgotten(gone2)} {
+	for _, list := range [][]events.Event{organizations(), adas(), olgas(), forgotten(gone), forgotten(gone2), more} {
 		log.Append(events.Metadata{OrgID: acme, At: began}, list...)
 	}
 	head, _ := log.Head(t.Context())
@@ -173,9 +195,9 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 	for email, want := range map[string]id.User{
 		"ada@acme.test": ada, "Ada@acme.test": {}, "": {}, "nobody@acme.test": {},
 	} {
-		row, err := users.ByEmail(ctx, email)
-		if err != nil || (row == nil) != want.IsZero() || row != nil && row.ID != want {
-			t.Errorf("%q: %+v, %v", email, row, err)
+		rows, err := users.OfAddress(ctx, email)
+		if err != nil || len(rows) == 0 != want.IsZero() || len(rows) > 0 && rows[0].ID != want {
+			t.Errorf("%q: %+v, %v", email, rows, err)
 		}
 	}
 	list, err := orgs.List(ctx, identityviews.OrganizationKey{}, 1)
@@ -205,5 +227,51 @@ func TestMembers_PagesVisitEachOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[id.User]int{ada: 1, olga: 1, gone: 1, gone2: 1}, seen); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestUsers_AnAddressAtAHostIsThatOfItsOrganization(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(began)})
+	r.Register(identityviews.Users{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatalf("start read models: %v", err)
+	}
+	t.Cleanup(r.Stop)
+	users := identityviews.UsersQuery{Views: r.Views()}
+	after := func(what string, want map[id.Organization]id.User, list ...events.Event) {
+		t.Helper()
+		log.Append(events.Metadata{OrgID: acme, At: began}, list...)
+		head, _ := log.Head(t.Context())
+		if err := r.Views().WaitFor(t.Context(), identityviews.UsersName, head); err != nil {
+			t.Fatal(err)
+		}
+		for org, user := range want {
+			row, err := users.AtHost(t.Context(), org, "olga@other.test")
+			if err != nil || (row == nil) != user.IsZero() || row != nil && row.ID != user {
+				t.Errorf("%s: at %s %+v, %v", what, org, row, err)
+			}
+		}
+	}
+	after("invited elsewhere", map[id.Organization]id.User{acme: {}, other: olga, {}: {}}, olgas()...)
+	newer := newerOlgas()
+	after("two of one address", map[id.Organization]id.User{acme: olga2, other: olga}, newer[:3]...)
+	after("proven", map[id.Organization]id.User{acme: olga2, other: olga}, newer[3],
+		events.AddressProven{UserID: olga, PersonID: olga, At: began})
+	if rows, err := users.OfPerson(t.Context(), olga); err != nil || len(rows) != 2 || rows[1].PasswordOf() != olga {
+		t.Errorf("one person: %+v, %v", rows, err)
+	}
+	if rows, err := users.OfAddress(t.Context(), "olga@other.test"); err != nil || len(rows) != 2 ||
+		rows[0].ID != olga {
+		t.Errorf("one address: %+v, %v", rows, err)
+	}
+}
+
+func TestUsers_AProvenPersonEntersWhereAnOlderMembershipIs(t *testing.T) {
+	t.Parallel()
+	_, users := started(t, events.AddressProven{UserID: olga, PersonID: olga, At: began})
+	if row, err := users.AtHost(t.Context(), acme, "olga@other.test"); err != nil || row == nil || row.ID != olga {
+		t.Errorf("%+v, %v", row, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // UsersName keys the projection's checkpoint and schemas, so it never changes.
 const UsersName = "identity_users"
 
-// Users lists people who can sign in, for the platform (users), and the members of each organization (members).
+// Users lists those who can sign in, for the platform (users), and the members of each organization (members).
 type Users struct{}
 
 // usersDDL is compiled in from users.sql.
@@ -24,7 +24,7 @@ var usersDDL string
 func (Users) Name() string { return UsersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Users) Version() int { return 2 }
+func (Users) Version() int { return 3 }
 
 // DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }
@@ -36,6 +36,7 @@ func (Users) TenantTables() []string { return []string{"members"} }
 func (Users) Handles() []string {
 	return []string{
 		events.UserRegistered{}.EventType(), events.UserDetailsCorrected{}.EventType(),
+		events.AddressProven{}.EventType(),
 		events.MembershipGranted{}.EventType(), events.MembershipDetailsCorrected{}.EventType(),
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
@@ -87,7 +88,12 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`update {schema}.members set phone = $2, first_name = $3, last_name = $4, revision = $5
 				where user_id = $1 and not pending and revision <= $5`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
+	case events.AddressProven:
+		w.Exec(`update {schema}.users set person = $2, must_change_password = false where user_id = $1`, v.UserID,
+			v.PersonID)
+		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)
 	case events.MembershipGranted:
+		w.Exec(`update {schema}.users set home = $2 where user_id = $1 and home is null`, v.UserID, v.OrgID)
 		w.Exec(grantSQL, pgx.NamedArgs{
 			"org": v.OrgID, "user": v.UserID, "email": v.Email.Reveal(), "phone": v.Phone.Reveal(),
 			"first_name": v.FirstName.Reveal(), "last_name": v.LastName.Reveal(), "role": string(v.Role),

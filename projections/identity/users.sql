@@ -6,10 +6,13 @@ create table {schema}.users (
   last_name text not null,
   super_admin boolean not null,
   must_change_password boolean not null,
-  registered_at timestamptz not null
+  registered_at timestamptz not null,
+  home uuid,                      -- the organization that registered the user; null for administrators of the platform
+  person uuid                     -- the user that stands for the proven person; null while the address is unproven
 );
--- A forgotten person has no e-mail address.
-create unique index users_email on {schema}.users (email) where email <> '';
+-- Several organizations can have a user with one address. A forgotten person has none.
+create index users_email on {schema}.users (email) where email <> '';
+create index users_person on {schema}.users (person) where person is not null;
 
 create table {schema}.members (
   org_id uuid not null,

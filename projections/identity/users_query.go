@@ -13,7 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// UserRow is a person who can sign in, as the platform sees the person. Personal columns are "" when forgotten.
+// UserRow is somebody who can sign in, as the platform sees the user. Personal columns are "" when forgotten.
 type UserRow struct {
 	ID                 id.User `db:"user_id"`
 	Email              string  `db:"email"`
@@ -22,6 +22,18 @@ type UserRow struct {
 	LastName           string  `db:"last_name"`
 	SuperAdmin         bool    `db:"super_admin"`
 	MustChangePassword bool    `db:"must_change_password"`
+	// Home is the organization that registered the user; zero for an administrator of the platform.
+	Home id.Organization `db:"home"`
+	// Person is the user that stands for the person of the address; zero while the address is unproven.
+	Person id.User `db:"person"`
+}
+
+// PasswordOf is the user under whose id the vault has the password: all users of a proven person share one.
+func (r UserRow) PasswordOf() id.User {
+	if !r.Person.IsZero() {
+		return r.Person
+	}
+	return r.ID
 }
 
 // MemberRow is a user who may act in an organization, as the organization sees the user.
@@ -53,15 +65,41 @@ type UsersQuery struct{ Views *runner.Views }
 
 // The columns that fit UserRow and MemberRow.
 const (
-	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password`
+	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password, home, person`
 	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since,
 		revision, case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 
-// ByEmail finds the user with a normalised e-mail address, nil when there is none. Sign-in uses it, so it takes the
-// same time in both cases.
-func (q UsersQuery) ByEmail(ctx context.Context, email string) (*UserRow, error) {
-	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1 and email <> ''`, email)
+// AtHost finds who signs in with an address at an organization's host, nil when there is nobody: the user that the
+// organization registered, else a proven person who is a member. Unproven users of other organizations do not exist
+// there.
+func (q UsersQuery) AtHost(ctx context.Context, org id.Organization, email string) (*UserRow, error) {
+	return q.one(ctx, `select `+userColumns+` from {schema}.users u where email = $1 and email <> '' and (home = $2
+			or person is not null and exists (
+				select from {schema}.members m where m.org_id = $2 and m.user_id = u.user_id))
+		order by home = $2 desc, registered_at limit 1`, email, org)
+}
+
+// OfAddress lists all users of an address on the platform: an administrator of the platform first, then the user that
+// stands for the proven person, then the others by age. Answers to an organization must not show it.
+func (q UsersQuery) OfAddress(ctx context.Context, email string) ([]UserRow, error) {
+	return q.list(ctx, `select `+userColumns+` from {schema}.users where email = $1 and email <> ''
+		order by super_admin desc, person = user_id desc nulls last, registered_at, user_id`, email)
+}
+
+// OfPerson lists all users that were proven to be one person, the given one included.
+func (q UsersQuery) OfPerson(ctx context.Context, person id.User) ([]UserRow, error) {
+	return q.list(ctx, `select `+userColumns+` from {schema}.users where person = $1 order by registered_at, user_id`,
+		person)
+}
+
+// list reads users with the platform role.
+func (q UsersQuery) list(ctx context.Context, sql string, arg any) ([]UserRow, error) {
+	var rows []UserRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[UserRow], q.Views.SQL(UsersName, sql), arg)
+	})
+	return rows, err
 }
 
 // ByID finds a user of the platform, nil when there is none.
@@ -70,10 +108,10 @@ func (q UsersQuery) ByID(ctx context.Context, user id.User) (*UserRow, error) {
 }
 
 // one reads at most one user, with the platform role.
-func (q UsersQuery) one(ctx context.Context, sql string, arg any) (*UserRow, error) {
+func (q UsersQuery) one(ctx context.Context, sql string, args ...any) (*UserRow, error) {
 	var row *UserRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[UserRow], q.Views.SQL(UsersName, sql), arg)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[UserRow], q.Views.SQL(UsersName, sql), args...)
 	})
 	return row, err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -21,6 +22,8 @@ type Config struct {
 	Directory      *identityviews.Directory
 	DirectoryShows *runner.Memory
 	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
+	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money.
+	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
 }
 
 // Cases has the use cases of the area, ready for use.
@@ -30,6 +33,8 @@ type Cases struct {
 	Staff         Staff
 	Organizations Organizations
 	Settings      Settings
+	Persons       Persons
+	Upgrade       Upgrade
 }
 
 // New makes the use cases, each with the dependencies that it needs.
@@ -37,16 +42,21 @@ func New(cfg Config) Cases {
 	sessions := Sessions{Bus: cfg.Bus, Refresh: cfg.Vault.RefreshTokens, DirectoryShows: cfg.DirectoryShows}
 	staff := Staff{
 		Registrations: Registrations{Bus: cfg.Bus, Passwords: cfg.Vault.Passwords}, Sessions: sessions,
-		Users: cfg.Users,
+	}
+	signIns := SignIns{
+		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Head: cfg.Head,
+		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
 	}
 	return Cases{
-		SignIns: SignIns{
-			Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Head: cfg.Head,
-			Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
-		},
+		SignIns: signIns,
 		OwnPassword: OwnPassword{
 			Sessions: sessions, Users: cfg.Users, Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
 		},
-		Staff: staff, Organizations: Organizations{Bus: cfg.Bus, Staff: staff}, Settings: Settings{Bus: cfg.Bus},
+		Staff: staff, Organizations: Organizations{Bus: cfg.Bus, Staff: staff},
+		Settings: Settings{Bus: cfg.Bus, PrefixOpen: cfg.PrefixOpen},
+		Persons:  Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords},
+		Upgrade: Upgrade{
+			Bus: cfg.Bus, Directory: cfg.Directory, DirectoryShows: cfg.DirectoryShows, Head: cfg.Head,
+		},
 	}
 }

@@ -1,6 +1,7 @@
 package identitycases_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type kit struct {
 	clock     *clock.Manual
 	users     identityviews.UsersQuery
 	directory *identityviews.Directory
+	open      map[string]bool // invoice prefixes with open invoices
 
 	acme, other id.Organization
 	ada, olga   id.User // their administrators, with the chosen password
@@ -50,7 +52,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	t.Helper()
 	k := &kit{
 		t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
-		directory: identityviews.NewDirectory(),
+		directory: identityviews.NewDirectory(), open: map[string]bool{},
 	}
 	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock, Argon2: cost})
 	bus.Register(k.Bus, identity.Organizations())
@@ -61,7 +63,9 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	coretest.Start(t, "directory", shows)
 	k.Cases = identitycases.New(identitycases.Config{
 		Bus: k.Bus, Vault: k.Vault, Users: k.users, Directory: k.directory, DirectoryShows: shows,
-		Head: k.Store.Head,
+		Head: k.Store.Head, PrefixOpen: func(_ context.Context, _ id.Organization, prefix string) (bool, error) {
+			return k.open[prefix], nil
+		},
 	})
 	k.acme, k.ada = k.organization("acme", "ada@acme.test")
 	k.other, k.olga = k.organization("other", "olga@other.test")
@@ -90,22 +94,22 @@ func (k *kit) organization(slug, email string) (id.Organization, id.User) {
 	made, err := k.Organizations.Create(k.t.Context(), asked(id.Organization{}, slug), newOrganization(slug, email))
 	k.must(err)
 	user := k.known(email, made.Done)
-	k.must(k.Vault.Passwords.Set(k.t.Context(), user, chosen))
+	coretest.SetPassword(k.t, k.Vault, user, chosen)
 	done := k.Run(k.t, asked(made.ID, "chosen").Meta, commands.RecordPasswordChange{UserID: user})
 	k.known(email, done)
 	return made.ID, user
 }
 
-// known is the user of an address, once the read model shows a write; an unknown address ends the test.
+// known is the oldest user of an address, once the read model shows a write; an unknown address ends the test.
 func (k *kit) known(email string, done bus.Result) id.User {
 	k.t.Helper()
 	k.shown(done)
-	row, err := k.users.ByEmail(k.t.Context(), email)
+	rows, err := k.users.OfAddress(k.t.Context(), email)
 	k.must(err)
-	if row == nil {
+	if len(rows) == 0 {
 		k.t.Fatalf("nobody has the address %s", email)
 	}
-	return row.ID
+	return rows[0].ID
 }
 
 // shown waits until the read model of users shows a write.
@@ -134,14 +138,20 @@ func (k *kit) has(user id.User, password secrets.Text) bool {
 // signIn opens a session with the chosen password.
 func (k *kit) signIn(org id.Organization, email string) identitycases.SignedIn {
 	k.t.Helper()
-	in, err := k.SignIns.SignIn(k.t.Context(), public(org), credentials(email, chosen))
+	return k.signInWith(org, email, chosen)
+}
+
+// signInWith opens a session with a password.
+func (k *kit) signInWith(org id.Organization, email string, password secrets.Text) identitycases.SignedIn {
+	k.t.Helper()
+	in, err := k.SignIns.SignIn(k.t.Context(), public(org), credentials(email, password))
 	k.must(err)
 	return in
 }
 
 // stands reports whether requests of a session pass at an organization at this moment.
 func (k *kit) stands(in identitycases.SignedIn, org id.Organization) bool {
-	_, known := k.directory.Standing(in.User.ID, org, in.Session)
+	_, known := k.directory.Standing(in.User.ID, org, in.Session.ID)
 	return known
 }
 

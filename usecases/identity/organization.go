@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -71,12 +72,12 @@ type Created struct {
 }
 
 // Create makes an organization under the first free invoice prefix of its slug, then its first administrator: a new
-// user with a temporary password, or a membership for a person who is already a user. All faults of both are reported
-// before anything is written. After a stop in between, the organization has no administrator, and its slug is taken: a
+// user with a temporary password, whoever else knows the address. All faults of both are reported before anything is
+// written. After a stop in between, the organization has no administrator, and its slug is taken: a
 // repeat under the same key completes it; without a key, a super_admin adds the administrator at the organization's own
 // host. A repeat after the end makes nothing more.
 //
-// Fails: invalid_input, slug_taken, invoice_prefix_taken when no prefix is free, and the failures of Staff.Add.
+// Fails: invalid_input, slug_taken, invoice_prefix_taken when no prefix is free, sign_in_busy.
 func (o Organizations) Create(ctx context.Context, asked usecases.Asked, in NewOrganization) (Created, error) {
 	if err := in.Validate(); err != nil {
 		return Created{}, err
@@ -88,11 +89,16 @@ func (o Organizations) Create(ctx context.Context, asked usecases.Asked, in NewO
 	}
 	admin := in.admin()
 	register := admin.registration(newUserID(asked, "admin"), create.OrgID)
-	_, added, err := o.Staff.add(ctx, asked.Step("user"), register, admin.TemporaryPassword)
+	added, err := o.Staff.add(ctx, asked, register, admin.TemporaryPassword)
 	if err != nil {
 		return Created{}, fmt.Errorf("add administrator: %w", err)
 	}
-	done.Position = max(done.Position, added.Position)
+	// The administrator was counted on the organization's stream, after its creation.
+	_, revision, err := bus.LoadOwned[identity.Organization](ctx, o.Bus, create.OrgID, create.OrgID)
+	if err != nil {
+		return Created{}, err
+	}
+	done.Position, done.Revision = max(done.Position, added.Position), revision
 	return Created{ID: create.OrgID, Done: done}, nil
 }
 

@@ -3,7 +3,6 @@ package identitycases
 import (
 	"cmp"
 	"context"
-	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -15,22 +14,15 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Lengths of passwords in characters: NIST SP 800-63B 5.1.1.2; the upper bound keeps hashing cheap.
-const (
-	minPassword = 8
-	maxPassword = 128
-)
-
-// checkPassword adds a fault when a password that somebody chose is too short or too long.
-func checkPassword(faults *failure.Faults, field string, password secrets.Text) {
-	n := utf8.RuneCountInString(password.Reveal())
-	faults.Check(n >= minPassword && n <= maxPassword, field, "must have %d to %d characters", minPassword, maxPassword)
-}
+// lockKey is that under which wrong passwords of an address are counted: at each host apart, since the addresses of an
+// organization are its own. Otherwise an administrator who registers a stranger's address could reset the count of that
+// stranger's host by signing in at the own one. The zero organization is the root host.
+func lockKey(org id.Organization, email string) string { return org.String() + " " + email }
 
 // countTry counts an attempt to prove a password before the password is checked. It works the same for unknown
 // addresses. Fails: account_locked, also for the right password.
-func countTry(ctx context.Context, lockouts *vault.Lockouts, email string) error {
-	try, err := lockouts.Try(ctx, email)
+func countTry(ctx context.Context, lockouts *vault.Lockouts, key string) error {
+	try, err := lockouts.Try(ctx, key)
 	if err == nil && !try.Allowed {
 		err = failure.NewUnauthenticated("account_locked",
 			"This account is temporarily locked after too many wrong passwords. Please try again later.")
@@ -54,7 +46,7 @@ type NewPassword struct {
 	New     secrets.Text
 }
 
-// Validate checks the length of the new password, and that it differs from the current one.
+// Validate checks the new password, and that it differs from the current one.
 func (in NewPassword) Validate() error {
 	var faults failure.Faults
 	checkPassword(&faults, "newPassword", in.New)
@@ -62,11 +54,11 @@ func (in NewPassword) Validate() error {
 	return faults.Err()
 }
 
-// Change replaces the password and ends every other session of the user. The present password is proven first; wrong
-// ones count like those of a sign-in, so that a stolen session cannot be used to guess. Then the vault stores the new
-// password, the change is recorded, and the other sessions end. After a stop in between, the new password is valid and
-// a repeat fails with wrong_password; sessions that were not ended stay open until the next change. When Change
-// returns, requests of the other sessions are refused and those of this one pass.
+// Change replaces the password and ends every other session of the user, at all hosts where a proven person has one.
+// The present password is proven first; wrong ones count like those of a sign-in, so that a stolen session cannot be
+// used to guess. The new one is hashed, the change is recorded, the vault replaces the password, and the other sessions
+// end. So no password changes without an event. After a stop in between, the password of before is valid and a repeat
+// does all of it. When Change returns, requests of the other sessions are refused and those of this one pass.
 //
 // Fails: invalid_input, unauthenticated, account_locked, wrong_password, sign_in_busy.
 func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPassword) (bus.Result, error) {
@@ -77,30 +69,44 @@ func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPas
 	if err != nil || user == nil {
 		return bus.Result{}, cmp.Or(err, usecases.ErrSignIn())
 	}
-	if err := p.prove(ctx, user.Email, user.ID, in.Current); err != nil {
+	key := lockKey(user.Home, user.Email)
+	if err := p.prove(ctx, key, user.PasswordOf(), in.Current); err != nil {
 		return bus.Result{}, err
 	}
-	if err := p.Passwords.Set(ctx, user.ID, in.New); err != nil {
+	hash, err := p.Passwords.Hash(ctx, in.New)
+	if err != nil {
 		return bus.Result{}, err
 	}
+	asked.Meta.OrgID = user.Home
 	record := commands.RecordPasswordChange{UserID: user.ID}
 	done, err := p.Sessions.Bus.Execute(ctx, record, asked.Step("password"))
 	if err != nil {
 		return bus.Result{}, err
 	}
-	others, err := p.Sessions.Refresh.RevokeUser(ctx, user.ID, in.Session)
+	if err := p.Passwords.Replace(ctx, user.PasswordOf(), hash); err != nil {
+		return bus.Result{}, err
+	}
+	users, err := p.persons(ctx, *user)
 	if err != nil {
 		return bus.Result{}, err
 	}
-	if err := p.Sessions.endAll(ctx, asked, others, "password_changed"); err != nil {
+	if err := p.Sessions.endUsers(ctx, asked, users, in.Session, "password_changed"); err != nil {
 		return bus.Result{}, err
 	}
 	return done, p.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
 }
 
+// persons lists the users who share a password with this one, which is among them.
+func (p OwnPassword) persons(ctx context.Context, user identityviews.UserRow) ([]identityviews.UserRow, error) {
+	if user.Person.IsZero() {
+		return []identityviews.UserRow{user}, nil
+	}
+	return p.Users.OfPerson(ctx, user.Person)
+}
+
 // prove checks the present password. Fails: account_locked, wrong_password, sign_in_busy.
-func (p OwnPassword) prove(ctx context.Context, email string, user id.User, password secrets.Text) error {
-	if err := countTry(ctx, p.Lockouts, email); err != nil {
+func (p OwnPassword) prove(ctx context.Context, key string, user id.User, password secrets.Text) error {
+	if err := countTry(ctx, p.Lockouts, key); err != nil {
 		return err
 	}
 	right, err := p.Passwords.Verify(ctx, user, password)
@@ -110,5 +116,5 @@ func (p OwnPassword) prove(ctx context.Context, email string, user id.User, pass
 	if !right {
 		return failure.NewInvalid("wrong_password", "currentPassword is wrong")
 	}
-	return p.Lockouts.Succeed(ctx, email)
+	return p.Lockouts.Succeed(ctx, key)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
@@ -56,6 +57,22 @@ func (s Sessions) Revoke(ctx context.Context, asked usecases.Asked, user id.User
 		}
 	}
 	return commands.ErrNoSession()
+}
+
+// endUsers revokes the sessions of users, then ends each; the session except stays open. All are revoked before the
+// first is ended, so that none can be renewed meanwhile.
+func (s Sessions) endUsers(
+	ctx context.Context, asked usecases.Asked, users []identityviews.UserRow, except id.Session, reason string,
+) error {
+	var open []vault.Session
+	for _, user := range users {
+		list, err := s.Refresh.RevokeUser(ctx, user.ID, except)
+		if err != nil {
+			return err
+		}
+		open = append(open, list...)
+	}
+	return s.endAll(ctx, asked, open, reason)
 }
 
 // endAll ends sessions one after another and stops at the first failure; a repeat ends those that are left.

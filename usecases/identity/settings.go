@@ -10,12 +10,17 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Settings changes the name and the billing settings of an organization. Safe for concurrent use.
-type Settings struct{ Bus *bus.Bus }
+type Settings struct {
+	Bus *bus.Bus
+	// PrefixOpen reports whether an invoice with a prefix of the organization still waits for money.
+	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
+}
 
 // SettingsChange has the new values; nil = no change. Texts are trimmed.
 type SettingsChange struct {
@@ -49,14 +54,21 @@ type TaxComponent struct {
 // both count. With If-Match the billing rules are changed at that revision only. The result has the revision and
 // position of the last write.
 //
-// Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, stale_revision,
-// concurrent_change.
+// Before another invoice prefix is adopted, prefixes of before are given up whose invoices are all settled.
+//
+// Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, invoice_prefix_held,
+// stale_revision, concurrent_change.
 func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsChange) (bus.Result, error) {
 	rename := commands.RenameOrganization{OrgID: asked.Org()}
 	var badName error
 	if in.Name != nil {
 		rename.Name = strings.TrimSpace(*in.Name)
 		badName = rename.Validate()
+	}
+	if in.InvoicePrefix != nil && asked.Meta.ExpectedRevision == nil { // with If-Match nothing may come between
+		if err := s.releaseSettled(ctx, asked, strings.TrimSpace(*in.InvoicePrefix)); err != nil {
+			return bus.Result{}, err
+		}
 	}
 	done, err := usecases.Amend(ctx, s.Bus, asked, asked.Org(),
 		func(present identity.Organization) (commands.Command, error) {
@@ -76,6 +88,32 @@ func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsC
 	}
 	done.Position, done.Revision = max(done.Position, renamed.Position), renamed.Revision
 	return done, nil
+}
+
+// releaseSettled gives up the prefixes of before whose invoices are all settled, except the one that is wanted again.
+// It does nothing for an organization that holds its present prefix only.
+func (s Settings) releaseSettled(ctx context.Context, asked usecases.Asked, wanted string) error {
+	org, _, err := bus.LoadOwned[identity.Organization](ctx, s.Bus, asked.Org(), asked.Org())
+	if err != nil {
+		return err
+	}
+	for _, prefix := range org.Prefixes {
+		if prefix == org.Billing.InvoicePrefix || prefix == wanted {
+			continue
+		}
+		open, err := s.PrefixOpen(ctx, org.ID, prefix)
+		if err != nil {
+			return err
+		}
+		if open {
+			continue
+		}
+		release := commands.ReleaseInvoicePrefix{OrgID: org.ID, Prefix: prefix}
+		if _, err := s.Bus.Execute(ctx, release, asked.Step("release "+prefix)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // percentUnit makes money.Parse read a percentage: a currency with two decimals, whose minor units are then basis

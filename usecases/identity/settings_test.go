@@ -125,3 +125,22 @@ func TestChangeSettings_DifferentFieldsAtOnceBothCount(t *testing.T) {
 		t.Errorf("one was lost: %+v", state.Billing)
 	}
 }
+
+func TestSettings_OldPrefixesAreHeldWhileTheirInvoicesAreOpen(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	change := func(org id.Organization, prefix string) error {
+		_, err := k.Settings.Change(t.Context(), public(org), identitycases.SettingsChange{InvoicePrefix: &prefix})
+		return err
+	}
+	k.open["ACME"] = true
+	k.must(change(k.acme, "NET"))
+	k.fails(change(k.other, "ACME"), "invoice_prefix_taken")
+	k.fails(change(k.acme, "THIRD"), "invoice_prefix_held") // nobody hoards prefixes by changing through them
+	k.must(change(k.acme, "ACME"))                          // back again: it is held
+	k.must(change(k.acme, "BACK"))                          // which gives up NET: it has no invoices
+	k.must(change(k.other, "NET"))
+	k.open["ACME"] = false
+	k.must(change(k.acme, "LAST")) // ACME is settled by now
+	k.must(change(k.other, "ACME"))
+}

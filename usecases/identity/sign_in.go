@@ -3,6 +3,7 @@ package identitycases
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -41,74 +42,105 @@ type Credentials struct {
 type SignedIn struct {
 	User    identityviews.UserRow
 	Role    events.Role // at the organization of Asked, or super_admin
-	Session id.Session
+	Session vault.Session
 	Refresh secrets.Text // the first refresh token of the session
 }
 
-// SignIn checks the password and opens a session at the organization of asked, or at the platform when that is zero.
+// SignIn checks the password and opens a session at the organization of asked, or at the platform when that is zero. At
+// an organization's host the address is that of its own user, or of a proven person who is a member; whatever else is
+// registered under the address does not exist there (docs/rules/identity.md#proven-addresses).
 //
 // The try is counted first, so that several guesses at the same moment all count. An unknown address and a person who
 // is no member cost the same work as a member, a hash included, so that neither failure nor time shows which it was.
-// After the password, the right to enter is checked: a pending membership is accepted by this sign-in
-// (docs/rules/identity.md#memberships). Then the session is recorded, SignIn waits for the directory, and the refresh
-// token is made last: a stop before that leaves a session that cannot be used. A repeat opens another session.
+// After the password, the right to enter is checked. Then the session is recorded, SignIn waits for the directory, and
+// the refresh token is made last: a stop before that leaves a session that cannot be used. A repeat opens another
+// session.
 //
-// The read model only finds the person of an address, once it shows the whole log. The log says who is a member, and
+// The read model only finds the users of an address, once it shows the whole log. The log says who is a member, and
 // the directory refuses the tokens of a person whose access has ended since.
 //
 // Fails: account_locked, wrong_credentials, super_admin_only, sign_in_busy.
 func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
 	email := commands.NormalizeEmail(in.Email.Reveal())
-	user, person, err := s.proven(ctx, email, in.Password)
-	if err != nil {
+	key := lockKey(asked.Org(), email)
+	if err := countTry(ctx, s.Lockouts, key); err != nil {
 		return SignedIn{}, err
 	}
-	role, err := s.mayEnter(ctx, asked, person)
+	user, role, err := s.proven(ctx, asked, email, in.Password)
 	if failure.KindOf(err) == failure.Unauthenticated {
 		return SignedIn{}, err // it must look like a wrong password, at the next tries too
 	}
-	if err := s.Lockouts.Succeed(ctx, email); err != nil {
-		return SignedIn{}, err
+	if err == nil || failure.KindOf(err) == failure.Denied {
+		err = errors.Join(err, s.Lockouts.Succeed(ctx, key))
 	}
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return s.open(ctx, asked, *user, role)
+	return s.open(ctx, asked, user, role)
 }
 
-// proven gives the user of an address, with the person's state in the log, when the password is right. All reads come
-// before the password is verified, so that time does not show whether it was right. Fails: account_locked,
-// wrong_credentials, sign_in_busy.
+// proven gives the user of an address whose password is right, and the role at the host. All reads come before a
+// password is verified, so that time does not show whether it was right. Fails: wrong_credentials, super_admin_only,
+// sign_in_busy.
 func (s SignIns) proven(
-	ctx context.Context, email string, password secrets.Text,
-) (*identityviews.UserRow, identity.User, error) {
-	var person identity.User
-	if err := countTry(ctx, s.Lockouts, email); err != nil {
-		return nil, person, err
+	ctx context.Context, asked usecases.Asked, email string, password secrets.Text,
+) (identityviews.UserRow, events.Role, error) {
+	var none identityviews.UserRow
+	users, least, err := s.candidates(ctx, asked.Org(), email)
+	if err != nil {
+		return none, "", err
 	}
+	var first identityviews.UserRow // the only one who may enter
+	if len(users) > 0 {
+		first = users[0]
+	}
+	// Unchecked, because an administrator of the platform belongs to no organization. Nobody has no rights.
+	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, first.ID)
+	if err != nil {
+		return none, "", err
+	}
+	right := make([]bool, max(least, len(users)))
+	for i := range right {
+		var owner id.User
+		if i < len(users) {
+			owner = users[i].PasswordOf()
+		}
+		if right[i], err = s.Passwords.Verify(ctx, owner, password); err != nil {
+			return none, "", err
+		}
+	}
+	switch {
+	case right[0]:
+		role, err := s.mayEnter(ctx, asked, state)
+		return first, role, err
+	case slices.Contains(right, true):
+		return none, "", errSuperAdminOnly()
+	}
+	return none, "", errWrongLogin()
+}
+
+// rootChecks is the number of passwords that a sign-in at the root host compares at least. There everybody with a right
+// password is told to go to the own host, and several organizations can have users of one address, each with a password
+// of its own: time must not show how many there are.
+const rootChecks = 3
+
+// candidates gives the users whose password an address can prove at a host, the one who may enter first, and the number
+// of passwords to compare at least. The read model shows the whole log before it is asked.
+func (s SignIns) candidates(
+	ctx context.Context, org id.Organization, email string,
+) (users []identityviews.UserRow, least int, err error) {
 	if err := s.catchUp(ctx); err != nil {
-		return nil, person, err
+		return nil, 0, err
 	}
-	user, err := s.Users.ByEmail(ctx, email)
-	if err != nil {
-		return nil, person, err
+	if org.IsZero() {
+		users, err = s.Users.OfAddress(ctx, email)
+		return users, rootChecks, err
 	}
-	var known id.User
+	user, err := s.Users.AtHost(ctx, org, email)
 	if user != nil {
-		known = user.ID
+		users = []identityviews.UserRow{*user}
 	}
-	// A person belongs to no organization: memberships are part of the person's own state. An unknown one has none.
-	if person, _, err = bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, known); err != nil {
-		return nil, person, err
-	}
-	right, err := s.Passwords.Verify(ctx, known, password)
-	if err != nil {
-		return nil, person, err
-	}
-	if !right || user == nil {
-		return nil, person, errWrongLogin()
-	}
-	return user, person, nil
+	return users, 1, err
 }
 
 // catchUp waits until the read model of users shows the whole log. After 2 s it goes on with an older state.
@@ -124,18 +156,17 @@ func (s SignIns) catchUp(ctx context.Context) error {
 	return err
 }
 
-// mayEnter gives the role with which a user enters whose password is proven, and accepts a pending membership. The log
-// says who is a member, not a read model: a membership that ended a moment ago opens nothing. Fails: super_admin_only,
-// wrong_credentials.
+// mayEnter gives the role with which a user enters whose password is right, and accepts a pending membership of a
+// proven person. The log says who is a member, not a read model: a membership that ended a moment ago opens nothing.
+// Fails: super_admin_only, wrong_credentials.
 func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identity.User) (events.Role, error) {
 	if asked.Org().IsZero() {
 		if !user.SuperAdmin {
-			return "", failure.NewDenied("super_admin_only",
-				"Only platform administrators sign in here. Use your organization's own address.")
+			return "", errSuperAdminOnly()
 		}
 		return events.RoleSuperAdmin, nil
 	}
-	member, known := user.Memberships[asked.Org()]
+	member, known := user.MemberAt(asked.Org())
 	if !known || user.SuperAdmin || user.Forgotten || member.Disabled {
 		return "", errWrongLogin()
 	}
@@ -172,11 +203,11 @@ func (s SignIns) open(
 	if err != nil && !errors.Is(err, runner.ErrBehind) {
 		return SignedIn{}, err
 	}
-	refresh, _, err := s.Sessions.Refresh.Issue(ctx, session)
+	refresh, session, err := s.Sessions.Refresh.Issue(ctx, session)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{User: user, Role: role, Session: session.ID, Refresh: refresh}, nil
+	return SignedIn{User: user, Role: role, Session: session, Refresh: refresh}, nil
 }
 
 // Renewed is a session with its next refresh token.
@@ -217,4 +248,10 @@ func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.
 // errWrongLogin is the same failure for a wrong password, an unknown e-mail address and a person who is no member here.
 func errWrongLogin() error {
 	return failure.NewUnauthenticated("wrong_credentials", "E-mail or password is wrong.")
+}
+
+// errSuperAdminOnly is the failure at the root host of somebody else's right password.
+func errSuperAdminOnly() error {
+	return failure.NewDenied("super_admin_only",
+		"Only platform administrators sign in here. Use your organization's own address.")
 }

@@ -2,9 +2,9 @@ package identitycases
 
 import (
 	"context"
-	"errors"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -13,7 +13,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
-	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -32,8 +31,8 @@ type SuperAdmin struct {
 	Password  secrets.Text
 }
 
-// AddSuperAdmin makes an administrator of the platform, who keeps the given password. The password is stored before the
-// user is registered; a repeat for the same user stores it again. Fails: invalid_input, email_taken, user_exists.
+// AddSuperAdmin makes an administrator of the platform, who keeps the given password. Fails: invalid_input,
+// email_taken, user_exists.
 func (r Registrations) AddSuperAdmin(ctx context.Context, asked usecases.Asked, in SuperAdmin) (bus.Result, error) {
 	command := commands.RegisterUser{
 		UserID: in.UserID, Email: personal.Of(commands.NormalizeEmail(in.Email.Reveal())), FirstName: in.FirstName,
@@ -47,27 +46,27 @@ func (r Registrations) AddSuperAdmin(ctx context.Context, asked usecases.Asked, 
 	return r.register(ctx, command, in.Password, asked.Meta)
 }
 
-// register makes a user with a password. The password is stored first, so that a registered user can always sign in. A
-// stop in between leaves a password under an id that no user has. When the address is taken, the password is deleted
-// again.
+// register makes a user with a password. The command decides first, so that a refused one writes no password, and the
+// password is added only to a user without one. A repeat after a stop in between adds it: it has the same command id,
+// which no other password can have.
 func (r Registrations) register(
 	ctx context.Context, command commands.RegisterUser, password secrets.Text, meta commands.Meta,
 ) (bus.Result, error) {
-	if err := r.Passwords.Set(ctx, command.UserID, password); err != nil {
+	hash, err := r.Passwords.Hash(ctx, password)
+	if err != nil {
 		return bus.Result{}, err
 	}
 	done, err := r.Bus.Execute(ctx, command, meta)
-	if failure.CodeOf(err) == "email_taken" {
-		return done, errors.Join(err, r.Passwords.Delete(ctx, command.UserID))
+	if err != nil {
+		return bus.Result{}, err
 	}
-	return done, err
+	return done, r.Passwords.Add(ctx, command.UserID, hash)
 }
 
 // Staff adds people to organizations and ends their access. Safe for concurrent use.
 type Staff struct {
 	Registrations Registrations
 	Sessions      Sessions
-	Users         identityviews.UsersQuery
 }
 
 // NewMember describes a person to be added to an organization.
@@ -77,7 +76,7 @@ type NewMember struct {
 	FirstName personal.Text
 	LastName  personal.Text
 	Role      events.Role
-	// TemporaryPassword must be changed at the first sign-in. It is ignored when the address already has a user.
+	// TemporaryPassword must be changed at the first sign-in.
 	TemporaryPassword secrets.Text
 }
 
@@ -102,83 +101,107 @@ func (in NewMember) registration(user id.User, org id.Organization) commands.Reg
 	}
 }
 
-// newUserID makes a user's id that does not contain the time: that would show an organization that the person was
-// registered before (docs/rules/identity.md#proven-addresses).
+// newUserID makes a user's id that does not contain the time. It derives from the command's id, which under an
+// Idempotency-Key is an HMAC: nobody can compute it from the request.
 func newUserID(asked usecases.Asked, kind string) id.User {
 	return id.Derive[id.User]("user", usecases.NewID[id.Any](asked, kind).String())
 }
 
-// Add adds a person to the organization of asked: as a new user with the temporary password, or with a membership that
-// waits to be accepted when the address already has a user. Both take the same work, a hash included, so that the time
-// does not show that the person is a user elsewhere. It gives the user's id.
+// Add adds a person to the organization of asked, as a new user with the temporary password, and gives the user's id.
+// Nothing is looked up: an address that other organizations or the platform know gets a user of its own here, so that
+// neither answer nor time nor id shows that it is known (docs/rules/identity.md#proven-addresses). A repeat under the
+// same key finds the user that the first try registered, and leaves the password as it is.
 //
-// The claim of the address decides who has it. When it is taken and the read model does not show the owner yet, Add
-// waits for the read model and then grants the membership. A repeat under the same key finds the user that the first
-// try registered, and leaves the password as it is.
-//
-// Fails: invalid_input, already_member, email_taken when the read model is far behind, sign_in_busy.
+// Fails: invalid_input, already_member, sign_in_busy.
 func (s Staff) Add(ctx context.Context, asked usecases.Asked, in NewMember) (id.User, bus.Result, error) {
 	if err := in.Validate(); err != nil {
 		return id.User{}, bus.Result{}, err
 	}
 	command := in.registration(newUserID(asked, "user"), asked.Org())
-	return s.add(ctx, asked.Step("user"), command, in.TemporaryPassword)
+	done, err := s.add(ctx, asked, command, in.TemporaryPassword)
+	return command.UserID, done, err
 }
 
-// add registers a user, or grants a membership to the user who has the e-mail address.
+// add registers a user, and counts an administrator.
 func (s Staff) add(
-	ctx context.Context, meta commands.Meta, r commands.RegisterUser, password secrets.Text,
-) (id.User, bus.Result, error) {
-	meta.OrgID = r.OrgID
-	b := s.Registrations.Bus
-	known, err := s.Users.ByEmail(ctx, r.Email.Reveal())
+	ctx context.Context, asked usecases.Asked, r commands.RegisterUser, password secrets.Text,
+) (bus.Result, error) {
+	asked.Meta.OrgID = r.OrgID
+	done, err := s.Registrations.register(ctx, r, password, asked.Step("user"))
 	if err != nil {
-		return id.User{}, bus.Result{}, err
+		return bus.Result{}, err
 	}
-	// A repeat: the first try set the password, which may have been changed since.
-	if known != nil && known.ID == r.UserID {
-		done, err := b.Execute(ctx, r, meta)
-		return r.UserID, done, err
-	}
-	if known == nil {
-		done, err := s.Registrations.register(ctx, r, password, meta)
-		if failure.CodeOf(err) != "email_taken" {
-			return r.UserID, done, err
-		}
-		// Another request registered the address a moment ago; the read model shows it soon.
-		if known, err = s.await(ctx, r.Email.Reveal()); err != nil {
-			return id.User{}, bus.Result{}, err
-		}
-	} else if _, err := s.Registrations.Passwords.Verify(ctx, id.User{}, password); err != nil {
-		return id.User{}, bus.Result{}, err // the same work as for a new user
-	}
-	done, err := b.Execute(ctx, commands.GrantMembership{
-		UserID: known.ID, OrgID: r.OrgID, Role: r.Role, Phone: r.Phone, FirstName: r.FirstName, LastName: r.LastName,
-	}, meta)
-	return known.ID, done, err
+	seated, err := s.seat(ctx, asked, r.UserID)
+	done.Position = max(done.Position, seated.Position)
+	return done, err
 }
 
-// await waits until the read model shows the user of an address that is taken. Fails: email_taken.
-func (s Staff) await(ctx context.Context, email string) (*identityviews.UserRow, error) {
-	var known *identityviews.UserRow
-	shown, err := s.Users.Views.WaitUntil(ctx, identityviews.UsersName, func(ctx context.Context) (bool, error) {
-		var err error
-		known, err = s.Users.ByEmail(ctx, email)
-		return known != nil, err
-	})
-	if err == nil && !shown {
-		err = failure.NewConflict("email_taken", "This e-mail address is in use.")
+// seat counts a user of asked's organization who is an administrator at this moment, and does nothing for others.
+func (s Staff) seat(ctx context.Context, asked usecases.Asked, user id.User) (bus.Result, error) {
+	// Unchecked, because a user of before records were kept apart can belong to several organizations.
+	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, user)
+	if err != nil {
+		return bus.Result{}, err
 	}
-	return known, err
+	member, known := state.MemberAt(asked.Org())
+	if !known || member.Disabled || member.Pending || member.Role != events.RoleAdmin {
+		return bus.Result{}, nil
+	}
+	seat := commands.SeatAdministrator{OrgID: asked.Org(), UserID: user}
+	return s.Sessions.Bus.Execute(ctx, seat, asked.Step("seat "+user.String()))
+}
+
+// unseat stops to count an administrator who is about to lose the role or the access. It comes before the loss, so that
+// a stop in between never leaves an organization that counts somebody who cannot act. Fails: last_administrator.
+func (s Staff) unseat(ctx context.Context, asked usecases.Asked, user id.User) error {
+	leave := commands.ReleaseAdministrator{OrgID: asked.Org(), UserID: user}
+	_, err := s.Sessions.Bus.Execute(ctx, leave, asked.Step("leave "+user.String()))
+	return err
+}
+
+// Correct changes name, phone and role of a member. An administrator who gets another role stops to count first. Fails:
+// invalid_input, user_not_found, details_of_person, own_role, last_administrator.
+func (s Staff) Correct(ctx context.Context, asked usecases.Asked, c commands.CorrectUser) (bus.Result, error) {
+	if err := c.Validate(); err != nil {
+		return bus.Result{}, err
+	}
+	if c.Role != nil && *c.Role != events.RoleAdmin && c.By != c.UserID { // for oneself it is refused as own_role
+		if err := s.unseat(ctx, asked, c.UserID); err != nil {
+			return bus.Result{}, err
+		}
+	}
+	done, err := s.Sessions.Bus.Execute(ctx, c, asked.Meta)
+	if err != nil || c.Role == nil {
+		return done, err
+	}
+	seated, err := s.seat(ctx, asked, c.UserID)
+	done.Position = max(done.Position, seated.Position)
+	return done, err
+}
+
+// Enable gives a member access again. Fails: user_not_found.
+func (s Staff) Enable(ctx context.Context, asked usecases.Asked, user id.User) (bus.Result, error) {
+	done, err := s.Sessions.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: asked.Org()}, asked.Meta)
+	if err != nil {
+		return bus.Result{}, err
+	}
+	seated, err := s.seat(ctx, asked, user)
+	done.Position = max(done.Position, seated.Position)
+	return done, err
 }
 
 // Disable ends a user's access to an organization at once. The membership is disabled first, so that a stop in between
 // lets nobody sign in; then the sessions at this organization end, and those at others stay open. When Disable returns,
 // no request of the person passes at this organization. A repeat ends the sessions that are left. An empty reason is
-// replaced by a general one. Fails: user_not_found, own_account.
+// replaced by a general one. Fails: user_not_found, own_account, last_administrator.
 func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.DisableMember) (bus.Result, error) {
 	if c.Reason == "" {
 		c.Reason = "disabled by an administrator"
+	}
+	if c.By != c.UserID { // for oneself it is refused as own_account
+		if err := s.unseat(ctx, asked, c.UserID); err != nil {
+			return bus.Result{}, err
+		}
 	}
 	meta := asked.Meta
 	meta.Reason = c.Reason

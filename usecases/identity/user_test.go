@@ -17,7 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-func TestAdd_SomebodyNewAndSomebodyKnownLookAlike(t *testing.T) {
+func TestAdd_AnAddressKnownElsewhereGetsAUserOfItsOwn(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	nia, done, err := k.Staff.Add(t.Context(), asked(k.acme, "nia"), newcomer(" Nia@Acme.test"))
@@ -26,8 +26,8 @@ func TestAdd_SomebodyNewAndSomebodyKnownLookAlike(t *testing.T) {
 	olga, done, err := k.Staff.Add(t.Context(), asked(k.acme, "olga"), newcomer("olga@other.test"))
 	k.must(err)
 	k.shown(done)
-	if olga != k.olga {
-		t.Errorf("a second user of one address")
+	if olga == k.olga {
+		t.Error("the id shows that the person is a user of another organization")
 	}
 	if v := nia.UUID().Version(); v != 5 {
 		t.Errorf("an id of version %d shows when it was made", v)
@@ -37,17 +37,45 @@ func TestAdd_SomebodyNewAndSomebodyKnownLookAlike(t *testing.T) {
 	known, err := k.users.Member(t.Context(), k.acme, olga)
 	k.must(err)
 	if fresh.Phone != "+254712345678" || fresh.FirstName != "Nia" || fresh.Phone != known.Phone ||
-		fresh.FirstName != known.FirstName || fresh.Role != known.Role {
+		fresh.FirstName != known.FirstName || fresh.Role != known.Role || fresh.Status != known.Status {
 		t.Errorf("new %+v, known %+v", fresh, known)
 	}
-	if !k.has(nia, temporary) || !k.has(olga, chosen) || k.has(olga, temporary) {
-		t.Error("somebody new has the temporary password, somebody known keeps the own one")
+	if !k.has(nia, temporary) || !k.has(olga, temporary) || !k.has(k.olga, chosen) || k.has(k.olga, temporary) {
+		t.Error("each record has its own password")
 	}
-	if m, _ := k.member(nia, k.acme); m.Pending {
-		t.Error("a new account waits for its person")
+	if _, member := k.member(k.olga, k.acme); member {
+		t.Error("the other organization's user became a member")
 	}
-	if m, _ := k.member(olga, k.acme); !m.Pending {
-		t.Error("a membership was accepted for somebody")
+}
+
+// TestAdd_ATemporaryPasswordOpensNoOtherOrganization is the way in which an administrator took the seat of a stranger:
+// by registering the address before the other organization did.
+func TestAdd_ATemporaryPasswordOpensNoOtherOrganization(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	_, done, err := k.Staff.Add(t.Context(), asked(k.acme, "trap"), newcomer("boss@net.test"))
+	k.must(err)
+	k.shown(done)
+	in := newOrganization("net", "boss@net.test")
+	in.Admin.TemporaryPassword = another
+	made, err := k.Organizations.Create(t.Context(), asked(id.Organization{}, "net"), in)
+	k.must(err)
+	k.shown(made.Done)
+	_, err = k.SignIns.SignIn(t.Context(), public(made.ID), credentials("boss@net.test", temporary))
+	k.fails(err, "wrong_credentials")
+	boss, err := k.SignIns.SignIn(t.Context(), public(made.ID), credentials("boss@net.test", another))
+	k.must(err)
+	trap, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("boss@net.test", temporary))
+	k.must(err)
+	if trap.User.ID == boss.User.ID || k.stands(trap, made.ID) || !k.stands(boss, made.ID) {
+		t.Errorf("the trap %+v, the administrator %+v", trap.User, boss.User)
+	}
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.acme, "own"), identitycases.NewPassword{
+		UserID: trap.User.ID, Session: trap.Session.ID, Current: temporary, New: chosen,
+	})
+	k.must(err)
+	if !k.has(boss.User.ID, another) || !k.stands(boss, made.ID) {
+		t.Error("a change at one organization reached another's user")
 	}
 }
 
@@ -77,29 +105,50 @@ func TestAdd_ARepeatMeetsWhatTheFirstTryMade(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	ask := asked(k.acme, "nia")
+	in := newcomer("nia@acme.test")
 	user := id.Derive[id.User]("user", usecases.NewID[id.Any](ask, "user").String())
-	k.must(k.Vault.Passwords.Set(t.Context(), user, "of a try that stopped")) // the first try stops here
-	first, done, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
+	_, err := k.Bus.Execute(t.Context(), commands.RegisterUser{
+		UserID: user, OrgID: k.acme, Email: in.Email, FirstName: in.FirstName, Role: in.Role, MustChangePassword: true,
+	}, ask.Step("user"))
+	k.must(err) // the first try stops here, without a password
+	first, done, err := k.Staff.Add(t.Context(), ask, in)
 	k.must(err)
 	k.shown(done)
 	if first != user || !k.has(user, temporary) {
 		t.Errorf("user %s, want %s with the temporary password", first, user)
 	}
-	k.must(k.Vault.Passwords.Set(t.Context(), user, chosen)) // the person chooses a password before the repeat
-	again, doneAgain, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
+	coretest.SetPassword(t, k.Vault, user, chosen) // the person chooses a password before the repeat
+	again, doneAgain, err := k.Staff.Add(t.Context(), ask, in)
 	if err != nil || again != first || doneAgain.Position != done.Position || !k.has(user, chosen) {
 		t.Errorf("again %s at %d, %v", again, doneAgain.Position, err)
 	}
-	known := asked(k.acme, "olga")
-	first, done, err = k.Staff.Add(t.Context(), known, newcomer("olga@other.test"))
+}
+
+// TestAdd_ARefusedRegistrationWritesNoPassword is the silent reset: the same command id with another address must not
+// touch the password of the user that the first request made.
+func TestAdd_ARefusedRegistrationWritesNoPassword(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	ask := asked(k.acme, "one key")
+	user, done, err := k.Staff.Add(t.Context(), ask, newcomer("nia@acme.test"))
 	k.must(err)
-	again, doneAgain, err = k.Staff.Add(t.Context(), known, newcomer("olga@other.test"))
-	if err != nil || again != first || doneAgain.Position != done.Position {
-		t.Errorf("a known person again: %s at %d, %v", again, doneAgain.Position, err)
+	k.shown(done)
+	second := newcomer("somebody@else.test")
+	second.TemporaryPassword = another
+	_, _, err = k.Staff.Add(t.Context(), ask, second)
+	k.must(err) // it is answered as a repeat, and wrote nothing
+	if !k.has(user, temporary) || k.has(user, another) {
+		t.Error("another request under the key reset the password")
+	}
+	refused := asked(k.acme, "refused")
+	_, _, err = k.Staff.Add(t.Context(), refused, newcomer("nia@acme.test"))
+	k.fails(err, "already_member")
+	if k.has(id.Derive[id.User]("user", usecases.NewID[id.Any](refused, "user").String()), temporary) {
+		t.Error("a refused registration left a password")
 	}
 }
 
-func TestAdd_TwoOrganizationsAddOnePersonAtOnce(t *testing.T) {
+func TestAdd_TwoOrganizationsAddOneAddressAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	orgs, users := []id.Organization{k.acme, k.other}, make([]id.User, 2)
@@ -111,13 +160,32 @@ func TestAdd_TwoOrganizationsAddOnePersonAtOnce(t *testing.T) {
 			t.Errorf("organization %d: %v", i, err)
 		}
 	}
-	if users[0] != users[1] {
-		t.Errorf("one address has two users: %v", users)
+	for i, user := range users {
+		if _, member := k.member(user, orgs[i]); !member || !k.has(user, temporary) {
+			t.Errorf("organization %d has no user of its own", i)
+		}
+		if _, member := k.member(user, orgs[1-i]); member {
+			t.Errorf("the user of organization %d belongs to the other one, too", i)
+		}
 	}
-	_, here := k.member(users[0], k.acme)
-	_, there := k.member(users[0], k.other)
-	if !here || !there || !k.has(users[0], temporary) {
-		t.Errorf("member here %v, there %v", here, there)
+}
+
+func TestAdd_OneOrganizationAddsAnAddressOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	added := 0
+	for _, err := range coretest.AtOnce(3, func(n int) error {
+		_, _, err := k.Staff.Add(t.Context(), asked(k.acme, string(rune('a'+n))), newcomer("nia@new.test"))
+		return err
+	}) {
+		if err == nil {
+			added++
+		} else {
+			k.fails(err, "already_member")
+		}
+	}
+	if added != 1 {
+		t.Errorf("added %d times", added)
 	}
 }
 
@@ -139,6 +207,10 @@ func TestWork_IsTheSameForWhoeverIsKnown(t *testing.T) {
 			k.must(err)
 		}
 	}
+	again := func() {
+		_, _, err := k.Staff.Add(t.Context(), asked(k.acme, "again"), newcomer("ada@acme.test"))
+		k.fails(err, "already_member")
+	}
 	signIn := func(org id.Organization, email string, password secrets.Text) func() {
 		return func() {
 			_, err := k.SignIns.SignIn(t.Context(), public(org), credentials(email, password))
@@ -148,6 +220,7 @@ func TestWork_IsTheSameForWhoeverIsKnown(t *testing.T) {
 	for name, act := range map[string]func(){
 		"add a new address":               add("nia@acme.test"),
 		"add a known address":             add("olga@other.test"),
+		"add a member again":              again,
 		"sign in with a wrong password":   signIn(k.acme, "ada@acme.test", "wrong"),
 		"sign in with an unknown address": signIn(k.acme, "nobody@acme.test", chosen),
 		"sign in as a stranger":           signIn(k.other, "ada@acme.test", chosen),
@@ -161,17 +234,15 @@ func TestWork_IsTheSameForWhoeverIsKnown(t *testing.T) {
 func TestDisable_EndsTheSessionsHereAtOnceAndNoOthers(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	_, done, err := k.Staff.Add(t.Context(), asked(k.acme, "olga"), newcomer("olga@other.test"))
-	k.must(err)
-	k.shown(done)
+	nia := k.added(k.acme, "olga@other.test", events.RoleSupport)
 	here, there := k.signIn(k.acme, "olga@other.test"), k.signIn(k.other, "olga@other.test")
-	disable := commands.DisableMember{UserID: k.olga, OrgID: k.acme, By: k.ada}
+	disable := commands.DisableMember{UserID: nia, OrgID: k.acme, By: k.ada}
 	foreign := disable
-	foreign.OrgID = id.New[id.Organization]()
-	_, err = k.Staff.Disable(t.Context(), asked(foreign.OrgID, "x"), foreign)
+	foreign.OrgID = k.other
+	_, err := k.Staff.Disable(t.Context(), asked(foreign.OrgID, "x"), foreign)
 	k.fails(err, "user_not_found")
 	own := disable
-	own.By = k.olga
+	own.By = nia
 	_, err = k.Staff.Disable(t.Context(), asked(k.acme, "own"), own)
 	k.fails(err, "own_account")
 	if !k.stands(here, k.acme) {
@@ -190,6 +261,71 @@ func TestDisable_EndsTheSessionsHereAtOnceAndNoOthers(t *testing.T) {
 	k.fails(err, "wrong_credentials")
 }
 
+// added is a user of an organization with a role and the chosen password, shown by the read model.
+func (k *kit) added(org id.Organization, email string, role events.Role) id.User {
+	k.t.Helper()
+	in := newcomer(email)
+	in.Role = role
+	user, done, err := k.Staff.Add(k.t.Context(), asked(org, "add "+email), in)
+	k.must(err)
+	coretest.SetPassword(k.t, k.Vault, user, chosen)
+	k.shown(k.Run(k.t, asked(org, "chosen "+email).Meta, commands.RecordPasswordChange{UserID: user}))
+	k.shown(done)
+	return user
+}
+
+func TestDisable_TwoAdministratorsWhoDisableEachOtherLeaveOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	bea := k.added(k.acme, "bea@acme.test", events.RoleAdmin)
+	pair := []commands.DisableMember{
+		{UserID: bea, OrgID: k.acme, By: k.ada, Reason: "x"}, {UserID: k.ada, OrgID: k.acme, By: bea, Reason: "x"},
+	}
+	refused := 0
+	for _, err := range coretest.AtOnce(2, func(n int) error {
+		_, err := k.Staff.Disable(t.Context(), asked(k.acme, string(rune('a'+n))), pair[n])
+		return err
+	}) {
+		if err != nil {
+			k.fails(err, "last_administrator")
+			refused++
+		}
+	}
+	here, _ := k.member(k.ada, k.acme)
+	there, _ := k.member(bea, k.acme)
+	if refused != 1 || here.Disabled == there.Disabled {
+		t.Errorf("refused %d, Ada disabled %v, Bea disabled %v", refused, here.Disabled, there.Disabled)
+	}
+}
+
+func TestCorrect_TheLastAdministratorKeepsTheRole(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	bea, support := k.added(k.acme, "bea@acme.test", events.RoleAdmin), events.RoleSupport
+	admin := events.RoleAdmin
+	change := func(key string, user, by id.User, role events.Role) error {
+		_, err := k.Staff.Correct(t.Context(), asked(k.acme, key), commands.CorrectUser{
+			UserID: user, OrgID: k.acme, By: by, Role: &role,
+		})
+		return err
+	}
+	k.must(change("demote", bea, k.ada, support))
+	k.fails(change("self", k.ada, k.ada, support), "own_role")
+	k.fails(change("by support", k.ada, bea, support), "last_administrator")
+	if m, _ := k.member(k.ada, k.acme); m.Role != events.RoleAdmin {
+		t.Fatalf("the last administrator is %s", m.Role)
+	}
+	k.must(change("promote", bea, k.ada, admin))
+	_, err := k.Staff.Disable(t.Context(), asked(k.acme, "off"), commands.DisableMember{
+		UserID: k.ada, OrgID: k.acme, By: bea,
+	})
+	k.must(err)
+	k.fails(change("now the last", bea, k.ada, support), "last_administrator")
+	_, err = k.Staff.Enable(t.Context(), asked(k.acme, "on"), k.ada)
+	k.must(err)
+	k.must(change("one of two", bea, k.ada, support))
+}
+
 func TestDisable_ARepeatEndsTheSessionsThatAStopLeft(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -204,12 +340,12 @@ func TestDisable_ARepeatEndsTheSessionsThatAStopLeft(t *testing.T) {
 	disable := commands.DisableMember{UserID: one.User.ID, OrgID: k.acme, By: k.ada, Reason: "left"}
 	_, err = k.Bus.Execute(t.Context(), disable, ask.Meta) // the first try stops here
 	k.must(err)
-	k.must(k.Vault.RefreshTokens.RevokeSession(t.Context(), one.Session))
+	k.must(k.Vault.RefreshTokens.RevokeSession(t.Context(), one.Session.ID))
 	_, err = k.Staff.Disable(t.Context(), ask, disable)
 	k.must(err)
 	_, err = k.SignIns.Renew(t.Context(), public(k.acme), two.Refresh)
 	k.fails(err, "refresh_token_invalid")
-	state, _, err := bus.LoadOwned[identity.Session](t.Context(), k.Bus, k.acme, two.Session)
+	state, _, err := bus.LoadOwned[identity.Session](t.Context(), k.Bus, k.acme, two.Session.ID)
 	if err != nil || !state.Ended {
 		t.Errorf("the session was left open: %+v, %v", state, err)
 	}

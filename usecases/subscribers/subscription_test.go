@@ -177,7 +177,7 @@ func TestCreateSubscription_Refusals(t *testing.T) {
 	try("archived plan", "plan_archived", coretest.Keyed(k.acme), same)
 }
 
-func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandKeepsItsOwnPassword(t *testing.T) {
+func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandWritesNoSecretOverTheFirst(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	in := subscriberscases.CreateSubscriptionInput{
@@ -190,7 +190,7 @@ func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandKeepsItsOwnPasswor
 		t.Fatal(err)
 	}
 	made, _, err := k.subscriptions.Create(t.Context(), asked, in)
-	if err != nil || k.password(t, made) != "second" {
+	if err != nil || k.password(t, made) != "first" {
 		t.Errorf("password %q, %v", k.password(t, made), err)
 	}
 }

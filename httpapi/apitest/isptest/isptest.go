@@ -105,7 +105,7 @@ func (k *Kit) serve(t *testing.T) {
 	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Clock: k.Clock}
 	cases := identitycases.New(identitycases.Config{
 		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory,
-		DirectoryShows: k.shows, Head: k.Core.Store.Head,
+		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices,
 	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{Directory: directory},
@@ -116,7 +116,7 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Organizations{
 			Bus: k.Core.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
 		}.Routes(),
-		identityapi.Users{Bus: k.Core.Bus, Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
+		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
@@ -132,6 +132,9 @@ func (k *Kit) serve(t *testing.T) {
 		}.Routes(),
 	)
 }
+
+// noInvoices says that no invoice is open, as on a platform without money.
+func noInvoices(context.Context, id.Organization, string) (bool, error) { return false, nil }
 
 // populate makes Acme and Other, both with 16 % VAT in the price, and the people, and waits until they are shown.
 func (k *Kit) populate(t *testing.T) {
@@ -158,13 +161,15 @@ func (k *Kit) person(t *testing.T, email string, org id.Organization, role event
 	t.Helper()
 	user := id.New[id.User]()
 	k.Users[email] = user
-	if err := k.Vault.Passwords.Set(t.Context(), user, RightPassword); err != nil {
-		t.Fatalf("set password: %v", err)
-	}
-	return k.Run(t, commands.RegisterUser{
+	coretest.SetPassword(t, k.Vault, user, RightPassword)
+	at := k.Run(t, commands.RegisterUser{
 		UserID: user, Email: personal.Of(email), FirstName: personal.Of(strings.ToUpper(email[:3])),
 		SuperAdmin: org.IsZero(), OrgID: org, Role: role,
 	}).Position
+	if role == events.RoleAdmin {
+		at = k.Run(t, commands.SeatAdministrator{OrgID: org, UserID: user}).Position
+	}
+	return at
 }
 
 // Run executes a command as the platform's operator; a failure ends the test.
