@@ -83,7 +83,7 @@ func translate(err error) error {
 			return fmt.Errorf("%w: %w", ErrStreamDeleted, err)
 		}
 	}
-	if outcomeUnknown(err) {
+	if outcomeUnknown(err) || errors.Is(err, ErrClosed) {
 		return unavailable(err)
 	}
 	return err

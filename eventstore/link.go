@@ -23,8 +23,8 @@ const (
 	readAttempts    = 4                     // the first one included
 )
 
-// errClosed is returned by every call after Close.
-var errClosed = errors.New("event store is closed")
+// ErrClosed is the cause of the ErrUnavailable of every call after Close: the program is stopping.
+var ErrClosed = errors.New("event store is closed")
 
 // link keeps one client in use and replaces the client when its connection is lost. Safe for concurrent use.
 //
@@ -62,7 +62,7 @@ func newLink(url string, log *slog.Logger) (*link, error) {
 	return &link{config: *config, log: log, closed: make(chan struct{})}, nil
 }
 
-// close ends the present session; calls after it fail with errClosed. A second close does nothing.
+// close ends the present session; calls after it fail with ErrClosed. A second close does nothing.
 func (l *link) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func (l *link) acquire(ctx context.Context) (*session, error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-l.closed:
-		err = errClosed
+		err = ErrClosed
 	case <-timer.C:
 		err = unavailable(errors.New("no connection to the event store"))
 	}
@@ -105,7 +105,7 @@ func (l *link) enter() (*session, error) {
 	defer l.mu.Unlock()
 	select {
 	case <-l.closed:
-		return nil, errClosed
+		return nil, ErrClosed
 	default:
 	}
 	if l.now == nil {

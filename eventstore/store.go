@@ -18,6 +18,9 @@ import (
 // PageSize is the number of events that one read asks for, and that share one look-up of keys when decoded.
 const PageSize = 512
 
+// pageBytes ends a page before it has its number of events: events may have up to 1 MiB each.
+const pageBytes = 8 << 20
+
 // Config selects the store and the codec. Open checks it.
 type Config struct {
 	URL    string         // "esdb://host:port?tls=false"; see the client's manual for clusters
@@ -125,7 +128,8 @@ func (s *Store) Read(ctx context.Context, stream string, from uint64) ([]events.
 	}
 }
 
-// ReadPage is Read of at most limit events. more reports that the stream may have events after the page.
+// ReadPage is Read of at most limit events, and of fewer when they are large. more reports that the stream may have
+// events after the page.
 func (s *Store) ReadPage(
 	ctx context.Context, stream string, from uint64, limit int,
 ) (page []events.Envelope, more bool, err error) {
@@ -134,8 +138,8 @@ func (s *Store) ReadPage(
 	if err != nil {
 		return nil, false, fmt.Errorf("read %s from %d: %w", stream, from, err)
 	}
-	page, err = s.codec.Decode(ctx, raw)
-	return page, err == nil && len(raw) == limit, err
+	page, err = s.codec.Decode(ctx, raw.list)
+	return page, err == nil && raw.more, err
 }
 
 // ReadLast returns the last event of a stream, or nil when the stream has no event.
@@ -145,7 +149,7 @@ func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, 
 	if err != nil {
 		return nil, fmt.Errorf("read end of %s: %w", stream, err)
 	}
-	page, err := s.codec.Decode(ctx, raw)
+	page, err := s.codec.Decode(ctx, raw.list)
 	if err != nil || len(page) == 0 {
 		return nil, err
 	}
@@ -155,16 +159,16 @@ func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, 
 // readStream reads one page of a stream and repeats the read while the store is unavailable. A missing stream is empty.
 func (s *Store) readStream(
 	ctx context.Context, stream string, opts esdb.ReadStreamOptions, count int,
-) ([]catalog.Recorded, error) {
-	return retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) ([]catalog.Recorded, error) {
+) (rawPage, error) {
+	return retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) (rawPage, error) {
 		in, err := c.ReadStream(ctx, stream, opts, uint64(count))
 		if err != nil {
-			return nil, err
+			return rawPage{}, err
 		}
 		page, err := drain(in, count)
 		var missing *esdb.Error
 		if errors.As(err, &missing) && missing.Code() == esdb.ErrorCodeResourceNotFound {
-			return nil, nil
+			return rawPage{}, nil
 		}
 		return page, err
 	})
@@ -174,22 +178,22 @@ func (s *Store) readStream(
 func (s *Store) Head(ctx context.Context) (uint64, error) {
 	opts := esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}
 	page, err := s.readAll(ctx, opts, 1)
-	if err != nil || len(page) == 0 {
+	if err != nil || len(page.list) == 0 {
 		return 0, err
 	}
-	return page[0].Position, nil
+	return page.list[0].Position, nil
 }
 
-// ReadAll returns at most limit events after a position, in order and only of the given types (nil = all types of the
-// product). The second result is the position up to which ReadAll has searched, and from which the next call goes on.
-// At the end of the log it equals after, and there are no events.
+// ReadAll returns at most limit events after a position, and fewer when they are large, in order and only of the given
+// types (nil = all types of the product). The second result is the position up to which ReadAll has searched, and from
+// which the next call goes on. At the end of the log it equals after, and there are no events.
 func (s *Store) ReadAll(
 	ctx context.Context, after uint64, limit int, types []string,
 ) ([]events.Envelope, uint64, error) {
 	wanted := s.matcher(types)
 	var found []catalog.Recorded
-	next := after
-	for {
+	next, bytes := after, 0
+	for bytes < pageBytes {
 		opts := esdb.ReadAllOptions{Direction: esdb.Forwards, From: esdb.Start{}}
 		if next > 0 {
 			opts.From = esdb.Position{Commit: next, Prepare: next} // inclusive
@@ -199,7 +203,7 @@ func (s *Store) ReadAll(
 			return nil, after, err
 		}
 		before := next
-		for _, e := range page {
+		for _, e := range page.list {
 			if e.Position <= before {
 				continue
 			}
@@ -209,9 +213,10 @@ func (s *Store) ReadAll(
 			next = e.Position
 			if wanted(e.Type) {
 				found = append(found, e)
+				bytes += sizeOf(e)
 			}
 		}
-		if len(found) == limit || len(page) < PageSize || next == before {
+		if len(found) == limit || !page.more || next == before {
 			break
 		}
 	}
@@ -220,16 +225,16 @@ func (s *Store) ReadAll(
 }
 
 // readAll reads one page of the log and repeats the read while the store is unavailable.
-func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int) ([]catalog.Recorded, error) {
-	page, err := retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) ([]catalog.Recorded, error) {
+func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int) (rawPage, error) {
+	page, err := retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) (rawPage, error) {
 		in, err := c.ReadAll(ctx, opts, uint64(count))
 		if err != nil {
-			return nil, err
+			return rawPage{}, err
 		}
 		return drain(in, count)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read log: %w", err)
+		return rawPage{}, fmt.Errorf("read log: %w", err)
 	}
 	return page, nil
 }
@@ -246,19 +251,35 @@ func (s *Store) matcher(types []string) func(string) bool {
 	return func(t string) bool { return set[t] }
 }
 
-// drain reads to the end of a read and closes it. count is only the size to expect.
-func drain(in *esdb.ReadStream, count int) ([]catalog.Recorded, error) {
+// rawPage is a part of a stream or of the log whose events are still encoded.
+type rawPage struct {
+	list []catalog.Recorded
+	more bool // events may follow
+}
+
+// sizeOf is the number of bytes of an encoded event.
+func sizeOf(e catalog.Recorded) int { return len(e.Data) + len(e.Metadata) }
+
+// drain reads until the end of a read or until the page is large, and closes the read. A page has at least two events
+// if there are so many, because the first one may be one that the caller had.
+func drain(in *esdb.ReadStream, count int) (rawPage, error) {
 	defer in.Close()
-	page := make([]catalog.Recorded, 0, min(count, PageSize))
-	for {
+	page := rawPage{list: make([]catalog.Recorded, 0, min(count, PageSize))}
+	for bytes := 0; ; {
 		e, err := in.Recv()
 		if errors.Is(err, io.EOF) {
+			page.more = len(page.list) == count
 			return page, nil
 		}
 		if err != nil {
-			return nil, err
+			return rawPage{}, err
 		}
-		page = append(page, recorded(e))
+		r := recorded(e)
+		page.list = append(page.list, r)
+		if bytes += sizeOf(r); bytes >= pageBytes && len(page.list) > 1 {
+			page.more = true
+			return page, nil
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
@@ -19,15 +20,18 @@ type Item struct {
 	Event    *events.Envelope // nil for a checkpoint
 	Position uint64           // up to here the log has been searched; never goes back
 	CaughtUp bool             // never with an Event; comes again after each reconnection
+	Size     int              // of the Event as it is stored, in bytes
 }
 
 // Sizes and limits of a subscription. The server sends a checkpoint each time it has searched a window of events. The
 // window is large while the subscription catches up. Live, it is one event, because a reader may wait for the position.
 const (
 	readAhead      = 1024        // raw items buffered for the reader
+	aheadBytes     = 8 << 20     // bytes of them
 	historyWindow  = 1024        // events searched between two checkpoints, catching up
 	liveWindow     = 1           // the same, live
 	decodeTogether = 256         // items decoded with one look-up of keys
+	decodeBytes    = 4 << 20     // bytes of them, which the last may pass
 	endPatience    = time.Second // wait for the client when the subscription ends
 )
 
@@ -40,6 +44,7 @@ type Subscription struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	raw    chan rawItem
+	ahead  *semaphore.Weighted // aheadBytes, for the items in raw
 
 	pending  []rawItem // taken from raw, not decoded yet
 	ready    []Item    // decoded
@@ -55,6 +60,17 @@ type rawItem struct {
 	caughtUp bool
 }
 
+// size is the number of bytes of the event; 0 without one.
+func (i rawItem) size() int {
+	if i.event == nil {
+		return 0
+	}
+	return sizeOf(*i.event)
+}
+
+// weight is the size as it counts for reading ahead: an event that is larger than everything waits for an empty buffer.
+func (i rawItem) weight() int64 { return int64(min(i.size(), aheadBytes)) }
+
 // Subscribe gives the events after a position (0 = from the start) of the given types (nil = all types of the product).
 // The server leaves out events of other types. The subscription ends with ctx or Close.
 func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Subscription {
@@ -62,6 +78,7 @@ func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Su
 	sub := &Subscription{
 		store: s, types: s.codec.StoredTypes(types), wanted: s.matcher(types), cancel: cancel,
 		ended: make(chan struct{}), raw: make(chan rawItem, readAhead), last: after,
+		ahead: semaphore.NewWeighted(aheadBytes),
 	}
 	go sub.run(ctx)
 	return sub
@@ -98,18 +115,24 @@ func (s *Subscription) fill(ctx context.Context) error {
 	if len(s.pending) > 0 {
 		return nil
 	}
+	bytes := 0
+	take := func(item rawItem) {
+		s.pending = append(s.pending, item)
+		s.ahead.Release(item.weight())
+		bytes += item.size()
+	}
 	select {
 	case item := <-s.raw:
-		s.pending = append(s.pending, item)
+		take(item)
 	case <-s.ended:
 		return context.Canceled
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	for len(s.pending) < decodeTogether {
+	for len(s.pending) < decodeTogether && bytes < decodeBytes {
 		select {
 		case item := <-s.raw:
-			s.pending = append(s.pending, item)
+			take(item)
 		default:
 			return nil
 		}
@@ -132,7 +155,7 @@ func (s *Subscription) decode(ctx context.Context) error {
 	}
 	s.ready = make([]Item, 0, len(s.pending))
 	for _, p := range s.pending {
-		item := Item{Position: p.position, CaughtUp: p.caughtUp}
+		item := Item{Position: p.position, CaughtUp: p.caughtUp, Size: p.size()}
 		if p.event != nil {
 			if len(decoded) == 0 {
 				break // this event cannot be decoded
@@ -157,7 +180,7 @@ func (s *Subscription) run(ctx context.Context) {
 			continue
 		}
 		live = false
-		if ctx.Err() != nil || errors.Is(err, errClosed) {
+		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 			return
 		}
 		if s.last > before {
@@ -270,11 +293,15 @@ func (s *Subscription) pass(ctx context.Context, position uint64, caughtUp bool)
 
 // hand waits until the reader has room, or ctx ends, and then moves the last position.
 func (s *Subscription) hand(ctx context.Context, item rawItem) error {
+	if err := s.ahead.Acquire(ctx, item.weight()); err != nil {
+		return err
+	}
 	select {
 	case s.raw <- item:
 		s.last = item.position
 		return nil
 	case <-ctx.Done():
+		s.ahead.Release(item.weight())
 		return ctx.Err()
 	}
 }

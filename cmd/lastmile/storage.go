@@ -117,7 +117,7 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 		}
 		s.cluster = cluster
 		supervisor := loop.Within(context.WithoutCancel(ctx), l.logger)
-		supervisor.Go("private PostgreSQL", func(ctx context.Context) { superviseCluster(ctx, cluster, l) })
+		supervisor.Go("private PostgreSQL", cluster.Supervise)
 		l.startedKept("private PostgreSQL", func(ctx context.Context) {
 			supervisor.Stop()
 			if err := cluster.Stop(ctx); err != nil {
@@ -135,19 +135,6 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 	s.db = db
 	l.started("database connections", stopStorage, func(context.Context) { db.Close() })
 	return nil
-}
-
-// superviseCluster starts the private server again when it ends by itself. If that fails, the program ends.
-func superviseCluster(ctx context.Context, cluster *postgres.Cluster, l *lifecycle) {
-	for loop.Wait(ctx, cluster.Done()) {
-		l.logger.Error("private database ended by itself, is started again")
-		if err := cluster.Restart(ctx); err != nil {
-			if ctx.Err() == nil {
-				l.fail(fmt.Errorf("private PostgreSQL ended and does not start again: %w", err))
-			}
-			return
-		}
-	}
 }
 
 // openLog gives the address of the log: EVENTSTORE_URL, the running program's node, or a node of our own.

@@ -83,7 +83,7 @@ func New(cfg Config) *Bus {
 
 // category is a registered aggregate, without its types.
 type category interface {
-	// attempt executes a command once, against the stream as it is now.
+	// attempt executes a command once: on the state in memory or, at the latest, on the stream as it is now.
 	attempt(ctx context.Context, x *execution) (Result, error)
 	// abandon releases the claims of a command that lost too many races.
 	abandon(ctx context.Context, x *execution)
@@ -96,6 +96,10 @@ type execution struct {
 	cmd   commands.Command
 	meta  commands.Meta
 	taken []heldClaim // claims that this execution took and has not released
+	nonce string      // makes the ids of its events differ from those of another execution of the same command
+
+	read       bool // the state was read from the log; retries read it again
+	fromMemory bool // the present attempt decides on a state in memory
 }
 
 // Retries after a lost race. The pause doubles each time and is up to twice as long by chance.
@@ -128,7 +132,7 @@ func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.M
 		return Result{}, fmt.Errorf("execute %s: %w", cmd.CommandName(), err)
 	}
 	defer unlock()
-	result, err := b.execute(ctx, c, &execution{cmd: cmd, meta: meta})
+	result, err := b.execute(ctx, c, &execution{cmd: cmd, meta: meta, nonce: uuid.NewString()})
 	if err != nil && failure.KindOf(err) == failure.Internal {
 		return Result{}, fmt.Errorf("execute %s %s: %w", cmd.CommandName(), meta.CommandID, err)
 	}
@@ -179,7 +183,7 @@ func (b *Bus) append(
 	pause := loop.Backoff{Min: conflictPause, Max: time.Second}
 	for {
 		done, err := b.cfg.Store.Append(ctx, stream, expected, list)
-		if err == nil || !errors.Is(err, eventstore.ErrUnavailable) {
+		if err == nil || !errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrClosed) {
 			return done, err
 		}
 		b.cfg.Logger.Warn("append repeated after unknown outcome", "stream", stream, "error", err)

@@ -16,7 +16,7 @@
 //
 //   - Repeat: a command id acts once. A second Execute with the same id gives the first outcome with Changed false, on
 //     any replica. A stream that is closed into its next period passes on the ids of its last 256 commands.
-//   - Race: every append names the exact revision. The loser of a race loads and decides again, three times, and then
+//   - Race: every append names the exact revision. The loser of a race reads and decides again, three times, and then
 //     fails with [ErrConcurrentChange]. With [commands.Meta].ExpectedRevision set, it fails with stale_revision
 //     instead. Within one program, commands to one stream wait for each other.
 //   - Crash: an aggregate's events are appended together or not at all. A crash between a claim and the append leaves
@@ -25,8 +25,10 @@
 //     same event ids only once. Then Execute fails with eventstore_unavailable. The outcome is unknown: repeat with
 //     the same command id.
 //   - Owner: for another organization an aggregate does not exist, neither for commands nor for [LoadOwned].
-//   - Memory: folded states are cached, and each load reads on to the end of the stream, so that events of another
-//     replica are always seen. A state that the bus returns is shared and must not be changed.
+//   - Memory: folded states are cached. A command is decided on the cached state first, without a read: the append is
+//     refused when another replica has written meanwhile. Refusals, changes of nothing and lost races are decided again
+//     on the stream as it is, and [LoadOwned] always reads to its end. A state that the bus returns is shared and must
+//     not be changed.
 //
 // # Limits
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,16 +49,35 @@ type handler[S any, C commands.Command, E events.Event] struct {
 	cache   *lru.Cache[id.Any, entry[S]]
 }
 
-// attempt implements category. It checks the owner, then the command id, then If-Match, and decides last.
+// errBehind ends an attempt on a state in memory that decided nothing: a newer state may decide otherwise.
+var errBehind = errors.New("decided on a state that may be old")
+
+// attempt implements category. The first attempt decides on the state in memory, without a read: its append is refused
+// when the stream has grown, and every other outcome but a repeated command is decided again on the state of the log.
 func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, error) {
 	cmd, ok := x.cmd.(C)
 	if !ok {
 		return Result{}, fmt.Errorf("command %s is not one of aggregate %s", x.cmd.CommandName(), h.def.Category)
 	}
+	if at, ok := h.cache.Get(x.cmd.Target().ID); ok && !x.read {
+		at.seen = slices.Clip(at.seen) // as in load
+		x.fromMemory = true
+		result, err := h.act(ctx, x, cmd, at)
+		x.fromMemory = false
+		if err == nil || outcomeUnknown(err) {
+			return result, err
+		}
+	}
+	x.read = true
 	at, err := h.load(ctx, x.cmd.Target().ID)
 	if err != nil {
 		return Result{}, err
 	}
+	return h.act(ctx, x, cmd, at)
+}
+
+// act checks the owner, then the command id, then If-Match, and decides last.
+func (h *handler[S, C, E]) act(ctx context.Context, x *execution, cmd C, at entry[S]) (Result, error) {
 	now := h.bus.cfg.Clock.Now()
 	if err := h.checkOwner(at.state, cmd, x.meta, now); err != nil {
 		return Result{}, err
@@ -70,19 +90,22 @@ func (h *handler[S, C, E]) attempt(ctx context.Context, x *execution) (Result, e
 		h.giveBack(ctx, x, at.state)
 		return Result{}, ErrStale()
 	}
-	if at, err = h.closeIfFull(ctx, at, x, now); err != nil {
+	at, err := h.closeIfFull(ctx, at, x, now)
+	if err != nil {
 		return Result{}, err
 	}
 	decided, err := h.def.Decide(at.state, cmd, now)
-	if err != nil {
+	switch {
+	case err != nil:
 		h.giveBack(ctx, x, at.state)
 		return Result{}, err
+	case len(decided) > 0:
+		return h.record(ctx, x, at, decided, now)
+	case x.fromMemory:
+		return Result{}, errBehind
 	}
-	if len(decided) == 0 {
-		h.giveBack(ctx, x, at.state)
-		return at.result(false), nil
-	}
-	return h.record(ctx, x, at, decided, now)
+	h.giveBack(ctx, x, at.state)
+	return at.result(false), nil
 }
 
 // record takes the new claims, appends the decided events, and releases the dropped claims. The order matters: a claim
@@ -109,7 +132,7 @@ func (h *handler[S, C, E]) record(
 	if err != nil {
 		return Result{}, err
 	}
-	list := drafts(decided, meta)
+	list := drafts(decided, meta, x.nonce)
 	done, err := h.bus.append(ctx, at.stream, at.revision, list)
 	switch {
 	case errors.Is(err, eventstore.ErrWrongRevision):
@@ -128,8 +151,12 @@ func (h *handler[S, C, E]) record(
 	return at.result(true), nil
 }
 
-// giveBack releases the claims that this execution took and that the state does not have.
+// giveBack releases the claims that this execution took and that the state does not have. A state in memory may be old
+// and lack claims that the aggregate has by now, so nothing is released by it.
 func (h *handler[S, C, E]) giveBack(ctx context.Context, x *execution, state S) {
+	if x.fromMemory {
+		return
+	}
 	over := h.bus.own(ctx, x, without(x.taken, h.claims(state)))
 	h.bus.release(ctx, over, x, x.metadata(h.owner(state), h.bus.cfg.Clock.Now()))
 	x.taken = nil

@@ -53,11 +53,13 @@ func (x *execution) metadata(owner id.Organization, now time.Time) events.Metada
 	return m
 }
 
-// drafts gives each event an id derived from the command's id and its index, so that a repeated append is recognized.
-func drafts[E events.Event](list []E, meta events.Metadata) []eventstore.New {
+// drafts gives each event an id derived from the execution of the command and its index, so that a repeated append is
+// recognized. Two executions of one command have different ids: the store must not take the second for a repeat of the
+// first, because then both would be told that they changed something.
+func drafts[E events.Event](list []E, meta events.Metadata, nonce string) []eventstore.New {
 	out := make([]eventstore.New, len(list))
 	for i, e := range list {
-		meta.EventID = id.Derive[id.Event]("event", meta.CommandID.String(), strconv.Itoa(i))
+		meta.EventID = id.Derive[id.Event]("event", meta.CommandID.String(), nonce, strconv.Itoa(i))
 		out[i] = eventstore.New{Event: e, Meta: meta}
 	}
 	return out

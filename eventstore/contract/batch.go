@@ -106,6 +106,7 @@ func testBatchAppend(t *testing.T, k *kit) {
 		}
 	})
 	t.Run("many at once", func(t *testing.T) { t.Parallel(); batchMany(t, k) })
+	t.Run("appends of one call are stored in its order", func(t *testing.T) { t.Parallel(); batchOrder(t, k) })
 	t.Run("errors", func(t *testing.T) { t.Parallel(); batchErrors(t, k) })
 	t.Run("ends with the client", func(t *testing.T) {
 		t.Parallel()
@@ -148,6 +149,47 @@ func batchMany(t *testing.T, k *kit) {
 	}
 	if err := <-sent; err != nil || len(wanted) != 0 {
 		t.Errorf("%d not answered, %v", len(wanted), err)
+	}
+}
+
+// batchOrder: clients send the next append of a stream before the answer to the last one. Each names the revision that
+// the one before leads to.
+func batchOrder(t *testing.T, k *kit) {
+	const n = 300
+	call, name := k.batchCall(t), stream("batch")
+	revision := map[string]uint64{}
+	requests := make([]*streams.BatchAppendReq, n)
+	for i := range requests {
+		requests[i] = batchRequest(name, 1)
+		if i > 0 {
+			requests[i].Options.ExpectedStreamPosition = &streams.BatchAppendReq_Options_StreamPosition{
+				StreamPosition: uint64(i - 1),
+			}
+		}
+		revision[requests[i].CorrelationId.GetString_()] = uint64(i)
+	}
+	sent := make(chan error, 1)
+	go func() {
+		for _, r := range requests {
+			if err := call.Send(r); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- call.CloseSend()
+	}()
+	for range n {
+		resp, err := call.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := revision[resp.GetCorrelationId().GetString_()]
+		if resp.GetSuccess() == nil || resp.GetSuccess().GetCurrentRevision() != want {
+			t.Fatalf("append %d: %v", want, resp)
+		}
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
 	}
 }
 

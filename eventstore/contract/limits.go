@@ -88,6 +88,7 @@ func testAppendLimits(t *testing.T, k *kit) {
 			"exception": "maximum-append-size-exceeded", "maximum-append-size": "1048576",
 		})
 	})
+	t.Run("far too large is told as well", func(t *testing.T) { t.Parallel(); appendFarTooLarge(t, k) })
 	t.Run("message over 4 MiB arrives", func(t *testing.T) {
 		t.Parallel()
 		m := proposed()
@@ -124,6 +125,20 @@ func testAppendLimits(t *testing.T, k *kit) {
 // message wraps an event for the append call.
 func message(m *streams.AppendReq_ProposedMessage) *streams.AppendReq {
 	return &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{ProposedMessage: m}}
+}
+
+// appendFarTooLarge: the request goes on for long after the server has found its fault.
+func appendFarTooLarge(t *testing.T, k *kit) {
+	m := proposed()
+	m.Data = make([]byte, 1<<20)
+	request := []*streams.AppendReq{appendHeader(stream("limits"))}
+	for range 80 {
+		request = append(request, message(m))
+	}
+	_, trailer, err := k.rawAppend(within(t), t, request...)
+	wantTrailers(t, err, codes.InvalidArgument, trailer, map[string]string{
+		"exception": "maximum-append-size-exceeded",
+	})
 }
 
 // appendMalformed: one malformed event makes the server refuse the whole append.

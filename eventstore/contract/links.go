@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -52,6 +53,7 @@ func testLinks(t *testing.T, k *kit) {
 			t.Errorf("got %+v, %v", got[0], err)
 		}
 	})
+	t.Run("large targets are all resolved", func(t *testing.T) { t.Parallel(); largeTargets(t, k, link) })
 	t.Run("in a subscription", func(t *testing.T) {
 		t.Parallel()
 		followLinks(t, k, followed, target, link)
@@ -71,5 +73,31 @@ func followLinks(t *testing.T, k *kit, followed, target string, link func(data s
 	k.append(t, followed, esdb.Any{}, link("0@"+target))
 	if e := sub.event(t); e.Event == nil || e.Event.EventNumber != 0 || e.Link == nil {
 		t.Errorf("live: %+v", e)
+	}
+}
+
+// largeTargets: the events that a page of links points to may be many times as large as the page.
+func largeTargets(t *testing.T, k *kit, link func(data string) esdb.EventData) {
+	const n = 60
+	target, s := stream("target"), stream("links")
+	links := make([]esdb.EventData, n)
+	for i := range links {
+		e := event("large")
+		e.Data = make([]byte, 200<<10)
+		k.append(t, target, esdb.Any{}, e)
+		links[i] = link(strconv.Itoa(n-1-i) + "@" + target)
+	}
+	k.append(t, s, esdb.NoStream{}, append(links, link("0@nowhere"))...)
+	got, err := k.read(t, s, esdb.ReadStreamOptions{ResolveLinkTos: true}, n+1)
+	if err != nil || len(got) != n+1 {
+		t.Fatalf("got %d events, %v", len(got), err)
+	}
+	for i, e := range got[:n] {
+		if e.Event == nil || e.Event.EventNumber != uint64(n-1-i) || e.Link == nil {
+			t.Fatalf("link %d: %+v", i, e.Event)
+		}
+	}
+	if got[n].Event != nil {
+		t.Error("a link to nothing is resolved")
 	}
 }

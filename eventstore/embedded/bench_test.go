@@ -60,24 +60,25 @@ func newBench(b *testing.B) *bench {
 
 // bareInsert is the node's insertGroup without the check of holder and epoch.
 var bareInsert = postgres.MustStatement(`
-	insert into bare (position, stream, revision, event_id, type, is_json, created, metadata, data)
-	select * from unnest(@positions::bigint[], @streams::text[], @revisions::bigint[], @ids::uuid[],
+	insert into bare (position, stream_id, revision, event_id, type, is_json, created, metadata, data)
+	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @ids::uuid[],
 		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])`,
 	"positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
 
 // insertGroup commits n events with one statement, each in another stream.
 func (s *bench) insertGroup(ctx context.Context, conn *pgx.Conn, n int) error {
 	var (
-		positions, revisions, created []int64
-		streams, kinds                []string
-		ids                           [][16]byte
-		json                          []bool
-		metadata, data                [][]byte
+		positions, streams, revisions, created []int64
+
+		kinds          []string
+		ids            [][16]byte
+		json           []bool
+		metadata, data [][]byte
 	)
 	for i := range n {
 		s.next++
 		positions = append(positions, s.next)
-		streams = append(streams, fmt.Sprintf("bench-%032d", i))
+		streams = append(streams, int64(i))
 		revisions = append(revisions, s.next)
 		ids = append(ids, uuid.New())
 		kinds = append(kinds, "bench")

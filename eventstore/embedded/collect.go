@@ -22,6 +22,7 @@ type gathering struct {
 // add takes a write into the group and drops a write whose caller has gone.
 func (g *gathering) add(w *write) {
 	if w.isAbandoned() {
+		w.answer(outcome{err: errAbandoned})
 		return
 	}
 	g.batch = append(g.batch, w)
@@ -69,15 +70,5 @@ func (q *sequencer) gather(g *gathering) {
 		case <-patience.C:
 			return
 		}
-	}
-}
-
-// isAbandoned reports whether the caller's context has ended. Such a write is not committed.
-func (w *write) isAbandoned() bool {
-	select {
-	case <-w.abandoned:
-		return true
-	default:
-		return false
 	}
 }

@@ -12,15 +12,25 @@ import (
 
 // columnBuffers hold a group as one slice for each column, for unnest. They are reused from group to group.
 type columnBuffers struct {
-	positions, revisions, created []int64
-	streams, kinds                []string
-	ids                           []pgtype.UUID
-	json                          []bool
-	metadata, data                [][]byte
+	positions, streams, revisions, created []int64
+
+	kinds []string
+	ids   []pgtype.UUID
+	json  []bool
+
+	metadata, data [][]byte
+
+	newIDs   []int64
+	newNames []string
 }
 
-// fill replaces the contents with the rows, one element of each slice for one row.
-func (c *columnBuffers) fill(rows []record) {
+// fill replaces the contents with the rows and the new streams of a group, one element of each slice for one of them.
+func (c *columnBuffers) fill(g *group) {
+	c.newNames, c.newIDs = g.names, c.newIDs[:0]
+	for i := range g.names {
+		c.newIDs = append(c.newIDs, g.lastStream-int64(len(g.names)-1-i))
+	}
+	rows := g.rows
 	c.positions, c.revisions, c.created = c.positions[:0], c.revisions[:0], c.created[:0]
 	c.streams, c.kinds, c.ids, c.json = c.streams[:0], c.kinds[:0], c.ids[:0], c.json[:0]
 	clear(c.metadata) // so that the bytes of the last group can be freed
@@ -29,7 +39,7 @@ func (c *columnBuffers) fill(rows []record) {
 	for i := range rows {
 		r := &rows[i]
 		c.positions = append(c.positions, r.position)
-		c.streams = append(c.streams, r.stream)
+		c.streams = append(c.streams, r.streamID)
 		c.revisions = append(c.revisions, r.revision)
 		c.ids = append(c.ids, pgtype.UUID{Bytes: r.id, Valid: true})
 		c.kinds = append(c.kinds, r.kind)
@@ -46,16 +56,22 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
 	c := &q.columns
-	c.fill(g.rows)
-	args, err := insertGroup.Arguments(pgx.NamedArgs{
+	c.fill(g)
+	statement, sql := insertGroup, q.queries.insertGroup
+	named := pgx.NamedArgs{
 		"holder": q.sessions.holder, "epoch": q.session.epoch, "positions": c.positions, "streams": c.streams,
 		"revisions": c.revisions, "ids": c.ids, "kinds": c.kinds, "json": c.json, "created": c.created,
 		"metadata": c.metadata, "data": c.data,
-	})
+	}
+	if len(g.names) > 0 {
+		statement, sql = insertNamed, q.queries.insertNamed
+		named["new_ids"], named["new_names"] = c.newIDs, c.newNames
+	}
+	args, err := statement.Arguments(named)
 	if err != nil {
 		return err
 	}
-	tag, err := q.session.conn.Exec(ctx, q.queries.insertGroup, args...)
+	tag, err := q.session.conn.Exec(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
@@ -68,13 +84,11 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	return nil
 }
 
-// isolate handles a group that the database refused. A position or revision that is taken already means that memory and
-// log disagree. So isolate forgets the heads in memory and decides and commits every write again, one by one. If one
-// write has caused the refusal, only that write fails.
+// isolate handles a group that the database refused. A cause that one write can have is looked for by deciding and
+// committing halves of the group, so that only the writes with that cause fail. A common cause, such as a full disk,
+// refuses the whole group: the rest of it would meet the same.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
-	q.log.Warn("event store group refused by the database", "writes", len(batch), "error", cause)
-	q.heads = newHeadCache()
-	last, err := q.readLast(ctx)
+	last, _, err := q.readLast(ctx)
 	if err != nil {
 		refuse(batch, errNoDatabase)
 		return nil // the next use of the session finds out whether it is lost
@@ -83,12 +97,21 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		refuse(batch, errStopping)
 		return errForeignRows
 	}
-	if len(batch) == 1 {
+	code := sqlState(cause)
+	if code == uniqueViolation { // a revision or number in memory is not that of the log
+		q.heads = newHeadCache()
+	}
+	if len(batch) == 1 || !ofOneWrite(code) {
+		q.log.Warn("event store writes refused by the database", "writes", len(batch), "error", cause)
 		refuse(batch, q.refusalOf(cause))
+		if code == readOnlyTransaction {
+			return q.recoverUnchanged(ctx, nil) // the server has become a standby: find the one that may write
+		}
 		return nil
 	}
-	for _, w := range batch {
-		if err := q.process(ctx, []*write{w}); err != nil {
+	half := len(batch) / 2
+	for _, part := range [][]*write{batch[:half:half], batch[half:]} {
+		if err := q.process(ctx, part); err != nil {
 			refuse(batch, errStopping)
 			return err
 		}
@@ -96,26 +119,52 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	return nil
 }
 
-// refusalOf turns a definite database error into an answer. Resource and operator problems may pass, so the answer is
-// Unavailable; any other error is a fault of the node.
-func (q *sequencer) refusalOf(err error) error {
+// SQLSTATE codes that the sequencer treats apart from their classes.
+const (
+	uniqueViolation     = "23505"
+	readOnlyTransaction = "25006"
+)
+
+// sqlState gives the code of an error that the database answered; "" for any other error.
+func sqlState(err error) string {
 	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) && len(pgErr.Code) == 5 {
-		switch pgErr.Code[:2] {
-		case "23", "25", "53", "55", "57", "58", "40", "08":
-			return unavailable("the event store's database refused the write: " + pgErr.Code)
-		}
+	if !errors.As(err, &pgErr) || len(pgErr.Code) != 5 {
+		return ""
+	}
+	return pgErr.Code
+}
+
+// ofOneWrite reports whether the values of a single write can be the cause of an error: data exceptions, broken
+// constraints, exceeded limits and exceptions of triggers.
+func ofOneWrite(code string) bool {
+	switch code[:min(2, len(code))] {
+	case "22", "23", "54", "P0":
+		return true
+	}
+	return false
+}
+
+// refusalOf turns a definite database error into an answer. What the values of a write cause does not pass, so the
+// answer is InvalidArgument, which clients do not repeat. Problems of resources and operation may pass, so the answer
+// is Unavailable, as after heads in memory that were wrong and are forgotten. Any other error is a fault of the node.
+func (q *sequencer) refusalOf(err error) error {
+	code := sqlState(err)
+	if code != uniqueViolation && ofOneWrite(code) {
+		return invalidArgument("the event store's database cannot store the events: " + code)
+	}
+	switch code[:min(2, len(code))] {
+	case "08", "23", "25", "40", "53", "55", "57", "58":
+		return unavailable("the event store's database refused the write: " + code)
 	}
 	return fmt.Errorf("write events: %w", err)
 }
 
-// readLast returns the last position in the log, 0 for an empty log.
-func (q *sequencer) readLast(ctx context.Context) (int64, error) {
+// readLast returns the last position in the log, 0 for an empty log, and the last number of a stream.
+func (q *sequencer) readLast(ctx context.Context) (position, stream int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
-	var last int64
-	if err := q.session.conn.QueryRow(ctx, q.queries.lastPosition).Scan(&last); err != nil {
-		return 0, fmt.Errorf("read the last position: %w", err)
+	if err := q.session.conn.QueryRow(ctx, q.queries.ends).Scan(&position, &stream); err != nil {
+		return 0, 0, fmt.Errorf("read the end of the log: %w", err)
 	}
-	return last, nil
+	return position, stream, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -47,8 +48,19 @@ func stop(t testing.TB, n *embedded.Node) {
 	}
 }
 
-// TestNode_KeepsTheContract runs the suite that a real cluster must pass too (package contract).
+// TestNode_KeepsTheContract runs the suite that a real cluster must pass too (package contract). Afterwards no append
+// holds memory, however it ended.
 func TestNode_KeepsTheContract(t *testing.T) {
 	t.Parallel()
-	contract.Run(t, start(t, testConfig(t)).URL())
+	n := start(t, testConfig(t))
+	t.Cleanup(func() {
+		for giveUp := time.After(10 * time.Second); !embedded.NoWriteMemory(n); runtime.Gosched() {
+			select {
+			case <-giveUp:
+				t.Fatal("appends that have ended hold memory")
+			default:
+			}
+		}
+	})
+	contract.Run(t, n.URL())
 }

@@ -1,5 +1,5 @@
 // Package embedded is a durable event store node that speaks the EventStoreDB gRPC protocol, so that the stock client
-// works with it as with the real server. Its log is one PostgreSQL table.
+// works with it as with the real server. Its log is one PostgreSQL table, beside one with the names of the streams.
 //
 // The path of an append: rpc_append.go or rpc_batch_append.go reads the request, and write.go hands it to the sequencer
 // (sequencer.go). The sequencer collects the writes that wait, decides all of them against the stream heads (decide.go,
@@ -11,6 +11,9 @@
 // There is only one writer: the session that commits is the session that holds the advisory lock (session.go), and each
 // commit also checks the epoch row.
 //
-// Readers read PostgreSQL in pages (pages.go). Live subscriptions read from the tail, and from pages again when they
-// have fallen behind the tail, so a reader never makes a writer wait.
+// Readers read PostgreSQL in pages (pages.go, walk.go). Live subscriptions read from the tail, and from pages again
+// when they have fallen behind the tail, so a reader never makes a writer wait.
+//
+// Memory is bounded in bytes: of appends from their first message to their answer (load.go), of the large pages of all
+// readers (walk.go), of the tail, and of what one subscriber takes from it at a time.
 package embedded

@@ -2,3 +2,15 @@ package embedded
 
 // LockKey lets tests take the lock of a running node.
 var LockKey = lockKey
+
+// Queued is the number of writes that wait for the sequencer of a node.
+func Queued(n *Node) int { return len(n.sequencer.queue) }
+
+// NoWriteMemory reports whether no append holds memory any more.
+func NoWriteMemory(n *Node) bool {
+	if !n.writes.TryAcquire(writeBytes) {
+		return false
+	}
+	n.writes.Release(writeBytes)
+	return true
+}

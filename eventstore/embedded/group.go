@@ -23,6 +23,9 @@ type group struct {
 	answers []answer
 	next    int64 // position of the next event
 	created int64
+
+	lastStream int64    // number of the stream that was named last
+	names      []string // new streams; their numbers end at lastStream
 }
 
 // prepare decides a batch. It reads the heads that the cache lacks in one round trip; after an error nothing is
@@ -34,7 +37,7 @@ func (q *sequencer) prepare(ctx context.Context, batch []*write) (*group, error)
 		known:   make(map[identity]seat, len(batch)),
 		answers: make([]answer, 0, len(batch)),
 		next:    q.published + 1,
-		created: ticks(q.now()),
+		created: ticks(q.now()), lastStream: q.lastStream,
 	}
 	if err := q.fillHeads(ctx, g, batch); err != nil {
 		return nil, err
@@ -166,6 +169,11 @@ func (g *group) addDeletion(w *write) int64 {
 func (g *group) add(stream string, p *proposal) seat {
 	h := g.head(stream)
 	h.last++
+	if h.id == 0 {
+		g.lastStream++
+		g.names = append(g.names, stream)
+		h.id = g.lastStream
+	}
 	if isMetastream(stream) {
 		h.isJSON, h.body, h.meta = p.isJSON, p.data, parseStreamMeta(p.isJSON, p.data)
 	}
@@ -175,7 +183,7 @@ func (g *group) add(stream string, p *proposal) seat {
 	g.next++
 	g.known[identity{stream, p.id}] = at
 	g.rows = append(g.rows, record{
-		position: at.position, revision: at.revision, stream: stream, kind: p.kind, id: p.id,
+		position: at.position, revision: at.revision, streamID: h.id, stream: stream, kind: p.kind, id: p.id,
 		isJSON: p.isJSON, created: g.created, metadata: notNil(p.metadata), data: notNil(p.data),
 	})
 	return at

@@ -13,6 +13,7 @@ const headCapacity = 200_000
 
 // head is the end of one stream. The head of a metastream also has the metadata, which governs the described stream.
 type head struct {
+	id     int64 // number of the stream, 0 = the stream has no event
 	last   int64 // last event number, -1 = the stream has no event
 	isJSON bool
 	body   []byte     // last body, metastreams only
@@ -39,7 +40,7 @@ func loadHeads(ctx context.Context, db querier, sql string, streams []string) (m
 	}
 	var name string
 	var h head
-	_, err = pgx.ForEachRow(rows, []any{&name, &h.last, &h.isJSON, &h.body}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&name, &h.id, &h.last, &h.isJSON, &h.body}, func() error {
 		h.meta = parseStreamMeta(h.isJSON, h.body)
 		found[name] = h
 		h.body = nil

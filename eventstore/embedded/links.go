@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,50 +25,89 @@ func parseLink(data []byte) (target, bool) {
 	return target{stream, n}, err == nil && n >= 0
 }
 
-// resolver finds the events that links point to. A nil resolver resolves nothing.
-type resolver struct{ log *logReader }
-
-// resolve reads the targets of all links in a page. The result leaves out targets that are deleted, expired, truncated
-// or never existed.
-func (r *resolver) resolve(ctx context.Context, rows []record) (map[target]*record, error) {
-	if r == nil {
-		return nil, nil
-	}
-	wanted := map[target]struct{}{}
-	heads := map[string]struct{}{}
-	for i := range rows {
-		if rows[i].kind != linkType {
-			continue
-		}
-		if t, ok := parseLink(rows[i].data); ok {
-			wanted[t] = struct{}{}
-			for _, name := range related(t.stream) {
-				heads[name] = struct{}{}
-			}
-		}
-	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
-	return r.log.targets(ctx, wanted, heads)
+// resolver finds the events that links point to, as many at a time as the memory for them allows. A nil resolver
+// resolves nothing. For one reader.
+type resolver struct {
+	log   *logReader
+	limit int // links that are resolved at a time; it follows the size of the events that they point to
 }
 
-// targets reads events by their places, together with the heads that decide whether they are visible, in one round
-// trip.
-func (l *logReader) targets(
-	ctx context.Context, wanted map[target]struct{}, names map[string]struct{},
-) (found map[target]*record, err error) {
-	streams, revisions := make([]string, 0, len(wanted)), make([]int64, 0, len(wanted))
-	for t := range wanted {
-		streams, revisions = append(streams, t.stream), append(revisions, t.revision)
+// newResolver begins with as many links as the first page of a read has rows.
+func newResolver(log *logReader) *resolver { return &resolver{log: log, limit: firstPage} }
+
+// resolved holds the targets of the links in the first rows of a page. It leaves out targets that are deleted, expired,
+// truncated or never existed.
+type resolved struct {
+	events map[target]*record
+	rows   int // as many rows of the page are covered
+	room   share
+}
+
+// resolve reads the targets of links from the beginning of a page on, until its rows end or the memory for targets is
+// full. It covers at least one row. The caller frees the room when it is done with the targets.
+func (r *resolver) resolve(ctx context.Context, rows []record) (resolved, error) {
+	done := resolved{rows: len(rows)}
+	if r == nil {
+		return done, nil
 	}
-	related := make([]string, 0, len(names))
-	for name := range names {
-		related = append(related, name)
+	var wanted []target // in the order of their first links
+	var at []int        // the row of the first link to each
+	known := map[target]struct{}{}
+	for i := range rows {
+		t, ok := parseLink(rows[i].data)
+		if rows[i].kind != linkType || !ok {
+			continue
+		}
+		if _, twice := known[t]; twice {
+			continue
+		}
+		if len(wanted) == r.limit {
+			done.rows = i
+			break
+		}
+		known[t] = struct{}{}
+		wanted, at = append(wanted, t), append(at, i)
 	}
+	if len(wanted) == 0 {
+		return done, nil
+	}
+	done.room, _ = r.log.tryShare()
+	found, v, err := r.log.targets(ctx, wanted, extent{len(wanted), done.room.bytes})
+	if err != nil {
+		done.room.free()
+		return resolved{}, err
+	}
+	done.events = make(map[target]*record, len(found.rows))
+	for i := range found.rows {
+		e := &found.rows[i]
+		if v.of(e.stream).reveals(e) {
+			done.events[target{e.stream, e.revision}] = e
+		}
+	}
+	if n := len(found.rows); n > 0 && n < len(wanted) {
+		last := target{found.rows[n-1].stream, found.rows[n-1].revision}
+		if i := slices.Index(wanted, last); found.more && i+1 < len(wanted) {
+			done.rows = at[i+1]
+		}
+	}
+	r.limit = nextLimit(r.limit, found.rows, done.room.bytes)
+	return done, nil
+}
+
+// targets reads events by their places, in that order, together with the heads that decide whether they are visible, in
+// one round trip.
+func (l *logReader) targets(ctx context.Context, wanted []target, size extent) (found page, v views, err error) {
+	streams, revisions := make([]string, len(wanted)), make([]int64, len(wanted))
+	var names []string
+	for i, t := range wanted {
+		streams[i], revisions[i] = t.stream, t.revision
+		names = append(names, related(t.stream)...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
 	err = l.retry(ctx, func() error {
 		batch := &pgx.Batch{}
-		batch.Queue(l.queries.heads, related)
+		batch.Queue(l.queries.heads, names)
 		batch.Queue(l.queries.targets, streams, revisions)
 		results := l.pool.SendBatch(ctx, batch)
 		defer results.Close()
@@ -79,19 +119,18 @@ func (l *logReader) targets(
 		if err != nil {
 			return err
 		}
-		p, err := scanPage(rows, len(wanted))
-		if err != nil {
-			return err
-		}
-		found = make(map[target]*record, len(p.rows))
-		for i := range p.rows {
-			e := &p.rows[i]
-			v := l.viewOf(e.stream, heads)
-			if !v.state.tombstoned && !v.missing() && v.shows(e) {
-				found[target{e.stream, e.revision}] = e
-			}
-		}
-		return nil
+		v = views{l, heads}
+		found, err = scanPage(rows, size)
+		return err
 	})
-	return found, err
+	return found, v, err
 }
+
+// views gives the views of streams whose heads were read together.
+type views struct {
+	log   *logReader
+	heads map[string]head
+}
+
+// of gives the view of one stream, as it was when the heads were read.
+func (v views) of(stream string) view { return v.log.viewOf(stream, v.heads) }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"sort"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ var migrations embed.FS
 
 // migrate brings the schema up to date. The caller's session must hold the node's advisory lock, so that no other node
 // migrates at the same time.
-func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
+func migrate(ctx context.Context, conn *pgx.Conn, schema string, log *slog.Logger) error {
 	var exists bool
 	if err := conn.QueryRow(ctx, `select exists (select from pg_namespace where nspname = $1)`,
 		schema).Scan(&exists); err != nil {
@@ -39,28 +40,34 @@ func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if err := migrateStep(ctx, conn, quoted, name); err != nil {
+		if err := migrateStep(ctx, conn, quoted, name, log); err != nil {
 			return fmt.Errorf("migrate %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// migrateStep runs one file and records it, in one transaction. It skips a recorded step.
-func migrateStep(ctx context.Context, conn *pgx.Conn, quotedSchema, name string) error {
+// migrateStep runs one file and records it, in one transaction. It skips a recorded step. It logs before and after,
+// because a step may copy the whole log.
+func migrateStep(ctx context.Context, conn *pgx.Conn, quotedSchema, name string, log *slog.Logger) error {
 	text, err := migrations.ReadFile(name)
 	if err != nil {
 		return err
 	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `set local search_path to `+quotedSchema); err != nil {
+		// A limit that is meant for ordinary statements must not end a step: it may copy the whole log.
+		session := `set local statement_timeout = 0; set local search_path to ` + quotedSchema
+		if _, err := tx.Exec(ctx, session); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `insert into schema_version (step) values ($1) on conflict do nothing`, name)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		_, err = tx.Exec(ctx, string(text))
+		log.InfoContext(ctx, "event store migration begins", "step", name)
+		if _, err = tx.Exec(ctx, string(text)); err == nil {
+			log.InfoContext(ctx, "event store migration done", "step", name)
+		}
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 )
 
@@ -24,6 +25,7 @@ type Node struct {
 	log       *logReader
 	tail      *tail
 	sequencer *sequencer
+	writes    *semaphore.Weighted // writeBytes, see load
 	server    *grpc.Server
 
 	stopping chan struct{} // closed when the node begins to stop
@@ -53,7 +55,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{
 		config: cfg, instance: uuid.New(), listener: listener, port: bound, advertised: cfg.AdvertiseHost,
 		stopping: make(chan struct{}), served: make(chan struct{}), watched: make(chan struct{}),
-		fatal: make(chan error, 1),
+		fatal: make(chan error, 1), writes: semaphore.NewWeighted(writeBytes),
 	}
 	if n.advertised == "" {
 		n.advertised = host
@@ -75,7 +77,7 @@ func (n *Node) open(ctx context.Context) error {
 	q := newQueries(n.config.Schema)
 	opener := &sessions{
 		config: n.config.Pool.Config().ConnConfig, queries: q, schema: n.config.Schema, lock: lockKey(n.config.Schema),
-		holder: n.instance, url: n.URL(), now: n.config.Clock.Now,
+		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger, silence: holderSilence,
 	}
 	first, err := opener.start(ctx)
 	if err != nil {
@@ -86,7 +88,7 @@ func (n *Node) open(ctx context.Context) error {
 		queue: make(chan *write, queueLength), quit: make(chan struct{}), ended: make(chan struct{}),
 		fatal: make(chan error, 1), session: first, heads: newHeadCache(), recent: newRecentEvents(),
 	}
-	if s.published, err = s.readLast(ctx); err == nil {
+	if s.published, s.lastStream, err = s.readLast(ctx); err == nil {
 		err = s.recent.warm(ctx, first.conn, q.recent)
 	}
 	if err == nil {
@@ -96,7 +98,7 @@ func (n *Node) open(ctx context.Context) error {
 		first.close()
 		return err
 	}
-	n.log = &logReader{pool: n.config.Pool, queries: q, now: n.config.Clock.Now}
+	n.log = newLogReader(n.config.Pool, q, n.config.Clock.Now)
 	n.tail = newTail(s.published)
 	s.tail = n.tail
 	n.sequencer = s
@@ -156,9 +158,10 @@ func (n *Node) seed(ctx context.Context) error {
 	if n.tail.last.Load() > 0 {
 		return nil
 	}
-	_, err := n.execute(ctx, write{kind: writeAppend, stream: usersStream, expected: expectNoStream, events: []proposal{
-		{id: uuid.New(), kind: "$User", data: []byte("admin")},
-	}})
+	_, err := n.execute(ctx, &write{
+		kind: writeAppend, stream: usersStream, expected: expectNoStream,
+		events: []proposal{{id: uuid.New(), kind: "$User", data: []byte("admin")}},
+	})
 	if err != nil {
 		return fmt.Errorf("write the first event: %w", err)
 	}

@@ -10,16 +10,17 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 )
 
-// Sizes of a page, in rows except for pageBytes. The first page is small because most streams are short; later pages
-// grow up to the bounds.
+// Sizes of a page, in rows. The first page is small because most streams are short; later pages grow.
 const (
-	firstPage  = 64
-	largePage  = 1024
-	pageBytes  = 4 << 20         // bytes
-	readOutage = 5 * time.Second // how long a read waits for the database to come back
+	firstPage = 64
+	largePage = 1024
 )
+
+// readOutage is how long a read waits for the database to come back.
+const readOutage = 5 * time.Second
 
 // logReader reads the log in pages. It holds a connection only while it reads a page, never while a client processes
 // one. Safe for concurrent use.
@@ -27,6 +28,12 @@ type logReader struct {
 	pool    *pgxpool.Pool
 	queries *queries
 	now     func() time.Time
+	memory  *semaphore.Weighted // pagesBytes, for the large pages of all readers
+}
+
+// newLogReader makes a reader whose memory for large pages is free.
+func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
+	return &logReader{pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes)}
 }
 
 // retry repeats a read while the connection is at fault, for readOutage at most.
@@ -68,31 +75,34 @@ type page struct {
 	more bool // rows may follow
 }
 
-// fetch reads the next page of at most limit rows. It keeps its own place between the calls.
-type fetch func(ctx context.Context, limit int) (page, error)
+// fetch reads the next page of at most limit rows and about so many bytes. It keeps its own place between the calls.
+type fetch func(ctx context.Context, limit, bytes int) (page, error)
 
-// read runs one paged statement; its arguments are first, second (unless nil) and the limit.
-func (l *logReader) read(ctx context.Context, sql string, first any, second any, limit int) (p page, err error) {
+// extent bounds a page: in rows, and in bytes, which the last row may pass.
+type extent struct{ rows, bytes int }
+
+// read runs one paged statement; its arguments are first, second (unless nil) and the limit in rows.
+func (l *logReader) read(ctx context.Context, sql string, first any, second any, size extent) (p page, err error) {
 	args := []any{first}
 	if second != nil {
 		args = append(args, second)
 	}
-	args = append(args, limit)
+	args = append(args, size.rows)
 	err = l.retry(ctx, func() error {
 		rows, err := l.pool.Query(ctx, sql, args...)
 		if err != nil {
 			return err
 		}
-		p, err = scanPage(rows, limit)
+		p, err = scanPage(rows, size)
 		return err
 	})
 	return p, err
 }
 
-// scanPage reads rows until it has limit rows or pageBytes bytes, and closes rows.
-func scanPage(rows pgx.Rows, limit int) (page, error) {
+// scanPage reads rows until the page is full, and closes rows.
+func scanPage(rows pgx.Rows, size extent) (page, error) {
 	defer rows.Close()
-	p := page{rows: make([]record, 0, min(limit, largePage))}
+	p := page{rows: make([]record, 0, min(size.rows, largePage))}
 	types := map[string]string{} // event types repeat: keep one copy of each
 	for bytes := 0; rows.Next(); {
 		p.rows = append(p.rows, record{})
@@ -100,12 +110,12 @@ func scanPage(rows pgx.Rows, limit int) (page, error) {
 		if err := scanRecord(rows, r, types); err != nil {
 			return page{}, err
 		}
-		if bytes += r.size(); bytes >= pageBytes {
+		if bytes += r.size(); bytes >= size.bytes {
 			p.more = true
 			return p, nil
 		}
 	}
-	p.more = len(p.rows) == limit
+	p.more = len(p.rows) == size.rows
 	return p, rows.Err()
 }
 
@@ -136,64 +146,4 @@ func scanRecord(rows pgx.Rows, r *record, types map[string]string) error {
 	copy(bytes[cut:], v[8])
 	r.metadata, r.data = bytes[:cut:cut], bytes[cut:]
 	return nil
-}
-
-// walk reads page after page and hands each to handle; it reads the next page while handle works. It ends at the end of
-// the log, after count rows, or when handle says stop.
-func walk(ctx context.Context, next fetch, count uint64, handle func([]record) (stop bool, err error)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	type result struct {
-		page
-		err error
-	}
-	ahead := make(chan result, 1)
-	pending := false
-	defer func() {
-		cancel()
-		if pending {
-			<-ahead
-		}
-	}()
-	limit := firstPage
-	p, err := next(ctx, bounded(limit, count))
-	for err == nil {
-		count -= min(count, uint64(len(p.rows)))
-		if p.more && count > 0 {
-			limit = nextLimit(limit, p.rows)
-			pending = true
-			go func(limit int) {
-				p, err := next(ctx, limit)
-				ahead <- result{p, err}
-			}(bounded(limit, count))
-		}
-		stop, err := handle(p.rows)
-		if err != nil || stop || !pending {
-			return err
-		}
-		r := <-ahead
-		pending = false
-		p, err = r.page, r.err
-		if err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// bounded lowers a page limit to the number of rows that are still wanted.
-func bounded(limit int, count uint64) int {
-	if count < uint64(limit) {
-		return int(count)
-	}
-	return limit
-}
-
-// nextLimit grows the page up to fourfold, but only to the rows that fit into pageBytes by the size of the rows so far.
-func nextLimit(limit int, seen []record) int {
-	bytes := 1
-	for i := range seen {
-		bytes += seen[i].size()
-	}
-	fits := pageBytes * max(len(seen), 1) / bytes
-	return max(1, min(4*limit, largePage, fits))
 }

@@ -1,13 +1,14 @@
 package embedded
 
 import (
+	"context"
+
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 )
 
 // Bounds of one append, apart from the configured limit on its data.
 const (
 	maxRecordBytes = 16 << 20 // bytes of everything in one append; also the largest message
-	maxDrainBytes  = 64 << 20 // bytes read after an append has failed, so that the client receives the reason
 	maxProposals   = 100_000  // events
 )
 
@@ -30,12 +31,25 @@ type message interface {
 
 // add takes the next event, or counts its bytes after a fault. After a fault no event of the append is kept.
 func (p *proposals) add(m message) {
-	p.all += len(m.GetData()) + len(m.GetCustomMetadata()) + 64
+	p.all += len(m.GetData()) + len(m.GetCustomMetadata()) + eventOverhead
 	if p.fault == nil {
 		p.fault = p.check(m)
 	}
 	if p.fault != nil {
 		p.events = nil
+	}
+}
+
+// addWeighed is add that counts the memory of the events. Having no memory is a fault like others; after a fault the
+// memory is free.
+func (p *proposals) addWeighed(ctx context.Context, m message, memory *load) {
+	before := p.all
+	if p.add(m); p.fault == nil {
+		p.fault = memory.grow(ctx, p.all-before)
+	}
+	if p.fault != nil {
+		p.events = nil
+		memory.free()
 	}
 }
 

@@ -10,62 +10,96 @@ import (
 
 // queries are the node's statements, with the name of its schema inserted. Read-only after newQueries.
 type queries struct {
-	insertGroup  string
-	lastPosition string
-	heads        string
-	recent       string
-	identities   string
-	streamUp     string
-	streamDown   string
-	allUp        string
-	allDown      string
-	targets      string
-	claim        string
-	retake       string
-	holder       string
+	insertGroup string
+	insertNamed string // insertGroup for a group with the first event of a stream
+	ends        string
+	heads       string
+	recent      string
+	identities  string
+	streamUp    string
+	streamDown  string
+	allUp       string
+	allDown     string
+	targets     string
+	claim       string
+	retake      string
+	holder      string
 }
 
-// columns of a record, in the order that scanRecord expects.
-const columns = `position, stream, revision, event_id, type, is_json, created, metadata, data`
-
-// insertGroup writes a group of records if this node still holds the log. It runs for each append of a single writer,
-// so it is parsed only once.
-var insertGroup = postgres.MustStatement(`
-	with fence as (select from {schema}.node where holder = @holder and epoch = @epoch for share)
-	insert into {schema}.events ({columns})
-	select * from unnest(@positions::bigint[], @streams::text[], @revisions::bigint[], @ids::uuid[],
+// insertParts are the pieces of the two statements that write a group of records if this node still holds the log. They
+// run for each append of a single writer, so they are parsed only once.
+const (
+	insertFence = `
+	with fence as (select from {schema}.node where holder = @holder and epoch = @epoch for share)`
+	insertStreams = `, named as (
+		insert into {schema}.streams (id, name)
+		select * from unnest(@new_ids::bigint[], @new_names::text[]) where exists (select from fence)
+	)`
+	insertEvents = `
+	insert into {schema}.events (position, stream_id, revision, event_id, type, is_json, created, metadata, data)
+	select * from unnest(@positions::bigint[], @streams::bigint[], @revisions::bigint[], @ids::uuid[],
 		@kinds::text[], @json::boolean[], @created::bigint[], @metadata::bytea[], @data::bytea[])
-	where exists (select from fence)`,
-	"holder", "epoch", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
+	where exists (select from fence)`
+)
 
-// newQueries replaces {schema} and {columns} in every statement.
+// insertGroup writes events of streams that have numbers; insertNamed also gives numbers to new streams.
+var (
+	insertGroup = postgres.MustStatement(insertFence+insertEvents, "holder", "epoch", "positions", "streams",
+		"revisions", "ids", "kinds", "json", "created", "metadata", "data")
+	insertNamed = postgres.MustStatement(insertFence+insertStreams+insertEvents, "holder", "epoch", "new_ids",
+		"new_names", "positions", "streams", "revisions", "ids", "kinds", "json", "created", "metadata", "data")
+)
+
+// Columns of a record, in the order that scanRecord expects. The name of the stream is looked up for each row after the
+// limit was applied: a join could make the planner read all streams for a page.
+const (
+	eventColumns = `revision, event_id, type, is_json, created, metadata, data`
+	allColumns   = `position, (select s.name from {schema}.streams s where s.id = e.stream_id), ` + eventColumns
+	ownColumns   = `position, $1::text, ` + eventColumns
+)
+
+// newQueries replaces {schema} and the names of column lists in every statement.
 func newQueries(schema string) *queries {
 	in := func(sql string) string {
-		sql = strings.ReplaceAll(sql, "{schema}", pgx.Identifier{schema}.Sanitize())
-		return strings.ReplaceAll(sql, "{columns}", columns)
+		for _, part := range [][2]string{
+			{"{all}", allColumns}, {"{own}", ownColumns},
+			{"{stream}", `(select s.id from {schema}.streams s where s.name = $1)`},
+			{"{schema}", pgx.Identifier{schema}.Sanitize()},
+		} {
+			sql = strings.ReplaceAll(sql, part[0], part[1])
+		}
+		return sql
 	}
 	return &queries{
-		insertGroup:  in(insertGroup.Text),
-		lastPosition: in(`select coalesce(max(position), 0) from {schema}.events`),
+		insertGroup: in(insertGroup.Text),
+		insertNamed: in(insertNamed.Text),
+		ends: in(`select (select coalesce(max(position), 0) from {schema}.events),
+			(select coalesce(max(id), 0) from {schema}.streams)`),
 		// The body is fetched for metastreams only: their last event is the metadata that rules the stream.
-		heads: in(`select s.name, e.revision, e.is_json, case when starts_with(s.name, '$$') then e.data end
-			from unnest($1::text[]) as s (name)
+		heads: in(`select n.name, s.id, e.revision, e.is_json, case when starts_with(n.name, '$$') then e.data end
+			from unnest($1::text[]) as n (name)
+			cross join lateral (select id from {schema}.streams where name = n.name limit 1) s
 			cross join lateral (
-				select revision, is_json, data from {schema}.events where stream = s.name order by revision desc limit 1
+				select revision, is_json, data from {schema}.events
+				where stream_id = s.id order by revision desc limit 1
 			) e`),
-		recent: in(`select stream, event_id, revision, position from {schema}.events order by position desc limit $1`),
+		recent: in(`select (select s.name from {schema}.streams s where s.id = e.stream_id), event_id, revision,
+				position
+			from {schema}.events e order by position desc limit $1`),
 		identities: in(`select event_id, position from {schema}.events
-			where stream = $1 and revision > $2 and revision <= $3 order by revision`),
-		streamUp: in(`select {columns} from {schema}.events
-			where stream = $1 and revision >= $2 order by revision limit $3`),
-		streamDown: in(`select {columns} from {schema}.events
-			where stream = $1 and revision <= $2 order by revision desc limit $3`),
-		allUp:   in(`select {columns} from {schema}.events where position >= $1 order by position limit $2`),
-		allDown: in(`select {columns} from {schema}.events where position < $1 order by position desc limit $2`),
+			where stream_id = {stream} and revision > $2 and revision <= $3 order by revision`),
+		streamUp: in(`select {own} from {schema}.events
+			where stream_id = {stream} and revision >= $2 order by revision limit $3`),
+		streamDown: in(`select {own} from {schema}.events
+			where stream_id = {stream} and revision <= $2 order by revision desc limit $3`),
+		allUp:   in(`select {all} from {schema}.events e where position >= $1 order by position limit $2`),
+		allDown: in(`select {all} from {schema}.events e where position < $1 order by position desc limit $2`),
 		targets: in(`
-			select e.position, e.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
-			from unnest($1::text[], $2::bigint[]) as t (stream, revision)
-			join {schema}.events e on e.stream = t.stream and e.revision = t.revision`),
+			select e.position, t.stream, e.revision, e.event_id, e.type, e.is_json, e.created, e.metadata, e.data
+			from unnest($1::text[], $2::bigint[]) with ordinality as t (stream, revision, number)
+			cross join lateral (select id from {schema}.streams where name = t.stream limit 1) s
+			join {schema}.events e on e.stream_id = s.id and e.revision = t.revision
+			order by t.number`),
 		claim: in(`insert into {schema}.node as n (holder, epoch, url, taken_at) values ($1, 1, $2, $3)
 			on conflict (only_row) do update set holder = $1, epoch = n.epoch + 1, url = $2, taken_at = $3
 			returning epoch`),

@@ -21,7 +21,7 @@ func (r *reader) readAll() error {
 		count = math.MaxUint64 // the handler below counts the events that pass the filter
 	}
 	sent := uint64(0)
-	return walk(r.ctx(), r.allPages(from), count, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.allPages(from), count, func(rows []record) (bool, error) {
 		n, err := r.send(rows, r.count-sent, r.filter.admits, nil)
 		sent += n
 		if err == nil {
@@ -37,8 +37,8 @@ func (r *reader) allPages(from int64) fetch {
 	if r.backwards {
 		sql = r.log.queries.allDown
 	}
-	return func(ctx context.Context, limit int) (page, error) {
-		p, err := r.log.read(ctx, sql, from, nil, limit)
+	return func(ctx context.Context, limit, bytes int) (page, error) {
+		p, err := r.log.read(ctx, sql, from, nil, extent{limit, bytes})
 		if n := len(p.rows); n > 0 {
 			from = p.rows[n-1].position
 			if !r.backwards {

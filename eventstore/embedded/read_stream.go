@@ -22,7 +22,7 @@ func (r *reader) readStream() error {
 			from = tombstoneRevision - 1
 		}
 	}
-	v, first, err := r.log.open(r.ctx(), r.stream, sql, from, bounded(firstPage, max(r.count, 1)))
+	v, first, err := r.log.open(r.ctx(), r.stream, sql, from, extent{bounded(firstPage, max(r.count, 1)), smallBytes})
 	switch {
 	case err != nil:
 		return err
@@ -39,7 +39,7 @@ func (r *reader) readStream() error {
 	if v.bornFrom != math.MinInt64 && budget > 0 {
 		budget = math.MaxUint64 // expired events are read but do not count
 	}
-	err = walk(r.ctx(), next, budget, func(rows []record) (bool, error) {
+	err = r.log.walk(r.ctx(), next, budget, func(rows []record) (bool, error) {
 		n, err := r.send(rows, r.count-sent, v.shows, nil)
 		sent += n
 		if err == nil {
@@ -57,11 +57,11 @@ func (r *reader) readStream() error {
 // streamPages returns a fetch that continues a paged read of one stream. It returns a page that was read already first.
 func (r *reader) streamPages(sql string, from int64, first page) fetch {
 	prepared := len(first.rows) > 0 || !first.more
-	return func(ctx context.Context, limit int) (p page, err error) {
+	return func(ctx context.Context, limit, bytes int) (p page, err error) {
 		if prepared {
 			prepared = false
 			p = first
-		} else if p, err = r.log.read(ctx, sql, r.stream, from, limit); err != nil {
+		} else if p, err = r.log.read(ctx, sql, r.stream, from, extent{limit, bytes}); err != nil {
 			return page{}, err
 		}
 		if n := len(p.rows); n > 0 {

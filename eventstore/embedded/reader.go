@@ -26,7 +26,7 @@ func newReader(n *Node, r *readRequest, call streams.Streams_ReadServer) *reader
 		encoder: eventEncoder{stringIDs: r.stringIDs},
 	}
 	if r.resolve {
-		rd.links = &resolver{log: n.log}
+		rd.links = newResolver(n.log)
 	}
 	return rd
 }
@@ -39,10 +39,26 @@ func (r *reader) ctx() context.Context { return r.call.Context() }
 func (r *reader) send(
 	rows []record, limit uint64, admit func(*record) bool, after func(*record) error,
 ) (sent uint64, err error) {
-	targets, err := r.links.resolve(r.ctx(), rows)
-	if err != nil {
-		return 0, err
+	for len(rows) > 0 && sent < limit {
+		links, err := r.links.resolve(r.ctx(), rows)
+		if err != nil {
+			return sent, err
+		}
+		n, err := r.sendResolved(rows[:links.rows], links.events, limit-sent, admit, after)
+		links.room.free()
+		sent += n
+		if err != nil {
+			return sent, err
+		}
+		rows = rows[links.rows:]
 	}
+	return sent, nil
+}
+
+// sendResolved is send for rows whose links are resolved.
+func (r *reader) sendResolved(
+	rows []record, targets map[target]*record, limit uint64, admit func(*record) bool, after func(*record) error,
+) (sent uint64, err error) {
 	var buffer []byte
 	for i := range rows {
 		if sent == limit {

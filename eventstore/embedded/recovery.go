@@ -66,7 +66,7 @@ func (q *sequencer) reopen(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	q.session = s
-	last, err := q.readLast(ctx)
+	last, _, err := q.readLast(ctx)
 	if err != nil {
 		s.close()
 		return 0, err

@@ -11,12 +11,17 @@ import (
 
 // Append stores a list of events, all or none. A wrong expected version is a normal response, not an error.
 func (s *streamsService) Append(call streams.Streams_AppendServer) error {
-	options, events, err := s.receiveAppend(call)
+	memory := s.node.newLoad()
+	options, events, err := s.receiveAppend(call, memory)
 	if err != nil {
+		memory.free()
 		return err
 	}
-	w := write{kind: writeAppend, stream: string(options.GetStreamIdentifier().GetStreamName()), events: events}
+	w := write{
+		kind: writeAppend, stream: string(options.GetStreamIdentifier().GetStreamName()), events: events, load: memory,
+	}
 	if err := checkWritable(w.stream); err != nil {
+		memory.free()
 		return err
 	}
 	switch e := options.GetExpectedStreamRevision().(type) {
@@ -29,9 +34,10 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 	case *streams.AppendReq_Options_StreamExists:
 		w.expected = expectExists
 	default:
+		memory.free()
 		return invalidArgument("the append names no expected revision")
 	}
-	o, err := s.node.execute(call.Context(), w)
+	o, err := s.node.execute(call.Context(), &w)
 	if err != nil {
 		return err
 	}
@@ -47,13 +53,13 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 }
 
 // receiveAppend reads the whole request, also after a fault: a client that is still sending would not receive the
-// status otherwise. It stops reading at maxDrainBytes.
+// status otherwise. What it reads after a fault takes no memory. It counts the events in memory as they arrive.
 func (s *streamsService) receiveAppend(
-	call streams.Streams_AppendServer,
+	call streams.Streams_AppendServer, memory *load,
 ) (*streams.AppendReq_Options, []proposal, error) {
 	var options *streams.AppendReq_Options
 	p := proposals{limit: s.node.config.MaxAppendSize}
-	for p.all < maxDrainBytes {
+	for {
 		req, err := call.Recv()
 		if errors.Is(err, io.EOF) {
 			if p.fault == nil && options == nil {
@@ -74,15 +80,13 @@ func (s *streamsService) receiveAppend(
 			if options == nil && p.fault == nil {
 				p.fault = invalidArgument("the append must begin with its options")
 			}
-			p.add(m.ProposedMessage)
+			p.addWeighed(call.Context(), m.ProposedMessage, memory)
 		default:
 			if p.fault == nil {
 				p.fault = invalidArgument("the append has a message without content")
 			}
-			p.all += 64
 		}
 	}
-	return nil, nil, p.fault
 }
 
 // exact converts a revision from the wire. Numbers above the greatest revision become one that no stream can have.

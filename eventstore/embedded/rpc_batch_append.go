@@ -18,8 +18,9 @@ import (
 
 // Bounds of one BatchAppend call, and the deadline of an append that names none.
 const (
-	openBatches   = 512 // appends committed at the same time; the next one waits
-	unfinished    = 512 // correlation ids begun but not final
+	openBatches   = 512      // appends committed at the same time; the next one waits
+	unfinished    = 512      // correlation ids begun but not final
+	heldBytes     = 64 << 20 // bytes of the appends begun but not final
 	batchDeadline = 10 * time.Second
 )
 
@@ -29,10 +30,11 @@ type batch struct {
 	stringID    bool
 	options     *streams.BatchAppendReq_Options
 	proposals   proposals
+	load        *load
 }
 
-// batchCall is one BatchAppend call. Its appends are identified by correlation id and answered in the order in which
-// they are committed.
+// batchCall is one BatchAppend call. Its appends are identified by correlation id, decided in the order of their final
+// messages and answered in the order in which they are committed.
 type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
@@ -48,6 +50,11 @@ type batchCall struct {
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
 	c := &batchCall{service: s, call: call, begun: map[uuid.UUID]*batch{}, slots: make(chan struct{}, openBatches)}
 	defer c.running.Wait()
+	defer func() { // of appends that never became final
+		for _, b := range c.begun {
+			b.load.free()
+		}
+	}()
 	type arrival struct {
 		req *streams.BatchAppendReq
 		err error
@@ -85,46 +92,70 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 	}
 }
 
-// take adds a message to its append and starts the commit when the message is the final one.
+// take adds a message to its append and queues the append when the message is the final one: the queue keeps the order
+// in which clients send their appends, which may depend on each other.
 func (c *batchCall) take(req *streams.BatchAppendReq) error {
-	correlation, err := parseUUID(req.GetCorrelationId())
+	b, err := c.append(req)
 	if err != nil {
 		return err
 	}
-	b, ok := c.begun[correlation]
-	if !ok {
-		if len(c.begun) >= unfinished {
-			return invalidArgument("too many appends begun and not finished")
-		}
-		_, stringID := req.GetCorrelationId().GetValue().(*shared.UUID_String_)
-		b = &batch{correlation: correlation, stringID: stringID, options: req.GetOptions()}
-		b.proposals.limit = c.service.node.config.MaxAppendSize
-		c.begun[correlation] = b
-	}
 	before := b.proposals.all
 	for _, m := range req.GetProposedMessages() {
-		b.proposals.add(m)
+		b.proposals.addWeighed(c.call.Context(), m, b.load)
 	}
 	c.held += b.proposals.all - before
 	if !req.GetIsFinal() {
-		if c.held > maxDrainBytes {
+		if c.held > heldBytes {
 			return invalidArgument("the appends begun and not finished are too large")
 		}
 		return nil
 	}
 	c.held -= b.proposals.all
-	delete(c.begun, correlation)
+	delete(c.begun, b.correlation)
 	select {
 	case c.slots <- struct{}{}:
 	case <-c.call.Context().Done():
+		b.load.free()
 		return fromContext(c.call.Context().Err())
 	}
-	c.running.Add(1)
-	go func() {
-		defer func() { <-c.slots; c.running.Done() }()
-		c.answer(b, c.store(b))
-	}()
+	node := c.service.node
+	ctx, cancel := context.WithTimeout(c.call.Context(), b.patience(node.config.Clock.Now()))
+	w, err := b.write()
+	if err != nil {
+		b.load.free()
+	} else {
+		err = node.sequencer.enqueue(ctx, w)
+	}
+	c.running.Go(func() {
+		defer func() { cancel(); <-c.slots }()
+		var o outcome
+		if err == nil {
+			o, err = node.finish(ctx, w)
+		}
+		c.answer(b, c.response(b, o, err))
+	})
 	return nil
+}
+
+// append finds the append of a message, or begins it.
+func (c *batchCall) append(req *streams.BatchAppendReq) (*batch, error) {
+	correlation, err := parseUUID(req.GetCorrelationId())
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := c.begun[correlation]; ok {
+		return b, nil
+	}
+	if len(c.begun) >= unfinished {
+		return nil, invalidArgument("too many appends begun and not finished")
+	}
+	_, stringID := req.GetCorrelationId().GetValue().(*shared.UUID_String_)
+	b := &batch{
+		correlation: correlation, stringID: stringID, options: req.GetOptions(), load: c.service.node.newLoad(),
+	}
+	b.proposals.limit = c.service.node.config.MaxAppendSize
+	c.begun[correlation] = b
+	return b, nil
 }
 
 // answer sends one response. An error of Send is ignored, because then the call has ended.
@@ -149,15 +180,8 @@ func (c *batchCall) answer(b *batch, resp *streams.BatchAppendResp) {
 	_ = c.call.Send(resp)
 }
 
-// store runs one append and builds its response, also for an error.
-func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
-	w, err := b.write()
-	if err != nil {
-		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
-	}
-	ctx, cancel := context.WithTimeout(c.call.Context(), b.patience(c.service.node.config.Clock.Now()))
-	defer cancel()
-	o, err := c.service.node.execute(ctx, w)
+// response builds the response to one append, also for an error.
+func (c *batchCall) response(b *batch, o outcome, err error) *streams.BatchAppendResp {
 	switch {
 	case err != nil:
 		return failed(batchFault(err, b, c.service.node.config.MaxAppendSize))
@@ -172,9 +196,10 @@ func (c *batchCall) store(b *batch) *streams.BatchAppendResp {
 }
 
 // write checks an append and converts it for the sequencer.
-func (b *batch) write() (write, error) {
-	w := write{
+func (b *batch) write() (*write, error) {
+	w := &write{
 		kind: writeAppend, stream: string(b.options.GetStreamIdentifier().GetStreamName()), events: b.proposals.events,
+		load: b.load,
 	}
 	switch e := b.options.GetExpectedStreamPosition().(type) {
 	case *streams.BatchAppendReq_Options_StreamPosition:

@@ -40,7 +40,7 @@ func (s *streamsService) delete(ctx context.Context, w write) (uint64, error) {
 	if isMetastream(w.stream) {
 		return 0, invalidArgument("a metastream cannot be deleted; delete the stream it describes")
 	}
-	o, err := s.node.execute(ctx, w)
+	o, err := s.node.execute(ctx, &w)
 	switch {
 	case err != nil:
 		return 0, err

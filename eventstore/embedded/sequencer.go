@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// queueLength is the number of writes that may wait before submit itself blocks.
+// queueLength is the number of writes that may wait before enqueue itself blocks; their bytes are bounded by load.
 const queueLength = 1024
 
 // idlePing is the interval at which an idle sequencer checks its session.
@@ -36,26 +36,38 @@ type sequencer struct {
 	heads     *headCache
 	recent    *recentEvents
 	published int64 // last committed position
-	usual     int   // writes that a group waits for: three quarters of the last group
-	columns   columnBuffers
+	// lastStream is the last number that a stream got. The next new stream gets the next one.
+	lastStream int64
+	usual      int // writes that a group waits for: three quarters of the last group
+	columns    columnBuffers
 }
 
-// submit queues a write and waits for its outcome. When ctx ends first, the outcome is unknown.
-func (q *sequencer) submit(ctx context.Context, w *write) (outcome, error) {
-	if q.down.Load() {
-		return outcome{}, errNoDatabase
+// enqueue hands a write over. Writes are decided in the order in which they were enqueued. When it fails, the write is
+// not in the queue and its memory is free.
+func (q *sequencer) enqueue(ctx context.Context, w *write) error {
+	w.abandoned, w.reply = ctx.Done(), make(chan outcome, 1)
+	err := errNoDatabase
+	if !q.down.Load() {
+		select {
+		case q.queue <- w:
+			return nil
+		case <-ctx.Done():
+			err = fromContext(ctx.Err())
+		case <-q.ended:
+			err = errStopping
+		}
 	}
-	w.abandoned = ctx.Done()
-	w.reply = make(chan outcome, 1)
-	select {
-	case q.queue <- w:
-	case <-ctx.Done():
-		return outcome{}, fromContext(ctx.Err())
-	case <-q.ended:
-		return outcome{}, errStopping
-	}
+	w.load.free()
+	return err
+}
+
+// await waits for the outcome of a write in the queue. When ctx ends first, the outcome is unknown.
+func (q *sequencer) await(ctx context.Context, w *write) (outcome, error) {
 	select {
 	case o := <-w.reply:
+		if errors.Is(o.err, errAbandoned) {
+			return outcome{}, fromContext(ctx.Err())
+		}
 		return o, o.err
 	case <-ctx.Done():
 		return outcome{}, fromContext(ctx.Err())
@@ -199,7 +211,7 @@ func (q *sequencer) publish(g *group) {
 	for key, at := range g.known {
 		q.recent.lru.Add(key, at)
 	}
-	q.published = g.next - 1
+	q.published, q.lastStream = g.next-1, g.lastStream
 	q.tail.publish(g.rows)
 	g.deliver()
 }
@@ -207,20 +219,14 @@ func (q *sequencer) publish(g *group) {
 // deliver answers every write of a settled group that has no answer yet.
 func (g *group) deliver() {
 	for i := range g.answers {
-		select {
-		case g.answers[i].to.reply <- g.answers[i].outcome:
-		default: // refused meanwhile with an unknown outcome
-		}
+		g.answers[i].to.answer(g.answers[i].outcome)
 	}
 }
 
 // refuse answers writes that failed or whose outcome stays unknown. A write with an answer keeps it.
 func refuse(batch []*write, err error) {
 	for _, w := range batch {
-		select {
-		case w.reply <- outcome{err: err}:
-		default: // answered already
-		}
+		w.answer(outcome{err: err})
 	}
 }
 
@@ -228,9 +234,15 @@ func refuse(batch []*write, err error) {
 func stillWanted(batch []*write) []*write {
 	kept := batch[:0]
 	for _, w := range batch {
-		if !w.isAbandoned() && len(w.reply) == 0 {
+		if w.isAbandoned() {
+			w.answer(outcome{err: errAbandoned})
+		}
+		if !w.answered {
 			kept = append(kept, w)
 		}
 	}
 	return kept
 }
+
+// errAbandoned answers a write that was dropped because the context of its caller had ended; await says why it ended.
+var errAbandoned = errors.New("the caller has gone")

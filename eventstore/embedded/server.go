@@ -31,6 +31,8 @@ func newServer(n *Node) *grpc.Server {
 		// Messages may be as large as a record, plus room for the envelope.
 		grpc.MaxRecvMsgSize(maxRecordBytes + 1<<20),
 		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
+		// Each call may hold a page or an append in memory. A client waits for a free place before it sends more.
+		grpc.MaxConcurrentStreams(1024),
 		// Windows that hold a whole append, so that a client does not wait for window updates in the middle of one.
 		grpc.InitialWindowSize(1<<20 + 1<<16),
 		grpc.InitialConnWindowSize(8 << 20),

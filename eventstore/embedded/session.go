@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,8 +37,22 @@ type sessions struct {
 	holder  uuid.UUID // identifies this node; new at each Start
 	url     string
 	now     func() time.Time
-	lastPID uint32 // backend of the last session; it may run on after a broken connection
+	log     *slog.Logger
+	silence time.Duration // see holderSilence
+	lastPID uint32        // backend of the last session; it may run on after a broken connection
 }
+
+// holderSilence is the time after which the server ends a writing session that sends nothing. A working node sends a
+// ping at every idlePing. The lock of a node whose host has vanished or hangs is free after this time; without a limit
+// PostgreSQL would keep it for as long as the kernel keeps the connection, two hours by default.
+const holderSilence = 30 * time.Second
+
+// watchHolder lets the server find out that the node has gone: while the session is idle, while it waits for the node
+// to acknowledge sent bytes, and below TCP. A server that lacks one of the settings keeps the others.
+const watchHolder = `select set_config(s.name, v.value, false)
+	from (values ('idle_session_timeout', $1::bigint::text), ('tcp_user_timeout', $1::bigint::text),
+		('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) v (name, value)
+	join pg_settings s using (name)`
 
 // lockKey derives the advisory lock's key from the schema, because several nodes of tests share one database.
 func lockKey(schema string) int64 {
@@ -45,9 +60,14 @@ func lockKey(schema string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// connect opens a connection on which a commit is durable.
+// connect opens a connection on which a commit is durable, to a server that may write. Of several hosts it takes the
+// first such one; names are resolved again at each call, so that it follows a fail-over of the database.
 func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
+	config := s.config.Copy()
+	if config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
@@ -57,6 +77,10 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 	if _, err := conn.Exec(ctx, durable); err != nil {
 		_ = conn.Close(ctx)
 		return nil, fmt.Errorf("set synchronous_commit: %w", err)
+	}
+	if _, err := conn.Exec(ctx, watchHolder, s.silence.Milliseconds()); err != nil {
+		_ = conn.Close(ctx)
+		return nil, fmt.Errorf("limit the silence of the session: %w", err)
 	}
 	s.lastPID = conn.PgConn().PID()
 	return conn, nil
@@ -105,7 +129,7 @@ func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch 
 			return 0, ctx.Err()
 		}
 	}
-	if err := migrate(ctx, conn, s.schema); err != nil {
+	if err := migrate(ctx, conn, s.schema, s.log); err != nil {
 		return 0, err
 	}
 	if err := conn.QueryRow(ctx, s.queries.claim, s.holder, s.url, s.now()).Scan(&epoch); err != nil {
@@ -194,8 +218,8 @@ func (s *session) close() {
 }
 
 // definite reports whether an error proves that the statement changed nothing: the server answered with an error and
-// the session is still open.
+// the session is still open. The plain severity is in the language of the server's messages.
 func definite(conn *pgx.Conn, err error) bool {
 	var pgErr *pgconn.PgError
-	return errors.As(err, &pgErr) && pgErr.Severity == "ERROR" && !conn.IsClosed()
+	return errors.As(err, &pgErr) && pgErr.SeverityUnlocalized == "ERROR" && !conn.IsClosed()
 }

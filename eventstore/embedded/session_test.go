@@ -1,9 +1,12 @@
 package embedded
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
@@ -29,5 +32,86 @@ func TestSession_CommitsDurably(t *testing.T) {
 			t.Errorf("configured %s: %s, %v; want %s", configured, got, err, want)
 		}
 		_ = conn.Close(t.Context())
+	}
+}
+
+// testSessions opens sessions on the test server.
+func testSessions(t *testing.T) *sessions {
+	t.Helper()
+	config, err := pgx.ParseConfig(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sessions{config: config}
+}
+
+// testSession opens one session, closed at the end of the test.
+func testSession(t *testing.T, s *sessions) *pgx.Conn {
+	t.Helper()
+	conn, err := s.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// TestSession_TheLockOfAVanishedNodeIsFreed: the server ends the session of a node that says nothing any more, although
+// its connection stands, and the next node gets the lock.
+func TestSession_TheLockOfAVanishedNodeIsFreed(t *testing.T) {
+	t.Parallel()
+	holder, next := testSessions(t), testSessions(t)
+	holder.silence, holder.lock = 200*time.Millisecond, lockKey(t.Name())
+	vanished := testSession(t, holder)
+	if taken, err := holder.tryLock(t.Context(), vanished); err != nil || !taken {
+		t.Fatal(taken, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := testSession(t, next).Exec(ctx, `select pg_advisory_lock($1)`, holder.lock); err != nil {
+		t.Errorf("the lock is not freed: %v", err)
+	}
+}
+
+// TestSession_TheServerLooksForTheNodeBelowTCP: a host that vanishes answers no keepalive and acknowledges no bytes.
+func TestSession_TheServerLooksForTheNodeBelowTCP(t *testing.T) {
+	t.Parallel()
+	s := testSessions(t)
+	s.silence = holderSilence
+	conn := testSession(t, s)
+	for name, want := range map[string]string{
+		"idle_session_timeout": "30s", "tcp_user_timeout": "30000", "tcp_keepalives_idle": "10",
+		"tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
+	} {
+		var got string
+		if err := conn.QueryRow(t.Context(), `show `+name).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s, %v; want %s", name, got, err, want)
+		}
+	}
+}
+
+// TestSession_RefusalsAreDefiniteInEveryLanguage: the server writes the severity in the language of its messages.
+func TestSession_RefusalsAreDefiniteInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	conn := testSession(t, testSessions(t))
+	for _, severity := range []string{"ERROR", "ERREUR", "FEHLER", "ОШИБКА"} {
+		refused := &pgconn.PgError{Severity: severity, SeverityUnlocalized: "ERROR", Code: "23514"}
+		if !definite(conn, refused) {
+			t.Errorf("%s: not taken for a refusal", severity)
+		}
+	}
+	if definite(conn, &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "FATAL", Code: "57P01"}) {
+		t.Error("the end of a session is taken for a refusal")
+	}
+}
+
+// TestSession_AServerThatMayNotWriteIsNotTaken: a standby, or a primary that was set read-only.
+func TestSession_AServerThatMayNotWriteIsNotTaken(t *testing.T) {
+	t.Parallel()
+	s := testSessions(t)
+	s.config.RuntimeParams["default_transaction_read_only"] = "on"
+	if conn, err := s.connect(t.Context()); err == nil {
+		_ = conn.Close(t.Context())
+		t.Error("a node would write to a read-only server")
 	}
 }

@@ -35,7 +35,7 @@ func (r *reader) subscribeAll() error {
 	live := false
 	buffer := make([]record, 0, liveBatch)
 	for {
-		rows, more, held := r.tail.after(position, liveBatch, buffer[:0])
+		rows, more, held := r.tail.after(position, extent{liveBatch, smallBytes}, buffer[:0])
 		switch {
 		case !held:
 			live = false
@@ -67,7 +67,7 @@ func (r *reader) subscribeAll() error {
 
 // catchUpAll sends the events of the log after a position, in pages.
 func (r *reader) catchUpAll(position int64, considered func(*record) error) error {
-	return walk(r.ctx(), r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), r.allPages(position+1), math.MaxUint64, func(rows []record) (bool, error) {
 		if _, err := r.send(rows, math.MaxUint64, r.filter.admits, considered); err != nil {
 			return false, err
 		}

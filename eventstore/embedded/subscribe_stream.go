@@ -32,7 +32,7 @@ func (r *reader) subscribeStream() error {
 	live := false
 	buffer := make([]record, 0, liveBatch)
 	for {
-		rows, more, held := r.tail.after(at.position, liveBatch, buffer[:0])
+		rows, more, held := r.tail.after(at.position, extent{liveBatch, smallBytes}, buffer[:0])
 		switch {
 		case !held:
 			live = false
@@ -80,7 +80,7 @@ func (r *reader) catchUpStream(at *streamCursor) error {
 	visible := func(row *record) bool { return v.shows(row) || row.revision == tombstoneRevision }
 	from := max(at.revision+1, min(v.lowest, v.state.last+1))
 	pages := r.streamPages(r.log.queries.streamUp, from, page{more: true})
-	return walk(r.ctx(), pages, math.MaxUint64, func(rows []record) (bool, error) {
+	return r.log.walk(r.ctx(), pages, math.MaxUint64, func(rows []record) (bool, error) {
 		if err := r.sendStream(at, rows, visible); err != nil {
 			return false, err
 		}

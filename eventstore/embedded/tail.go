@@ -61,17 +61,19 @@ func (t *tail) evict() {
 	t.first++
 }
 
-// after copies up to limit events after a position into buf. held is false when some of them are no longer in memory.
-// When there is no event yet, more is closed at the next publish.
-func (t *tail) after(position int64, limit int, buf []record) (rows []record, more <-chan struct{}, held bool) {
+// after copies the events after a position into buf, as many as size allows and at least one. held is false when some
+// of them are no longer in memory. When there is no event yet, more is closed at the next publish.
+func (t *tail) after(position int64, size extent, buf []record) (rows []record, more <-chan struct{}, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if position+1 < t.first {
 		return nil, nil, false
 	}
 	last := t.last.Load()
-	for p := position + 1; p <= last && len(buf) < limit; p++ {
+	bytes := 0
+	for p := position + 1; p <= last && len(buf) < size.rows && bytes < size.bytes; p++ {
 		buf = append(buf, t.ring[p%tailEvents])
+		bytes += t.ring[p%tailEvents].size()
 	}
 	if len(buf) == 0 {
 		if t.changed == nil {

@@ -14,7 +14,7 @@ func numbered(first, last int64, size int) []record {
 // wantAfter checks which positions the tail returns after a position.
 func wantAfter(t *testing.T, tl *tail, position int64, wantFirst, wantLast int64) {
 	t.Helper()
-	rows, _, held := tl.after(position, 1<<20, nil)
+	rows, _, held := tl.after(position, extent{1 << 20, 1 << 30}, nil)
 	if !held || len(rows) != int(wantLast-wantFirst+1) {
 		t.Fatalf("after %d: %d rows, held %t", position, len(rows), held)
 	}
@@ -29,10 +29,10 @@ func wantAfter(t *testing.T, tl *tail, position int64, wantFirst, wantLast int64
 func TestTail_HoldsTheNewestWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	tl := newTail(100)
-	if _, _, held := tl.after(99, 1, nil); held {
+	if _, _, held := tl.after(99, extent{1, 1 << 30}, nil); held {
 		t.Error("claims to hold what was there before it")
 	}
-	rows, more, held := tl.after(100, 1, nil)
+	rows, more, held := tl.after(100, extent{1, 1 << 30}, nil)
 	if len(rows) != 0 || !held || more == nil {
 		t.Fatalf("at the end: %v, %v, %t", rows, more, held)
 	}
@@ -40,7 +40,7 @@ func TestTail_HoldsTheNewestWithinItsBounds(t *testing.T) {
 	<-more
 	wantAfter(t, tl, 100, 101, 103)
 	wantAfter(t, tl, 102, 103, 103)
-	if rows, _, held := tl.after(200, 10, nil); len(rows) != 0 || !held {
+	if rows, _, held := tl.after(200, extent{10, 1 << 30}, nil); len(rows) != 0 || !held {
 		t.Errorf("ahead of the tail: %v, %t", rows, held)
 	}
 	for p := int64(104); p < 104+2*tailEvents; p += 1000 {
@@ -48,19 +48,19 @@ func TestTail_HoldsTheNewestWithinItsBounds(t *testing.T) {
 	}
 	last := tl.last.Load()
 	wantAfter(t, tl, last-tailEvents, last-tailEvents+1, last)
-	if _, _, held := tl.after(last-tailEvents-1, 1, nil); held {
+	if _, _, held := tl.after(last-tailEvents-1, extent{1, 1 << 30}, nil); held {
 		t.Error("holds more than its bound")
 	}
 	tl.publish(numbered(last+1, last+100, tailBytes/50))
-	if _, _, held := tl.after(last+1, 1, nil); held || tl.bytes > tailBytes {
+	if _, _, held := tl.after(last+1, extent{1, 1 << 30}, nil); held || tl.bytes > tailBytes {
 		t.Errorf("holds %d bytes", tl.bytes)
 	}
 	wantAfter(t, tl, last+60, last+61, last+100)
 	tl.publish(numbered(last+101, last+101, 2*tailBytes)) // larger than the tail altogether
-	if _, _, held := tl.after(last+100, 1, nil); held || tl.bytes != 0 {
+	if _, _, held := tl.after(last+100, extent{1, 1 << 30}, nil); held || tl.bytes != 0 {
 		t.Errorf("holds %d bytes after an event that cannot be held", tl.bytes)
 	}
-	if _, more, held := tl.after(last+101, 1, nil); !held || more == nil {
+	if _, more, held := tl.after(last+101, extent{1, 1 << 30}, nil); !held || more == nil {
 		t.Error("the end is lost")
 	}
 }

@@ -133,7 +133,7 @@ func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 	}
 	rows, err := direct.Query(t.Context(),
 		`select concat(revision, ' ', position, ' ', event_id) from `+cfg.Schema+
-			`.events where stream = 'in-doubt' order by revision`)
+			`.events join `+cfg.Schema+`.streams on id = stream_id where name = 'in-doubt' order by revision`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ func (v view) shows(r *record) bool {
 	return r.revision >= v.lowest && r.revision != tombstoneRevision && r.created >= v.bornFrom
 }
 
+// reveals reports whether a link to an event of the stream is resolved.
+func (v view) reveals(r *record) bool { return !v.state.tombstoned && !v.missing() && v.shows(r) }
+
 // viewOf derives the view of a stream from the heads of its related streams and the present time.
 func (l *logReader) viewOf(stream string, heads map[string]head) view {
 	at := func(name string) head {
@@ -38,11 +41,13 @@ func (l *logReader) viewOf(stream string, heads map[string]head) view {
 }
 
 // open reads a stream's view and its first page in one round trip. The view is read before the page.
-func (l *logReader) open(ctx context.Context, stream, sql string, from int64, limit int) (v view, p page, err error) {
+func (l *logReader) open(
+	ctx context.Context, stream, sql string, from int64, size extent,
+) (v view, p page, err error) {
 	err = l.retry(ctx, func() error {
 		batch := &pgx.Batch{}
 		batch.Queue(l.queries.heads, related(stream))
-		batch.Queue(sql, stream, from, limit)
+		batch.Queue(sql, stream, from, size.rows)
 		results := l.pool.SendBatch(ctx, batch)
 		defer results.Close()
 		heads, err := loadHeads(ctx, batchQuery{results}, "", nil)
@@ -54,7 +59,7 @@ func (l *logReader) open(ctx context.Context, stream, sql string, from int64, li
 		if err != nil {
 			return err
 		}
-		p, err = scanPage(rows, limit)
+		p, err = scanPage(rows, size)
 		return err
 	})
 	return v, p, err

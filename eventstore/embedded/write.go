@@ -25,15 +25,37 @@ type proposal struct {
 	data     []byte
 }
 
-// write is one request in the sequencer.
+// write is one request in the sequencer. From enqueue on it belongs to the sequencer, but for its reply.
 type write struct {
 	kind      writeKind
 	stream    string
 	expected  int64 // a revision, or one of the expect constants
 	events    []proposal
+	load      *load           // memory of the events; nil = none is counted
 	differs   bool            // the comparison with the log found another event at the first place
 	abandoned <-chan struct{} // closed when the caller has gone: do not commit
 	reply     chan outcome    // room for one
+	answered  bool            // the reply was sent
+}
+
+// answer sends the reply and gives the memory back. Only the first answer counts.
+func (w *write) answer(o outcome) {
+	if w.answered {
+		return
+	}
+	w.answered = true
+	w.load.free()
+	w.reply <- o
+}
+
+// isAbandoned reports whether the caller's context has ended. Such a write is not committed.
+func (w *write) isAbandoned() bool {
+	select {
+	case <-w.abandoned:
+		return true
+	default:
+		return false
+	}
 }
 
 // outcome is the answer to a write.
@@ -44,13 +66,21 @@ type outcome struct {
 	err      error // the node could not decide or commit
 }
 
-// execute runs a write to its end, with a comparison if the rules ask for one. It never returns verdictCompare.
-func (n *Node) execute(ctx context.Context, w write) (outcome, error) {
-	o, err := n.sequencer.submit(ctx, &w)
+// execute runs a write to its end. It never returns verdictCompare.
+func (n *Node) execute(ctx context.Context, w *write) (outcome, error) {
+	if err := n.sequencer.enqueue(ctx, w); err != nil {
+		return outcome{}, err
+	}
+	return n.finish(ctx, w)
+}
+
+// finish waits for the outcome of a write that is in the queue, with a comparison if the rules ask for one.
+func (n *Node) finish(ctx context.Context, w *write) (outcome, error) {
+	o, err := n.sequencer.await(ctx, w)
 	if err != nil || o.verdict != verdictCompare {
 		return o, err
 	}
-	repeat, first, err := n.log.compare(ctx, &w)
+	repeat, first, err := n.log.compare(ctx, w)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -60,8 +90,14 @@ func (n *Node) execute(ctx context.Context, w write) (outcome, error) {
 	case !first:
 		return outcome{verdict: verdictWrong, current: o.current}, nil
 	}
-	w.differs = true
-	return n.sequencer.submit(ctx, &w)
+	again := &write{kind: w.kind, stream: w.stream, expected: w.expected, events: w.events, differs: true}
+	if again.load, err = n.weigh(ctx, w.events); err != nil {
+		return outcome{}, err
+	}
+	if err := n.sequencer.enqueue(ctx, again); err != nil {
+		return outcome{}, err
+	}
+	return n.sequencer.await(ctx, again)
 }
 
 // compare compares an append at an earlier revision with the events stored there. If all are equal, it returns the seat

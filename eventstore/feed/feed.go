@@ -16,6 +16,9 @@ import (
 // behind reads pages from the log.
 const defaultKeep = 8192
 
+// keepBytes bounds the events in memory by the size in which they are stored.
+const keepBytes = 64 << 20
+
 // skipLimit is the number of items without an event that end a page. Each of them stands for many unwanted events, so a
 // consumer shows and stores its progress also where few events are wanted.
 const skipLimit = 32
@@ -35,6 +38,8 @@ type Feed struct {
 
 	mu       sync.Mutex
 	recent   []*events.Envelope // all events after floor, up to position, in order
+	sizes    []int              // of the events in recent
+	bytes    int                // sum of sizes
 	floor    uint64
 	position uint64
 	changed  chan struct{} // closed when position grows; nil when no consumer waits
@@ -112,10 +117,9 @@ func (f *Feed) publish(item Item) {
 		return // published before the connection was lost
 	}
 	if item.Event != nil {
-		f.recent = append(f.recent, item.Event)
-		if len(f.recent) >= 2*f.keep {
-			f.floor = f.recent[f.keep-1].Position
-			f.recent = append(make([]*events.Envelope, 0, 2*f.keep), f.recent[f.keep:]...)
+		f.recent, f.sizes = append(f.recent, item.Event), append(f.sizes, item.Size)
+		if f.bytes += item.Size; f.bytes > keepBytes || len(f.recent) >= 2*f.keep {
+			f.forget()
 		}
 	}
 	f.position = item.Position
@@ -123,6 +127,48 @@ func (f *Feed) publish(item Item) {
 		close(f.changed)
 		f.changed = nil
 	}
+}
+
+// forget drops the oldest events until half of either bound is left. It moves the rest to new memory, so that the
+// dropped ones are freed.
+func (f *Feed) forget() {
+	dropped := 0
+	for ; len(f.recent)-dropped > f.keep || f.bytes > keepBytes/2; dropped++ {
+		f.bytes -= f.sizes[dropped]
+	}
+	f.floor = f.recent[dropped-1].Position
+	f.recent = append(make([]*events.Envelope, 0, 2*f.keep), f.recent[dropped:]...)
+	f.sizes = append(make([]int, 0, 2*f.keep), f.sizes[dropped:]...)
+}
+
+// LogShorterError is the failure of a consumer whose position lies beyond the end of the log: the log was restored to
+// an older state, or a server took over that lacked its last events. The log gives the positions in between to other
+// events, which the consumer would never see.
+type LogShorterError struct {
+	After uint64 // the position of the consumer
+	Head  uint64 // the end of the log
+}
+
+// Error says what happened; docs/operations.md says what to do.
+func (e *LogShorterError) Error() string {
+	return fmt.Sprintf("the log ends at %d, before the checkpoint %d: the log was restored to an older state than its "+
+		"reader", e.Head, e.After)
+}
+
+// covers fails with a LogShorterError when the log ends before a position. A consumer may be ahead of this feed, so the
+// log itself is asked.
+func (f *Feed) covers(ctx context.Context, after uint64) error {
+	if after <= f.Head() {
+		return nil
+	}
+	head, err := f.log.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("look for the end of the log: %w", err)
+	}
+	if head < after {
+		return &LogShorterError{After: after, Head: head}
+	}
+	return nil
 }
 
 // Page is a part of the log for one consumer: the wanted events after From, up to UpTo.
@@ -136,8 +182,12 @@ type Page struct {
 }
 
 // Read returns the wanted events after a position, at most limit, without waiting: from memory, else from the log. The
-// page is empty, with UpTo = after, when the log has nothing after the position.
+// page is empty, with UpTo = after, when the log has nothing after the position. It fails with a LogShorterError when
+// the log ends before the position.
 func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
+	if err := f.covers(ctx, after); err != nil {
+		return Page{}, err
+	}
 	if page, ok := f.Recent(after, want, limit); ok {
 		return page, nil
 	}

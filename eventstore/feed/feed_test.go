@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -206,5 +207,45 @@ func TestFeed_WaitEndsWithItsContext(t *testing.T) {
 	cancel()
 	if err := f.Wait(ctx, 5); err == nil {
 		t.Error("waited for nothing")
+	}
+}
+
+// TestFeed_AReaderBehindTheEndOfTheLogIsTold: a log that was restored to an older state gives positions again which the
+// reader has passed already.
+func TestFeed_AReaderBehindTheEndOfTheLogIsTold(t *testing.T) {
+	t.Parallel()
+	log := newMemory()
+	log.append(3)
+	f := start(t, log)
+	var shorter *LogShorterError
+	if _, err := f.Next(t.Context(), 5, Want(nil), 10); !errors.As(err, &shorter) ||
+		*shorter != (LogShorterError{After: 5, Head: 3}) {
+		t.Errorf("got %v", err)
+	}
+	// Another program may have read events that this feed has not seen yet: its checkpoint is no fault.
+	log.mu.Lock()
+	log.list = append(log.list, &events.Envelope{Position: 4}, &events.Envelope{Position: 5})
+	log.mu.Unlock()
+	if _, err := f.Read(t.Context(), 5, Want(nil), 10); err != nil {
+		t.Errorf("ahead of the feed: %v", err)
+	}
+}
+
+// TestFeed_MemoryIsBoundedInBytes: large events leave memory before they are many.
+func TestFeed_MemoryIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	f := New(newMemory(), nil)
+	const total, size = 200, 1 << 20
+	for p := range uint64(total) {
+		f.publish(Item{Event: &events.Envelope{Position: p + 1}, Position: p + 1, Size: size})
+		if f.bytes > keepBytes || f.bytes != len(f.recent)*size || len(f.sizes) != len(f.recent) {
+			t.Fatalf("after %d events: %d bytes, %d events", p+1, f.bytes, len(f.recent))
+		}
+	}
+	if page, ok := f.Recent(f.floor, Want(nil), total); !ok || page.UpTo != total || len(page.Events) != len(f.recent) {
+		t.Errorf("memory has %d of %d events", len(page.Events), len(f.recent))
+	}
+	if _, ok := f.Recent(f.floor-1, Want(nil), total); ok {
+		t.Error("memory reaches back to an event that it forgot")
 	}
 }

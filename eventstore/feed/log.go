@@ -41,4 +41,5 @@ func (u Undecodable) EventType() string { return u.Type }
 type Item struct {
 	Event    *events.Envelope
 	Position uint64
+	Size     int // of the Event as it is stored, in bytes; 0 when it is not known
 }

@@ -52,7 +52,7 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 		c.sub = c.store.Subscribe(c.ctx, bad.Position, c.types)
 		return Item{Event: undecodable(bad), Position: bad.Position}, nil
 	}
-	return Item{Event: item.Event, Position: item.Position}, err
+	return Item{Event: item.Event, Position: item.Position, Size: item.Size}, err
 }
 
 // undecodable makes an envelope with all the facts but the event, its id and its metadata.

@@ -36,6 +36,9 @@ func (w Wanted) Has(eventType string) bool {
 	return ok
 }
 
+// pageBytes ends a page of a stream, in bytes of stored events; three pages are read ahead.
+const pageBytes = 4 << 20
+
 // Stream reads the wanted events after a position from the log, ahead of the caller, until memory reaches back to the
 // end of a page; the caller goes on with Read from there. It is for a consumer that is far behind. An error is the last
 // element.
@@ -80,7 +83,8 @@ func (s streamed) send(ctx context.Context, pages chan<- streamed) bool {
 // stream reads pages of limit events from the log until memory reaches back to the end of a page.
 func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) error {
 	cursor := f.log.Follow(ctx, after, want.list)
-	page, skipped := Page{From: after, UpTo: after}, 0 // items without an event since the last page
+	page := Page{From: after, UpTo: after}
+	skipped, bytes := 0, 0 // items without an event, and bytes of events, since the last page
 	for {
 		item, err := cursor.Next(ctx)
 		if err != nil {
@@ -89,17 +93,19 @@ func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int,
 		page.UpTo = max(page.UpTo, item.Position)
 		if item.Event != nil {
 			page.Events = append(page.Events, item.Event)
+			bytes += item.Size
 		} else {
 			skipped++
 		}
 		near := f.reaches(page.UpTo)
-		if len(page.Events) < limit && skipped < skipLimit && !near {
+		if len(page.Events) < limit && bytes < pageBytes && skipped < skipLimit && !near {
 			continue
 		}
 		if !(streamed{page: page}).send(ctx, pages) || near {
 			return nil
 		}
-		page, skipped = Page{From: page.UpTo, UpTo: page.UpTo, Events: make([]*events.Envelope, 0, limit)}, 0
+		page = Page{From: page.UpTo, UpTo: page.UpTo, Events: make([]*events.Envelope, 0, min(limit, len(page.Events)))}
+		skipped, bytes = 0, 0
 	}
 }
 

@@ -40,8 +40,8 @@ func (l *Bare) AppendRate(b *testing.B, group int) float64 {
 	data := bytes.Repeat([]byte("x"), rowBytes)
 	return float64(group) * Rate(b, 1, func(ctx context.Context, _ int) error {
 		_, err := l.pool.Exec(ctx, `insert into `+table+
-			` (position, stream, revision, event_id, type, is_json, created, metadata, data)
-			select $1::bigint + n, 'bench-' || n, $1::bigint + n, gen_random_uuid(), 'bench', true, 0, ''::bytea,
+			` (position, stream_id, revision, event_id, type, is_json, created, metadata, data)
+			select $1::bigint + n, n, $1::bigint + n, gen_random_uuid(), 'bench', true, 0, ''::bytea,
 				$2::bytea from generate_series(1, $3::int) n`,
 			l.next, data, group)
 		l.next += int64(group)
@@ -56,17 +56,17 @@ func (l *Bare) ReadRate(b *testing.B) float64 {
 	began, count, last := time.Now(), 0, int64(0)
 	for {
 		rows, err := l.pool.Query(b.Context(),
-			`select position, stream, revision, event_id, type, is_json, created, metadata, data
+			`select position, stream_id, revision, event_id, type, is_json, created, metadata, data
 			from `+table+` where position > $1 order by position limit 1000`, last)
 		if err != nil {
 			b.Fatal(err)
 		}
 		var (
-			stream, kind      string
-			revision, created int64
-			event             [16]byte
-			json              bool
-			metadata, data    []byte
+			kind                      string
+			stream, revision, created int64
+			event                     [16]byte
+			json                      bool
+			metadata, data            []byte
 		)
 		tag, err := pgx.ForEachRow(rows,
 			[]any{&last, &stream, &revision, &event, &kind, &json, &created, &metadata, &data},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
@@ -26,7 +27,7 @@ const (
 
 // Bounds of starting and stopping.
 const (
-	startLimit = 60 * time.Second        // recovery after a crash reads the whole log
+	startLimit = 60 * time.Second        // without any answer; a server that says that it is recovering may take longer
 	fastLimit  = 3500 * time.Millisecond // fast shutdown; after it immediate, with a recovery at the next start
 	quitLimit  = time.Second             // immediate shutdown; after it SIGKILL
 )
@@ -98,61 +99,100 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.place.initialise(ctx, c.state, c.cfg.Scratch); err != nil {
 		return err
 	}
+	if !c.cfg.Scratch {
+		c.place.compression = c.place.compressionSetting(ctx)
+	}
 	if err := c.run(ctx, clusterState.withFreePort); err != nil {
 		return err
 	}
 	return c.prepareDatabase(ctx)
 }
 
+// Attempts of run: how often a server that ends at once, by itself, is started, and the pauses in between.
+const (
+	startTries  = 5
+	shortestTry = 100 * time.Millisecond
+	longestTry  = time.Second
+)
+
 // run starts the server process and waits until it accepts connections, at the port that choose gives. It tries again
-// when the children of a dead server are still ending, or when another program took the port in between.
+// when the children of a dead server are still ending, or when another program took the port in between. A server that
+// was killed says nothing about itself, so it is started again for as long as ctx lasts.
 func (c *Cluster) run(
 	ctx context.Context, choose func(clusterState, context.Context, string) (clusterState, error),
 ) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	var err error
-	for attempt := range 5 {
-		var state clusterState
-		if state, err = choose(c.remembered(), ctx, c.cfg.DataDir); err != nil {
+	rest := loop.Backoff{Min: shortestTry, Max: longestTry}
+	for failed := 0; ; {
+		err := c.runOnce(ctx, choose)
+		if err == nil || !errors.Is(err, errServerExited) || ctx.Err() != nil {
 			return err
 		}
-		var proc *process
-		proc, err = startProcess(c.place.serverCommand(c.cfg, state), c.place)
-		if err != nil {
+		if !c.current().killed {
+			failed++
+		}
+		if failed == startTries {
 			return err
 		}
-		c.mu.Lock()
-		c.state, c.proc = state, proc
-		c.mu.Unlock()
-		if err = c.awaitReady(ctx, proc); err == nil {
-			c.cfg.Logger.InfoContext(ctx, "private database started", "port", state.Port, "pid", proc.pid)
-			return nil
-		}
-		if !errors.Is(err, errServerExited) || ctx.Err() != nil {
-			return err
-		}
-		c.cfg.Logger.WarnContext(ctx, "private database did not start", "attempt", attempt+1, "error", err)
-		loop.Sleep(ctx, time.Second)
+		c.cfg.Logger.WarnContext(ctx, "private database did not start", "error", err)
+		rest.Wait(ctx)
 	}
-	return err
+}
+
+// runOnce is one attempt of run.
+func (c *Cluster) runOnce(
+	ctx context.Context, choose func(clusterState, context.Context, string) (clusterState, error),
+) error {
+	limited, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	state, err := choose(c.remembered(), limited, c.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	proc, err := startProcess(c.place.serverCommand(c.cfg, state), c.place)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.state, c.proc = state, proc
+	c.mu.Unlock()
+	c.cfg.Logger.InfoContext(ctx, "private database starts", "port", state.Port, "pid", proc.pid)
+	if err := c.awaitReady(ctx, proc); err != nil {
+		return err
+	}
+	c.cfg.Logger.InfoContext(ctx, "private database started", "port", state.Port, "pid", proc.pid)
+	return nil
 }
 
 // errServerExited reports a server that ended before it accepted connections; its log says why.
 var errServerExited = errors.New("the database server ended at once")
 
-// awaitReady polls until a connection succeeds. It fails when the process ends or ctx does.
+// cannotConnectNow is the SQLSTATE that a server answers while it starts and recovers.
+const cannotConnectNow = "57P03"
+
+// awaitReady polls until a connection succeeds. It fails when the process ends, when ctx ends, or when the server says
+// nothing for startLimit. Recovery after a crash reads the whole write-ahead log and has no limit: a server that is
+// ended in the middle begins again.
 func (c *Cluster) awaitReady(ctx context.Context, proc *process) error {
+	silent := time.NewTimer(startLimit)
+	defer silent.Stop()
 	for {
-		conn, err := pgx.Connect(ctx, c.adminURL())
+		attempt, cancel := context.WithTimeout(ctx, startLimit)
+		conn, err := pgx.Connect(attempt, c.adminURL())
+		cancel()
 		if err == nil {
 			return conn.Close(ctx)
+		}
+		var answer *pgconn.PgError
+		if errors.As(err, &answer) && answer.Code == cannotConnectNow {
+			silent.Reset(startLimit)
 		}
 		select {
 		case <-proc.done:
 			return fmt.Errorf("%w: %s", errServerExited, c.place.logTail())
 		case <-ctx.Done():
 			return fmt.Errorf("wait for the private database: %w: %s", err, c.place.logTail())
+		case <-silent.C:
+			return fmt.Errorf("the private database does not answer: %w: %s", err, c.place.logTail())
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
@@ -245,6 +285,28 @@ func (c *Cluster) Restart(ctx context.Context) error {
 		return err
 	}
 	return c.run(ctx, clusterState.withSamePort)
+}
+
+// Pauses between the attempts of Supervise to start a server that does not start.
+const (
+	shortestRest = time.Second
+	longestRest  = 15 * time.Second
+)
+
+// Supervise starts the server again whenever it ends by itself, until ctx ends. It never gives up: a full disk is
+// emptied, and who kills the server stops doing so. Meanwhile whoever uses the database is answered that it is away.
+func (c *Cluster) Supervise(ctx context.Context) {
+	for loop.Wait(ctx, c.Done()) {
+		c.cfg.Logger.ErrorContext(ctx, "private database ended by itself, is started again", "log", c.place.logTail())
+		rest := loop.Backoff{Min: shortestRest, Max: longestRest}
+		for err := c.Restart(ctx); err != nil && ctx.Err() == nil; err = c.Restart(ctx) {
+			c.cfg.Logger.ErrorContext(ctx, "private database does not start, is tried again", "pause", rest.Pause(),
+				"error", err)
+			if !rest.Wait(ctx) {
+				return
+			}
+		}
+	}
 }
 
 // Stop stops the server within 5 s, sooner if ctx ends, and frees the data directory. A repetition does nothing.

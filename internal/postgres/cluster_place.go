@@ -29,6 +29,8 @@ type place struct {
 	sockets string
 	log     string
 	account *account // nil: the user of this program
+	// compression is the setting by which the server compresses its write-ahead log; "" when it cannot.
+	compression string
 }
 
 // account is the operating-system user that the server runs as when this program runs as root: PostgreSQL refuses to
@@ -212,6 +214,23 @@ func (p place) initialise(ctx context.Context, state clusterState, scratch bool)
 	}
 	if err := os.Rename(fresh, p.data); err != nil {
 		return fmt.Errorf("make cluster: %w", err)
+	}
+	if scratch {
+		return nil
+	}
+	return syncDir(filepath.Dir(p.data))
+}
+
+// syncDir makes the names in a directory last: after a power loss, a renamed file has its new name only if the
+// directory was written out.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("write out %s: %w", dir, err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("write out %s: %w", dir, err)
 	}
 	return nil
 }

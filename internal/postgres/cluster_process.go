@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -30,36 +28,14 @@ var stopSteps = []struct {
 type process struct {
 	pid  int
 	done chan struct{} // closed when it has ended
+	// killed reports that a signal ended it that it cannot handle. Valid once done is closed.
+	killed bool
 }
 
 // serverEnv gives the environment of PostgreSQL's programs. Variables of this program, such as PGDATA, could redirect
 // them.
 func serverEnv() []string {
 	return []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
-}
-
-// serverCommand builds the server's command line. All settings are on it, so that an upgrade of this program changes
-// them for existing clusters too. Nothing personal may reach the log: no statements, no parameters, no row details.
-func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
-	args := []string{filepath.Join(p.bin, "postgres"), "-D", p.data}
-	set := func(settings ...string) {
-		for _, s := range settings {
-			args = append(args, "-c", s)
-		}
-	}
-	set("listen_addresses=127.0.0.1", "port="+strconv.Itoa(state.Port),
-		"unix_socket_directories="+p.sockets, "unix_socket_permissions=0700", "password_encryption=scram-sha-256",
-		"max_connections="+strconv.Itoa(cfg.MaxConnections), "shared_buffers=256MB", "max_wal_size=2GB",
-		"max_locks_per_transaction=256", "synchronous_commit=on", "jit=off", "random_page_cost=1.1", "timezone=UTC",
-		"log_timezone=UTC",
-		"log_min_error_statement=panic", "log_error_verbosity=terse", "log_parameter_max_length=0",
-		"log_parameter_max_length_on_error=0", "log_statement=none", "logging_collector=off")
-	if cfg.Scratch {
-		set("fsync=off", "full_page_writes=off", "autovacuum_naptime=1h")
-	} else {
-		set("fsync=on", "full_page_writes=on")
-	}
-	return args
 }
 
 // startProcess runs the server as a child. The goroutine keeps its thread for the child's whole life: the kernel sends
@@ -85,6 +61,8 @@ func startProcess(argv []string, p place) (*process, error) {
 		started <- err
 		if err == nil {
 			_ = cmd.Wait()
+			status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			proc.killed = ok && status.Signaled()
 		}
 		close(proc.done)
 	}()

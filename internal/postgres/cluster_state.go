@@ -44,20 +44,27 @@ func loadClusterState(dir string) (clusterState, error) {
 	return s, nil
 }
 
-// save writes the state in one step.
+// save writes the state in one step, which lasts: without its passwords the cluster cannot be entered.
 func (s clusterState) save(dir string) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("write cluster state: %w", err)
 	}
 	path := filepath.Join(dir, "cluster.json")
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write cluster state: %w", err)
+	}
+	if _, err = f.Write(text); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write cluster state: %w", err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
 		return fmt.Errorf("write cluster state: %w", err)
 	}
-	return nil
+	return syncDir(dir)
 }
 
 // Ports of private clusters lie below those that systems give to outgoing connections (Linux: from 32768): while the

@@ -1,0 +1,133 @@
+package embedded_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+)
+
+// oldEvent is a row of a log from before streams had numbers.
+type oldEvent struct {
+	stream   string
+	revision int64
+	id       uuid.UUID
+	kind     string
+	data     []byte
+}
+
+// oldLog makes a schema as the first version left it, with a row for each event at the positions 1, 2, 3 and so on.
+func oldLog(t testing.TB, cfg embedded.Config, list []oldEvent) {
+	t.Helper()
+	first, err := os.ReadFile("migrations/0001_log.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cfg.Pool.Exec(t.Context(), `create schema `+cfg.Schema+`; set search_path to `+cfg.Schema+`;
+		create table schema_version (step text primary key);
+		insert into schema_version values ('migrations/0001_log.sql');`+string(first)+`;
+		reset search_path`); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range list {
+		if _, err := cfg.Pool.Exec(t.Context(), `insert into `+cfg.Schema+`.events values (@position, @stream,
+			@revision, @id, @kind, true, 17951601893646848, '\x6d', @data)`, pgx.NamedArgs{
+			"position": i + 1, "stream": e.stream, "revision": e.revision, "id": e.id, "kind": e.kind, "data": e.data,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMigration_StreamsOfAnExistingLogGetNumbers: a log that was written before streams had numbers is the same log
+// afterwards, in order, with its metadata and tombstones, and goes on where it ended.
+func TestMigration_StreamsOfAnExistingLogGetNumbers(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	long := bytes.Repeat([]byte("long "), 100_000) // is stored outside of its row
+	list := []oldEvent{
+		{"$users", 0, uuid.New(), "$User", []byte("admin")}, {"b", 0, uuid.New(), "one", []byte(`1`)},
+		{"a", 0, uuid.New(), "one", long}, {"b", 1, uuid.New(), "two", []byte(`2`)},
+		{"$$a", 0, uuid.New(), "$metadata", []byte(`{"$tb":1}`)}, {"a", 1, uuid.New(), "two", []byte{0, 255}},
+		{"gone", 0, uuid.New(), "one", []byte(`3`)},
+		{"gone", math.MaxInt64, uuid.New(), "$streamDeleted", []byte{}}, {"c", 0, uuid.New(), "one", []byte(`4`)},
+	}
+	oldLog(t, cfg, list)
+	client := contract.Connect(t, start(t, cfg).URL())
+	var want, got []string
+	for i, e := range list {
+		want = append(want, fmt.Sprintf("%d %s %d %s %s m %x", i+1, e.stream, e.revision, e.id, e.kind, e.data))
+	}
+	read, err := client.ReadAll(t.Context(), esdb.ReadAllOptions{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	for e, err := read.Recv(); err == nil; e, err = read.Recv() {
+		r := e.Event
+		got = append(got, fmt.Sprintf("%d %s %d %s %s %s %x", r.Position.Commit, r.StreamID, r.EventNumber, r.EventID,
+			r.EventType, r.UserMetadata, r.Data))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the log after the migration (-before +after):\n%s", diff)
+	}
+	again := oneEvent()
+	again.EventID = list[3].id
+	if r := mustAppend(t, client, "b", esdb.Revision(0), again); r.CommitPosition != 4 {
+		t.Errorf("a repeat from before the migration is event %d", r.CommitPosition)
+	}
+	if r := mustAppend(t, client, "a", esdb.Revision(1), oneEvent()); r.CommitPosition != 10 {
+		t.Errorf("the log goes on at %d", r.CommitPosition)
+	}
+	if r := mustAppend(t, client, "new", esdb.NoStream{}, oneEvent(), oneEvent()); r.NextExpectedVersion != 1 {
+		t.Errorf("a new stream ends at %d", r.NextExpectedVersion)
+	}
+	_, err = client.AppendToStream(t.Context(), "gone", esdb.AppendToStreamOptions{}, oneEvent())
+	wantCode(t, err, esdb.ErrorCodeStreamDeleted)
+	visible, err := client.ReadStream(t.Context(), "a", esdb.ReadStreamOptions{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer visible.Close()
+	if e, err := visible.Recv(); err != nil || e.Event.EventNumber != 1 {
+		t.Errorf("the first visible event of a truncated stream: %v, %v", e, err)
+	}
+}
+
+// TestMigration_StartsAgainAfterAnInterruption: the step is one transaction, so a start that is cut off leaves the log
+// as it was, and the next start does all of it.
+func TestMigration_StartsAgainAfterAnInterruption(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	oldLog(t, cfg, []oldEvent{
+		{"$users", 0, uuid.New(), "$User", []byte("admin")}, {"a", 0, uuid.New(), "one", []byte(`1`)},
+	})
+	// The step cannot rename the old table: a relation of the new name is in its way.
+	if _, err := cfg.Pool.Exec(t.Context(), `create sequence `+cfg.Schema+`.named_events`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := embedded.Start(t.Context(), cfg); err == nil {
+		t.Fatal("the node started although its schema could not be migrated")
+	}
+	var rows int
+	if err := cfg.Pool.QueryRow(t.Context(),
+		`select count(*) from `+cfg.Schema+`.events where stream = 'a'`).Scan(&rows); err != nil || rows != 1 {
+		t.Fatalf("the log after an interrupted migration: %d, %v", rows, err)
+	}
+	if _, err := cfg.Pool.Exec(t.Context(), `drop sequence `+cfg.Schema+`.named_events`); err != nil {
+		t.Fatal(err)
+	}
+	client := contract.Connect(t, start(t, cfg).URL())
+	if r := mustAppend(t, client, "a", esdb.Revision(0), oneEvent()); r.CommitPosition != 3 {
+		t.Errorf("the log goes on at %d", r.CommitPosition)
+	}
+}

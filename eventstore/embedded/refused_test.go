@@ -1,0 +1,198 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/lastmile-isp/lastmile/eventstore/contract"
+	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+)
+
+// refuseInserts lets the database refuse every group with a SQLSTATE, and count them in the sequence tries.
+func refuseInserts(t *testing.T, cfg embedded.Config, code string) {
+	t.Helper()
+	run(t, cfg, `create sequence {schema}.tries`, fmt.Sprintf(`create function {schema}.refuse() returns trigger
+		language plpgsql as $$ begin
+			perform from {schema}.node for share;
+			perform nextval('{schema}.tries');
+			raise exception 'refused' using errcode = '%s';
+		end $$`, code),
+		`create trigger refuse before insert on {schema}.events execute function {schema}.refuse()`)
+}
+
+// tries is the number of groups that were refused.
+func tries(t *testing.T, cfg embedded.Config) (n int) {
+	t.Helper()
+	query(t, cfg, `select case when is_called then last_value else 0 end from {schema}.tries`, &n)
+	return n
+}
+
+// held locks the row that every commit looks at, so that commits wait until release is called.
+func held(t *testing.T, cfg embedded.Config) (release func()) {
+	t.Helper()
+	tx, err := cfg.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), inSchema(cfg, `select from {schema}.node for update`)); err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() { _ = tx.Rollback(context.Background()) })
+}
+
+// awaitHeldCommit waits until a commit of the node waits for the row that held has locked.
+func awaitHeldCommit(t *testing.T, cfg embedded.Config) {
+	t.Helper()
+	for waiting := 0; waiting == 0; {
+		query(t, cfg, `select count(*) from pg_locks l join pg_stat_activity a using (pid)
+			where not l.granted and position('insert into {schema}.events' in a.query) > 0`, &waiting)
+	}
+}
+
+// awaitQueued waits until so many writes wait for the sequencer.
+func awaitQueued(n *embedded.Node, writes int) {
+	for embedded.Queued(n) < writes {
+		runtime.Gosched()
+	}
+}
+
+// TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent: clients do not repeat the append, other writes are not held up,
+// and the memory of stream heads stays.
+func TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	run(t, cfg, `alter table {schema}.events add check (type <> 'poison')`)
+	release := held(t, cfg)
+	defer release()
+	answers := make(chan error, 41)
+	send := func(stream, kind string) {
+		e := oneEvent()
+		e.EventType = kind
+		patience := time.Minute
+		_, err := client.AppendToStream(t.Context(), stream,
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}, Deadline: &patience}, e)
+		if (kind == "poison") != (status.Code(unwrapped(err)) == codes.InvalidArgument) {
+			t.Errorf("%s %s: %v", stream, kind, err)
+		}
+		answers <- err
+	}
+	go send("first", "e")
+	awaitHeldCommit(t, cfg) // the others make one group
+	for i := range 40 {
+		kind := "e"
+		if i == 17 {
+			kind = "poison"
+		}
+		go send(fmt.Sprint("s-", i), kind)
+	}
+	awaitQueued(n, cap(answers)-1)
+	release()
+	for range cap(answers) {
+		<-answers
+	}
+}
+
+// TestRefused_ACommonCauseIsNotTriedForEachWrite: on a full disk the rest of a group would meet the same.
+func TestRefused_ACommonCauseIsNotTriedForEachWrite(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	refuseInserts(t, cfg, "53100")
+	const writes = 200
+	var group sync.WaitGroup
+	release := held(t, cfg)
+	defer release()
+	for i := range writes {
+		group.Go(func() {
+			patience := time.Minute
+			_, err := client.AppendToStream(t.Context(), fmt.Sprint("s-", i),
+				esdb.AppendToStreamOptions{Deadline: &patience}, oneEvent())
+			wantCode(t, err, esdb.ErrorUnavailable)
+		})
+		if i == 0 {
+			awaitHeldCommit(t, cfg) // the others make one group
+		}
+	}
+	awaitQueued(n, writes-1)
+	release()
+	group.Wait()
+	if took := tries(t, cfg); took > 4 {
+		t.Errorf("%d writes took %d statements", writes, took)
+	}
+}
+
+// TestRefused_ANodeWhoseServerMayNotWriteAnyMoreLooksForAnother: the server has become a standby, or was set read-only.
+// The node opens a new session, which finds the server that may write.
+func TestRefused_ANodeWhoseServerMayNotWriteAnyMoreLooksForAnother(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	client := contract.Connect(t, n.URL())
+	refuseInserts(t, cfg, "25006")
+	_, err := client.AppendToStream(t.Context(), "s", esdb.AppendToStreamOptions{}, oneEvent())
+	wantCode(t, err, esdb.ErrorUnavailable)
+	run(t, cfg, `drop trigger refuse on {schema}.events`)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		if _, err = contract.Connect(t, n.URL()).AppendToStream(ctx, "s", esdb.AppendToStreamOptions{},
+			oneEvent()); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var epoch int
+	query(t, cfg, `select epoch from {schema}.node`, &epoch)
+	if epoch < 2 {
+		t.Errorf("the node kept its session, epoch %d", epoch)
+	}
+	wantAlive(t, n)
+}
+
+// inSchema puts the schema of a node into SQL.
+func inSchema(cfg embedded.Config, sql string) string {
+	return strings.ReplaceAll(sql, "{schema}", pgx.Identifier{cfg.Schema}.Sanitize())
+}
+
+// run executes statements on the database of a node.
+func run(t *testing.T, cfg embedded.Config, statements ...string) {
+	t.Helper()
+	for _, sql := range statements {
+		if _, err := cfg.Pool.Exec(t.Context(), inSchema(cfg, sql)); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+// query reads one row from the database of a node.
+func query(t *testing.T, cfg embedded.Config, sql string, into ...any) {
+	t.Helper()
+	if err := cfg.Pool.QueryRow(t.Context(), inSchema(cfg, sql)).Scan(into...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// unwrapped finds the gRPC status inside an error of the stock client.
+func unwrapped(err error) error {
+	var s interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &s) {
+		return s.GRPCStatus().Err()
+	}
+	return err
+}

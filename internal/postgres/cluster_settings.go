@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Bounds of shared_buffers, in bytes. Between them it is a quarter of the memory that this program may use: the rest is
+// for the kernel's cache and for this program.
+const (
+	leastBuffers   = 128 << 20
+	mostBuffers    = 4 << 30
+	unknownBuffers = 256 << 20 // where the size of the memory cannot be found out
+)
+
+// serverCommand builds the server's command line. All settings are on it, so that an upgrade of this program changes
+// them for existing clusters too. Nothing personal may reach the log: no statements, no parameters, no row details.
+func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
+	args := []string{filepath.Join(p.bin, "postgres"), "-D", p.data}
+	set := func(settings ...string) {
+		for _, s := range settings {
+			args = append(args, "-c", s)
+		}
+	}
+	set("listen_addresses=127.0.0.1", "port="+strconv.Itoa(state.Port),
+		"unix_socket_directories="+p.sockets, "unix_socket_permissions=0700", "password_encryption=scram-sha-256",
+		"max_connections="+strconv.Itoa(cfg.MaxConnections), "max_locks_per_transaction=256",
+		"synchronous_commit=on", "jit=off", "random_page_cost=1.1", "timezone=UTC", "log_timezone=UTC",
+		"log_min_error_statement=panic", "log_error_verbosity=terse", "log_parameter_max_length=0",
+		"log_parameter_max_length_on_error=0", "log_statement=none", "logging_collector=off")
+	if cfg.Scratch {
+		set("fsync=off", "full_page_writes=off", "autovacuum_naptime=1h", "max_wal_size=2GB",
+			"shared_buffers="+kilobytes(unknownBuffers))
+		return args
+	}
+	// After each checkpoint, the first change of a page writes the whole page to the write-ahead log. So checkpoints
+	// are rare, and these pages are compressed. In exchange the log takes up to max_wal_size, all of which is read
+	// after a crash.
+	set("fsync=on", "full_page_writes=on", "checkpoint_timeout=15min", "max_wal_size=4GB",
+		"shared_buffers="+kilobytes(sharedBuffers(memoryLimit("/"))))
+	if p.compression != "" {
+		set(p.compression)
+	}
+	return args
+}
+
+// compressionSetting asks the server's program whether it can compress pages in the write-ahead log by lz4, which is a
+// choice at its compilation; "" when it cannot.
+func (p place) compressionSetting(ctx context.Context) string {
+	const setting = "wal_compression=lz4"
+	runtime.LockOSThread() // the parent-death signal belongs to the thread, not to the process
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "postgres"), "-C", "wal_compression", "-D", p.data, "-c",
+		setting)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", serverEnv(), p.attributes()
+	if cmd.Run() != nil {
+		return ""
+	}
+	return setting
+}
+
+// sharedBuffers is the setting for a machine with so much memory, in bytes; 0 means that it is not known.
+func sharedBuffers(memory int64) int64 {
+	if memory == 0 {
+		return unknownBuffers
+	}
+	return min(max(memory/4, leastBuffers), mostBuffers)
+}
+
+// kilobytes writes a size as PostgreSQL reads it.
+func kilobytes(bytes int64) string { return fmt.Sprint(bytes>>10, "kB") }
+
+// memoryLimit is the memory in bytes that this program may use: that of the machine, or less in a container; 0 when the
+// system does not say it. root is "/" outside of tests.
+func memoryLimit(root string) int64 {
+	limit := int64(0)
+	lower := func(text string, unit int64) {
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err == nil && n > 0 && n < 1<<62/unit && (limit == 0 || n*unit < limit) {
+			limit = n * unit
+		}
+	}
+	info, _ := os.ReadFile(filepath.Join(root, "proc/meminfo"))
+	for _, line := range strings.Split(string(info), "\n") {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			lower(strings.TrimSuffix(strings.TrimSpace(rest), "kB"), 1<<10)
+		}
+	}
+	for _, file := range []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		if text, err := os.ReadFile(filepath.Join(root, file)); err == nil {
+			lower(string(text), 1)
+		}
+	}
+	return limit
+}
