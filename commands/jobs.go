@@ -1,8 +1,16 @@
 package commands
 
+import "github.com/lastmile-isp/lastmile/internal/id"
+
 // Job has the arguments of one call to an outside system, made by a worker of jobs/<area>. They are ids only, never
 // phones, codes or texts (docs/rules/engine.md#jobs). Each job is a struct in <area>_jobs.go.
 type Job interface {
 	// Kind is the durable name of the job: rows of the queue have it, so it never changes.
 	Kind() string
+}
+
+// OnDevice is a job that calls one router or CPE. The queue lets devices that do not answer take few of its places.
+type OnDevice interface {
+	Job
+	Device() id.Device
 }

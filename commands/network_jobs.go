@@ -69,3 +69,27 @@ func (ReconcileFirewall) Kind() string { return "network_reconcile_firewall" }
 func (RebootDevice) Kind() string      { return "network_reboot_device" }
 func (VerifyReboot) Kind() string      { return "network_verify_reboot" }
 func (ProbeDevice) Kind() string       { return "network_probe_device" }
+
+// Device is the router that the job calls.
+func (j ApplyService) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j RemoveService) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j CheckDrift) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j ReconcileDevice) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j ReconcileFirewall) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j RebootDevice) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j VerifyReboot) Device() id.Device { return j.DeviceID }
+
+// Device is the router that the job calls.
+func (j ProbeDevice) Device() id.Device { return j.DeviceID }

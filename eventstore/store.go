@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -239,16 +240,27 @@ func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int
 	return page, nil
 }
 
-// matcher returns a filter for stored types. It never admits the store's own types, which begin with "$".
+// matcher returns a filter for stored types. It never admits the store's own types, which begin with "$". It admits
+// versions of the types that this program does not know, so that a reader stops there and skips nothing.
 func (s *Store) matcher(types []string) func(string) bool {
 	if types == nil {
 		return func(t string) bool { return !strings.HasPrefix(t, "$") }
 	}
-	set := make(map[string]bool)
+	set, families := make(map[string]bool), make(map[string]bool)
 	for _, t := range s.codec.StoredTypes(types) {
-		set[t] = true
+		set[t], families[catalog.Family(t)] = true, true
 	}
-	return func(t string) bool { return set[t] }
+	return func(t string) bool { return set[t] || families[catalog.Family(t)] && !s.codec.Knows(t) }
+}
+
+// prefixes returns the beginnings of the stored types, in all their versions, for the server's filter; nil = all.
+func (s *Store) prefixes(types []string) []string {
+	var all []string
+	for _, t := range s.codec.StoredTypes(types) {
+		all = append(all, strings.TrimRight(t, "0123456789"))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // rawPage is a part of a stream or of the log whose events are still encoded.

@@ -76,7 +76,7 @@ func (i rawItem) weight() int64 { return int64(min(i.size(), aheadBytes)) }
 func (s *Store) Subscribe(ctx context.Context, after uint64, types []string) *Subscription {
 	ctx, cancel := context.WithCancel(ctx)
 	sub := &Subscription{
-		store: s, types: s.codec.StoredTypes(types), wanted: s.matcher(types), cancel: cancel,
+		store: s, types: s.prefixes(types), wanted: s.matcher(types), cancel: cancel,
 		ended: make(chan struct{}), raw: make(chan rawItem, readAhead), last: after,
 		ahead: semaphore.NewWeighted(aheadBytes),
 	}

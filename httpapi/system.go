@@ -72,7 +72,7 @@ type projectionResponse struct {
 	Name       string           `json:"name"`
 	Version    int              `json:"version"`
 	Generation int              `json:"generation" doc:"counts rebuilds"`
-	State      string           `json:"state" enum:"behind,live,stopped,following"`
+	State      string           `json:"state" enum:"behind,live,stopped,following,building,outdated"`
 	Position   uint64           `json:"position"`
 	Head       uint64           `json:"head"`
 	Lag        uint64           `json:"lag" doc:"head - position, in the log's units; 0 = everything is shown"`

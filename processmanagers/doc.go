@@ -24,9 +24,10 @@
 //   - Name never changes: it keys the checkpoint, and ids of commands derive from it.
 //   - Every wait has a timer. A timeout is an input like an event: decide what it means.
 //   - A refusal is an input too: a command that can never succeed comes back once, with its failure code.
-//   - An error of Decide or Evolve stops the whole process, visibly. Return one only for a state that must not happen.
+//   - An error of Decide, or a panic, stops the instance, visibly. Return one only for a state that must not happen.
 //   - Commands and states are stored as rows, so they hold no personal text.
-//   - Ended frees the row and the timers of an instance that waits for nothing more.
+//   - Ended frees the row and the timers of an instance that waits for nothing more. List an event that may come after
+//     the end by [Follow], or it begins a new instance that nothing ends.
 //
 // # Read on
 //

@@ -19,6 +19,8 @@ type Erased struct {
 	Name  string   // as Process.Name
 	Types []string // of the events that it handles, in the order of Process.On
 	Key   func(events.Envelope) string
+	// Follows reports whether events of a type begin no instance (Handled.Follows).
+	Follows func(eventType string) bool
 	// Step calls Decide and Evolve for an input. state is JSON; empty means a new instance.
 	Step func(state []byte, in Input, now time.Time) (Stepped, error)
 }
@@ -36,7 +38,17 @@ func (p Process[S]) Erase() Erased {
 	for i, h := range p.On {
 		types[i] = h.Type
 	}
-	return Erased{Name: p.Name, Types: types, Key: p.Key, Step: p.step}
+	return Erased{Name: p.Name, Types: types, Key: p.Key, Follows: p.follows, Step: p.step}
+}
+
+// follows is the Follows of the erased process.
+func (p Process[S]) follows(eventType string) bool {
+	for _, h := range p.On {
+		if h.Type == eventType {
+			return h.Follows
+		}
+	}
+	return false
 }
 
 // step is the Step of the erased process. It fails when the stored JSON does not fit S.

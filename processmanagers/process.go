@@ -15,13 +15,14 @@ type Process[S any] struct {
 	// On lists each type of event that the process handles, once, with the key of the event's instance. Instances run
 	// in parallel; each takes its events in the order of $all.
 	On []Handled
-	// Decide returns the outputs for an input, given the state before the input. Pure. An error stops the process,
+	// Decide returns the outputs for an input, given the state before the input. Pure. An error stops the instance,
 	// visibly, until a person makes it try again.
 	Decide func(s S, in Input, now time.Time) (Output, error)
 	// Evolve returns the state after the input. Pure.
 	Evolve func(s S, in Input) S
 	// Ended reports that the instance waits for nothing more: its row and its timers are deleted. A later event of the
-	// same key begins with the zero state. nil = instances never end.
+	// same key begins with the zero state. So does a late refusal or timeout, but it leaves no row. nil = instances
+	// never end.
 	Ended func(S) bool
 }
 
@@ -32,6 +33,16 @@ type Handled struct {
 	Type string
 	// Key names the instance of an event of this type. The process never sees an event whose key is "".
 	Key func(events.Envelope) string
+	// Follows is set for an event that only follows others of its instance. When the instance has ended, or never
+	// began, the event is acted on and leaves no row.
+	Follows bool
+}
+
+// Follow is On for an event that begins no instance (Handled.Follows).
+func Follow[E events.Event](key func(E) string) Handled {
+	h := On(key)
+	h.Follows = true
+	return h
 }
 
 // On handles events of type E. key returns the key of an event's instance, "" for an event of no instance.
@@ -71,6 +82,7 @@ type Refusal struct {
 	Command string // name of its type
 	Code    string // failure code
 	Target  commands.Target
+	Asked   commands.Command // the refused command itself
 }
 
 // Output has the effects that a process asks for. All are stored in one transaction with the new state; commands and

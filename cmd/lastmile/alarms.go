@@ -23,6 +23,12 @@ var (
 		[]string{"process"}, nil)
 	processRetryDesc = prometheus.NewDesc("lastmile_process_retrying",
 		"Instances of a process whose command is being tried again.", []string{"process"}, nil)
+	instanceStoppedDesc = prometheus.NewDesc("lastmile_process_instances_stopped",
+		"Instances of a process that met an input that they cannot take.", []string{"process"}, nil)
+	commandStoppedDesc = prometheus.NewDesc("lastmile_process_commands_stopped",
+		"Commands of a process that have used up their attempts.", []string{"process"}, nil)
+	commandWaitingDesc = prometheus.NewDesc("lastmile_process_commands_waiting",
+		"Commands of a process that are not executed yet.", []string{"process"}, nil)
 	jobsDesc = prometheus.NewDesc("lastmile_jobs",
 		"Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
 	callbacksDesc = prometheus.NewDesc("lastmile_callbacks_waiting",
@@ -37,8 +43,8 @@ type alarms struct{ app *App }
 // Describe implements prometheus.Collector.
 func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		processStoppedDesc, processLagDesc, processRetryDesc, jobsDesc, callbacksDesc,
-		callbacksGivenUpDesc,
+		processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
+		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc,
 	} {
 		to <- d
 	}
@@ -63,12 +69,26 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for _, look := range []func(context.Context, func(*prometheus.Desc, float64, ...string)) error{
-		m.jobs, m.callbacks,
+		m.processes, m.jobs, m.callbacks,
 	} {
 		if err := look(ctx, show); err != nil {
 			m.app.logger.WarnContext(ctx, "metrics cannot be read", slog.String("error", err.Error()))
 		}
 	}
+}
+
+// processes shows what has stopped and what waits, for each process. Every program shows it, whoever drives them.
+func (m alarms) processes(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
+	if !m.app.roles.has(roleProcesses) {
+		return nil
+	}
+	counts, err := m.app.engines.processes.Counts(ctx)
+	for _, c := range counts {
+		show(instanceStoppedDesc, float64(c.Instances), c.Process)
+		show(commandStoppedDesc, float64(c.Commands), c.Process)
+		show(commandWaitingDesc, float64(c.Waiting), c.Process)
+	}
+	return err
 }
 
 // jobs shows the number of outside calls by state; those that are completed are left out.

@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // App is the running program. StartApp makes it, Stop ends it.
@@ -150,14 +151,25 @@ func (a *App) awaitReadModels(ctx context.Context) {
 	head := a.engines.feed.Head()
 	for _, s := range a.engines.projections.Status() {
 		for ctx.Err() == nil && a.engines.views.WaitFor(ctx, s.Name, head) != nil {
-			if a.probeProjection(s.Name) != nil {
-				break // it has stopped, which /readyz shows
+			if state := a.projectionState(s.Name); state == runner.StateStopped || state == runner.StateBuilding ||
+				state == runner.StateOutdated {
+				break // /readyz shows it
 			}
 		}
 	}
 	if ctx.Err() != nil {
 		a.logger.WarnContext(ctx, "read models are behind", "head", head)
 	}
+}
+
+// projectionState gives the state of a read model.
+func (a *App) projectionState(name string) runner.State {
+	for _, s := range a.engines.projections.Status() {
+		if s.Name == name {
+			return s.State
+		}
+	}
+	return runner.StateStopped
 }
 
 // refuseSecond fails when another program serves the same data directory.

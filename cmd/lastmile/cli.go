@@ -37,6 +37,7 @@ type cli struct {
 	Eventstore  eventstoreCommand  `cmd:"" help:"Run the embedded event store node alone."`
 	Admin       adminCommands      `cmd:"" help:"Manage the platform's administrators."`
 	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
+	Processes   processCommands    `cmd:"" help:"Look at what has stopped, and try it again."`
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`

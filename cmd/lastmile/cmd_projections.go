@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,25 @@ func (c projectionRebuild) Run(ctx context.Context, p program) error {
 // errDiffers ends `verify` with exit code 1 when a read model differs from the log.
 var errDiffers = errors.New("read models differ from the log; rebuild them with: lastmile projections rebuild NAME")
 
+// errIncomplete ends `verify` with exit code 1 when a read model does not show the whole log.
+var errIncomplete = errors.New(
+	"not everything could be compared: read models have stopped, or wait for a program that " +
+		"fills them; start lastmile serve, let them catch up, and verify again")
+
+// tellIncomplete prints why a read model does not show the whole log, and returns errIncomplete then.
+func (p program) tellIncomplete(r runner.Report) error {
+	switch {
+	case r.Stopped != "":
+		_, _ = fmt.Fprintf(p.out, "%s: STOPPED at %d of %d: %s\n", r.Name, r.Position, r.Head, r.Stopped)
+	case r.Behind:
+		_, _ = fmt.Fprintf(p.out, "%s: BEHIND, shows the log up to %d of %d, as after a restore; no program fills it\n",
+			r.Name, r.Position, r.Head)
+	default:
+		return nil
+	}
+	return errIncomplete
+}
+
 // Run compares each read model with a replay of the log, and prints a line for each table.
 func (c projectionVerify) Run(ctx context.Context, p program) error {
 	return withProjections(ctx, p, func(r *runner.Runner) error {
@@ -112,12 +132,16 @@ func (c projectionVerify) Run(ctx context.Context, p program) error {
 			}
 			for _, t := range report.Tables {
 				verdict := "equal"
-				if !t.Equal {
+				switch {
+				case t.Missing:
+					verdict, differs = "MISSING", errDiffers
+				case !t.Equal:
 					verdict, differs = "DIFFERENT", errDiffers
 				}
 				_, _ = fmt.Fprintf(p.out, "%s.%s at %d: %s, %d rows, %d from the log\n", name, t.Table, report.Position,
 					verdict, t.Active, t.Replayed)
 			}
+			differs = cmp.Or(differs, p.tellIncomplete(report))
 		}
 		return differs
 	})

@@ -13,8 +13,8 @@ import (
 
 // How long the phases of stopping may take; together less than the 5 s that a stop has.
 const (
-	stopServing = 1200 * time.Millisecond // requests under way
-	stopEngines = 1500 * time.Millisecond // jobs, processes, read models
+	stopServing = 1000 * time.Millisecond // requests under way
+	stopEngines = 2300 * time.Millisecond // jobs, processes, read models; longer than jobs take to end
 	stopStorage = 500 * time.Millisecond  // connections, event store node, pools: each
 	stopProgram = 3900 * time.Millisecond // all of it; then PostgreSQL is told to stop at once, which takes up to 1 s
 )

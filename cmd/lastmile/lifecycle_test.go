@@ -9,6 +9,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
 func TestLifecycle_StopsInReverseAndLeavesTheStuckBehind(t *testing.T) {
@@ -36,6 +42,38 @@ func TestLifecycle_StopsInReverseAndLeavesTheStuckBehind(t *testing.T) {
 	defer mu.Unlock()
 	if diff := cmp.Diff([]string{"third", "second", "first"}, stopped); diff != "" {
 		t.Errorf("order of stopping (-want +got):\n%s", diff)
+	}
+}
+
+// lastCall is a job that is under way when the program stops.
+type lastCall struct{}
+
+func (lastCall) Kind() string { return "test.last_call" }
+
+func TestStop_AJobInFlightRecordsItsAnswerBeforeTheStorageCloses(t *testing.T) {
+	t.Parallel()
+	l := newLifecycle(slog.New(slog.DiscardHandler))
+	db := pgtest.New(t)
+	began, ended := make(chan struct{}), make(chan string, 2)
+	l.started("storage", stopStorage, func(context.Context) { ended <- "storage" })
+	queue := jobrunner.New(jobrunner.Config{DB: db})
+	jobrunner.AddWorker(queue, func(ctx context.Context, _ lastCall, _ jobs.Cause) error {
+		close(began)
+		<-ctx.Done() // the provider answers as late as can be
+		loop.Sleep(context.WithoutCancel(ctx), 200*time.Millisecond)
+		ended <- "answer"
+		return nil
+	}, jobrunner.Options{})
+	if err := l.start(t.Context(), "jobs", stopEngines, queue); err != nil {
+		t.Fatal(err)
+	}
+	if err := queue.Insert(t.Context(), lastCall{}, id.New[id.Any](), jobs.Cause{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	l.stop()
+	if first := <-ended; first != "answer" {
+		t.Errorf("%s ended first", first)
 	}
 }
 

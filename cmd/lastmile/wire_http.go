@@ -121,12 +121,34 @@ func down(why string) error {
 		fmt.Errorf("stopped: %s", why))
 }
 
-// probeProjection fails when a read model has stopped at an event that it cannot apply.
+// probeProjection fails when a read model has stopped, or when it does not show what it should: it is being built, it
+// has not caught up since the start, or a newer version of the program has replaced it.
 func (a *App) probeProjection(name string) error {
 	for _, s := range a.engines.projections.Status() {
-		if s.Name == name && s.State == runner.StateStopped {
-			return down(fmt.Sprintf("at position %d: %s", s.Position, s.Error))
+		if s.Name == name {
+			return projectionFault(s)
 		}
+	}
+	return nil
+}
+
+// projectionFault is the failure that a state of a read model means for readiness; nil when it can be read.
+func projectionFault(s runner.Status) error {
+	where := fmt.Errorf("at position %d of %d", s.Position, s.Head)
+	switch {
+	case s.State == runner.StateStopped:
+		return down(fmt.Sprintf("at position %d: %s", s.Position, s.Error))
+	case s.State == runner.StateOutdated:
+		return failure.NewUnavailable("read_model_outdated",
+			"A newer version of the program has replaced this read model. Stop this program.", 0, where)
+	case s.State == runner.StateBuilding:
+		if s.Rebuild != nil {
+			where = fmt.Errorf("at position %d of %d", s.Rebuild.Position, s.Rebuild.Head)
+		}
+		return failure.NewUnavailable("read_model_not_built", "This read model is being built.", 0, where)
+	case !s.CaughtUp:
+		return failure.NewUnavailable("read_model_catching_up",
+			"This read model does not show all events from before the start yet.", 0, where)
 	}
 	return nil
 }

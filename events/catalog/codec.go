@@ -81,6 +81,12 @@ func (c *Codec) StoredTypes(types []string) []string {
 	return c.reg.stored(types)
 }
 
+// Knows reports whether the codec can read events that the log has under a name.
+func (c *Codec) Knows(stored string) bool {
+	_, err := c.reg.present(stored)
+	return err == nil
+}
+
 // Encode seals and writes events. It makes one look-up for the keys of all subjects.
 func (c *Codec) Encode(ctx context.Context, drafts []Draft) ([]Encoded, error) {
 	keys, err := c.keysToSeal(ctx, drafts)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
 )
@@ -37,6 +38,15 @@ var standard = mustRegistry(all(), upcasters)
 
 // Types lists the names of all present event types, sorted.
 func Types() []string { return slices.Clone(standard.names) }
+
+// Family is the name of a type without its version: "billing.InvoiceIssued". A text without a version is its own
+// family.
+func Family(name string) string {
+	if end := strings.LastIndex(name, ".v"); end >= 0 {
+		return name[:end]
+	}
+	return name
+}
 
 // newRegistry checks the names, the personal fields, and that every upcaster leads to a present type. It reports all
 // faults together.

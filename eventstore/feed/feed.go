@@ -194,13 +194,15 @@ func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (
 	f.mu.Lock()
 	floor := f.floor
 	f.mu.Unlock()
-	found, next, err := f.log.ReadAll(ctx, after, limit, want.list)
+	found, next, err := f.log.ReadAll(ctx, after, limit, want.listed())
 	if err != nil {
 		return Page{}, fmt.Errorf("read log after %d: %w", after, err)
 	}
-	page := Page{From: after, UpTo: max(after, next), Events: make([]*events.Envelope, len(found))}
+	page := Page{From: after, UpTo: max(after, next), Events: make([]*events.Envelope, 0, len(found))}
 	for i := range found {
-		page.Events[i] = &found[i]
+		if want.Takes(&found[i]) {
+			page.Events = append(page.Events, &found[i])
+		}
 	}
 	if len(found) == 0 && next <= after {
 		page.UpTo = floor // the log has no wanted event up to floor, which was read before
@@ -218,7 +220,7 @@ func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	page := Page{From: after, UpTo: max(after, f.position), Live: true}
 	first := sort.Search(len(f.recent), func(i int) bool { return f.recent[i].Position > after })
 	for _, e := range f.recent[first:] {
-		if !want.Has(e.Type) {
+		if !want.Takes(e) {
 			continue
 		}
 		if len(page.Events) == limit {

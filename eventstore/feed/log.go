@@ -13,10 +13,11 @@ import (
 type Log interface {
 	// Head returns the position of the last event, 0 for an empty log.
 	Head(ctx context.Context) (uint64, error)
-	// ReadAll returns up to max events after a position whose type is listed (nil = all types), and the position to go
+	// ReadAll returns up to max events after a position whose type is listed (nil = all types), or is a version of a
+	// listed type that is not known, and the position to go
 	// on from. No events and an unchanged position mean that the log has nothing after the position.
 	ReadAll(ctx context.Context, after uint64, max int, types []string) ([]events.Envelope, uint64, error)
-	// Follow reads the events after a position whose type is listed (nil = all types), and then waits for new ones. The
+	// Follow reads the events after a position, of the same types, and then waits for new ones. The
 	// cursor ends with ctx.
 	Follow(ctx context.Context, after uint64, types []string) Cursor
 }
@@ -32,6 +33,8 @@ type Cursor interface {
 type Undecodable struct {
 	Type  string
 	Cause error
+	// Unknown is set when this version of the program does not know the type: a newer one has written the event.
+	Unknown bool
 }
 
 // EventType is the type that the log has for the event.

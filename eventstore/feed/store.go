@@ -59,6 +59,6 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 func undecodable(bad *catalog.UndecodableError) *events.Envelope {
 	return &events.Envelope{
 		Stream: bad.Stream, Revision: bad.Revision, Position: bad.Position, Type: bad.Type,
-		Event: Undecodable{Type: bad.Type, Cause: bad},
+		Event: Undecodable{Type: bad.Type, Cause: bad, Unknown: errors.Is(bad, catalog.ErrUnknownType)},
 	}
 }

@@ -6,13 +6,16 @@ import (
 	"iter"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // Wanted is a set of event types. The zero value holds every type.
 type Wanted struct {
-	list []string
-	set  map[string]struct{} // nil = all
+	list     []string
+	set      map[string]struct{} // nil = all
+	families map[string]struct{} // the listed types without their versions
+	unknown  bool                // types that this version of the program does not know, too
 }
 
 // Want makes a Wanted; nil means every type, an empty list none.
@@ -20,11 +23,41 @@ func Want(types []string) Wanted {
 	if types == nil {
 		return Wanted{}
 	}
-	w := Wanted{list: types, set: make(map[string]struct{}, len(types))}
+	w := Wanted{
+		list: types, set: make(map[string]struct{}, len(types)), families: make(map[string]struct{}, len(types)),
+	}
 	for _, t := range types {
-		w.set[t] = struct{}{}
+		w.set[t], w.families[catalog.Family(t)] = struct{}{}, struct{}{}
 	}
 	return w
+}
+
+// AndUnknown adds all types that this version of the program does not know: one of them may mean something to the
+// consumer in a newer version, so a consumer that cannot go back must stop there. Reads then decode the whole log.
+func (w Wanted) AndUnknown() Wanted {
+	w.unknown = true
+	return w
+}
+
+// listed gives the types to ask the log for; nil = all.
+func (w Wanted) listed() []string {
+	if w.unknown {
+		return nil
+	}
+	return w.list
+}
+
+// Takes reports whether a consumer wants an event. An unknown version of a wanted type is wanted, so that the consumer
+// stops there.
+func (w Wanted) Takes(e *events.Envelope) bool {
+	if w.set == nil {
+		return true
+	}
+	if u, ok := e.Event.(Undecodable); ok && u.Unknown {
+		_, near := w.families[catalog.Family(u.Type)]
+		return w.unknown || near
+	}
+	return w.Has(e.Type)
 }
 
 // Has reports whether a consumer wants events of the type.
@@ -82,7 +115,7 @@ func (s streamed) send(ctx context.Context, pages chan<- streamed) bool {
 
 // stream reads pages of limit events from the log until memory reaches back to the end of a page.
 func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int, pages chan<- streamed) error {
-	cursor := f.log.Follow(ctx, after, want.list)
+	cursor := f.log.Follow(ctx, after, want.listed())
 	page := Page{From: after, UpTo: after}
 	skipped, bytes := 0, 0 // items without an event, and bytes of events, since the last page
 	for {
@@ -91,7 +124,7 @@ func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int,
 			return fmt.Errorf("read log after %d: %w", page.UpTo, err)
 		}
 		page.UpTo = max(page.UpTo, item.Position)
-		if item.Event != nil {
+		if item.Event != nil && want.Takes(item.Event) {
 			page.Events = append(page.Events, item.Event)
 			bytes += item.Size
 		} else {

@@ -88,12 +88,15 @@ type Backoff struct {
 // Pause is the time that the next Wait will take.
 func (b *Backoff) Pause() time.Duration { return max(b.next, b.Min) }
 
-// Wait waits for the pause and doubles the next one. It returns false when ctx has ended.
-func (b *Backoff) Wait(ctx context.Context) bool {
+// Next returns the pause and doubles the one after it, for work that waits elsewhere.
+func (b *Backoff) Next() time.Duration {
 	pause := b.Pause()
 	b.next = min(2*pause, b.Max)
-	return Sleep(ctx, pause)
+	return pause
 }
+
+// Wait waits for the pause and doubles the next one. It returns false when ctx has ended.
+func (b *Backoff) Wait(ctx context.Context) bool { return Sleep(ctx, b.Next()) }
 
 // Reset makes Min the next pause; call it after a success.
 func (b *Backoff) Reset() { b.next = 0 }

@@ -8,8 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// readOnly is the code with which a server refuses to write at all: it was told to, or is the standby of another one.
+const readOnly = "25006"
+
 // Away reports whether an error comes from the server's condition and not from the statement: it cannot be reached,
-// starts, stops, or has no room left.
+// starts, stops, writes nothing, or has no room left.
 func Away(err error) bool {
 	var connect *pgconn.ConnectError
 	var network *net.OpError
@@ -19,6 +22,9 @@ func Away(err error) bool {
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) || len(answer.Code) < 2 {
 		return false
+	}
+	if answer.Code == readOnly {
+		return true
 	}
 	switch answer.Code[:2] {
 	case "08", "53", "57", "58": // connection, resources, shutdown, system

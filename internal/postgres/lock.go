@@ -2,61 +2,209 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// Lock is an advisory lock that a connection of its own holds, so PostgreSQL frees it when this program dies. It is not
-// a transaction, so outside calls may be made under it.
+// Lock is an advisory lock of PostgreSQL, which frees it when this program dies. It is not a transaction, so outside
+// calls may be made under it. One connection, which nothing else uses, holds all locks of a DB: a lock costs no
+// connection of a pool, however many there are.
 type Lock struct {
-	conn *pgxpool.Conn
-	key  int64
+	session *lockSession
+	term    *lockTerm
+	key     int64
+	freed   chan struct{} // closed when the lock is given back or lost
+	unlock  sync.Once
+	free    func() // closes freed; may be called again
 }
 
-// Lock waits for the advisory lock of a name in the namespace. Each holder and each waiter takes one connection of the
-// owner's pool: callers must bound how many of them there are.
+// ErrLockLost reports that the connection that held a lock has ended. Another program may hold the lock by now.
+var ErrLockLost = errors.New("the lock is lost")
+
+// How a lock is waited for while another program holds it, and how long a statement about locks may take.
+const (
+	lockWait  = 100 * time.Millisecond
+	lockLimit = 5 * time.Second
+)
+
+// Lock waits for the advisory lock of a name in the namespace. Holders within this program pass it on at once; a lock
+// of another program is noticed as free within lockWait.
 func (db *DB) Lock(ctx context.Context, name string) (*Lock, error) {
-	l, _, err := db.lock(ctx, name, `select true from pg_advisory_lock($1)`)
-	return l, err
+	for {
+		l, held, err := db.locks.try(ctx, db.Namespace.LockKey(name))
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", name, err)
+		}
+		if l != nil {
+			return l, nil
+		}
+		if !loop.WaitFor(ctx, held, lockWait) {
+			return nil, fmt.Errorf("lock %s: %w", name, ctx.Err())
+		}
+	}
 }
 
 // TryLock takes the lock if it is free. Otherwise it returns nil and false at once.
 func (db *DB) TryLock(ctx context.Context, name string) (*Lock, bool, error) {
-	return db.lock(ctx, name, `select pg_try_advisory_lock($1)`)
-}
-
-// lock runs one of the two statements on a connection taken from the pool.
-func (db *DB) lock(ctx context.Context, name, sql string) (*Lock, bool, error) {
-	conn, err := db.Owner.Acquire(ctx)
+	l, _, err := db.locks.try(ctx, db.Namespace.LockKey(name))
 	if err != nil {
 		return nil, false, fmt.Errorf("lock %s: %w", name, err)
 	}
-	l := &Lock{conn: conn, key: db.Namespace.LockKey(name)}
-	var got bool
-	if err := conn.QueryRow(ctx, sql, l.key).Scan(&got); err != nil {
-		l.Unlock() // the server may have given the lock although the wait was interrupted
-		return nil, false, fmt.Errorf("lock %s: %w", name, err)
-	}
-	if !got {
-		conn.Release()
-		return nil, false, nil
-	}
-	return l, true, nil
+	return l, l != nil, nil
 }
 
-// Conn gives the connection that holds the lock, for statements that must fail once the lock is lost. Not safe for
-// concurrent use.
-func (l *Lock) Conn() *pgx.Conn { return l.conn.Conn() }
+// Ping fails when the lock is lost, or when that cannot be found out.
+func (l *Lock) Ping(ctx context.Context) error {
+	return l.session.use(ctx, l.term, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "select 1")
+		return err
+	})
+}
 
-// Unlock frees the lock. When that cannot be confirmed the connection is closed, which frees it too.
+// Unlock frees the lock. When that cannot be confirmed the connection is closed, which frees all locks of the DB.
 func (l *Lock) Unlock() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if _, err := l.conn.Exec(ctx, `select pg_advisory_unlock($1)`, l.key); err != nil {
-		_ = l.conn.Conn().Close(ctx) // Release drops a closed connection
-	}
-	l.conn.Release()
+	l.unlock.Do(func() {
+		_ = l.session.use(context.Background(), l.term, func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, l.key)
+			delete(l.term.held, l.key)
+			return err
+		})
+		l.free()
+	})
 }
+
+// lockSession holds the locks of a DB on one connection, which it opens when the first lock is asked for, and again
+// after it was lost. Safe for concurrent use.
+type lockSession struct {
+	url    string
+	turn   chan struct{} // has one element while nobody uses the connection
+	term   *lockTerm     // nil without a connection; guarded by turn, as all below
+	closed bool
+}
+
+// lockTerm is the life of one connection. Its locks end with it.
+type lockTerm struct {
+	conn *pgx.Conn
+	held map[int64]*Lock
+}
+
+// newLockSession connects to nothing yet.
+func newLockSession(url string) *lockSession {
+	s := &lockSession{url: url, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
+}
+
+// errClosed answers a lock that is asked for after the end of the DB.
+var errClosed = errors.New("the database is closed")
+
+// try takes a lock if it is free. Otherwise held is closed when it may be free; nil when another program has it.
+func (s *lockSession) try(ctx context.Context, key int64) (got *Lock, held <-chan struct{}, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer s.leave()
+	if s.closed {
+		return nil, nil, errClosed
+	}
+	if s.term != nil && s.term.held[key] != nil {
+		return nil, s.term.held[key].freed, nil
+	}
+	var free bool
+	err = s.run(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&free)
+	})
+	if err != nil || !free {
+		return nil, nil, err
+	}
+	freed := make(chan struct{})
+	got = &Lock{
+		session: s, term: s.term, key: key, freed: freed, free: sync.OnceFunc(func() { close(freed) }),
+	}
+	s.term.held[key] = got
+	return got, nil, nil
+}
+
+// use runs statements on the connection of a term, which must not be over.
+func (s *lockSession) use(ctx context.Context, term *lockTerm, do func(context.Context, *pgx.Conn) error) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if s.term != term || term == nil {
+		return ErrLockLost
+	}
+	return s.run(ctx, do)
+}
+
+// run calls do with the connection, and opens one if there is none. The end of the caller's context does not interrupt
+// a statement, because that would close the connection and lose all locks. After an error the connection is closed. The
+// caller has the turn.
+func (s *lockSession) run(ctx context.Context, do func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockLimit)
+	defer cancel()
+	if s.term == nil {
+		conn, err := s.open(ctx)
+		if err != nil {
+			return err
+		}
+		s.term = &lockTerm{conn: conn, held: map[int64]*Lock{}}
+	}
+	err := do(ctx, s.term.conn)
+	if err != nil {
+		s.lose()
+	}
+	return err
+}
+
+// open makes a connection for locks.
+func (s *lockSession) open(ctx context.Context) (*pgx.Conn, error) {
+	cfg, err := pgxpool.ParseConfig(s.url) // it knows the parameters of pools, which may stand in the address
+	if err != nil {
+		return nil, errors.New("DATABASE_URL is not a valid PostgreSQL address")
+	}
+	cfg.ConnConfig.RuntimeParams["application_name"] = "lastmile locks"
+	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
+}
+
+// lose closes the connection and with it the locks. The caller has the turn.
+func (s *lockSession) lose() {
+	if s.term == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.term.conn.Close(ctx) // the server frees the locks when it notices
+	for _, l := range s.term.held {
+		l.free()
+	}
+	s.term = nil
+}
+
+// close ends the session for good.
+func (s *lockSession) close() {
+	<-s.turn
+	defer s.leave()
+	s.closed = true
+	s.lose()
+}
+
+// enter waits for the turn to use the connection.
+func (s *lockSession) enter(ctx context.Context) error {
+	select {
+	case <-s.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave gives the turn back.
+func (s *lockSession) leave() { s.turn <- struct{}{} }

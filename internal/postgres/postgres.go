@@ -34,7 +34,8 @@ type Config struct {
 	Logger    *slog.Logger // nil discards
 }
 
-// DB is the open database. It is safe for concurrent use.
+// DB is the open database: three pools, and one further connection that holds the advisory locks. It is safe for
+// concurrent use.
 type DB struct {
 	Owner     *pgxpool.Pool // owns the tables; all writers
 	Query     *pgxpool.Pool // as QueryRole: sees nothing until app.org_id is set; use TenantRead
@@ -43,6 +44,7 @@ type DB struct {
 	URL       string // holds the password: never log it
 
 	logger *slog.Logger
+	locks  *lockSession
 }
 
 // Open connects and makes the two roles if they are missing. Without the right to create them it fails with the SQL
@@ -54,7 +56,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	db := &DB{Namespace: cfg.Namespace, URL: cfg.URL, logger: cfg.Logger}
+	db := &DB{Namespace: cfg.Namespace, URL: cfg.URL, logger: cfg.Logger, locks: newLockSession(cfg.URL)}
 	var err error
 	if db.Owner, err = openPool(ctx, cfg, ""); err != nil {
 		return nil, err
@@ -74,8 +76,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// Close closes the pools. It waits until every connection has been returned.
+// Close frees all locks and closes the pools. It waits until every connection has been returned.
 func (db *DB) Close() {
+	db.locks.close()
 	for _, pool := range []*pgxpool.Pool{db.Platform, db.Query, db.Owner} {
 		if pool != nil {
 			pool.Close()

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -256,4 +257,62 @@ func TestOpen_TimesScanInUTC(t *testing.T) {
 			t.Errorf("have %s, %v; want %s", at, err, want)
 		}
 	}
+}
+
+func TestLocks_HoldNoConnectionOfThePool(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	var held []*postgres.Lock
+	for i := range 200 { // more than any pool has connections
+		l, ok, err := db.TryLock(t.Context(), fmt.Sprint("router ", i))
+		if err != nil || !ok {
+			t.Fatalf("lock %d: %v", i, err)
+		}
+		held = append(held, l)
+	}
+	waiting, end := context.WithCancel(t.Context())
+	defer end()
+	for i := range 50 {
+		go func() { _, _ = db.Lock(waiting, fmt.Sprint("router ", i)) }()
+	}
+	if n := db.Owner.Stat().AcquiredConns(); n != 0 {
+		t.Errorf("locks hold %d connections", n)
+	}
+	if _, err := db.Owner.Exec(t.Context(), "select 1"); err != nil {
+		t.Error(err)
+	}
+	end()
+	for _, l := range held {
+		l.Unlock()
+	}
+}
+
+func TestLock_OfALostConnectionIsLostAndFreeForOthers(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	other := pgtest.Open(t, db.URL, db.Namespace)
+	held, err := db.Lock(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_, err = db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+		and (classid::bigint << 32) | objid::bigint = $1`, db.Namespace.LockKey("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := other.Lock(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Unlock()
+	if held.Ping(t.Context()) == nil || held.Ping(t.Context()) == nil {
+		t.Error("a lost lock is said to be held")
+	}
+	if _, ok, err := db.TryLock(t.Context(), "x"); ok || err != nil {
+		t.Errorf("two programs hold the lock: %v, %v", ok, err)
+	}
+	held.Unlock()
 }

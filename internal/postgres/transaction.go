@@ -57,6 +57,9 @@ func mayPass(err error) bool {
 	if !errors.As(err, &pgErr) || len(pgErr.Code) < 2 {
 		return false
 	}
+	if pgErr.Code == readOnly {
+		return true
+	}
 	switch pgErr.Code[:2] {
 	case "08", "40", "53", "55", "57", "58", "XX": // connection, conflict, resources, locks, shutdown, system, internal
 		return true

@@ -94,7 +94,7 @@ func (s Scenario[S]) WhenDue(timer string, at time.Time) Scenario[S] {
 func (s Scenario[S]) WhenRefused(c commands.Command, code string) Scenario[S] {
 	s.t.Helper()
 	return s.give(processmanagers.Input{
-		Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target()},
+		Refusal: &processmanagers.Refusal{Command: c.CommandName(), Code: code, Target: c.Target(), Asked: c},
 	})
 }
 
@@ -105,7 +105,7 @@ func (s Scenario[S]) give(in processmanagers.Input) Scenario[S] {
 		s.t.Fatalf("the process stopped: %v", s.last.err)
 	}
 	s.key = s.instance(in)
-	before := s.read()
+	row, before := s.state, s.read()
 	output, err := s.decide(before, in)
 	if err != nil {
 		s.last = &outcome[S]{err: err, state: before}
@@ -113,11 +113,21 @@ func (s Scenario[S]) give(in processmanagers.Input) Scenario[S] {
 	}
 	after := s.evolve(before, in)
 	s.state = s.write(after)
-	s.last = &outcome[S]{output: output, state: after, ended: s.p.Ended != nil && s.p.Ended(after)}
+	ended := s.p.Ended != nil && s.p.Ended(after)
+	if len(row) == 0 && !s.begins(in) {
+		ended = true
+	}
+	s.last = &outcome[S]{output: output, state: after, ended: ended}
 	if s.last.ended {
 		s.state = nil
 	}
 	return s
+}
+
+// begins reports whether an input may begin an instance: as in the runner, a timeout, a refusal and an event that only
+// follows others leave nothing when there is no instance.
+func (s Scenario[S]) begins(in processmanagers.Input) bool {
+	return in.Event != nil && !s.p.Erase().Follows(in.Event.Type)
 }
 
 // Then compares the whole output of the last input.

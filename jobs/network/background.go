@@ -21,6 +21,7 @@ const (
 	leadEvery   = time.Second
 	purgeEvery  = 10 * time.Minute
 	soonWorkers = 4
+	driftLook   = 15 * time.Second // between two searches for routers whose drift check is due, at most
 )
 
 // soon is a request to poll a router at once, when the read models have reached the position.
@@ -138,7 +139,7 @@ func (b *Background) run(ctx context.Context) {
 	r := rounds{Background: b, polls: loop.Within(ctx, b.w.cfg.Logger)}
 	defer r.polls.Stop()
 	_ = loop.Every(ctx, leadEvery, nil, func(ctx context.Context) error {
-		if lock != nil && lock.Conn().Ping(ctx) != nil {
+		if lock != nil && lock.Ping(ctx) != nil {
 			lock.Unlock()
 			lock = nil
 		}
@@ -175,8 +176,10 @@ func (r *rounds) look(ctx context.Context) {
 			}
 		})
 	}
-	if err := r.enqueueDrift(ctx, now); err != nil && ctx.Err() == nil {
-		r.w.cfg.Logger.WarnContext(ctx, "drift checks were not enqueued", "error", err)
+	if now.Sub(r.checked) >= min(driftLook, r.w.cfg.DriftEvery/20) { // a search reads all routers
+		if err := r.enqueueDrift(ctx, now); err != nil && ctx.Err() == nil {
+			r.w.cfg.Logger.WarnContext(ctx, "drift checks were not enqueued", "error", err)
+		}
 	}
 	if now.Sub(r.purged) >= purgeEvery {
 		r.purged = now

@@ -156,7 +156,7 @@ func alone(ctx context.Context) error {
 	if !ok {
 		return errors.New("a write to a router without its lock")
 	}
-	if err := lock.Conn().Ping(ctx); err != nil {
+	if err := lock.Ping(ctx); err != nil {
 		return fmt.Errorf("the lock of the router is lost: %w", err)
 	}
 	return nil

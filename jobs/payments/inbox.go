@@ -28,7 +28,8 @@ const (
 	sweepEvery   = time.Second
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
-	handleLimit  = 30 * time.Second // of one callback: half the time for which Take reserves it
+	handleLimit  = vault.InboxLease / (inboxPage + 1) // of one callback: a whole page fits into the time of its lease
+	panicRetry   = time.Hour                          // a callback that panicked is tried again that much later
 )
 
 // Inbox handles the provider's callbacks: at once after Wake, and every sweepEvery those that are due. Several programs
@@ -114,8 +115,16 @@ const (
 func (w *Workers) handle(ctx context.Context, t vault.TakenCallback) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleLimit)
 	defer cancel()
-	end, err := w.read(ctx, t)
+	var end ending
+	err := loop.Try(func() (err error) {
+		end, err = w.read(ctx, t)
+		return err
+	})
 	switch {
+	case loop.StackOf(err) != "":
+		w.cfg.Logger.ErrorContext(ctx, "callback panicked", "callback_id", t.ID, "kind", t.Kind, "error", err, "stack",
+			loop.StackOf(err))
+		err = w.cfg.Inbox.Fail(ctx, t, "panicked", panicRetry)
 	case err == nil && end.wait > 0:
 		err = w.cfg.Inbox.Fail(ctx, t, end.cause, end.wait)
 	case err == nil && end.cause != "":

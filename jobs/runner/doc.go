@@ -5,6 +5,7 @@
 //
 //	r := jobrunner.New(jobrunner.Config{DB: db, Logger: logger})
 //	jobrunner.AddWorker(r, workers.RebootDevice, jobrunner.Options{Timeout: 20 * time.Second, MaxAttempts: 5})
+//	jobrunner.OnDiscarded(r, workers.RebootFailed)             // what follows when no attempt succeeded
 //	jobrunner.Every(r, time.Hour, commands.RegisterPlatform{}) // periodic work, on one replica
 //	err := r.Start(ctx)                                        // before the process runner
 //	defer r.Stop()                                             // after it
@@ -12,8 +13,8 @@
 //	err = r.Insert(ctx, job, jobID, cause, delay)              // by others
 //
 // Workers are registered before Start, also in a program that only enqueues (Config.InsertOnly): the registration has
-// the options of a kind of job. Start and Stop keep the contract of package internal/loop; Stop waits 2 seconds for
-// running jobs and then cancels them.
+// the options of a kind of job. Start and Stop keep the contract of package internal/loop; Stop waits a moment
+// for running jobs, then cancels them, and waits until they have recorded what they know.
 //
 // # Answers of a worker
 //
@@ -28,13 +29,15 @@
 //     the queue alone (Config.Sole). So each job is worked at least once, and its outcome command acts once.
 //   - Time: an attempt's context ends after Options.Timeout, 30 seconds at most.
 //   - Race: a job is given to one worker at a time. Different jobs run side by side and in no order.
+//   - Fairness: one organization has three quarters of a queue's places at most, and all devices whose last call failed
+//     or was slow a quarter ([commands.OnDevice]). A job without a place comes again after a second.
 //   - Outage: while the database is away no job runs. Jobs that ran when it went away run again like those of a
 //     program that was killed.
 //
 // # Limits
 //
-// The queue does nothing after the last attempt: a worker that must always report checks Last of its [jobs.Cause].
-// The queue does not keep jobs of one target apart: a worker takes an advisory lock of its target.
+// A kind without [OnDiscarded] is only counted after its last attempt. The queue lets two jobs of one device run at the
+// same time: a worker that must be alone takes an advisory lock of its target.
 //
 // Read on: docs/rules/engine.md#jobs and docs/rules/engine.md#doubt.
 package jobrunner

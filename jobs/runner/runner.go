@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,11 +29,11 @@ const (
 	fetchPoll     = 100 * time.Millisecond
 )
 
-// Stopping: running jobs get softStop to end by themselves, then their contexts are cancelled. Stop returns after
-// hardStop at the latest.
+// Stopping: running jobs get softStop to end by themselves, then their contexts are cancelled, and they have until
+// hardStop to record what they know. Stop returns then at the latest; the storage must be open until then.
 const (
-	softStop = 2 * time.Second
-	hardStop = 4 * time.Second
+	softStop = 1300 * time.Millisecond
+	hardStop = 2100 * time.Millisecond
 )
 
 // Config is read by New once. DB is required; the other fields have a default.
@@ -58,8 +57,11 @@ type Runner struct {
 	kinds    map[string]Options
 	periodic []*river.PeriodicJob
 	client   *river.Client[pgx.Tx]
-	faults   []error // registrations that cannot work; Start returns them
-	loops    *loop.Group
+	faults   []error            // registrations that cannot work; Start returns them
+	places   map[string]*places // by queue
+	// by kind; see OnDiscarded
+	discarded map[string]func(ctx context.Context, row discardedRow) error
+	loops     *loop.Group
 }
 
 // New makes a queue without workers. It opens nothing; Start does.
@@ -72,6 +74,7 @@ func New(cfg Config) *Runner {
 	}
 	return &Runner{
 		cfg: cfg, logger: cfg.Logger, workers: river.NewWorkers(), kinds: map[string]Options{},
+		places: map[string]*places{}, discarded: map[string]func(context.Context, discardedRow) error{},
 		loops: loop.New(cfg.Logger),
 	}
 }
@@ -96,7 +99,7 @@ func (r *Runner) begin(ctx context.Context) error {
 	cfg := &river.Config{
 		Schema:               r.schema(),
 		Workers:              r.workers,
-		Logger:               slog.New(quiet{r.logger.Handler()}),
+		Logger:               newQuiet(r.logger),
 		JobTimeout:           maxTimeout,
 		RescueStuckJobsAfter: rescueAfter,
 		FetchCooldown:        fetchCooldown,
@@ -120,12 +123,15 @@ func (r *Runner) begin(ctx context.Context) error {
 			<-ctx.Done()
 			r.end(context.WithoutCancel(ctx), client)
 		})
+		if len(r.discarded) > 0 {
+			r.loops.Go("discarded jobs", r.reportDiscarded)
+		}
 	}
 	r.client = client
 	return nil
 }
 
-// Stop gives running jobs 2 seconds, then cancels them. A cancelled job is tried again by the next program that starts.
+// Stop gives running jobs softStop, then cancels them. A cancelled job is tried again by the next program that starts.
 func (r *Runner) Stop() { r.loops.Stop() }
 
 // end stops River and waits up to hardStop.
@@ -151,7 +157,7 @@ func (r *Runner) migrate(ctx context.Context) error {
 		return err
 	}
 	migrator, err := rivermigrate.New(riverpgxv5.New(r.cfg.DB.Owner), &rivermigrate.Config{
-		Schema: r.schema(), Logger: slog.New(quiet{r.logger.Handler()}),
+		Schema: r.schema(), Logger: newQuiet(r.logger),
 	})
 	if err != nil {
 		return err
@@ -174,7 +180,7 @@ where state = 'running'`
 func (r *Runner) takeOver(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		for _, sql := range []string{releaseJobsSQL, freeLeaderSQL} {
-			if _, err := tx.Exec(ctx, strings.ReplaceAll(sql, "{schema}", r.schema())); err != nil {
+			if _, err := tx.Exec(ctx, r.sql(sql)); err != nil {
 				return err
 			}
 		}
@@ -190,17 +196,3 @@ func (r *Runner) queues() map[string]river.QueueConfig {
 	}
 	return queues
 }
-
-// quiet passes warnings and errors only: River logs each of its own steps at lower levels.
-type quiet struct{ slog.Handler }
-
-// Enabled is true from level warning upwards, if the handler below agrees.
-func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs wraps the result, so that a derived logger is quiet, too.
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
-
-// WithGroup wraps the result for the same reason as WithAttrs.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -63,7 +62,12 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 		opts.Backoff = Doubling(time.Second, 10*time.Minute)
 	}
 	r.kinds[kind] = opts
-	err := river.AddWorkerSafely(r.workers, &worker[T]{work: work, opts: opts, logger: r.logger.With("job", kind)})
+	if r.places[opts.Queue] == nil {
+		r.places[opts.Queue] = newPlaces(r.cfg.Workers)
+	}
+	err := river.AddWorkerSafely(r.workers, &worker[T]{
+		work: work, opts: opts, places: r.places[opts.Queue], logger: r.logger.With("job", kind),
+	})
 	if err != nil {
 		r.faults = append(r.faults, fmt.Errorf("register job %s: %w", kind, err))
 	}
@@ -102,6 +106,7 @@ type worker[T commands.Job] struct {
 	river.WorkerDefaults[stored[T]]
 	work   Work[T]
 	opts   Options
+	places *places
 	logger *slog.Logger
 }
 
@@ -124,10 +129,10 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	cause := m.Cause
 	cause.JobID, cause.Attempt, cause.Last = job.Args.ID, job.Attempt, job.Attempt >= job.MaxAttempts
 	if m.Periodic {
-		cause.JobID = id.Derive[id.Any]("periodic-run", job.Kind, strconv.FormatInt(job.ID, 10))
+		cause.JobID = periodicRun(job.Kind, job.ID)
 	}
-	err := w.attempt(ctx, job.Args.Args, cause)
 	var snooze *river.JobSnoozeError
+	err := w.seated(ctx, job.Args.Args, cause)
 	var final *givenUp
 	switch {
 	case err == nil, errors.As(err, &snooze):
@@ -139,6 +144,27 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	w.logger.WarnContext(ctx, "job attempt failed", "job_id", cause.JobID, "attempt", cause.Attempt, "last", cause.Last,
 		"error", err)
 	return errors.New(codeOf(err))
+}
+
+// seated makes the attempt when the queue has a place for the organization and the device of the job, and snoozes
+// otherwise. Jobs that wait come back at different instants.
+func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error {
+	var device id.Device
+	if about, ok := any(args).(commands.OnDevice); ok {
+		device = about.Device()
+	}
+	s, ok := w.places.enter(cause.OrgID, device)
+	if !ok {
+		spread := time.Duration(cause.JobID.UUID()[15]) * busyPause / 256
+		return Snooze(busyPause + spread)
+	}
+	machine := clock.System()
+	began := machine.Now()
+	err := w.attempt(ctx, args, cause)
+	took := machine.Now().Sub(began)
+	var snooze *river.JobSnoozeError
+	w.places.leave(s, !errors.As(err, &snooze) || took > slow, err == nil && took <= slow)
+	return err
 }
 
 // attempt calls the work. A panic becomes the failure job_panicked; its stack goes to the log.

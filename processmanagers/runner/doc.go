@@ -10,9 +10,9 @@
 //	defer r.Stop()      // before them
 //
 // Start and Stop keep the contract of package internal/loop. [Runner.Status] shows the position of each process and the
-// reason for which one stopped. [Runner.Retry] makes a stopped process try its input again. [Runner.Rebuild] derives
-// the states of a process from the log anew. [Runner.WaitFor] waits until a process has taken all events up to a
-// position; the commands that follow are executed after that.
+// reason for which one stopped, [Runner.Troubles] the instances and commands that have stopped. [Runner.Retry] makes
+// them try again. [Runner.Rebuild] derives the states of a process from the log anew. [Runner.WaitFor] waits until a
+// process has taken all events up to a position; the commands that follow are executed after that.
 //
 // # Guarantees
 //
@@ -24,11 +24,15 @@
 //   - Order: instances run in parallel; each takes its inputs one after the other, in the order of the log, and its
 //     commands are executed in the order in which the process returned them.
 //   - Race: one program drives all processes of an installation, by an advisory lock. Another program takes over when
-//     the first one ends.
+//     the first one ends. Each transaction checks the epoch of the term, so a program that lost the lock writes
+//     nothing.
+//   - Fairness: organizations have their turns, whatever number of events, timers and commands each has waiting. One
+//     that hangs leaves a quarter of the places to the others.
 //   - Outage: while the log, the database or the bus is away, inputs and commands wait and are tried again.
-//   - Refusal: a command that fails for good becomes an input of the instance. Failures that may pass (internal,
-//     unavailable, limited, lost races) are tried again without end, and counted in [Status].
-//   - Poison: an input for which Decide or Evolve fails or panics stops this process alone, visibly.
+//   - Refusal: a command that fails for good becomes an input of the instance. One whose failure may pass is tried
+//     again: without end while a part of the installation is away, else 20 times. Then it stops until [Runner.Retry].
+//   - Poison: an input for which Decide or Evolve fails or panics stops its instance alone, visibly. Events of the
+//     instance are held in order. An event that cannot be read stops the process, because it may be for any instance.
 //   - History: a process that is new in an installation takes the events from before its first start, and their
 //     commands and jobs are suppressed. Otherwise customers would receive last year's messages again.
 //

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +53,11 @@ type ring struct{ No string }
 
 func (ring) Kind() string { return "test.ring" }
 
+// echo is an event that only follows others of a parcel.
+type echo struct{ No string }
+
+func (echo) EventType() string { return "test.Echo.v1" }
+
 // trip is the state of the process courier: the words of all inputs so far.
 type trip struct {
 	Seen []string
@@ -59,19 +65,28 @@ type trip struct {
 }
 
 // courier reacts to the word of a parcel event: "deliver" gives a command, "ring" a job, "wait" a timer of an hour,
-// "calm" disarms the timer, "bad" is poison, "over" ends the instance. A timeout gives a job, and
-// the refusal nobody_home a command.
-func courier(name string) processmanagers.Process[trip] {
+// "calm" disarms the timer, "bad" is poison, "panic decide" and "panic evolve" panic, "over" ends the instance. A
+// timeout and an echo give a job, and the refusal nobody_home a command. forgive makes poison harmless.
+func courier(name string, forgive *atomic.Bool) processmanagers.Process[trip] {
 	return processmanagers.Process[trip]{
-		Name: name, On: []processmanagers.Handled{processmanagers.On(func(e parcel) string { return e.No })},
+		Name: name, On: []processmanagers.Handled{
+			processmanagers.On(func(e parcel) string { return e.No }),
+			processmanagers.Follow(func(e echo) string { return e.No }),
+		},
 		Decide: func(s trip, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+			if word(in) == "panic decide" {
+				panic(word(in))
+			}
 			out, err := decide(s, in, now)
-			if name == "forgiving" {
+			if forgive.Load() {
 				err = nil
 			}
 			return out, err
 		},
 		Evolve: func(s trip, in processmanagers.Input) trip {
+			if word(in) == "panic evolve" {
+				panic(word(in))
+			}
 			s.Seen = append(append([]string(nil), s.Seen...), word(in))
 			s.Over = word(in) == "over"
 			return s
@@ -80,7 +95,7 @@ func courier(name string) processmanagers.Process[trip] {
 	}
 }
 
-// decide is the Decide of courier. Its only error is for "bad"; the courier named "forgiving" drops the error.
+// decide is the Decide of courier. Its only error is for "bad".
 func decide(s trip, in processmanagers.Input, now time.Time) (out processmanagers.Output, err error) {
 	no := ""
 	if in.Event != nil {
@@ -98,7 +113,7 @@ func decide(s trip, in processmanagers.Input, now time.Time) (out processmanager
 		out.Timers = []processmanagers.Timer{{Name: "patience"}}
 	case "bad":
 		return out, fmt.Errorf("no such parcel")
-	case "timeout patience":
+	case "timeout patience", "echo":
 		out.Jobs = []commands.Job{ring{"late"}}
 	case "refusal nobody_home":
 		out.Commands = []commands.Command{deliver{"neighbour", "refused"}}
@@ -110,8 +125,10 @@ func decide(s trip, in processmanagers.Input, now time.Time) (out processmanager
 func word(in processmanagers.Input) string {
 	switch {
 	case in.Event != nil:
-		p, _ := in.Event.Event.(parcel)
-		return p.What
+		if p, ok := in.Event.Event.(parcel); ok {
+			return p.What
+		}
+		return "echo"
 	case in.Timeout != nil:
 		return "timeout " + in.Timeout.Name
 	}
@@ -252,6 +269,8 @@ type bench struct {
 	db     *postgres.DB
 	clock  *clock.Manual
 	office *office
+
+	forgive atomic.Bool // of processes that are opened
 }
 
 // noon is the instant at which the tests begin.
@@ -260,7 +279,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // newBench makes a bench with an empty log and an office that accepts everything.
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	return &bench{feedtest.New(), pgtest.New(t), clock.NewManual(noon), newOffice()}
+	return &bench{log: feedtest.New(), db: pgtest.New(t), clock: clock.NewManual(noon), office: newOffice()}
 }
 
 // start makes a running engine with processes of these names; the test's end stops it.
@@ -282,7 +301,7 @@ func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 		Concurrency: 4,
 	})
 	for _, name := range names {
-		r.Register(courier(name))
+		r.Register(courier(name, &b.forgive))
 	}
 	return r
 }

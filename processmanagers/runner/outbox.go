@@ -13,6 +13,8 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -21,160 +23,261 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Waits between attempts of a command whose failure may pass, and between searches for commands that an earlier program
-// left behind.
+// How commands are tried. An attempt that failed because a part of the installation is away is not counted.
 const (
-	firstRetry  = 50 * time.Millisecond
-	longRetry   = 30 * time.Second
-	outboxRound = 30 * time.Second
+	firstRetry   = 50 * time.Millisecond
+	longRetry    = 30 * time.Second
+	maxAttempts  = 20               // about six minutes; then the command stops, visibly
+	executeLimit = 30 * time.Second // of one attempt
+	outboxRound  = 30 * time.Second // between searches for commands that an earlier program left behind
+	retryRound   = 50 * time.Millisecond
 )
 
-// outbox executes the stored commands of a process: in order within an instance, instances in parallel. Safe for
-// concurrent use.
+// outbox executes the stored commands of a process: those of an instance in order, instances in parallel, organizations
+// in turn. Safe for concurrent use.
 type outbox struct {
 	round *round
-	mu    sync.Mutex
-	busy  map[string]bool // instances with a running worker; true: a command was added, so look again before ending
+	ready *fairQueue[lane]
+	look  chan struct{} // wakes the search for commands
+	later chan struct{} // wakes the goroutine that waits for retries
+
+	mu      sync.Mutex
+	known   map[string]bool // instances that wait or are worked on; true: a command was added, so look again
+	waiting []retry
+	warned  time.Time // of the last log line about an attempt that is not counted
+}
+
+// lane is the queue of one instance's commands. Only one worker has it at a time.
+type lane struct {
+	key   string
+	org   id.Organization // of the newest command when the lane was made
+	pause *loop.Backoff
+}
+
+// retry is a lane whose first command is tried again at an instant of the machine's clock.
+type retry struct {
+	lane lane
+	at   time.Time
 }
 
 // init sets the fields; it exists because an outbox holds a mutex and must not be copied.
-func (o *outbox) init(d *round) { o.round, o.busy = d, map[string]bool{} }
-
-// kick starts a worker for an instance, or makes the running one look again.
-func (o *outbox) kick(ctx context.Context, key string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if _, ok := o.busy[key]; ok {
-		o.busy[key] = true
-		return
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	o.busy[key] = false
-	o.round.loops.Go("commands", func(ctx context.Context) { o.work(ctx, key) })
+func (o *outbox) init(d *round) {
+	o.round, o.known, o.ready = d, map[string]bool{}, newFairQueue[lane](d.r.cfg.Concurrency)
+	o.look, o.later = make(chan struct{}, 1), make(chan struct{}, 1)
 }
 
-// sweep searches every outboxRound for instances with commands, among them those that an earlier program stored.
-func (o *outbox) sweep(ctx context.Context) {
+// start starts the workers and the goroutines that bring them lanes. All end with the round.
+func (o *outbox) start() {
 	d := o.round
-	for {
-		wait := outboxRound
-		rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectKeysSQL), d.name)
-		var keys []string
-		if err == nil {
-			keys, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		}
-		if err != nil {
-			wait = time.Second
-		}
-		for _, key := range keys {
-			o.kick(ctx, key)
-		}
-		if !loop.Sleep(ctx, wait) {
-			return
-		}
+	for range d.r.cfg.Concurrency {
+		d.loops.Go("commands", o.work)
 	}
+	d.loops.Go("command retries", o.awaitRetries)
+	d.loops.Go("outbox", func(ctx context.Context) {
+		for ctx.Err() == nil {
+			wait := outboxRound
+			if err := o.sweep(ctx); err != nil {
+				wait = time.Second
+			}
+			loop.WaitFor(ctx, o.look, wait)
+		}
+	})
 }
 
-// work executes an instance's commands one by one until none is left, and repeats a failed one with growing waits.
-func (o *outbox) work(ctx context.Context, key string) {
-	pause := loop.Backoff{Min: firstRetry, Max: longRetry}
-	waiting := false
-	defer func() {
-		if waiting {
-			o.round.retrying.Add(-1)
-		}
-	}()
-	for ctx.Err() == nil {
-		more, err := o.next(ctx, key)
-		if err != nil {
-			if ctx.Err() == nil {
-				o.round.r.logger.WarnContext(ctx, "process command will be tried again", "process", o.round.name,
-					"key", key, "error", err, "retry_in", pause.Pause())
-			}
-			if !waiting {
-				waiting = true
-				o.round.retrying.Add(1)
-			}
-			pause.Wait(ctx)
-			continue
-		}
-		if waiting {
-			waiting = false
-			o.round.retrying.Add(-1)
-		}
-		pause.Reset()
-		if !more && o.rest(key) {
-			return
-		}
-	}
-	o.rest(key)
-}
-
-// rest ends the worker of an instance; false when a command was added meanwhile.
-func (o *outbox) rest(key string) bool {
+// kick makes a worker look for commands of an instance.
+func (o *outbox) kick(key string, org id.Organization) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.busy[key] {
-		o.busy[key] = false
-		return false
+	if _, ok := o.known[key]; ok {
+		o.known[key] = true
+		return
 	}
-	delete(o.busy, key)
-	return true
+	o.known[key] = false
+	o.ready.push(org, key, lane{key: key, org: org, pause: &loop.Backoff{Min: firstRetry, Max: longRetry}})
+}
+
+// selectKeysSQL finds the instances that have commands to execute. The first command of an instance that has stopped
+// may be one whose refusal the instance cannot take.
+const selectKeysSQL = `
+select distinct on (c.key) c.key, coalesce(c.cause->>'orgId', '') from {schema}.commands c
+where c.process = $1 and c.stopped_at is null and not exists (
+	select from {schema}.instances i where i.process = c.process and i.key = c.key and i.error <> '')
+order by c.key, c.seq`
+
+// sweep searches for instances with commands, among them those that an earlier program stored.
+func (o *outbox) sweep(ctx context.Context) error {
+	rows, err := o.round.r.cfg.DB.Owner.Query(ctx, o.round.r.sql(selectKeysSQL), o.round.name)
+	if err != nil {
+		return err
+	}
+	var key, owner string
+	_, err = pgx.ForEachRow(rows, []any{&key, &owner}, func() error {
+		org, _ := id.Parse[id.Organization](owner) // zero for a command of the platform
+		o.kick(key, org)
+		return nil
+	})
+	return err
+}
+
+// work executes one command of the lane whose turn it is, and again, until ctx ends.
+func (o *outbox) work(ctx context.Context) {
+	for {
+		l, done, ok := o.ready.pop(ctx)
+		if !ok {
+			return
+		}
+		var more bool
+		err := loop.Try(func() (err error) {
+			more, err = o.next(ctx, l.key)
+			return err
+		})
+		done()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errFenced):
+			o.round.fail(err)
+			return
+		case errors.Is(err, errHeld):
+			o.rest(l)
+		case err != nil:
+			o.retryLater(ctx, l, err)
+		case more:
+			l.pause.Reset()
+			o.ready.push(l.org, l.key, l)
+		default:
+			o.rest(l)
+		}
+	}
+}
+
+// busy reports whether a command waits for its turn or its next attempt.
+func (o *outbox) busy() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.known) > 0
+}
+
+// rest ends the work on a lane, or puts it back when a command was added meanwhile.
+func (o *outbox) rest(l lane) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.known[l.key] {
+		o.known[l.key] = false
+		o.ready.push(l.org, l.key, l)
+		return
+	}
+	delete(o.known, l.key)
+}
+
+// retryLater puts a lane back after a pause that grows with each failure.
+func (o *outbox) retryLater(ctx context.Context, l lane, why error) {
+	now := clock.System().Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !outage(why) || now.Sub(o.warned) > longRetry { // an outage would write a line for each instance
+		o.warned = now
+		o.round.r.logger.WarnContext(ctx, "process command will be tried again", "process", o.round.name, "key", l.key,
+			"error", why, "retry_in", l.pause.Pause())
+	}
+	o.waiting = append(o.waiting, retry{l, now.Add(l.pause.Next())})
+	o.round.retrying.Store(int64(len(o.waiting)))
+	loop.Wake(o.later)
+}
+
+// awaitRetries puts lanes back when their pauses are over.
+func (o *outbox) awaitRetries(ctx context.Context) {
+	defer o.round.retrying.Store(0)
+	for ctx.Err() == nil {
+		now, left := clock.System().Now(), 0
+		o.mu.Lock()
+		for _, r := range o.waiting {
+			if now.Before(r.at) {
+				o.waiting[left] = r
+				left++
+				continue
+			}
+			o.ready.push(r.lane.org, r.lane.key, r.lane)
+		}
+		clear(o.waiting[left:])
+		o.waiting = o.waiting[:left]
+		o.round.retrying.Store(int64(left))
+		o.mu.Unlock()
+		if left == 0 {
+			loop.Wait(ctx, o.later)
+		} else {
+			loop.Sleep(ctx, retryRound)
+		}
+	}
 }
 
 // storedCommand is one row of the table commands. Body and Cause are JSON.
 type storedCommand struct {
-	ID    uuid.UUID
-	Name  string
-	Body  []byte
-	Cause []byte
+	ID       uuid.UUID
+	Name     string
+	Body     []byte
+	Cause    []byte
+	Attempts int
+	Stopped  bool
 }
 
-// next executes an instance's oldest command and deletes its row. It returns false when there is none. After an error
-// the same command is executed again.
+// selectCommandSQL reads the oldest command of an instance.
+const selectCommandSQL = `
+select id, name, body, cause, attempts, stopped_at is not null as stopped from {schema}.commands
+where process = $1 and key = $2 order by seq limit 1`
+
+// next executes an instance's oldest command and deletes its row. It returns false when there is none, or when the
+// oldest has stopped. After an error the same command is executed again.
 func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	d := o.round
 	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandSQL), d.name, key)
 	if err != nil {
-		return false, err
+		return false, passingAlways(err)
 	}
 	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[storedCommand])
-	if errors.Is(err, pgx.ErrNoRows) {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && row.Stopped:
 		return false, nil
+	case err != nil:
+		return false, passingAlways(err)
 	}
+	cmd, cause, err := d.decode(row)
 	if err != nil {
-		return false, err
+		return false, o.stop(ctx, key, row, err)
 	}
-	var cause jobs.Cause
-	if err := json.Unmarshal(row.Cause, &cause); err != nil {
-		return false, fmt.Errorf("command %s: %w", row.ID, err)
-	}
-	cmd, err := d.r.cfg.Bus.DecodeStored(row.Name, row.Body)
-	if err != nil {
-		return false, fmt.Errorf("decode command %s %s: %w", row.Name, row.ID, err)
-	}
-	err = o.execute(ctx, cmd, row.ID, cause)
+	err = loop.Try(func() error { return o.execute(ctx, cmd, row.ID, cause) })
 	switch {
 	case err == nil:
 		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandSQL), row.ID)
 		return true, err
+	case ctx.Err() != nil:
+		return false, err
 	case refusal(err):
 		return true, o.refused(ctx, key, cmd, row, cause, err)
 	}
-	return false, fmt.Errorf("execute %s: %w", row.Name, err)
+	return false, o.failed(ctx, key, row, err)
+}
+
+// decode reads a row. An error is about the row, or about a version of the program that does not know the command.
+func (d *round) decode(row storedCommand) (cmd commands.Command, cause jobs.Cause, err error) {
+	if err := json.Unmarshal(row.Cause, &cause); err != nil {
+		return nil, cause, fmt.Errorf("cause: %w", err)
+	}
+	if cmd, err = d.r.cfg.Bus.DecodeStored(row.Name, row.Body); err != nil {
+		return nil, cause, fmt.Errorf("decode: %w", err)
+	}
+	return cmd, cause, nil
 }
 
 // execute runs a command with the process as its actor, and holds one of the slots that bound concurrency.
 func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uuid.UUID, cause jobs.Cause) error {
 	d := o.round
-	select {
-	case d.r.slots <- struct{}{}:
-		defer func() { <-d.r.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := d.r.slots.enter(ctx, cause.OrgID); err != nil {
+		return err
 	}
+	defer d.r.slots.leave(cause.OrgID)
+	ctx, cancel := context.WithTimeout(ctx, executeLimit)
+	defer cancel()
 	_, err := d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
 		CommandID: id.Command(commandID), OrgID: cause.OrgID,
 		Actor:         events.Actor{Kind: events.ActorProcess, ID: d.name},
@@ -194,6 +297,47 @@ func refusal(err error) bool {
 	return true
 }
 
+// outage reports whether a command failed because a part of the installation is away or busy, and not by itself.
+func outage(err error) bool {
+	switch failure.KindOf(err) {
+	case failure.Unavailable, failure.Limited:
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, postgres.ErrPassing) || postgres.Away(err) ||
+		postgres.Unavailable(err) || errors.Is(err, eventstore.ErrUnavailable)
+}
+
+// failed counts a failed attempt, unless the command is not at fault. After the last attempt, and after a panic, the
+// command stops. The error is that of the attempt when the command shall be tried again.
+func (o *outbox) failed(ctx context.Context, key string, row storedCommand, why error) error {
+	d := o.round
+	why = fmt.Errorf("execute %s: %w", row.Name, why)
+	switch {
+	case outage(why):
+		return why
+	case loop.StackOf(why) != "", row.Attempts+1 >= maxAttempts:
+		return o.stop(ctx, key, row, why)
+	}
+	_, err := d.r.cfg.DB.Owner.Exec(ctx,
+		d.r.sql(`update {schema}.commands set attempts = attempts + 1, error = $2 where id = $1`), row.ID, shown(why))
+	return errors.Join(why, err)
+}
+
+// stop stops a command, visibly, until a person asks for a retry. The later commands of the instance wait for it, since
+// they may build on it. Other instances go on.
+func (o *outbox) stop(ctx context.Context, key string, row storedCommand, why error) error {
+	d := o.round
+	_, err := d.r.cfg.DB.Owner.Exec(ctx,
+		d.r.sql(`update {schema}.commands set attempts = attempts + 1, error = $2, stopped_at = $3 where id = $1`),
+		row.ID, shown(why), d.r.cfg.Clock.Now())
+	if err != nil {
+		return passingAlways(err)
+	}
+	d.r.logger.ErrorContext(ctx, "process command stopped", "process", d.name, "key", key, "command", row.Name,
+		"command_id", row.ID, "attempts", row.Attempts+1, "error", why, "stack", loop.StackOf(why))
+	return nil
+}
+
 // refused gives a refusal to the instance as an input and deletes the command's row in the same transaction.
 func (o *outbox) refused(
 	ctx context.Context, key string, cmd commands.Command, row storedCommand, cause jobs.Cause, why error,
@@ -206,9 +350,11 @@ func (o *outbox) refused(
 	if err := turn.wait(ctx); err != nil {
 		return err
 	}
-	err := d.take(ctx, input{
+	return d.take(ctx, input{
 		Input: processmanagers.Input{
-			Refusal: &processmanagers.Refusal{Command: row.Name, Code: failure.CodeOf(why), Target: cmd.Target()},
+			Refusal: &processmanagers.Refusal{
+				Command: row.Name, Code: failure.CodeOf(why), Target: cmd.Target(), Asked: cmd,
+			},
 		},
 		key: key, cause: cause, id: "refusal\x00" + row.ID.String(),
 		claim: func(ctx context.Context, tx pgx.Tx) (bool, error) {
@@ -216,10 +362,6 @@ func (o *outbox) refused(
 			return tag.RowsAffected() == 1, err
 		},
 	})
-	if err != nil && !passing(err) && ctx.Err() == nil {
-		d.fail(&poison{error: err})
-	}
-	return err
 }
 
 // passingAlways marks the error of a plain query as one to repeat: repeating a read does no harm.

@@ -27,15 +27,20 @@ type process struct {
 
 	timers   chan struct{} // wakes the loop that fires timers
 	retry    chan struct{} // wakes a process that has stopped
+	asked    chan struct{} // wakes the goroutine that takes requests
 	retrying atomic.Int64
 	track    tracker
+	unknown  atomic.Bool  // it has met an event that it does not know
+	patience loop.Backoff // before it gives the leadership away at an event that it does not know
 
 	mu    sync.Mutex
 	state State
 	fault string
+	asks  map[string]bool // keys of instances to retry, "" = all; filled from the table requests
 }
 
-// poison is an error that stops the process until a retry, because repeating the input would fail again.
+// poison is an error that stops an instance, or the process when the instance is not known, until a retry: repeating
+// the input would fail again.
 type poison struct {
 	error
 	stack string // of a panic, else ""
@@ -49,8 +54,9 @@ func (r *Runner) Register(list ...processmanagers.Any) {
 	for _, one := range list {
 		def := one.Erase()
 		p := &process{
-			r: r, name: def.Name, want: feed.Want(def.Types), def: def, state: StateWaiting,
-			timers: make(chan struct{}, 1), retry: make(chan struct{}, 1),
+			r: r, name: def.Name, want: feed.Want(def.Types).AndUnknown(), def: def, state: StateWaiting,
+			timers: make(chan struct{}, 1), retry: make(chan struct{}, 1), asked: make(chan struct{}, 1),
+			asks: map[string]bool{}, patience: loop.Backoff{Min: unknownPause, Max: unknownPauseMax},
 		}
 		r.processes = append(r.processes, p)
 		r.byName[p.name] = p
@@ -87,11 +93,15 @@ func stackOf(err error) string {
 	return ""
 }
 
-// drive runs the process while this program leads. A poisonous input stops it until a retry; after other failures it
-// starts again in a second.
-func (p *process) drive(ctx context.Context) {
+// drive runs the process during a term. An input that belongs to no known instance and cannot be taken stops it until a
+// retry; after other failures it starts again in a second. Stopped instances are tried again once at the beginning.
+func (p *process) drive(ctx context.Context, t *term) {
+	p.note("")
 	for ctx.Err() == nil {
-		err := p.run(ctx)
+		err := p.run(ctx, t)
+		if errors.Is(err, errFenced) {
+			t.end()
+		}
 		if ctx.Err() != nil {
 			break
 		}
@@ -103,17 +113,27 @@ func (p *process) drive(ctx context.Context) {
 		}
 		p.r.logger.ErrorContext(ctx, "process stopped", "process", p.name, "position", p.track.low(), "error", err,
 			"stack", stackOf(err))
-		p.show(StateStopped, err.Error())
 		_, _ = p.r.cfg.DB.Owner.Exec(ctx, p.r.sql(`update {schema}.processes set error = $2 where name = $1`), p.name,
-			err.Error())
-		loop.Wait(ctx, p.retry)
+			shown(err))
+		p.show(StateStopped, err.Error()) // last, so that a reader who sees it here finds it in the table too
+		if p.unknown.Store(errors.Is(err, errUnknown)); !p.unknown.Load() {
+			loop.Wait(ctx, p.retry)
+			continue
+		}
+		// A program that knows the type shall lead. If there is none, this one goes on with its other processes.
+		loop.WaitFor(ctx, p.retry, p.patience.Next())
+		t.end()
+		return
 	}
-	p.show(StateWaiting, "")
+	if !p.unknown.Load() {
+		p.show(StateWaiting, "")
+	}
 }
 
 // round is one run of a process, from its start or restart to a failure or the end of the leadership.
 type round struct {
 	*process
+	term     *term
 	lanes    lanes
 	outbox   outbox
 	liveFrom uint64                  // outputs of events up to this position are suppressed
@@ -123,7 +143,7 @@ type round struct {
 }
 
 // run drives the process until a part fails or ctx ends, and stops all parts before it returns.
-func (p *process) run(ctx context.Context) error {
+func (p *process) run(ctx context.Context, t *term) error {
 	var checkpoint, liveFrom uint64
 	err := p.r.cfg.DB.Owner.QueryRow(ctx,
 		p.r.sql(`update {schema}.processes set error = '' where name = $1 returning checkpoint, live_from`), p.name).
@@ -135,7 +155,7 @@ func (p *process) run(ctx context.Context) error {
 	defer fail(nil)
 	p.track.reset(checkpoint)
 	d := &round{
-		process: p, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
+		process: p, term: t, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
 		loops: loop.Within(ctx, p.r.logger),
 	}
 	d.outbox.init(d)
@@ -143,17 +163,19 @@ func (p *process) run(ctx context.Context) error {
 	if checkpoint < liveFrom {
 		p.show(StateHistory, "")
 	}
-	d.loops.Go("route", func(ctx context.Context) {
-		d.fail(guarded(func() error { return d.route(ctx, checkpoint) }))
-	})
-	d.loops.Go("schedule", func(ctx context.Context) {
-		d.fail(guarded(func() error { return d.schedule(ctx) }))
-	})
-	d.loops.Go("outbox", d.outbox.sweep)
+	d.part("route", func(ctx context.Context) error { return d.route(ctx, checkpoint) })
+	d.part("schedule", d.schedule)
+	d.part("requests", d.takeRequests)
+	d.outbox.start()
 	d.loops.Go("checkpoint", func(ctx context.Context) { d.keepCheckpoint(ctx, checkpoint) })
 	<-ctx.Done()
 	d.loops.Stop()
 	return context.Cause(ctx)
+}
+
+// part runs a part of the round, whose end ends the round.
+func (d *round) part(name string, run func(ctx context.Context) error) {
+	d.loops.Go(name, func(ctx context.Context) { d.fail(guarded(func() error { return run(ctx) })) })
 }
 
 // guarded calls a part of a round and turns a panic into poison: continuing without the part, or repeating it in
@@ -166,10 +188,13 @@ func guarded(part func() error) error {
 	return err
 }
 
-// checkpointSQL stores the low-water mark and deletes ended instances whose last event lies before it.
+// checkpointSQL stores the low-water mark and deletes ended instances whose last event lies before it. It changes
+// nothing in a term that is over.
 const checkpointSQL = `
-with moved as (update {schema}.processes set checkpoint = $2 where name = $1 and checkpoint < $2)
-delete from {schema}.instances where process = $1 and ended and last_position <= $2`
+with fence as (select from {schema}.leader where epoch = $3 for share),
+moved as (update {schema}.processes set checkpoint = $2 from fence where name = $1 and checkpoint < $2)
+delete from {schema}.instances using fence
+where process = $1 and ended and error = '' and greatest(last_position, quiet) <= $2`
 
 // keepCheckpoint stores the low-water mark every checkpointRound and once more at the end. It also ends StateHistory.
 func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
@@ -177,7 +202,8 @@ func (d *round) keepCheckpoint(ctx context.Context, saved uint64) {
 		low := d.track.low()
 		if low > saved {
 			//nolint:gosec // positions fit
-			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low)); err == nil {
+			if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(checkpointSQL), d.name, int64(low),
+				d.term.epoch); err == nil {
 				saved = low
 			}
 		}

@@ -2,6 +2,7 @@ package processrunner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -16,8 +17,12 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// pageLimit is how many events are read from the feed at a time; about as many wait in memory for their turn.
+// pageLimit is how many events are read from the feed at a time; as many are with the router at the same time.
 const pageLimit = 256
+
+// aheadLimit is how many events beyond those wait in memory for the turn of their organization. A burst of one
+// organization up to this size delays no other one. Events of history, whose outputs are suppressed, do not wait there.
+const aheadLimit = 65536
 
 // topic is the name of the subscription in Watermill; every process subscribes to the whole log.
 const topic = "$all"
@@ -39,7 +44,7 @@ func (d *round) route(ctx context.Context, after uint64) error {
 		}.Middleware,
 		middleware.Recoverer,
 	)
-	router.AddConsumerHandler(d.name, topic, &source{round: d, after: after}, func(msg *message.Message) error {
+	router.AddConsumerHandler(d.name, topic, newSource(d, after), func(msg *message.Message) error {
 		return d.takeEvent(msg.Context(), deliveryOf(msg))
 	})
 	return router.Run(ctx)
@@ -49,7 +54,11 @@ func (d *round) route(ctx context.Context, after uint64) error {
 func (d *round) stopOnError(next message.HandlerFunc) message.HandlerFunc {
 	return func(msg *message.Message) ([]*message.Message, error) {
 		out, err := next(msg)
-		if err != nil && msg.Context().Err() == nil {
+		switch {
+		case err == nil || msg.Context().Err() != nil:
+		case errors.Is(err, errFenced):
+			d.fail(err)
+		default:
 			d.fail(&poison{error: err})
 		}
 		return out, err
@@ -60,7 +69,7 @@ func (d *round) stopOnError(next message.HandlerFunc) message.HandlerFunc {
 type delivery struct {
 	event *events.Envelope
 	key   string
-	fault error // the event cannot be decoded, or Key has panicked
+	after uint64 // position of the log from which a reader finds the event
 	turn  *turn
 	mark  *mark
 }
@@ -74,33 +83,55 @@ func deliveryOf(msg *message.Message) *delivery {
 	return d
 }
 
-// takeEvent waits for the turn of one event and takes it. An event with a fault is poison.
+// takeEvent waits for the turn of one event and takes it.
 func (d *round) takeEvent(ctx context.Context, v *delivery) error {
 	if err := v.turn.wait(ctx); err != nil {
 		return err
 	}
-	if v.fault != nil {
-		return &poison{error: fmt.Errorf("%s at position %d: %w", v.event.Type, v.event.Position, v.fault)}
-	}
-	return d.take(ctx, input{
-		Input: processmanagers.Input{Event: v.event}, key: v.key, id: v.event.ID.String(), position: v.event.Position,
-		cause: causeOf(v.event), suppressed: v.event.Position <= d.liveFrom, at: v.event.Meta.At,
-	})
+	return d.take(ctx, d.inputOf(v.event, v.key, v.after))
 }
 
-// source is a Watermill subscriber that delivers the events of the feed that the process handles.
+// inputOf makes what take needs of an event; after is a position from which a reader finds the event again.
+func (d *round) inputOf(e *events.Envelope, key string, after uint64) input {
+	return input{
+		Input: processmanagers.Input{Event: e}, key: key, id: e.ID.String(), position: e.Position, after: after,
+		cause: causeOf(e), at: e.Meta.At,
+	}
+}
+
+// source is a Watermill subscriber that delivers the events of the feed that the process handles. Organizations have
+// their turns; the events of an instance keep the order of the log.
 type source struct {
 	*round
-	after uint64
+	after  uint64
+	queue  *fairQueue[*delivery]
+	ahead  chan struct{} // one element for each event in the queue
+	window chan struct{} // one element for each event with the router
 }
 
-// Subscribe starts a goroutine that sends messages; it closes the channel when ctx ends.
+// newSource makes a source that begins after a position.
+func newSource(d *round, after uint64) *source {
+	return &source{
+		round: d, after: after, queue: newFairQueue[*delivery](pageLimit), ahead: make(chan struct{}, aheadLimit),
+		window: make(chan struct{}, pageLimit),
+	}
+}
+
+// Subscribe starts the goroutines that read and send; it closes the channel when ctx ends.
 func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Message, error) {
 	out := make(chan *message.Message)
+	s.loops.Go("process reader", func(ctx context.Context) {
+		if err := guarded(func() error { return s.give(ctx) }); err != nil {
+			s.fail(err)
+		}
+	})
 	go func() {
 		defer close(out)
-		if err := guarded(func() error { return s.give(ctx, out) }); err != nil {
-			s.fail(err)
+		for {
+			v, done, ok := s.queue.pop(ctx)
+			if !ok || !s.send(ctx, out, v, done) {
+				return
+			}
 		}
 	}()
 	return out, nil
@@ -110,20 +141,27 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 func (s *source) Close() error { return nil }
 
 // give reads the log until ctx ends: as a stream while it is behind, then page by page.
-func (s *source) give(ctx context.Context, out chan<- *message.Message) error {
-	window := make(chan struct{}, pageLimit)
+func (s *source) give(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var failed error
 		for page, err := range s.r.cfg.Feed.Stream(ctx, s.after, s.want, pageLimit) {
 			if failed = err; err == nil {
-				s.pass(ctx, out, window, page)
+				failed = s.pass(ctx, page)
+			}
+			if failed != nil {
+				break
 			}
 		}
 		if failed == nil {
 			var page feed.Page
 			if page, failed = s.r.cfg.Feed.Next(ctx, s.after, s.want, pageLimit); failed == nil {
-				s.pass(ctx, out, window, page)
+				failed = s.pass(ctx, page)
 			}
+		}
+		var bad *poison
+		if errors.As(failed, &bad) {
+			s.finish(ctx)
+			return failed
 		}
 		if failed != nil && ctx.Err() == nil {
 			s.r.logger.WarnContext(ctx, "process cannot read the log", "process", s.name, "error", failed)
@@ -133,34 +171,76 @@ func (s *source) give(ctx context.Context, out chan<- *message.Message) error {
 	return nil
 }
 
-// pass sends the events of a page that were not sent before, then notes that all of the page have begun.
-func (s *source) pass(ctx context.Context, out chan<- *message.Message, window chan struct{}, page feed.Page) {
-	for _, e := range page.Events {
-		if e.Position > s.after && !s.send(ctx, out, window, e) {
-			return
-		}
-	}
-	if ctx.Err() == nil {
-		s.after = page.UpTo
-		s.track.look(page.UpTo)
+// drainPatience bounds the wait for commands before a process stops.
+const drainPatience = 30 * time.Second
+
+// finish waits until all events before a poisonous one are taken and their commands are executed: they must not wait
+// with the process.
+func (s *source) finish(ctx context.Context) {
+	s.track.look(s.after)
+	_ = s.track.wait(ctx, s.after) // ends with ctx only
+	limited, cancel := context.WithTimeout(ctx, drainPatience)
+	defer cancel()
+	for s.outbox.busy() && loop.Sleep(limited, retryRound) {
+		continue
 	}
 }
 
-// send sends one event as a message, when it belongs to an instance. It waits while pageLimit events are in progress,
-// and returns false when ctx ends.
-func (s *source) send(ctx context.Context, out chan<- *message.Message, window chan struct{}, e *events.Envelope) bool {
-	key, err := s.keyOf(e)
-	if key == "" && err == nil {
-		return true
+// pass queues the events of a page that were not queued before, then notes that all of the page have begun. An event
+// that cannot be decoded, or whose type this version of the program does not know, is poison: nothing after it is read,
+// and the checkpoint does not pass it.
+func (s *source) pass(ctx context.Context, page feed.Page) error {
+	for _, e := range page.Events {
+		if e.Position <= s.after {
+			continue
+		}
+		key, err := s.keyOf(e)
+		if err != nil {
+			return &poison{
+				error: fmt.Errorf("%s at position %d: %w", e.Type, e.Position, err), stack: loop.StackOf(err),
+			}
+		}
+		if key != "" {
+			s.queueEvent(ctx, e, key)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.after = e.Position
 	}
+	s.after = max(s.after, page.UpTo)
+	s.track.look(s.after)
+	return nil
+}
+
+// queueEvent queues an event for its instance. It waits while too many events are waiting.
+func (s *source) queueEvent(ctx context.Context, e *events.Envelope, key string) {
 	select {
-	case window <- struct{}{}:
+	case s.ahead <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	v := &delivery{event: e, key: key, after: s.after, mark: s.track.begin(e.Position)}
+	s.queue.push(e.Meta.OrgID, key, v)
+	if e.Position <= s.liveFrom {
+		for len(s.ahead) > pageLimit && loop.Sleep(ctx, time.Millisecond) { // history fills no memory
+			continue
+		}
+	}
+}
+
+// send sends one event as a message, and calls done when it was taken. It waits while pageLimit events are with the
+// router, and returns false when ctx ends.
+func (s *source) send(ctx context.Context, out chan<- *message.Message, v *delivery, done func()) bool {
+	<-s.ahead
+	select {
+	case s.window <- struct{}{}:
 	case <-ctx.Done():
 		return false
 	}
-	v := &delivery{event: e, key: key, fault: err, mark: s.track.begin(e.Position), turn: s.lanes.enter(key)}
-	msg := message.NewMessage(e.ID.String(), nil)
-	middleware.SetCorrelationID(e.Meta.CorrelationID, msg)
+	v.turn = s.lanes.enter(v.key)
+	msg := message.NewMessage(v.event.ID.String(), nil)
+	middleware.SetCorrelationID(v.event.Meta.CorrelationID, msg)
 	msg.SetContext(context.WithValue(ctx, deliveryKey{}, v))
 	select {
 	case out <- msg:
@@ -168,7 +248,7 @@ func (s *source) send(ctx context.Context, out chan<- *message.Message, window c
 		return false
 	}
 	go func() { // waits for the router's answer
-		defer func() { <-window }()
+		defer func() { <-s.window }()
 		select {
 		case <-msg.Acked():
 			s.track.finish(v.mark)
@@ -176,6 +256,7 @@ func (s *source) send(ctx context.Context, out chan<- *message.Message, window c
 		case <-ctx.Done():
 		}
 		v.turn.leave()
+		done()
 	}()
 	return true
 }
@@ -183,12 +264,14 @@ func (s *source) send(ctx context.Context, out chan<- *message.Message, window c
 // keyOf returns the key of an event's instance. A panic in Key is an error.
 func (s *source) keyOf(e *events.Envelope) (key string, err error) {
 	if u, ok := e.Event.(feed.Undecodable); ok {
+		if u.Unknown {
+			return "", fmt.Errorf("%w: %w", errUnknown, u.Cause)
+		}
 		return "", u.Cause
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("key: panic: %v", v)
-		}
-	}()
-	return s.def.Key(*e), nil
+	err = loop.Try(func() error {
+		key = s.def.Key(*e)
+		return nil
+	})
+	return key, err
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,9 +25,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// leaderLock is the advisory lock of the one program that drives the processes of an installation.
-const leaderLock = "processes"
-
 // Config has the parts that the engine works with. Feed, DB, Clock and Bus are required.
 type Config struct {
 	Feed   *feed.Feed // the caller starts and stops it
@@ -39,7 +35,8 @@ type Config struct {
 	Bus Bus
 	// Jobs enqueues their jobs; package jobrunner implements it. It may be nil when no process asks for a job.
 	Jobs Jobs
-	// Concurrency is how many inputs and commands are handled at the same time; zero means 8.
+	// Concurrency is how many inputs and commands are handled at the same time, of one organization at most three
+	// quarters of them; zero means 8.
 	Concurrency int
 }
 
@@ -66,7 +63,8 @@ type Runner struct {
 	logger    *slog.Logger
 	processes []*process
 	byName    map[string]*process
-	slots     chan struct{} // one for each input or command in progress
+	slots     *slots        // one for each input or command in progress
+	asked     chan struct{} // wakes the leader when a retry was asked for here
 	loops     *loop.Group
 }
 
@@ -79,8 +77,8 @@ func New(cfg Config) *Runner {
 		cfg.Concurrency = 8
 	}
 	return &Runner{
-		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: make(chan struct{}, cfg.Concurrency),
-		loops: loop.New(cfg.Logger),
+		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: newSlots(cfg.Concurrency),
+		asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
 	}
 }
 
@@ -103,11 +101,7 @@ func (r *Runner) prepare(ctx context.Context) error {
 	if len(r.byName) != len(r.processes) {
 		return fmt.Errorf("a process is registered twice")
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	if err := r.cfg.DB.Migrate(ctx, "processes", files); err != nil {
+	if err := r.migrate(ctx); err != nil {
 		return err
 	}
 	head := r.cfg.Feed.Head()
@@ -123,52 +117,18 @@ func (r *Runner) prepare(ctx context.Context) error {
 	return nil
 }
 
+// migrate brings the engine's own tables up to date.
+func (r *Runner) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return r.cfg.DB.Migrate(ctx, "processes", files)
+}
+
 // sql replaces {schema} by the schema of the engine's own tables.
 func (r *Runner) sql(text string) string {
 	return strings.ReplaceAll(text, "{schema}", r.cfg.DB.Namespace.Schema("processes"))
-}
-
-// run waits for the leader's lock, leads, and begins again when the lock was lost, until ctx ends.
-func (r *Runner) run(ctx context.Context) {
-	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
-	for ctx.Err() == nil {
-		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
-		if err != nil {
-			if ctx.Err() == nil {
-				r.logger.WarnContext(ctx, "processes wait for the database", "error", err)
-				loop.Sleep(ctx, time.Second)
-			}
-			continue
-		}
-		began := machine.Now()
-		r.lead(ctx, lock)
-		if machine.Now().Sub(began) < leadPause {
-			loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
-		}
-	}
-}
-
-// leadPause follows a term of leadership that was shorter than it.
-const leadPause = time.Second
-
-// lockRound is how often the leader checks that it still holds the lock.
-const lockRound = time.Second
-
-// lead drives all processes until ctx ends or the lock is lost. It stops all work before it releases the lock.
-func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
-	term := loop.Within(ctx, r.logger)
-	defer lock.Unlock()
-	defer term.Stop()
-	for _, p := range r.processes {
-		term.Go("process "+p.name, p.drive)
-	}
-	err := loop.Every(ctx, lockRound, nil, func(ctx context.Context) error {
-		_, err := lock.Conn().Exec(ctx, "select 1")
-		return err
-	})
-	if err != nil {
-		r.logger.WarnContext(ctx, "leadership of processes lost", "error", err)
-	}
 }
 
 // Wake looks for due timers at once. Tests and demos call it after moving the clock by hand.
@@ -176,45 +136,6 @@ func (r *Runner) Wake() {
 	for _, p := range r.processes {
 		loop.Wake(p.timers)
 	}
-}
-
-// Retry makes a stopped process try its input again. An unknown name or a running process is ignored.
-func (r *Runner) Retry(name string) {
-	if p := r.byName[name]; p != nil {
-		loop.Wake(p.retry)
-	}
-}
-
-// Rebuild deletes the states and timers of a process, so that the next start derives them from the log, with outputs
-// suppressed up to the old checkpoint. It fails while a program drives the processes.
-func (r *Runner) Rebuild(ctx context.Context, name string) error {
-	if r.byName[name] == nil {
-		return fmt.Errorf("there is no process %q", name)
-	}
-	lock, ok, err := r.cfg.DB.TryLock(ctx, leaderLock)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return fmt.Errorf("rebuild process %s: another program drives the processes; stop it first", name)
-	}
-	defer lock.Unlock()
-	if err := r.prepare(ctx); err != nil {
-		return err
-	}
-	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		for _, sql := range []string{
-			`delete from {schema}.instances where process = $1`,
-			`delete from {schema}.timers where process = $1`,
-			`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = ''
-			where name = $1`,
-		} {
-			if _, err := tx.Exec(ctx, r.sql(sql), name); err != nil {
-				return fmt.Errorf("rebuild process %s: %w", name, err)
-			}
-		}
-		return nil
-	})
 }
 
 // WaitFor waits until a process that this program drives has taken every event up to a position, or ctx ends.

@@ -98,7 +98,7 @@ func (d *round) fireDue(ctx context.Context) (full bool, err error) {
 func (d *round) fire(ctx context.Context, t dueTimer) error {
 	var cause jobs.Cause
 	if err := json.Unmarshal(t.Cause, &cause); err != nil {
-		return fmt.Errorf("timer %s of %s: %w", t.Name, t.Key, err)
+		return &poison{error: fmt.Errorf("timer %s of %s: %w", t.Name, t.Key, err)}
 	}
 	due := t.DueAt.UTC()
 	return d.take(ctx, input{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -27,9 +28,11 @@ type input struct {
 	key        string
 	id         string // never changes; ids of the input's commands and jobs derive from it
 	position   uint64 // of an event; 0 for timeouts and refusals
+	after      uint64 // position of the log from which a reader finds the event first
 	cause      jobs.Cause
-	suppressed bool      // commands and jobs are suppressed, timers are not
-	at         time.Time // time of a suppressed event, so that timers are armed as they would have been then
+	suppressed bool      // commands and jobs are suppressed, timers are not; set by takeIn
+	at         time.Time // time of an event: when it is suppressed, timers are armed as they would have been then
+	resumed    bool      // a retry: the instance may have stopped
 	// claim deletes the row that the input comes from, in the same transaction; false when the row is gone. nil for
 	// events.
 	claim func(ctx context.Context, tx pgx.Tx) (bool, error)
@@ -47,83 +50,176 @@ func causeOf(e *events.Envelope) jobs.Cause {
 	return c
 }
 
-// passing reports whether an error may pass by itself, so that the input is tried again.
+// passing reports whether the attempt at an input shall be repeated: the database is away, or refuses everybody.
 func passing(err error) bool {
 	var bad *poison
-	return errors.Is(err, postgres.ErrPassing) && !errors.As(err, &bad)
+	var answer *pgconn.PgError
+	if errors.As(err, &bad) || errors.Is(err, errFenced) {
+		return false
+	}
+	if errors.Is(err, postgres.ErrPassing) {
+		return true
+	}
+	return errors.As(err, &answer) && !aboutValues(answer)
 }
 
-// take gives an input to its instance and writes the new state and the outputs in one transaction. An input that was
-// taken before changes nothing. The caller holds the instance's turn.
-func (d *round) take(ctx context.Context, in input) error {
-	select {
-	case d.r.slots <- struct{}{}:
-		defer func() { <-d.r.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
+// aboutValues reports whether PostgreSQL refuses the values of a statement: one does not fit, breaks a constraint or is
+// too large. Other errors are about the server, or about all statements.
+func aboutValues(answer *pgconn.PgError) bool {
+	switch answer.Code[:min(2, len(answer.Code))] {
+	case "22", "23", "54":
+		return true
 	}
-	var commandsOut, timersOut bool
-	err := postgres.Transaction(ctx, d.r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		commandsOut, timersOut = false, false
-		if in.claim != nil {
-			if ok, err := in.claim(ctx, tx); err != nil || !ok {
-				return err
-			}
-		}
-		state, last, err := d.instance(ctx, tx, in.key)
-		if err != nil {
-			return err
-		}
-		if in.Event != nil && in.position <= last {
-			return nil // taken before a restart
-		}
-		now := d.r.cfg.Clock.Now()
-		if in.suppressed {
-			now = in.at
-		}
-		next, err := d.step(state, in.Input, now)
-		if err != nil {
-			return fmt.Errorf("instance %s: %w", in.key, err)
-		}
-		commandsOut, timersOut = len(next.Output.Commands) > 0 && !in.suppressed, len(next.Output.Timers) > 0
-		return d.write(ctx, tx, in, last, next)
+	return false
+}
+
+// taken says what a transaction of take has left for others to do.
+type taken struct{ commands, timers bool }
+
+// take gives an input to its instance and writes the new state and the outputs in one transaction. An input that was
+// taken before changes nothing. A poisonous input stops its instance alone. The caller holds the instance's turn.
+func (d *round) take(ctx context.Context, in input) error {
+	err := d.try(ctx, in)
+	if bad := poisonOf(err); bad != nil && ctx.Err() == nil {
+		return d.stopInstance(ctx, in, bad)
+	}
+	return err
+}
+
+// poisonOf returns the poison in the error of an attempt, or nil when the fault is not the input's: a server that
+// refuses all writes must not stop one instance after the other.
+func poisonOf(err error) *poison {
+	var bad *poison
+	switch {
+	case err == nil || errors.Is(err, errFenced) || errors.Is(err, errHeld) || passing(err):
+		return nil
+	case errors.As(err, &bad):
+		return bad
+	}
+	return &poison{error: err}
+}
+
+// try is one attempt of take. It returns the poison of an input that cannot be taken.
+func (d *round) try(ctx context.Context, in input) error {
+	if err := d.r.slots.enter(ctx, in.cause.OrgID); err != nil {
+		return err
+	}
+	defer d.r.slots.leave(in.cause.OrgID)
+	var did taken
+	err := postgres.Transaction(ctx, d.r.cfg.DB.Owner, func(tx pgx.Tx) (err error) {
+		did, err = d.takeIn(ctx, tx, in)
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("process %s: %w", d.name, err)
+		return fmt.Errorf("process %s: instance %s: %w", d.name, in.key, err)
 	}
-	if commandsOut {
-		d.outbox.kick(ctx, in.key)
+	if did.commands {
+		d.outbox.kick(in.key, in.cause.OrgID)
 	}
-	if timersOut {
+	if did.timers {
 		loop.Wake(d.timers)
 	}
 	return nil
 }
 
+// errHeld reports a refusal for an instance that has stopped: the command is executed again after a retry.
+var errHeld = errors.New("the instance has stopped")
+
+// takeIn is the work of try within its transaction.
+func (d *round) takeIn(ctx context.Context, tx pgx.Tx, in input) (taken, error) {
+	inst, err := d.instance(ctx, tx, in.key)
+	switch {
+	case err != nil:
+		return taken{}, err
+	case in.Event != nil && in.position <= inst.last:
+		return taken{}, nil // taken before a restart
+	case inst.stopped && !in.resumed:
+		return taken{}, d.hold(ctx, tx, in, inst)
+	}
+	if in.claim != nil {
+		if ok, err := in.claim(ctx, tx); err != nil || !ok {
+			return taken{}, err
+		}
+	}
+	in.suppressed = in.Event != nil && in.position <= max(d.liveFrom, inst.quiet)
+	if inst.holds && in.Event != nil {
+		if in.suppressed, err = d.release(ctx, tx, in); err != nil {
+			return taken{}, err
+		}
+	}
+	now := d.r.cfg.Clock.Now()
+	if in.suppressed {
+		now = in.at
+	}
+	next, err := d.step(inst.state, in.Input, now)
+	if err != nil {
+		return taken{}, err
+	}
+	if !inst.begun && !d.begins(in) {
+		next.Ended = true
+	}
+	did := taken{
+		commands: len(next.Output.Commands) > 0 && !in.suppressed, timers: len(next.Output.Timers) > 0 && !next.Ended,
+	}
+	return did, d.write(ctx, tx, in, inst, next)
+}
+
+// begins reports whether an input may begin an instance. A refusal or a timeout that comes after the end of its
+// instance, and an event that only follows others, are acted on and leave nothing.
+func (d *round) begins(in input) bool { return in.Event != nil && !d.def.Follows(in.Event.Type) }
+
+// instance is the row of an instance, locked until the transaction ends. A missing one has the zero value.
+type instance struct {
+	begun   bool   // has a state
+	state   []byte // nil for an instance that has ended or never began: it begins anew
+	last    uint64 // position of its newest event
+	quiet   uint64 // outputs of events up to here are suppressed
+	stopped bool
+	holds   bool // has held events
+	missing bool // there is no row
+}
+
 // lockInstanceSQL reads the row and locks it until the transaction ends.
 const lockInstanceSQL = `
-select state, last_position, ended from {schema}.instances where process = $1 and key = $2 for update`
+select state, last_position, quiet, ended, error <> '',
+	exists (select from {schema}.held h where h.process = i.process and h.key = i.key)
+from {schema}.instances i where process = $1 and key = $2 for update`
 
-// instance loads and locks an instance's row. A missing or ended instance has no state; last is the position of its
-// newest event.
-func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (state []byte, last uint64, err error) {
-	var ended bool
-	err = tx.QueryRow(ctx, d.r.sql(lockInstanceSQL), d.name, key).Scan(&state, &last, &ended)
+// instance checks that the term is not over, and locks the row. Both last until the transaction ends.
+func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (inst instance, err error) {
+	b := &pgx.Batch{}
+	b.Queue(d.r.sql(fenceSQL), d.term.epoch)
+	b.Queue(d.r.sql(lockInstanceSQL), d.name, key)
+	results := tx.SendBatch(ctx, b)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	var epoch int64
+	err = results.QueryRow().Scan(&epoch)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, 0, nil
+		return instance{}, errFenced
 	}
-	if ended {
-		state = nil // the instance begins anew
+	if err != nil {
+		return instance{}, err
 	}
-	return state, last, err
+	var ended bool
+	err = results.QueryRow().Scan(&inst.state, &inst.last, &inst.quiet, &ended, &inst.stopped, &inst.holds)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return instance{missing: true}, nil
+	}
+	if inst.begun = !ended; ended {
+		inst.state = nil
+	}
+	return inst, err
 }
 
 // Statements on instances, timers and commands.
 const (
+	// The row must be as it was read, or missing as it was.
 	upsertInstanceSQL = `
-insert into {schema}.instances (process, key, state, last_position, ended) values ($1, $2, $3, $4, $5)
+insert into {schema}.instances as i (process, key, state, last_position, ended)
+values (@process, @key, @state, @position, @ended)
 on conflict (process, key) do update set
-	state = excluded.state, last_position = excluded.last_position, ended = excluded.ended`
+	state = excluded.state, last_position = excluded.last_position, ended = excluded.ended
+where i.last_position = @last and not @missing`
 	upsertTimerSQL = `
 insert into {schema}.timers (process, key, name, due_at, cause) values ($1, $2, $3, $4, $5)
 on conflict (process, key, name) do update set due_at = excluded.due_at, cause = excluded.cause`
@@ -133,52 +229,41 @@ on conflict (process, key, name) do update set due_at = excluded.due_at, cause =
 insert into {schema}.commands (id, process, key, name, body, cause)
 values (@id, @process, @key, @name, @body, @cause)
 on conflict do nothing`
-	selectCommandSQL = `
-select id, name, body, cause from {schema}.commands where process = $1 and key = $2 order by seq limit 1`
 	deleteCommandSQL = `delete from {schema}.commands where id = $1`
-	selectKeysSQL    = `select distinct key from {schema}.commands where process = $1`
-	selectDueSQL     = `
-select key, name, due_at, cause from {schema}.timers
-where process = $1 and due_at <= $2 order by due_at, key, name limit $3`
-	selectNextDueSQL  = `select min(due_at) from {schema}.timers where process = $1`
+	// Organizations have their turns: each one's longest due timer comes before the second of any other.
+	selectDueSQL = `
+select key, name, due_at, cause from {schema}.timers t
+where process = $1 and due_at <= $2 and not exists (
+	select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
+order by row_number() over (partition by cause->>'orgId' order by due_at, key, name), due_at, key, name limit $3`
+	selectNextDueSQL = `
+select (
+	select due_at from {schema}.timers t
+	where process = $1 and not exists (
+		select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
+	order by due_at limit 1)`
 	deleteDueTimerSQL = `delete from {schema}.timers where process = $1 and key = $2 and name = $3 and due_at = $4`
 )
 
 // write queues state, timers and commands in one batch, and enqueues the jobs. An ended instance keeps no timer.
-func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, next processmanagers.Stepped) error {
+func (d *round) write(
+	ctx context.Context, tx pgx.Tx, in input, inst instance, next processmanagers.Stepped,
+) error {
 	cause, err := json.Marshal(in.cause)
 	if err != nil {
-		return err
+		return &poison{error: err}
 	}
 	b := &pgx.Batch{}
-	state := next.State
-	if next.Ended {
-		state = nil
-	}
-	//nolint:gosec // positions fit
-	b.Queue(d.r.sql(upsertInstanceSQL), d.name, in.key, storable(state), int64(max(last, in.position)), next.Ended)
-	if next.Ended {
-		b.Queue(d.r.sql(deleteTimersSQL), d.name, in.key)
-	}
-	for _, t := range next.Output.Timers {
-		switch {
-		case next.Ended:
-		case t.At.IsZero():
-			b.Queue(d.r.sql(deleteTimerSQL), d.name, in.key, t.Name)
-		default:
-			b.Queue(d.r.sql(upsertTimerSQL), d.name, in.key, t.Name, t.At, cause)
-		}
-	}
+	d.queueState(b, in, inst, next)
+	upserts := b.Len() // the statement that must change a row
+	d.queueTimers(b, in, cause, next)
 	if !in.suppressed {
 		if err := d.queueCommands(b, in, cause, next.Output.Commands); err != nil {
 			return err
 		}
 	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	if err := sendAll(ctx, tx, b, upserts); err != nil || in.suppressed {
 		return err
-	}
-	if in.suppressed {
-		return nil
 	}
 	for i, job := range next.Output.Jobs {
 		jobID := id.Derive[id.Any]("process-job", d.name, in.id, strconv.Itoa(i))
@@ -187,6 +272,56 @@ func (d *round) write(ctx context.Context, tx pgx.Tx, in input, last uint64, nex
 		}
 	}
 	return nil
+}
+
+// sendAll runs a batch. It fails with errFenced when one of the first statements, which write the instance, changes no
+// row: another program has written it.
+func sendAll(ctx context.Context, tx pgx.Tx, b *pgx.Batch, upserts int) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	results := tx.SendBatch(ctx, b)
+	for i := range b.Len() {
+		tag, err := results.Exec()
+		if err == nil && i < upserts && tag.RowsAffected() != 1 {
+			err = errFenced
+		}
+		if err != nil {
+			_ = results.Close()
+			return err
+		}
+	}
+	return results.Close()
+}
+
+// queueState queues the new state. An instance that has ended without an event and has no row gets none.
+func (d *round) queueState(b *pgx.Batch, in input, inst instance, next processmanagers.Stepped) {
+	if next.Ended && in.Event == nil && inst.missing {
+		return
+	}
+	state := next.State
+	if next.Ended {
+		state = nil
+	}
+	b.Queue(d.r.sql(upsertInstanceSQL), pgx.NamedArgs{
+		"process": d.name, "key": in.key, "state": storable(state), "position": max(inst.last, in.position),
+		"ended": next.Ended, "last": inst.last, "missing": inst.missing,
+	})
+}
+
+// queueTimers queues the changes of timers.
+func (d *round) queueTimers(b *pgx.Batch, in input, cause []byte, next processmanagers.Stepped) {
+	if next.Ended {
+		b.Queue(d.r.sql(deleteTimersSQL), d.name, in.key)
+		return
+	}
+	for _, t := range next.Output.Timers {
+		if t.At.IsZero() {
+			b.Queue(d.r.sql(deleteTimerSQL), d.name, in.key, t.Name)
+		} else {
+			b.Queue(d.r.sql(upsertTimerSQL), d.name, in.key, t.Name, t.At, cause)
+		}
+	}
 }
 
 // storable replaces NUL in a JSON document by U+FFFD, because a column of type jsonb refuses NUL. A NUL in a text from

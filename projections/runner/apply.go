@@ -65,7 +65,7 @@ func (r *Runner) apply(ctx context.Context, p Projection, g *generation, page fe
 // checkpointSQL moves a checkpoint, but only from the value that this program stored last.
 const checkpointSQL = `
 update {schema}.projection_versions set position = $4, error = ''
-where name = $1 and generation = $2 and position = $3 and state <> 'retired'`
+where name = $1 and generation = $2 and position = $3`
 
 // applyAll writes events in one transaction. When Apply refuses an event, bad is its index. Statements are sent in one
 // batch, or one at a time when singly is set: pgx reports an argument that cannot be encoded in a batch like a lost
@@ -116,7 +116,7 @@ func applyOne(p Projection, w *Writes, e *events.Envelope) (err error) {
 // reach the disk one by one; the switch to them does.
 func (r *Runner) send(ctx context.Context, g *generation, batch *pgx.Batch, singly bool) error {
 	return postgres.Transaction(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		if g.State != genActive {
+		if g.State == genBuilding {
 			if _, err := tx.Exec(ctx, `set local synchronous_commit = off`); err != nil {
 				return err
 			}

@@ -36,11 +36,11 @@ func (t *term) startBuild(e *entry, fresh bool) {
 // build fills new tables and makes them the active ones. It retries after every failure except a poisonous event, which
 // it stores with the tables and returns.
 func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
-	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
+	pause, forced := loop.Backoff{Min: minBackoff, Max: maxBackoff}, fresh
 	for {
 		g, err := r.newTables(ctx, e, fresh)
 		if err == nil {
-			fresh = false
+			g.forced, fresh = forced, false
 			r.logger.InfoContext(ctx, "projection rebuild started", "projection", e.name, "generation", g.Generation,
 				"position", g.Position)
 			err = r.fill(ctx, e, g)
@@ -52,10 +52,10 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.As(err, &bad):
-			r.showBuild(e, g, bad.Error())
 			_, _ = r.cfg.DB.Owner.Exec(ctx,
 				r.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name,
 				g.Generation, bad.Error())
+			r.showBuild(e, g, bad.Error()) // last, so that a reader who sees it here finds it in the table too
 			return bad
 		}
 		r.logger.WarnContext(ctx, "projection rebuild interrupted", "projection", e.name, "error", err)
@@ -65,23 +65,28 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 	}
 }
 
-// newTables returns the tables to fill: those of an unfinished build, unless they have another version or fresh is set;
-// otherwise new ones.
+// newTables returns the tables to fill: those of an unfinished build, unless fresh is set; otherwise new ones. A
+// request for a rebuild is deleted when its tables exist.
 func (r *Runner) newTables(ctx context.Context, e *entry, fresh bool) (*generation, error) {
-	_, g, err := r.load(ctx, e.name)
+	all, err := r.generations(ctx, r.cfg.DB.Owner)
 	if err != nil {
 		return nil, err
 	}
-	if g != nil && (fresh || g.Version != e.p.Version()) {
-		if err := r.drop(ctx, g); err != nil {
+	g := setsOf(e, all).building
+	for _, old := range all {
+		if old.Name == e.name && old.State == genBuilding && old.Version == e.p.Version() && (fresh || g == nil) {
+			if err := r.drop(ctx, old); err != nil {
+				return nil, err
+			}
+			g = nil
+		}
+	}
+	if g == nil {
+		if g, err = r.create(ctx, e, genBuilding); err != nil {
 			return nil, err
 		}
-		g = nil
 	}
-	if g != nil {
-		return g, nil
-	}
-	return r.create(ctx, e.p, genBuilding)
+	return g, r.forgetRequest(ctx, request{e.name, requestRebuild})
 }
 
 // fill replays the log into new tables and makes them the active ones when it has reached the end of the log.
@@ -125,8 +130,8 @@ func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *
 func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	old := e.active
-	for g.Position < old.Position {
+	old := e.active // nil: tables of another version, which this program does not read
+	for old != nil && g.Position < old.Position {
 		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, batchLimit)
 		if err != nil {
 			return err
@@ -135,7 +140,7 @@ func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 			return err
 		}
 	}
-	if err := r.swap(ctx, old, g); err != nil {
+	if err := r.swap(ctx, g); err != nil {
 		return fmt.Errorf("switch tables of %s: %w", e.name, err)
 	}
 	g.State, g.saved = genActive, g.Position
@@ -147,21 +152,21 @@ func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	return nil
 }
 
-// Statements of swap. Each changes no row when another program has already switched.
+// Statements of swap. Each changes no row when a program of a newer version has already switched.
 const (
 	retireSQL = `
-update {schema}.projection_versions set state = 'retired', retired_at = $3
-where name = $1 and generation = $2 and state = 'active'`
+update {schema}.projection_versions set state = 'retired', retired_at = $2
+where name = $1 and state = 'active' and (version <= $3 or $4)`
 	activateSQL = `
 update {schema}.projection_versions set state = 'active', position = $4, error = ''
 where name = $1 and generation = $2 and position = $3 and state = 'building'`
 )
 
-// swap retires one set of tables and activates another in one transaction. It fails with errLost when another program
-// was faster.
-func (r *Runner) swap(ctx context.Context, old, g *generation) error {
+// swap retires the active tables and activates others in one transaction. It fails with errLost when the active ones
+// are of a newer version, unless the build was forced.
+func (r *Runner) swap(ctx context.Context, g *generation) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, r.sql(retireSQL), old.Name, old.Generation, r.cfg.Clock.Now())
+		tag, err := tx.Exec(ctx, r.sql(retireSQL), g.Name, r.cfg.Clock.Now(), g.Version, g.forced)
 		if err == nil && tag.RowsAffected() != 1 {
 			return errLost
 		}

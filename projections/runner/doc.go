@@ -19,14 +19,18 @@
 //
 //   - Crash: rows and checkpoint commit in one transaction, so each event is in the rows exactly once. Work that was
 //     not committed is done again.
-//   - Race: one program fills the projections of an installation, by an advisory lock; the others follow its progress
+//   - Race: one program fills the tables of a projection's version, by an advisory lock; the others follow its progress
 //     and serve reads. A checkpoint moves only from the value that was read, so a leader that lost its lock writes
 //     nothing.
+//   - Versions: a program reads and fills the tables of its own version only. While they are built for the first time,
+//     reads fail with [ErrBuilding]; programs of the older version go on with theirs. An older program never builds its
+//     tables again beside those of a newer version.
 //   - Order: events come in the order of the log. [Views.WaitFor] returns when everything up to a position is shown,
 //     and gives up after 2 s with [ErrBehind].
 //   - Outage: while the log or the database is away, the projection waits; afterwards it continues where it stopped.
 //   - Poison: an event that Apply refuses, or whose statement can never succeed, stops this projection alone. [Status]
-//     has the reason. No event is skipped. Repair the code and start again, or call [Runner.Retry].
+//     has the reason. No event is skipped, also none that a newer version of the program has written. Repair the
+//     code and start again, or call [Runner.Retry].
 //   - Rebuild: a higher Version, or [Runner.Rebuild], fills a new schema while the old one is read, and switches in one
 //     transaction when it has caught up. [Runner.Verify] replays into a scratch schema and compares.
 //   - Tenants: the tables in TenantTables are under row-level security. [Views.Tenant] sees one organization's rows,

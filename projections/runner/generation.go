@@ -2,20 +2,16 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// keepRetired is how long readers may still use tables after others have replaced them.
-const keepRetired = 10 * time.Minute
-
-// The states of a set of tables, as stored in projection_versions; there is at most one active and one building set.
+// The states of a set of tables, as stored in projection_versions. A projection has at most one active set, and at most
+// one building set of each version.
 const (
 	genActive   = "active"
 	genBuilding = "building"
@@ -31,15 +27,17 @@ type generation struct {
 	State      string
 	Position   uint64 // all events up to here were considered; ahead of saved when none of them was wanted
 	Error      string
+	Types      []string // of the events that it was filled with, sorted; nil = all, or not known
 
-	saved uint64     // the checkpoint in the database
-	known statements // parsed statements, see Writes.Exec
+	saved  uint64     // the checkpoint in the database
+	forced bool       // a person asked for it: it may replace tables of a newer version
+	known  statements // parsed statements, see Writes.Exec
 }
 
-// generationsSQL selects the active and building sets of tables of all projections.
+// generationsSQL selects all sets of tables.
 const generationsSQL = `
-select name, generation, version, schema, state, position, error from {schema}.projection_versions
-where state <> 'retired' order by name, generation`
+select name, generation, version, schema, state, position, error, types from {schema}.projection_versions
+order by name, generation`
 
 // sql replaces {schema} by the schema of the engine's own tables, not of a projection's.
 func (r *Runner) sql(text string) string {
@@ -51,7 +49,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// generations loads the active and building sets of tables of all projections, ordered by name and number.
+// generations loads the sets of tables of all projections, ordered by name and number.
 func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, error) {
 	rows, err := q.Query(ctx, r.sql(generationsSQL))
 	if err != nil {
@@ -67,42 +65,34 @@ func (r *Runner) generations(ctx context.Context, q querier) ([]*generation, err
 	return found, nil
 }
 
-// load returns the active and the building tables of a projection. building is nil when no build is unfinished; having
-// no active tables is an error.
-func (r *Runner) load(ctx context.Context, name string) (active, building *generation, err error) {
+// load returns the tables of a projection; having no active ones is an error.
+func (r *Runner) load(ctx context.Context, e *entry) (sets, error) {
 	all, err := r.generations(ctx, r.cfg.DB.Owner)
 	if err != nil {
-		return nil, nil, err
+		return sets{}, err
 	}
-	for _, g := range all {
-		switch {
-		case g.Name != name:
-		case g.State == genActive:
-			active = g
-		case g.State == genBuilding:
-			building = g
-		}
+	s := setsOf(e, all)
+	if s.active == nil {
+		return sets{}, fmt.Errorf("projection %s has no tables", e.name)
 	}
-	if active == nil {
-		return nil, nil, fmt.Errorf("projection %s has no tables", name)
-	}
-	return active, building, nil
+	return s, nil
 }
 
 // createSQL gives a new set of tables the next number of its projection.
 const createSQL = `
-insert into {schema}.projection_versions (name, generation, version, schema, state)
-select $1, n, $2, $3::text || n, $4
+insert into {schema}.projection_versions (name, generation, version, schema, state, types)
+select $1, n, $2, $3::text || n, $4, $5
 from (select coalesce(max(generation), 0) + 1 as n from {schema}.projection_versions where name = $1) next
 returning generation, schema`
 
 // create makes a new set of empty tables and its checkpoint at position 0, in one transaction.
-func (r *Runner) create(ctx context.Context, p Projection, state string) (*generation, error) {
-	g := &generation{Name: p.Name(), Version: p.Version(), State: state, known: statements{}}
+func (r *Runner) create(ctx context.Context, e *entry, state string) (*generation, error) {
+	p := e.p
+	g := &generation{Name: p.Name(), Version: p.Version(), State: state, Types: e.types(), known: statements{}}
 	err := pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		prefix := r.schemaPrefix(p.Name()) + "g"
-		if err := tx.QueryRow(ctx, r.sql(createSQL), g.Name, g.Version, prefix, state).Scan(&g.Generation,
-			&g.Schema); err != nil {
+		if err := tx.QueryRow(ctx, r.sql(createSQL), g.Name, g.Version, prefix, state, g.Types).Scan(
+			&g.Generation, &g.Schema); err != nil {
 			return err
 		}
 		return createTables(ctx, tx, p, g.Schema)
@@ -151,20 +141,18 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have := map[string]*generation{}
-	for _, g := range all {
-		if g.State == genActive {
-			have[g.Name] = g
-		}
-	}
 	for _, e := range r.entries {
-		g := have[e.name]
-		if g == nil {
-			if g, err = r.create(ctx, e.p, genActive); err != nil {
+		s := setsOf(e, all)
+		if s.active == nil {
+			if s.own, err = r.create(ctx, e, genActive); err != nil {
 				return err
 			}
 		}
-		e.progress.follow(g, g.Position)
+		if s.own == nil {
+			e.progress.none(s)
+			continue
+		}
+		e.progress.follow(s.own, s.own.Position, r.cfg.Feed.Head())
 	}
 	return nil
 }
@@ -183,22 +171,4 @@ func (r *Runner) drop(ctx context.Context, g *generation) error {
 		return fmt.Errorf("drop %s: %w", g.Schema, err)
 	}
 	return nil
-}
-
-// dropRetired removes the tables that were replaced more than keepRetired ago.
-func (r *Runner) dropRetired(ctx context.Context) error {
-	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(`select name, generation, version, schema, state, position, error
-		from {schema}.projection_versions where state = 'retired' and retired_at <= $1`),
-		r.cfg.Clock.Now().Add(-keepRetired))
-	if err != nil {
-		return fmt.Errorf("list retired tables: %w", err)
-	}
-	old, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[generation])
-	if err != nil {
-		return fmt.Errorf("list retired tables: %w", err)
-	}
-	for _, g := range old {
-		err = errors.Join(err, r.drop(ctx, g))
-	}
-	return err
 }

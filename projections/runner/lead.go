@@ -13,119 +13,148 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// How often the leader and the followers look at the database.
+// How often the leaders and the followers look at the database.
 const (
-	leadRound    = 500 * time.Millisecond // requests are taken; the query also proves that the lock is still held
+	leadRound    = 500 * time.Millisecond // requests are taken, and the locks are checked
 	saveRounds   = 4                      // rounds of leadRound between two stores of positions without rows
 	followRound  = time.Second            // while no reader waits
 	followHurry  = 10 * time.Millisecond  // while a reader waits
-	retireRounds = 20                     // rounds of leadRound between two searches for retired tables
+	campaignWait = time.Second            // between two attempts to lead
+	tidyRounds   = 20                     // rounds of leadRound between two searches for tables that nobody uses
 )
 
-// leaderLock is the advisory lock of the one program that fills the projections of an installation.
-const leaderLock = "projections"
+// leadPause follows a term of leadership that was shorter than it. A program that stopped at an event of a newer
+// version waits from unknownPause on, twice as long each time, so that a program that knows the event can lead.
+const (
+	leadPause       = time.Second
+	unknownPause    = 3 * time.Second
+	unknownPauseMax = time.Minute
+)
 
-// leadPause follows a term of leadership that was shorter than it.
-const leadPause = time.Second
+// leaderLock is the name of the advisory lock of the one program that fills a projection's tables of a version.
+// Programs of two versions each fill their own tables.
+func leaderLock(name string, version int) string {
+	return fmt.Sprintf("projection %s v%d", name, version)
+}
 
-// run leads while it has the lock and follows otherwise, until ctx ends. With FollowOnly it never asks for the lock.
+// run leads the projections that no other program leads, and follows the others, until ctx ends. With FollowOnly it
+// never asks for a lock.
 func (r *Runner) run(ctx context.Context) {
+	work := loop.Within(ctx, r.logger)
+	defer work.Stop()
+	work.Go("projections of others", r.follow)
 	if r.cfg.FollowOnly {
-		r.follow(ctx)
+		<-ctx.Done()
 		return
 	}
+	for _, e := range r.entries {
+		work.Go("leadership of "+e.name, func(ctx context.Context) { r.campaign(ctx, e) })
+	}
+	r.lookAfter(ctx)
+}
+
+// campaign leads a projection whenever no other program does, until ctx ends.
+func (r *Runner) campaign(ctx context.Context, e *entry) {
 	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
+	pause := loop.Backoff{Min: unknownPause, Max: unknownPauseMax}
 	for ctx.Err() == nil {
-		lock, err := r.campaign(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				r.logger.WarnContext(ctx, "projections wait for the database", "error", err)
-				loop.Sleep(ctx, time.Second)
-			}
+		lock, got, err := r.cfg.DB.TryLock(ctx, leaderLock(e.name, e.p.Version()))
+		if err != nil && ctx.Err() == nil {
+			r.logger.WarnContext(ctx, "projection waits for the database", "projection", e.name, "error", err)
+		}
+		if err != nil || !got {
+			loop.Sleep(ctx, campaignWait)
 			continue
 		}
 		began := machine.Now()
-		r.lead(ctx, lock)
-		if machine.Now().Sub(began) < leadPause {
+		err = r.lead(ctx, e, lock)
+		switch {
+		case errors.Is(err, errUnknown):
+			pause.Wait(ctx)
+		case machine.Now().Sub(began) < leadPause:
 			loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
+		default:
+			pause.Reset()
 		}
 	}
 }
 
-// campaign waits for the leader's lock and follows the present leader meanwhile.
-func (r *Runner) campaign(ctx context.Context) (*postgres.Lock, error) {
-	lock, ok, err := r.cfg.DB.TryLock(ctx, leaderLock)
-	if err != nil || ok {
-		return lock, err
-	}
-	meanwhile := loop.Within(ctx, r.logger)
-	defer meanwhile.Stop()
-	meanwhile.Go("projections of others", r.follow)
-	return r.cfg.DB.Lock(ctx, leaderLock)
-}
+// errUnknown ends a term at an event that a newer version of the program has written.
+var errUnknown = errors.New("a newer version of the program has written this event")
 
-// term is the time from getting the leader's lock to losing it or giving it back.
+// term is the time from getting the lock of a projection to losing it or giving it back.
 type term struct {
 	*Runner
-	work *loop.Group // one goroutine for each projection, and the builds
+	work *loop.Group // the goroutine that fills the tables, and a build
+	end  context.CancelCauseFunc
 }
 
-// lead fills all projections until ctx ends or the lock is lost. It stops all work before it releases the lock.
-func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) {
-	t := term{r, loop.Within(ctx, r.logger)}
+// lead fills a projection until ctx ends or the lock is lost. It stops all work before it releases the lock.
+func (r *Runner) lead(ctx context.Context, e *entry, lock *postgres.Lock) error {
+	leading, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	t := &term{r, loop.Within(leading, r.logger), end}
+	e.mu.Lock()
+	e.building = false // of a build that was asked for just when the last term ended
+	e.mu.Unlock()
+	e.lead(t, lock)
 	defer lock.Unlock()
-	defer r.retire(ctx)
+	defer r.retire(ctx, e)
 	defer t.work.Stop()
-	for _, e := range r.entries {
-		t.work.Go("projection "+e.name, func(ctx context.Context) { t.drive(ctx, e) })
+	t.work.Go("projection "+e.name, func(ctx context.Context) { t.drive(ctx, e) })
+	<-leading.Done()
+	err := context.Cause(leading)
+	if ctx.Err() == nil {
+		r.logger.WarnContext(ctx, "leadership of a projection ended", "projection", e.name, "error", err)
 	}
-	if err := t.lookAfter(ctx, lock); err != nil {
-		r.logger.Warn("leadership of projections lost", "error", err)
-	}
+	return err
 }
 
-// retire stores the positions that the projections have reached, and makes the entries forget their tables, which the
-// next leader may replace.
-func (r *Runner) retire(ctx context.Context) {
+// retire stores the position that a projection has reached, and makes the entry forget its tables, which the next
+// leader may replace.
+func (r *Runner) retire(ctx context.Context, e *entry) {
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer done()
-	for _, e := range r.entries {
-		_ = r.save(last, e) // losing a position is harmless: the next leader considers some events again
-		e.mu.Lock()
-		e.active, e.building = nil, false
-		e.mu.Unlock()
-	}
+	_ = r.save(last, e) // losing a position is harmless: the next leader considers some events again
+	e.mu.Lock()
+	e.active, e.building = nil, false
+	e.mu.Unlock()
+	e.lead(nil, nil)
 }
 
-// lookAfter takes requests and does the upkeep, beside the goroutines that fill tables. It uses the connection that
-// holds the lock, so that it fails as soon as the lock is lost.
-func (t *term) lookAfter(ctx context.Context, lock *postgres.Lock) error {
+// lookAfter checks the locks, takes requests and does the upkeep, beside the goroutines that fill tables, until ctx
+// ends.
+func (r *Runner) lookAfter(ctx context.Context) {
 	rounds := 0
-	return loop.Every(ctx, leadRound, nil, func(ctx context.Context) error {
-		if err := t.takeRequests(ctx, lock.Conn()); err != nil {
-			return err
+	_ = loop.Every(ctx, leadRound, nil, func(ctx context.Context) error {
+		r.checkLocks(ctx)
+		err := r.takeRequests(ctx)
+		if rounds%saveRounds == 0 {
+			for _, e := range r.entries {
+				err = errors.Join(err, r.save(ctx, e))
+			}
 		}
-		if err := t.upkeep(ctx, rounds); err != nil && ctx.Err() == nil {
-			t.logger.WarnContext(ctx, "projection upkeep failed", "error", err)
+		if rounds%tidyRounds == 0 {
+			err = errors.Join(err, r.tidy(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			r.logger.WarnContext(ctx, "projection upkeep failed", "error", err)
+			loop.Sleep(ctx, campaignWait)
 		}
 		rounds++
 		return nil
 	})
 }
 
-// upkeep does the work that is due in a round: it stores positions and drops retired tables. Rounds count from 0; round
-// 0 does both.
-func (r *Runner) upkeep(ctx context.Context, round int) error {
-	var err error
-	if round%saveRounds == 0 {
-		for _, e := range r.entries {
-			err = errors.Join(err, r.save(ctx, e))
+// checkLocks ends the terms whose locks are lost.
+func (r *Runner) checkLocks(ctx context.Context) {
+	for _, e := range r.entries {
+		if t, lock := e.leading(); t != nil {
+			if err := lock.Ping(ctx); err != nil {
+				t.end(err)
+			}
 		}
 	}
-	if round%retireRounds == 0 {
-		err = errors.Join(err, r.dropRetired(ctx))
-	}
-	return err
 }
 
 // request is one row of projection_requests: a rebuild or a retry that a command line asked for.
@@ -134,11 +163,10 @@ type request struct {
 	Kind string
 }
 
-// takeRequests deletes the requests for registered projections and acts on them. A retry also continues an unfinished
-// build.
-func (t *term) takeRequests(ctx context.Context, conn *pgx.Conn) error {
-	rows, err := conn.Query(ctx,
-		t.sql(`delete from {schema}.projection_requests where name = any($1) returning name, kind`), t.names())
+// takeRequests acts on the requests for projections that this program leads. A retry also continues an unfinished
+// build. The row of a rebuild is deleted by the build, when the new tables exist: until then a crash loses nothing.
+func (r *Runner) takeRequests(ctx context.Context) error {
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(`select name, kind from {schema}.projection_requests`))
 	if err != nil {
 		return fmt.Errorf("take requests: %w", err)
 	}
@@ -147,16 +175,44 @@ func (t *term) takeRequests(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("take requests: %w", err)
 	}
 	for _, q := range asked {
-		e := t.byName[q.Name]
+		e := r.byName[q.Name]
+		if e == nil {
+			continue
+		}
+		newest, err := r.newest(ctx, e)
+		if err != nil {
+			return err
+		}
+		t, _ := e.leading()
 		e.mu.Lock()
-		unfinished := e.progress.look().rebuild != nil
-		if q.Kind == requestRebuild || unfinished {
+		if t != nil && (q.Kind == requestRebuild && newest || e.progress.look().rebuild != nil) {
 			t.startBuild(e, q.Kind == requestRebuild)
 		}
 		e.mu.Unlock()
-		if q.Kind == requestRetry {
-			loop.Wake(e.retry)
+		if t == nil || q.Kind != requestRetry {
+			continue
 		}
+		loop.Wake(e.retry)
+		if err := r.forgetRequest(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newest reports whether the active tables of a projection are not of a newer version than this program's. A request
+// for a rebuild is for the newest program.
+func (r *Runner) newest(ctx context.Context, e *entry) (bool, error) {
+	s, err := r.load(ctx, e)
+	return err == nil && !s.outdated && s.active.Version <= e.p.Version(), err
+}
+
+// forgetRequest deletes a request that was acted on.
+func (r *Runner) forgetRequest(ctx context.Context, q request) error {
+	_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(`delete from {schema}.projection_requests where name = $1 and kind = $2`),
+		q.Name, q.Kind)
+	if err != nil {
+		return fmt.Errorf("delete request: %w", err)
 	}
 	return nil
 }
@@ -168,19 +224,30 @@ func (r *Runner) follow(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			r.logger.WarnContext(ctx, "projections cannot be followed", "error", err)
 		}
-		for _, g := range all {
-			if e := r.byName[g.Name]; e != nil && g.State == genActive {
-				position := g.Position
-				if clear, ok := r.cfg.Feed.Clear(position, e.want); ok {
-					position = clear // no event that it wants came after the stored position
-				}
-				e.progress.follow(g, position)
+		for _, e := range r.entries {
+			if t, _ := e.leading(); err == nil && t == nil {
+				r.followOne(e, setsOf(e, all))
 			}
 		}
 		wait := followRound
-		if r.waiting.Load() > 0 {
+		switch {
+		case err != nil: // also while readers wait
+		case r.waiting.Load() > 0:
 			wait = followHurry
 		}
 		loop.WaitFor(ctx, r.hurry, wait)
 	}
+}
+
+// followOne publishes the tables of a projection that this program does not lead.
+func (r *Runner) followOne(e *entry, s sets) {
+	if s.own == nil {
+		e.progress.none(s)
+		return
+	}
+	position := s.own.Position
+	if clear, ok := r.cfg.Feed.Clear(position, e.want); ok {
+		position = clear // no event that it wants came after the stored position
+	}
+	e.progress.follow(s.own, position, r.cfg.Feed.Head())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // batchLimit is the largest number of events in one transaction; larger ones are not faster
@@ -22,9 +23,27 @@ type entry struct {
 	progress progress
 	retry    chan struct{} // wakes a projection that has stopped, or that waits for tables of its version
 
-	mu       sync.Mutex  // held while the active tables are written or replaced
-	active   *generation // nil while this program does not lead
+	mu       sync.Mutex  // held while the tables are written or replaced
+	active   *generation // the tables that this program fills; nil while there are none of its version
 	building bool        // a build runs in this program
+
+	leadMu sync.Mutex // guards term and lock; never held during a call of the database
+	term   *term      // nil while this program does not lead
+	lock   *postgres.Lock
+}
+
+// leading returns the present term and its lock; nil while this program does not lead.
+func (e *entry) leading() (*term, *postgres.Lock) {
+	e.leadMu.Lock()
+	defer e.leadMu.Unlock()
+	return e.term, e.lock
+}
+
+// lead sets the present term and its lock.
+func (e *entry) lead(t *term, lock *postgres.Lock) {
+	e.leadMu.Lock()
+	defer e.leadMu.Unlock()
+	e.term, e.lock = t, lock
 }
 
 // drive fills one projection until the leadership ends. After a failure of the connection it waits and reads the
@@ -40,6 +59,8 @@ func (t *term) drive(ctx context.Context, e *entry) {
 		switch {
 		case ctx.Err() != nil:
 			return
+		case errors.As(err, &bad) && t.gone(ctx, e):
+			err = nil // the tables were dropped, because a newer version has replaced them
 		case errors.As(err, &bad):
 			t.halt(ctx, e, bad)
 			pause.Reset()
@@ -47,24 +68,47 @@ func (t *term) drive(ctx context.Context, e *entry) {
 		case began:
 			pause.Reset()
 		}
+		if err == nil {
+			continue // there are other tables now
+		}
 		t.logger.WarnContext(ctx, "projection interrupted", "projection", e.name, "error", err, "retry_in",
 			pause.Pause())
 		pause.Wait(ctx)
 	}
 }
 
-// resume loads the active tables. It starts a build when they have another version than the code, or when a build is
-// unfinished.
+// gone reports that the tables which this program fills do not exist any more.
+func (r *Runner) gone(ctx context.Context, e *entry) bool {
+	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	if err != nil {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, g := range all {
+		if e.active != nil && g.Name == e.name && g.Generation == e.active.Generation {
+			return false
+		}
+	}
+	return true
+}
+
+// resume loads the tables of this program's version. It starts a build when there are none, or when a build is
+// unfinished, but not when a newer version has replaced them.
 func (t *term) resume(ctx context.Context, e *entry) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	active, building, err := t.load(ctx, e.name)
+	s, err := t.load(ctx, e)
 	if err != nil {
 		return err
 	}
-	e.active = active
-	e.progress.advance(active, StateBehind)
-	if active.Version != e.p.Version() || building != nil {
+	e.active = s.own
+	if s.own == nil {
+		e.progress.none(s)
+	} else {
+		e.progress.advance(s.own, StateBehind)
+	}
+	if s.building != nil || s.own == nil && !s.outdated {
 		t.startBuild(e, false)
 	}
 	return nil
@@ -74,14 +118,17 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	for {
 		e.mu.Lock()
-		version, position := e.active.Version, e.active.Position
+		var position uint64
+		waits := e.active == nil
+		if !waits {
+			position = e.active.Position
+		}
 		e.mu.Unlock()
-		// This code cannot fill tables of another version. They are read as they are until the new ones replace them.
-		if version != e.p.Version() {
-			if !loop.Wait(ctx, e.retry) {
+		if waits { // for tables that this code can fill
+			if !loop.WaitFor(ctx, e.retry, unknownPauseMax) {
 				return began, ctx.Err()
 			}
-			continue
+			return true, nil
 		}
 		for page, err := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit) {
 			if err == nil {
@@ -92,6 +139,7 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 			}
 			began, position = true, page.UpTo
 		}
+		r.showLive(e)
 		page, err := r.cfg.Feed.Next(ctx, position, e.want, batchLimit)
 		if err != nil {
 			return began, err
@@ -103,12 +151,21 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	}
 }
 
+// showLive publishes that the tables show the whole log, also when no event has come since they were loaded.
+func (r *Runner) showLive(e *entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.active != nil && e.active.Position >= r.cfg.Feed.Head() && e.progress.look().state == StateBehind {
+		e.progress.advance(e.active, StateLive)
+	}
+}
+
 // take applies a page to the active tables and publishes the new position. It ignores a page that was read before the
 // tables were replaced.
 func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.active.Position > page.From || e.active.Version != e.p.Version() {
+	if e.active == nil || e.active.Position > page.From {
 		return nil // replaced since the page was read
 	}
 	err := r.apply(ctx, e.p, e.active, page)
@@ -120,14 +177,24 @@ func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 	return err
 }
 
-// halt logs, stores and publishes a poisonous event, then waits for a retry, for new tables or for the end of ctx.
-func (r *Runner) halt(ctx context.Context, e *entry, bad *poison) {
-	r.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
+// halt logs, stores and publishes a poisonous event, then waits for a retry, for new tables or for the end of ctx. At
+// an event of a newer version it ends the term, so that a program of that version can lead.
+func (t *term) halt(ctx context.Context, e *entry, bad *poison) {
+	t.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
 		"event_type", bad.event.Type, "event_id", bad.event.ID, "error", bad.cause)
-	_, _ = r.cfg.DB.Owner.Exec(ctx,
-		r.sql(`update {schema}.projection_versions set error = $2 where name = $1 and state = 'active'`), e.name,
+	e.mu.Lock()
+	number := 0
+	if e.active != nil {
+		number = e.active.Generation
+	}
+	e.mu.Unlock()
+	_, _ = t.cfg.DB.Owner.Exec(ctx,
+		t.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name, number,
 		bad.Error())
 	e.progress.stop(bad) // last, so that a reader who sees it here finds it in the table too
+	if u, ok := bad.event.Event.(feed.Undecodable); ok && u.Unknown {
+		t.end(errUnknown)
+	}
 	loop.Wait(ctx, e.retry)
 }
 

@@ -24,6 +24,7 @@ type shown struct {
 	rows       uint64 // position of the last written rows that this program has seen
 	state      State
 	fault      string
+	caughtUp   bool // has once shown the whole log
 	rebuild    *Progress
 }
 
@@ -59,15 +60,35 @@ func (p *progress) update(change func(*shown)) {
 func (p *progress) advance(g *generation, state State) {
 	p.update(func(s *shown) {
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, g.Position, g.saved
-		s.state, s.fault = state, ""
+		s.state, s.fault, s.caughtUp = state, "", s.caughtUp || state == StateLive
+	})
+}
+
+// none publishes that there are no tables of this program's version: they are being built, or a newer version has
+// replaced them.
+func (p *progress) none(of sets) {
+	state, fault := StateBuilding, ""
+	if of.outdated {
+		state = StateOutdated
+	}
+	if of.building != nil {
+		fault = of.building.Error
+	}
+	now := p.look()
+	if now.schema == "" && now.state == state && now.fault == fault {
+		return
+	}
+	p.update(func(s *shown) {
+		s.schema, s.version, s.generation, s.position, s.rows = "", 0, 0, 0, 0
+		s.state, s.fault, s.caughtUp = state, fault, false
 	})
 }
 
 // follow publishes a set of tables that another program fills. While the set is the same, the position never decreases.
-func (p *progress) follow(g *generation, position uint64) {
+func (p *progress) follow(g *generation, position, head uint64) {
 	now := p.look()
 	if now.generation == g.Generation && now.position >= position && now.state == StateFollowing &&
-		now.fault == g.Error {
+		now.fault == g.Error && now.caughtUp {
 		return
 	}
 	p.update(func(s *shown) {
@@ -75,7 +96,7 @@ func (p *progress) follow(g *generation, position uint64) {
 			position = max(position, s.position)
 		}
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, position, g.Position
-		s.state, s.fault = StateFollowing, g.Error
+		s.state, s.fault, s.caughtUp = StateFollowing, g.Error, s.caughtUp || position >= head
 	})
 }
 
@@ -100,14 +121,15 @@ func (p *progress) written(ctx context.Context, since shown) bool {
 	}
 }
 
-// wait returns nil when the position is reached, and ErrBehind at once when the projection has stopped before it.
+// wait returns nil when the position is reached, and ErrBehind at once when the projection has stopped before it or has
+// no tables.
 func (p *progress) wait(ctx context.Context, position uint64) error {
 	for {
 		s, changed := p.watch()
 		if s.position >= position {
 			return nil
 		}
-		if s.fault != "" {
+		if s.fault != "" || s.state == StateBuilding || s.state == StateOutdated {
 			return ErrBehind
 		}
 		if !loop.Wait(ctx, changed) {

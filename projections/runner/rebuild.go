@@ -47,20 +47,19 @@ func (r *Runner) Rebuild(ctx context.Context, name string, report func(Progress)
 	if report == nil {
 		report = func(Progress) {}
 	}
-	active, _, err := r.load(ctx, name)
+	found, err := r.load(ctx, e)
 	if err != nil {
 		return err
 	}
-	lock, ok, err := r.cfg.DB.TryLock(ctx, leaderLock)
+	lock, ok, err := r.cfg.DB.TryLock(ctx, leaderLock(name, e.p.Version()))
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return r.rebuildThere(ctx, name, active.Generation, report)
+		return r.rebuildThere(ctx, e, found.active.Generation, report)
 	}
 	defer lock.Unlock()
-	_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(`delete from {schema}.projection_requests where name = $1`), name)
-	return r.rebuildHere(ctx, e, active, report)
+	return r.rebuildHere(ctx, e, found.own, report)
 }
 
 // rebuildHere fills the tables in this program, which holds the leader's lock.
@@ -85,12 +84,13 @@ func (r *Runner) rebuildHere(ctx context.Context, e *entry, active *generation, 
 }
 
 // rebuildThere asks the leader for a rebuild and waits until the active tables have a higher number than old.
-func (r *Runner) rebuildThere(ctx context.Context, name string, old int, report func(Progress)) error {
-	if err := r.ask(ctx, name, requestRebuild); err != nil {
+func (r *Runner) rebuildThere(ctx context.Context, e *entry, old int, report func(Progress)) error {
+	if err := r.ask(ctx, e.name, requestRebuild); err != nil {
 		return err
 	}
 	for {
-		active, building, err := r.load(ctx, name)
+		found, err := r.load(ctx, e)
+		active, building := found.active, found.building
 		switch {
 		case err != nil:
 			return err

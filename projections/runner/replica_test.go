@@ -51,7 +51,7 @@ func TestLeader_ThatLostItsLockDoesNotWriteBesideTheNext(t *testing.T) {
 	for range 6 {
 		_, err := b.db.Owner.Exec(t.Context(),
 			`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("projections"))
+			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("projection sales v1"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ const (
 	StateLive      State = "live"      // has reached the end of the log
 	StateStopped   State = "stopped"   // has met an event that it cannot apply; see Error
 	StateFollowing State = "following" // another program fills it
+	StateBuilding  State = "building"  // there are no tables of this version yet; see Rebuild
+	StateOutdated  State = "outdated"  // a newer version has replaced the tables
 )
 
 // Status is one projection's state at an instant.
@@ -24,6 +26,7 @@ type Status struct {
 	Position   uint64 // every event up to here is shown
 	Head       uint64 // newest position of the log known here
 	Error      string // why it stopped; empty unless State is stopped
+	CaughtUp   bool   // has shown the whole log once since this program began
 	// Rebuild is the progress of new tables beside the present ones; nil when none are being built.
 	Rebuild *Progress
 }
@@ -49,12 +52,16 @@ func (r *Runner) Status() []Status {
 		st := Status{
 			Name: e.name, Version: s.version, Generation: s.generation, State: s.state,
 			Position: s.position, Head: max(head, s.position), Error: s.fault,
+			CaughtUp: s.caughtUp,
 		}
 		if s.rebuild != nil {
 			b := *s.rebuild
 			st.Rebuild = &b
 		}
-		if st.State == StateFollowing && st.Error != "" {
+		if st.State == StateBuilding && st.Rebuild != nil {
+			st.Error = st.Rebuild.Error
+		}
+		if (st.State == StateFollowing || st.State == StateBuilding) && st.Error != "" {
 			st.State = StateStopped
 		}
 		all = append(all, st)
@@ -70,35 +77,41 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 		return nil, err
 	}
 	head := r.cfg.Feed.Head()
-	byName := map[string]*Status{}
 	list := make([]Status, len(r.entries))
 	for i, e := range r.entries {
-		list[i] = Status{Name: e.name, State: StateFollowing, Head: head}
-		byName[e.name] = &list[i]
-	}
-	for _, g := range all {
-		s := byName[g.Name]
-		switch {
-		case s == nil: // of a projection that no longer exists
-		case g.State == genBuilding:
-			s.Rebuild = &Progress{
-				Generation: g.Generation, Version: g.Version, Position: g.Position, Head: head, Error: g.Error,
-			}
-		default:
-			s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
-			// The stored position may be old: when no event that the projection handles follows it, all is shown.
-			page, err := r.cfg.Feed.Read(ctx, g.Position, r.byName[g.Name].want, 1)
-			if err != nil {
-				return nil, err
-			}
-			s.State = StateBehind
-			if len(page.Events) == 0 {
-				s.State, s.Position = StateLive, max(page.UpTo, head)
-			}
-			if g.Error != "" {
-				s.State = StateStopped
-			}
+		if list[i], err = r.listOne(ctx, e, setsOf(e, all), head); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// listOne gives the state of a projection from its tables.
+func (r *Runner) listOne(ctx context.Context, e *entry, of sets, head uint64) (Status, error) {
+	s := Status{Name: e.name, State: StateBuilding, Head: head}
+	if b := of.building; b != nil {
+		s.Rebuild = &Progress{
+			Generation: b.Generation, Version: b.Version, Position: b.Position, Head: head, Error: b.Error,
+		}
+		s.Error = b.Error
+	}
+	if of.outdated {
+		s.State, s.Version, s.Generation = StateOutdated, of.active.Version, of.active.Generation
+	}
+	if g := of.own; g != nil {
+		s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
+		// The stored position may be old: when no event that the projection handles follows it, all is shown.
+		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, 1)
+		if err != nil {
+			return Status{}, err
+		}
+		s.State = StateBehind
+		if len(page.Events) == 0 {
+			s.State, s.Position, s.CaughtUp = StateLive, max(page.UpTo, head), true
+		}
+	}
+	if s.Error != "" {
+		s.State = StateStopped
+	}
+	return s, nil
 }

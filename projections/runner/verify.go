@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,11 +16,20 @@ import (
 type Report struct {
 	Name     string
 	Position uint64 // at which both sets of tables were compared
-	Tables   []TableReport
+	Head     uint64 // of the log
+	// Behind is set when events that the projection handles follow Position and no program fills the tables: they are
+	// as they were left, for example by a restore, and the comparison says nothing about the events after Position.
+	Behind bool
+	// Stopped is the reason for which the projection has stopped; the events after Position are missing.
+	Stopped string
+	Tables  []TableReport // in the order of their names
 }
 
-// Equal reports whether all tables have the same rows as a replay.
+// Equal reports whether all tables have the same rows as a replay, and no event is missing in them.
 func (r Report) Equal() bool {
+	if r.Behind || r.Stopped != "" {
+		return false
+	}
 	for _, t := range r.Tables {
 		if !t.Equal {
 			return false
@@ -32,6 +43,7 @@ type TableReport struct {
 	Table    string
 	Active   int64 // rows in the active table
 	Replayed int64 // rows after a replay of the log
+	Missing  bool  // the active set lacks the table
 	Equal    bool
 }
 
@@ -45,8 +57,8 @@ type tableSum struct {
 }
 
 // Verify replays a projection into scratch tables up to the position of the active ones and compares the rows. The
-// projections go on working meanwhile. Call Prepare and start the feed before it. It fails when the active tables have
-// another version than the code.
+// projections go on working meanwhile. Call Prepare and start the feed before it. It fails when there are no
+// tables of the code's version.
 func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	e := r.byName[name]
 	if e == nil {
@@ -65,14 +77,43 @@ func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("verify %s: %w", name, err)
 	}
-	report := Report{Name: name, Position: active.Position}
-	for table, w := range want {
-		g := got[table]
-		report.Tables = append(report.Tables, TableReport{
-			Table: table, Active: w.Rows, Replayed: g.Rows, Equal: w == g,
-		})
+	report := Report{
+		Name: name, Position: active.Position, Head: max(r.cfg.Feed.Head(), active.Position), Stopped: active.Error,
+		Tables: compare(want, got),
+	}
+	if report.Behind, err = r.leftBehind(ctx, e, active.Position); err != nil {
+		return Report{}, fmt.Errorf("verify %s: %w", name, err)
 	}
 	return report, nil
+}
+
+// compare compares the tables of both sets, also those that only one of them has.
+func compare(active, replayed sums) []TableReport {
+	var list []TableReport
+	for table, a := range active {
+		g, both := replayed[table]
+		list = append(list, TableReport{Table: table, Active: a.Rows, Replayed: g.Rows, Equal: both && a == g})
+	}
+	for table, g := range replayed {
+		if _, both := active[table]; !both {
+			list = append(list, TableReport{Table: table, Replayed: g.Rows, Missing: true})
+		}
+	}
+	slices.SortFunc(list, func(a, b TableReport) int { return cmp.Compare(a.Table, b.Table) })
+	return list
+}
+
+// leftBehind reports whether a wanted event follows a position and no program fills the tables.
+func (r *Runner) leftBehind(ctx context.Context, e *entry, position uint64) (bool, error) {
+	page, err := r.cfg.Feed.Read(ctx, position, e.want, 1)
+	if err != nil || len(page.Events) == 0 {
+		return false, err
+	}
+	lock, free, err := r.cfg.DB.TryLock(ctx, leaderLock(e.name, e.p.Version()))
+	if free {
+		lock.Unlock()
+	}
+	return free, err
 }
 
 // sumActive sums the active tables and reads their checkpoint in one snapshot of the database.
@@ -83,13 +124,8 @@ func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, f
 			if err != nil {
 				return err
 			}
-			for _, g := range all {
-				if g.Name == e.name && g.State == genActive {
-					active = g
-				}
-			}
-			if active == nil || active.Version != e.p.Version() {
-				return errors.New("the active tables are of another version; rebuild first")
+			if active = setsOf(e, all).own; active == nil {
+				return errors.New("there are no tables of this version; start the program and let it build them")
 			}
 			found, err = sumTables(ctx, tx, active.Schema)
 			return err
@@ -99,7 +135,7 @@ func (r *Runner) sumActive(ctx context.Context, e *entry) (active *generation, f
 
 // sumReplayed fills scratch tables up to a position, sums them and drops them.
 func (r *Runner) sumReplayed(ctx context.Context, e *entry, upTo uint64) (sums, error) {
-	scratch, err := NewScratch(ctx, r.cfg.DB, e.p, "verify")
+	scratch, err := NewScratch(ctx, r.cfg.DB, e.p, scratchOf)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -20,6 +23,17 @@ const maxWait = 2 * time.Second
 var ErrBehind error = failure.NewUnavailable("read_model_behind", "The change was accepted and will be shown shortly.",
 	time.Second, nil)
 
+// ErrBuilding answers a read while there are no tables of this version: they are filled for the first time, or a
+// program of a newer version has replaced them.
+var ErrBuilding error = failure.NewUnavailable("read_model_building",
+	"This information is being prepared. Please try again in a moment.", buildingRetry, nil)
+
+// buildingRetry is the advice to a caller that met ErrBuilding.
+const buildingRetry = 5 * time.Second
+
+// noTables stands for the schema of tables that do not exist, so that a statement on them fails.
+const noTables = "no_tables_of_this_version"
+
 // Views serves reads of read models: it knows the active tables and the position of each projection. Safe for
 // concurrent use.
 type Views struct{ r *Runner }
@@ -27,17 +41,26 @@ type Views struct{ r *Runner }
 // SQL replaces {schema} by the schema of a projection's active tables. It panics for a projection that is not
 // registered.
 func (v *Views) SQL(projection, sql string) string {
-	return strings.ReplaceAll(sql, schemaMark, v.entry(projection).progress.look().schema)
+	return strings.ReplaceAll(sql, schemaMark, cmp.Or(v.entry(projection).progress.look().schema, noTables))
+}
+
+// read marks a read of tables that do not exist (any more) as one that may be tried again.
+func read(err error) error {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && (answer.Code == "42P01" || answer.Code == "3F000") { // no table, no schema
+		return fmt.Errorf("%w: %w", ErrBuilding, err)
+	}
+	return err
 }
 
 // Tenant runs the queued reads with the rights of one organization: row-level security hides all other rows.
 func (v *Views) Tenant(ctx context.Context, org id.Organization, queue func(*postgres.Reads)) error {
-	return v.r.cfg.DB.TenantRead(ctx, org.UUID(), queue)
+	return read(v.r.cfg.DB.TenantRead(ctx, org.UUID(), queue))
 }
 
 // Platform runs the queued reads over the rows of every organization: for the root host, matching and jobs.
 func (v *Views) Platform(ctx context.Context, queue func(*postgres.Reads)) error {
-	return v.r.cfg.DB.PlatformRead(ctx, queue)
+	return read(v.r.cfg.DB.PlatformRead(ctx, queue))
 }
 
 // WaitFor waits until a projection shows everything up to a position. It fails with ErrBehind after 2 s, or at once

@@ -1,0 +1,43 @@
+package paymentsjobs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+)
+
+func TestInbox_ACallbackThatPanicsWaitsAloneAndTheOthersAreHandled(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	broken := paymentsjobs.New(paymentsjobs.Config{ // without a bus, a command panics
+		Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
+	})
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackConfirmation, Shortcode: shortcode, Verified: true,
+		Body: []byte(`{"TransactionType":"Pay Bill","TransID":"SJK4X7Q2P9","TransTime":"20260302120000",
+			"TransAmount":"100.00","BusinessShortCode":"` + shortcode + `",
+			"BillRefNumber":"x","MSISDN":"254712345678"}`),
+	})
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackMalformed, Body: []byte("?")})
+	if n := broken.HandleDue(t.Context(), nil); n != 2 {
+		t.Fatalf("%d handled", n)
+	}
+	list, err := k.Vault.Inbox.Pending(t.Context(), 10)
+	if err != nil || len(list) != 1 || list[0].LastFailure != "panicked" {
+		t.Fatalf("pending %+v, %v", list, err)
+	}
+	k.clock.Advance(5 * time.Minute)
+	if n := broken.HandleDue(t.Context(), nil); n != 0 {
+		t.Errorf("%d handled again at once", n)
+	}
+	k.clock.Advance(time.Hour)
+	if n := k.workers.HandleDue(t.Context(), nil); n != 1 { // a repaired version
+		t.Errorf("%d handled an hour later", n)
+	}
+	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {
+		t.Errorf("pending %+v, %v", list, err)
+	}
+}

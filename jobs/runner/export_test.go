@@ -1,0 +1,4 @@
+package jobrunner
+
+// QuietForTest makes the logger that River gets.
+var QuietForTest = newQuiet

@@ -1,0 +1,128 @@
+package processrunner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// leaderLock is the advisory lock of the one program that drives the processes of an installation.
+const leaderLock = "processes"
+
+// leadPause follows a term of leadership that was shorter than it.
+const leadPause = time.Second
+
+// lockRound is how often the leader checks that it still holds the lock, and looks for requests.
+const lockRound = time.Second
+
+// Pauses before a program that met an event of a newer version gives the leadership away. They grow, because all its
+// processes pause while another program may take the lead.
+const (
+	unknownPause    = 2 * time.Second
+	unknownPauseMax = 5 * time.Minute
+	unknownRest     = 2 * time.Second // without the lock, longer than others wait for it
+)
+
+// errUnknown reports an event that a newer version of the program has written.
+var errUnknown = errors.New("a newer version of the program has written this event")
+
+// errFenced reports that another program drives the processes now, or has written the instance.
+var errFenced = errors.New("another program drives the processes")
+
+// term is the time from getting the leader's lock to losing it. Its epoch is in the database: transactions of an older
+// term write nothing.
+type term struct {
+	epoch int64
+	end   context.CancelFunc // when a transaction finds a newer epoch
+}
+
+// run waits for the leader's lock, leads, and begins again when the lock was lost, until ctx ends.
+func (r *Runner) run(ctx context.Context) {
+	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
+	pause := loop.Backoff{Min: time.Second, Max: 5 * time.Second}
+	for ctx.Err() == nil {
+		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
+		began := machine.Now()
+		if err == nil {
+			err = r.lead(ctx, lock)
+		}
+		if r.behindTheLog() {
+			loop.Sleep(ctx, unknownRest)
+		}
+		if machine.Now().Sub(began) > leadPause {
+			pause.Reset()
+		}
+		if ctx.Err() == nil {
+			r.logger.WarnContext(ctx, "leadership of processes ended", "error", err, "retry_in", pause.Pause())
+			pause.Wait(ctx) // a database that refuses the work fills no log
+		}
+	}
+}
+
+// behindTheLog reports whether a process has met an event of a newer version.
+func (r *Runner) behindTheLog() bool {
+	for _, p := range r.processes {
+		if p.unknown.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// beginTermSQL raises the epoch. It waits for the transactions of older terms, because they share-lock the row.
+const beginTermSQL = `
+insert into {schema}.leader as l (epoch) values (1)
+on conflict (only_row) do update set epoch = l.epoch + 1 returning epoch`
+
+// fenceSQL finds the row of the present term. Until the transaction ends, no other term can begin.
+const fenceSQL = `select epoch from {schema}.leader where epoch = $1 for share`
+
+// lead drives all processes until ctx ends, the lock is lost, or another term has begun. It stops all work before it
+// releases the lock.
+func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) error {
+	defer lock.Unlock()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	t := &term{end: end}
+	if err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(beginTermSQL)).Scan(&t.epoch); err != nil {
+		return fmt.Errorf("begin a term: %w", err)
+	}
+	work := loop.Within(ctx, r.logger)
+	defer work.Stop()
+	for _, p := range r.processes {
+		work.Go("process "+p.name, func(ctx context.Context) { p.drive(ctx, t) })
+	}
+	err := loop.Every(ctx, lockRound, r.asked, func(ctx context.Context) error {
+		if err := lock.Ping(ctx); err != nil {
+			return err
+		}
+		return r.passRequests(ctx)
+	})
+	if err == nil {
+		err = errFenced
+	}
+	return err
+}
+
+// passRequests gives the processes the retries that people have asked for.
+func (r *Runner) passRequests(ctx context.Context) error {
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(`select process, key from {schema}.requests limit 1000`))
+	if err != nil {
+		return err
+	}
+	var process, key string
+	_, err = pgx.ForEachRow(rows, []any{&process, &key}, func() error {
+		if p := r.byName[process]; p != nil {
+			p.ask(key)
+		}
+		return nil
+	})
+	return err
+}

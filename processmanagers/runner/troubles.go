@@ -1,0 +1,88 @@
+package processrunner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
+)
+
+// Trouble is an instance that has stopped, a command that has stopped, or with an empty Key a whole process.
+type Trouble struct {
+	Process string
+	Key     string // of the instance
+	Command string // name of its type; "" when it is the instance or the process that has stopped
+	Error   string
+	Since   *time.Time // nil for a process
+	Waiting int        // events, or later commands of the instance, that wait behind it
+}
+
+// troublesSQL lists what has stopped: processes, then instances, then commands.
+const troublesSQL = `
+select name as process, '' as key, '' as command, error, null::timestamptz as since, 0 as waiting
+from {schema}.processes where error <> ''
+union all
+select process, key, '', error, stopped_at,
+	(select count(*) from {schema}.held h where h.process = i.process and h.key = i.key)
+from {schema}.instances i where error <> ''
+union all
+select process, key, name, error, stopped_at,
+	(select count(*) from {schema}.commands w where w.process = c.process and w.key = c.key and w.seq > c.seq)
+from {schema}.commands c where stopped_at is not null
+order by process, since nulls first, key limit $1`
+
+// Troubles lists up to limit parts that have stopped, in every program's processes. It works without Start.
+func (r *Runner) Troubles(ctx context.Context, limit int) ([]Trouble, error) {
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(troublesSQL), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list stopped instances: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Trouble])
+}
+
+// Count has the numbers of stopped instances and commands of one process, for an alarm.
+type Count struct {
+	Process   string
+	Instances int
+	Commands  int // stopped ones
+	Waiting   int // commands that are not executed yet, stopped ones included
+}
+
+// countSQL counts what has stopped, for each process.
+const countSQL = `
+select name as process,
+	(select count(*) from {schema}.instances i where i.process = p.name and i.error <> '') as instances,
+	(select count(*) from {schema}.commands c where c.process = p.name and c.stopped_at is not null) as commands,
+	(select count(*) from {schema}.commands c where c.process = p.name) as waiting
+from {schema}.processes p order by name`
+
+// Counts counts what has stopped, for each process that an installation has ever had.
+func (r *Runner) Counts(ctx context.Context) ([]Count, error) {
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(countSQL))
+	if err != nil {
+		return nil, fmt.Errorf("count stopped instances: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Count])
+}
+
+// Prepare creates the engine's own tables, for a program that only lists or retries. Start does so, too.
+func (r *Runner) Prepare(ctx context.Context) error { return r.migrate(ctx) }
+
+// Retry makes a stopped instance, or with an empty key everything of a process that has stopped, try its input again:
+// in whichever program drives the processes, or in the next one that does. It fails for a process that is unknown.
+func (r *Runner) Retry(ctx context.Context, process, key string) error {
+	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(`
+		insert into {schema}.requests (process, key) select name, $2 from {schema}.processes where name = $1
+		on conflict (process, key) do update set key = excluded.key`), process, key)
+	if err != nil {
+		return fmt.Errorf("ask for a retry of %s: %w", process, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fmt.Errorf("there is no process %q", process)
+	}
+	loop.Wake(r.asked)
+	return nil
+}
