@@ -60,16 +60,33 @@ type DraftInvoice struct {
 	DueOn          calendar.Date
 }
 
+// DraftPeriodInvoice drafts the invoice of a due period. The process that asks for it does not know the organization's
+// settings; billingcases.PeriodInvoices makes a DraftInvoice of it. Fails: organization_not_found, and as DraftInvoice.
+type DraftPeriodInvoice struct {
+	SubscriberID   id.Subscriber
+	OrgID          id.Organization
+	InvoiceID      id.Invoice
+	SubscriptionID id.Subscription
+	PeriodFrom     time.Time // zero when the period begins with the payment; PeriodTo likewise
+	PeriodTo       time.Time
+	DueAt          time.Time
+	PlanName       string
+	Price          money.Amount
+	Period         calendar.Period
+}
+
 // IssueInvoice makes a draft payable under its number; credit on the account pays it at once. A draft that was voided
-// before becomes a voided document with this number. Fails: account_not_found, invoice_already_numbered.
+// before becomes a voided document with this number, and so does a second number of one invoice. Fails:
+// account_not_found.
 type IssueInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
 	Number       string
 }
 
-// VoidInvoice cancels an invoice on which nothing was paid. Fails: invoice_not_found, invoice_paid,
-// invoice_has_payments, invoice_has_credit_note, invoice_archived.
+// VoidInvoice cancels an invoice on which nothing was paid, or, with ReleaseMoney, one whose money is to become credit
+// again. Fails: invoice_not_found, invoice_paid, invoice_has_payments, invoice_has_credit_note, invoice_written_off,
+// invoice_archived.
 type VoidInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
@@ -77,6 +94,9 @@ type VoidInvoice struct {
 	// Number is set when the issue under this number was refused. The voided document records it
 	// (docs/rules/billing.md#numbers-without-gaps).
 	Number string
+	// ReleaseMoney gives the money on a partly or fully paid invoice back to credit; without it such an invoice is
+	// refused.
+	ReleaseMoney bool
 }
 
 // DraftCreditNote reserves a part of an invoice for a credit note. Fails: invoice_not_found, invoice_not_issued,
@@ -90,8 +110,9 @@ type DraftCreditNote struct {
 	Prefix       string
 }
 
-// IssueCreditNote credits a drafted note under its number: on its own invoice first, then like any money on the
-// account. Fails: account_not_found, credit_note_not_found.
+// IssueCreditNote takes a drafted note's part of its invoice back under its number; money that paid this part becomes
+// credit. A number without a draft, or a second number of one note, becomes a voided document. Fails:
+// account_not_found.
 type IssueCreditNote struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt
@@ -114,11 +135,48 @@ type CreditReceipt struct {
 	Move int
 }
 
-// WithdrawReceipt takes credited money back; the invoices that it paid are due again (docs/rules/money.md#mistakes).
-// Fails: receipt_not_found, receipt_archived.
+// WithdrawReceipt takes credited money or a part of it back: the unused part first, then what it paid last. The
+// invoices that it paid are due again (docs/rules/money.md#mistakes). Fails: receipt_not_found, receipt_archived,
+// withdrawal_too_large, currency_mismatch.
 type WithdrawReceipt struct {
 	SubscriberID id.Subscriber
 	ReceiptID    id.Receipt
+	WithdrawalID id.Withdrawal // of a part; a repeat with the same id takes nothing
+	Amount       money.Amount  // zero: all that is left
+	Reason       string
+}
+
+// SetCreditAside takes unused money of a receipt out of the credit, because it is to be refunded. A known refund id
+// changes nothing. Fails: receipt_not_found, receipt_archived, refund_too_large, currency_mismatch.
+type SetCreditAside struct {
+	SubscriberID id.Subscriber
+	RefundID     id.Refund
+	ReceiptID    id.Receipt
+	Amount       money.Amount // zero: all of the receipt that is unused
+	Reason       string
+}
+
+// ReturnSetAside makes the money of a failed refund credit again. A refund that has ended changes nothing. Fails:
+// refund_not_found.
+type ReturnSetAside struct {
+	SubscriberID id.Subscriber
+	RefundID     id.Refund
+	Reason       string
+}
+
+// PayOutSetAside ends a refund that was completed: its money has left for good. A refund that has ended changes
+// nothing. Fails: refund_not_found.
+type PayOutSetAside struct {
+	SubscriberID id.Subscriber
+	RefundID     id.Refund
+}
+
+// WriteOffDebt gives up a debt, beginning with the invoice due first (docs/rules/money.md#write-off). A known id
+// changes nothing. Fails: account_not_found, write_off_too_large, currency_mismatch.
+type WriteOffDebt struct {
+	SubscriberID id.Subscriber
+	WriteOffID   id.Receipt
+	Amount       money.Amount // zero: all that is due
 	Reason       string
 }
 
@@ -138,35 +196,50 @@ type ReleasePrompt struct {
 	PaymentID    id.Payment
 }
 
-func (DraftInvoice) CommandName() string    { return "billing.DraftInvoice" }
-func (IssueInvoice) CommandName() string    { return "billing.IssueInvoice" }
-func (VoidInvoice) CommandName() string     { return "billing.VoidInvoice" }
-func (DraftCreditNote) CommandName() string { return "billing.DraftCreditNote" }
-func (IssueCreditNote) CommandName() string { return "billing.IssueCreditNote" }
-func (CreditReceipt) CommandName() string   { return "billing.CreditReceipt" }
-func (WithdrawReceipt) CommandName() string { return "billing.WithdrawReceipt" }
-func (ReservePrompt) CommandName() string   { return "billing.ReservePrompt" }
-func (ReleasePrompt) CommandName() string   { return "billing.ReleasePrompt" }
+func (DraftInvoice) CommandName() string       { return "billing.DraftInvoice" }
+func (DraftPeriodInvoice) CommandName() string { return "billing.DraftPeriodInvoice" }
+func (IssueInvoice) CommandName() string       { return "billing.IssueInvoice" }
+func (VoidInvoice) CommandName() string        { return "billing.VoidInvoice" }
+func (DraftCreditNote) CommandName() string    { return "billing.DraftCreditNote" }
+func (IssueCreditNote) CommandName() string    { return "billing.IssueCreditNote" }
+func (CreditReceipt) CommandName() string      { return "billing.CreditReceipt" }
+func (WithdrawReceipt) CommandName() string    { return "billing.WithdrawReceipt" }
+func (ReservePrompt) CommandName() string      { return "billing.ReservePrompt" }
+func (ReleasePrompt) CommandName() string      { return "billing.ReleasePrompt" }
+func (SetCreditAside) CommandName() string     { return "billing.SetCreditAside" }
+func (ReturnSetAside) CommandName() string     { return "billing.ReturnSetAside" }
+func (PayOutSetAside) CommandName() string     { return "billing.PayOutSetAside" }
+func (WriteOffDebt) CommandName() string       { return "billing.WriteOffDebt" }
 
-func (c DraftInvoice) Target() Target    { return At(AccountCategory, c.SubscriberID) }
-func (c IssueInvoice) Target() Target    { return At(AccountCategory, c.SubscriberID) }
-func (c VoidInvoice) Target() Target     { return At(AccountCategory, c.SubscriberID) }
-func (c DraftCreditNote) Target() Target { return At(AccountCategory, c.SubscriberID) }
-func (c IssueCreditNote) Target() Target { return At(AccountCategory, c.SubscriberID) }
-func (c CreditReceipt) Target() Target   { return At(AccountCategory, c.SubscriberID) }
-func (c WithdrawReceipt) Target() Target { return At(AccountCategory, c.SubscriberID) }
-func (c ReservePrompt) Target() Target   { return At(AccountCategory, c.SubscriberID) }
-func (c ReleasePrompt) Target() Target   { return At(AccountCategory, c.SubscriberID) }
+func (c DraftInvoice) Target() Target       { return At(AccountCategory, c.SubscriberID) }
+func (c DraftPeriodInvoice) Target() Target { return At(AccountCategory, c.SubscriberID) }
+func (c IssueInvoice) Target() Target       { return At(AccountCategory, c.SubscriberID) }
+func (c VoidInvoice) Target() Target        { return At(AccountCategory, c.SubscriberID) }
+func (c DraftCreditNote) Target() Target    { return At(AccountCategory, c.SubscriberID) }
+func (c IssueCreditNote) Target() Target    { return At(AccountCategory, c.SubscriberID) }
+func (c CreditReceipt) Target() Target      { return At(AccountCategory, c.SubscriberID) }
+func (c WithdrawReceipt) Target() Target    { return At(AccountCategory, c.SubscriberID) }
+func (c ReservePrompt) Target() Target      { return At(AccountCategory, c.SubscriberID) }
+func (c ReleasePrompt) Target() Target      { return At(AccountCategory, c.SubscriberID) }
+func (c SetCreditAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
+func (c ReturnSetAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
+func (c PayOutSetAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
+func (c WriteOffDebt) Target() Target       { return At(AccountCategory, c.SubscriberID) }
 
-func (DraftInvoice) accountCommand()    {}
-func (IssueInvoice) accountCommand()    {}
-func (VoidInvoice) accountCommand()     {}
-func (DraftCreditNote) accountCommand() {}
-func (IssueCreditNote) accountCommand() {}
-func (CreditReceipt) accountCommand()   {}
-func (WithdrawReceipt) accountCommand() {}
-func (ReservePrompt) accountCommand()   {}
-func (ReleasePrompt) accountCommand()   {}
+func (DraftInvoice) accountCommand()       {}
+func (DraftPeriodInvoice) accountCommand() {}
+func (IssueInvoice) accountCommand()       {}
+func (VoidInvoice) accountCommand()        {}
+func (DraftCreditNote) accountCommand()    {}
+func (IssueCreditNote) accountCommand()    {}
+func (CreditReceipt) accountCommand()      {}
+func (WithdrawReceipt) accountCommand()    {}
+func (ReservePrompt) accountCommand()      {}
+func (ReleasePrompt) accountCommand()      {}
+func (SetCreditAside) accountCommand()     {}
+func (ReturnSetAside) accountCommand()     {}
+func (PayOutSetAside) accountCommand()     {}
+func (WriteOffDebt) accountCommand()       {}
 
 // Validate checks the form of every line and every tax component.
 func (c DraftInvoice) Validate() error {
@@ -201,6 +274,17 @@ func (l LineInput) check(f *failure.Faults, field string, c money.Currency) {
 	f.Check(quantityShape.MatchString(l.Quantity), field+".quantity",
 		"must be a decimal number with at most 9 digits and 6 decimals")
 	f.Check(l.UnitPrice.Currency == c, field+".unitPrice", "must be in %s", c)
+}
+
+// Validate checks form only.
+func (c DraftPeriodInvoice) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
+	f.Check(!c.InvoiceID.IsZero(), "invoiceId", "is required")
+	f.Check(!c.SubscriptionID.IsZero(), "subscriptionId", "is required")
+	f.Check(!c.DueAt.IsZero(), "dueAt", "is required")
+	return f.Err()
 }
 
 // Validate checks form only.
@@ -253,11 +337,51 @@ func (c CreditReceipt) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form only.
+// Validate checks form only. A part needs an id, so that a repeat takes nothing.
 func (c WithdrawReceipt) Validate() error {
 	var f failure.Faults
 	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
+	f.Check(!c.Amount.Negative(), "amount", "must be above zero")
+	f.Check(c.Amount.IsZero() || !c.WithdrawalID.IsZero(), "withdrawalId", "is required with an amount")
+	checkReason(&f, c.Reason)
+	return f.Err()
+}
+
+// Validate checks form only.
+func (c SetCreditAside) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.RefundID.IsZero(), "refundId", "is required")
+	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
+	f.Check(!c.Amount.Negative(), "amount", "must be above zero")
+	checkReason(&f, c.Reason)
+	return f.Err()
+}
+
+// Validate checks form only.
+func (c ReturnSetAside) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.RefundID.IsZero(), "refundId", "is required")
+	checkReason(&f, c.Reason)
+	return f.Err()
+}
+
+// Validate checks form only.
+func (c PayOutSetAside) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.RefundID.IsZero(), "refundId", "is required")
+	return f.Err()
+}
+
+// Validate checks form only.
+func (c WriteOffDebt) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(!c.WriteOffID.IsZero(), "writeOffId", "is required")
+	f.Check(!c.Amount.Negative(), "amount", "must be above zero")
 	checkReason(&f, c.Reason)
 	return f.Err()
 }
@@ -296,7 +420,7 @@ func ErrNoInvoice() error {
 	return failure.NewNotFound("invoice_not_found", "There is no such invoice.")
 }
 
-// ErrNoCreditNote is the failure for a credit note that does not exist or belongs to another organization.
-func ErrNoCreditNote() error {
-	return failure.NewNotFound("credit_note_not_found", "There is no such credit note.")
+// ErrNoRefund is the failure for a refund for which the account has set no money aside.
+func ErrNoRefund() error {
+	return failure.NewNotFound("refund_not_found", "There is no such refund.")
 }

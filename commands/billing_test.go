@@ -32,7 +32,9 @@ func billingCommands() []commands.Command {
 			Currency: money.KES, Prefix: "ACME", DueOn: calendar.Date{Year: 2026, Month: time.March, Day: 8},
 		},
 		commands.IssueInvoice{SubscriberID: who, InvoiceID: id.New[id.Invoice](), Number: "ACME-0001"},
-		commands.VoidInvoice{SubscriberID: who, InvoiceID: id.New[id.Invoice](), Reason: "typo", Number: "ACME-0001"},
+		commands.VoidInvoice{
+			SubscriberID: who, InvoiceID: id.New[id.Invoice](), Reason: "typo", Number: "ACME-0001", ReleaseMoney: true,
+		},
 		commands.DraftCreditNote{
 			SubscriberID: who, CreditNoteID: id.New[id.Receipt](), InvoiceID: id.New[id.Invoice](), Amount: amount,
 			Reason: "outage", Prefix: "ACME-CN",
@@ -42,16 +44,36 @@ func billingCommands() []commands.Command {
 			SubscriberID: who, OrgID: org, ReceiptID: id.New[id.Receipt](), InvoiceID: id.New[id.Invoice](),
 			Number: "QGH1234567", Channel: "stk", Amount: amount, PaidAt: at, Move: 2,
 		},
-		commands.WithdrawReceipt{SubscriberID: who, ReceiptID: id.New[id.Receipt](), Reason: "reversed"},
+		commands.WithdrawReceipt{
+			SubscriberID: who, ReceiptID: id.New[id.Receipt](), WithdrawalID: id.New[id.Withdrawal](), Amount: amount,
+			Reason: "reversed",
+		},
 		commands.ReservePrompt{
 			SubscriberID: who, OrgID: org, PaymentID: id.New[id.Payment](), InvoiceID: id.New[id.Invoice](),
 			Amount: amount,
 		},
 		commands.ReleasePrompt{SubscriberID: who, PaymentID: id.New[id.Payment]()},
+		commands.GrantNumbers{
+			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
+			Document: commands.InvoiceDocument, Prefix: "ACME", After: 41,
+			Documents: []commands.NumberedDocument{{DocumentID: id.New[id.Any](), SubscriberID: who}},
+		},
 		commands.GrantNumber{
 			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
 			Document: commands.InvoiceDocument, DocumentID: id.New[id.Any](), SubscriberID: who, Prefix: "ACME",
 		},
+		commands.DraftPeriodInvoice{
+			SubscriberID: who, OrgID: org, InvoiceID: id.New[id.Invoice](), SubscriptionID: id.New[id.Subscription](),
+			PeriodFrom: at, PeriodTo: at.AddDate(0, 1, 0), DueAt: at, PlanName: "Home", Price: amount,
+			Period: calendar.Month,
+		},
+		commands.SetCreditAside{
+			SubscriberID: who, RefundID: id.New[id.Refund](), ReceiptID: id.New[id.Receipt](), Amount: amount,
+			Reason: "moved",
+		},
+		commands.ReturnSetAside{SubscriberID: who, RefundID: id.New[id.Refund](), Reason: "declined"},
+		commands.PayOutSetAside{SubscriberID: who, RefundID: id.New[id.Refund]()},
+		commands.WriteOffDebt{SubscriberID: who, WriteOffID: id.New[id.Receipt](), Amount: amount, Reason: "gone"},
 	}
 }
 
@@ -86,14 +108,42 @@ func TestBillingCommands_EmptyOnesAreInvalid(t *testing.T) {
 	}
 }
 
-func TestGrantNumber_ForeignSeriesIsInvalid(t *testing.T) {
+func TestGrantNumbers_ForeignSeriesIsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, c := range billingCommands() {
-		if g, ok := c.(commands.GrantNumber); ok {
+		if g, ok := c.(commands.GrantNumbers); ok {
 			g.OrgID = id.New[id.Organization]()
 			if failure.KindOf(g.Validate()) != failure.Invalid {
 				t.Error("a number of another organization's series could be granted")
 			}
+		}
+	}
+}
+
+func TestBillingCommands_NegativeAmountsAndPartsWithoutAnIDAreInvalid(t *testing.T) {
+	t.Parallel()
+	minus := money.Of(-1, money.KES)
+	for _, c := range billingCommands() {
+		var wrong commands.Command
+		switch c := c.(type) {
+		case commands.WithdrawReceipt:
+			c.WithdrawalID = id.Withdrawal{}
+			if failure.KindOf(c.Validate()) != failure.Invalid {
+				t.Error("a part could be withdrawn without an id")
+			}
+			c.Amount = minus
+			wrong = c
+		case commands.SetCreditAside:
+			c.Amount = minus
+			wrong = c
+		case commands.WriteOffDebt:
+			c.Amount = minus
+			wrong = c
+		default:
+			continue
+		}
+		if failure.KindOf(wrong.Validate()) != failure.Invalid {
+			t.Errorf("%s takes a negative amount", wrong.CommandName())
 		}
 	}
 }

@@ -16,6 +16,18 @@ type AccountEvent interface {
 	accountEvent()
 }
 
+// Books is the state of an account's money after the append that an event is part of: every event of one append has the
+// same. It is zero in events of versions that did not have it: a reader that needs it keeps the newest that it knows
+// until the account's next event brings one.
+type Books struct {
+	Due         money.Amount  `json:"due"`                  // sum of what issued invoices still need
+	Credit      money.Amount  `json:"credit"`               // unused money; zero while anything is due
+	OldestDueOn calendar.Date `json:"oldestDueOn,omitzero"` // of the invoice due first; zero when nothing is due
+}
+
+// Known reports whether the event recorded the books.
+func (b Books) Known() bool { return b.Due.Currency != "" }
+
 // AccountOpened is the first event of every account. The currency never changes.
 type AccountOpened struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
@@ -66,11 +78,12 @@ type InvoiceIssued struct {
 	Total          money.Amount    `json:"total"`
 	DueOn          calendar.Date   `json:"dueOn"`
 	IssuedAt       time.Time       `json:"issuedAt"`
+	After          Books           `json:"after,omitzero"`
 }
 
-// InvoiceVoided records that an invoice is no longer owed; no money was allocated to it. The number stays used, because
-// a series has no gaps. A draft that is voided before its number is granted gets a second InvoiceVoided with the
-// number, because a grant is final (docs/rules/billing.md#numbers-without-gaps).
+// InvoiceVoided records that an invoice is no longer owed; no money is allocated to it any more. The number stays used,
+// because a series has no gaps. A draft that is voided before its number is granted gets a second InvoiceVoided with
+// the number, because a grant is final (docs/rules/billing.md#numbers-without-gaps).
 type InvoiceVoided struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
@@ -78,8 +91,12 @@ type InvoiceVoided struct {
 	Number         string          `json:"number"`         // "" for a draft without one
 	Total          money.Amount    `json:"total"`
 	WasIssued      bool            `json:"wasIssued"` // true: the statement showed it
-	Reason         string          `json:"reason"`
-	At             time.Time       `json:"at"`
+	// StrayOf is the invoice that was granted this number although it has another one. InvoiceID is then an id of its
+	// own, made for the voided document.
+	StrayOf id.Invoice `json:"strayOf,omitzero"`
+	Reason  string     `json:"reason"`
+	At      time.Time  `json:"at"`
+	After   Books      `json:"after,omitzero"`
 }
 
 // ReceiptCredited records money received for the subscriber. The allocations that follow say which invoices it pays;
@@ -94,21 +111,25 @@ type ReceiptCredited struct {
 	Amount       money.Amount    `json:"amount"`
 	PaidAt       time.Time       `json:"paidAt"`
 	At           time.Time       `json:"at"`
+	After        Books           `json:"after,omitzero"`
 }
 
 // InvoiceAllocated records that money of one receipt pays one invoice or a part of it.
 type InvoiceAllocated struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
+	// AllocationID is one for each receipt and invoice (AllocationOf), however often money moves between the two.
+	AllocationID id.Allocation `json:"allocationId"`
 	InvoiceID    id.Invoice    `json:"invoiceId"`
-	ReceiptID    id.Receipt    `json:"receiptId"` // the money's receipt, or the id of a credit note
+	ReceiptID    id.Receipt    `json:"receiptId"` // the money's receipt, or the id of a credit note or write-off
 	Amount       money.Amount  `json:"amount"`
 	FromCredit   bool          `json:"fromCredit"` // true: the money was credit before
 	Due          money.Amount  `json:"due"`        // still due on the invoice afterwards
 	At           time.Time     `json:"at"`
+	After        Books         `json:"after,omitzero"`
 }
 
-// InvoicePaid records that nothing is due on the invoice any more. The subscription of the invoice is extended because
-// of it.
+// InvoicePaid records that nothing is due on the invoice any more, and that money paid at least a part of it. The
+// subscription of the invoice is extended because of it.
 type InvoicePaid struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -117,20 +138,23 @@ type InvoicePaid struct {
 	PeriodFrom     time.Time       `json:"periodFrom,omitzero"`
 	PeriodTo       time.Time       `json:"periodTo,omitzero"`
 	At             time.Time       `json:"at"`
+	After          Books           `json:"after,omitzero"`
 }
 
-// InvoiceCancelled records that credit notes cover an invoice completely before it was paid: nothing is due, and its
-// period is not granted.
+// InvoiceCancelled records that credit notes cover an invoice completely, whether it was paid before or not: nothing is
+// due on it for ever, and its period is not granted, or is taken back. Neither InvoicePaid nor InvoiceReopened follows
+// for the invoice.
 type InvoiceCancelled struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"` // null for a manual invoice
 	At             time.Time       `json:"at"`
+	After          Books           `json:"after,omitzero"`
 }
 
-// CreditLeft records the credit on the account after a payment and its allocations, when it is above zero. Prepaid
-// subscriptions renew from it (docs/rules/subscribers.md#prepaid).
+// CreditLeft records the credit on the account when a decision brought money, or gave money of an invoice back, and
+// left credit above zero. Prepaid subscriptions renew from it (docs/rules/subscribers.md#prepaid).
 type CreditLeft struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -151,7 +175,8 @@ type CreditNoteDrafted struct {
 	DraftedAt    time.Time       `json:"draftedAt"`
 }
 
-// CreditNoteIssued records that a part of an invoice becomes credit of the subscriber.
+// CreditNoteIssued records that a part of an invoice is not charged any more. The note's money covers its own invoice:
+// money of receipts that paid this part becomes credit (docs/rules/billing.md#credit-notes).
 type CreditNoteIssued struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -161,27 +186,36 @@ type CreditNoteIssued struct {
 	Amount       money.Amount    `json:"amount"`
 	Reason       string          `json:"reason"`
 	IssuedAt     time.Time       `json:"issuedAt"`
+	After        Books           `json:"after,omitzero"`
 }
 
-// ReceiptWithdrawn records that credited money is taken back, because it was reversed or belongs to another subscriber.
+// ReceiptWithdrawn records that credited money or a part of it is taken back, because it was reversed or belongs to
+// another subscriber.
 type ReceiptWithdrawn struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	ReceiptID    id.Receipt      `json:"receiptId"`
+	WithdrawalID id.Withdrawal   `json:"withdrawalId,omitzero"` // null when all that was left was taken back
 	Number       string          `json:"number"`
 	Amount       money.Amount    `json:"amount"`
+	FromCredit   money.Amount    `json:"fromCredit,omitzero"` // the part of Amount that was unused
+	Left         money.Amount    `json:"left,omitzero"`       // of the receipt on this account afterwards
 	Reason       string          `json:"reason"`
 	At           time.Time       `json:"at"`
+	After        Books           `json:"after,omitzero"`
 }
 
-// AllocationWithdrawn undoes an allocation of withdrawn money. Due is the amount due on the invoice afterwards.
+// AllocationWithdrawn undoes an allocation or a part of it. Due is the amount due on the invoice afterwards.
 type AllocationWithdrawn struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
+	AllocationID id.Allocation `json:"allocationId"` // as in InvoiceAllocated
 	InvoiceID    id.Invoice    `json:"invoiceId"`
 	ReceiptID    id.Receipt    `json:"receiptId"`
 	Amount       money.Amount  `json:"amount"`
+	ToCredit     bool          `json:"toCredit"` // true: the money is credit now; false: it leaves with its receipt
 	Due          money.Amount  `json:"due"`
 	At           time.Time     `json:"at"`
+	After        Books         `json:"after,omitzero"`
 }
 
 // InvoiceReopened records that a paid invoice is due again; the period that it paid is withdrawn.
@@ -193,6 +227,7 @@ type InvoiceReopened struct {
 	Due            money.Amount    `json:"due"`
 	Reason         string          `json:"reason"`
 	At             time.Time       `json:"at"`
+	After          Books           `json:"after,omitzero"`
 }
 
 // PromptReserved records an open payment prompt. A second one of the same amount is refused while it is open
@@ -221,18 +256,18 @@ type AccountPeriodClosed struct {
 
 func (AccountOpened) EventType() string       { return "billing.AccountOpened.v1" }
 func (InvoiceDrafted) EventType() string      { return "billing.InvoiceDrafted.v1" }
-func (InvoiceIssued) EventType() string       { return "billing.InvoiceIssued.v1" }
-func (InvoiceVoided) EventType() string       { return "billing.InvoiceVoided.v1" }
-func (ReceiptCredited) EventType() string     { return "billing.ReceiptCredited.v1" }
-func (InvoiceAllocated) EventType() string    { return "billing.InvoiceAllocated.v1" }
-func (InvoicePaid) EventType() string         { return "billing.InvoicePaid.v1" }
-func (InvoiceCancelled) EventType() string    { return "billing.InvoiceCancelled.v1" }
+func (InvoiceIssued) EventType() string       { return "billing.InvoiceIssued.v2" }
+func (InvoiceVoided) EventType() string       { return "billing.InvoiceVoided.v2" }
+func (ReceiptCredited) EventType() string     { return "billing.ReceiptCredited.v2" }
+func (InvoiceAllocated) EventType() string    { return "billing.InvoiceAllocated.v2" }
+func (InvoicePaid) EventType() string         { return "billing.InvoicePaid.v2" }
+func (InvoiceCancelled) EventType() string    { return "billing.InvoiceCancelled.v2" }
 func (CreditLeft) EventType() string          { return "billing.CreditLeft.v1" }
 func (CreditNoteDrafted) EventType() string   { return "billing.CreditNoteDrafted.v1" }
-func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v1" }
-func (ReceiptWithdrawn) EventType() string    { return "billing.ReceiptWithdrawn.v1" }
-func (AllocationWithdrawn) EventType() string { return "billing.AllocationWithdrawn.v1" }
-func (InvoiceReopened) EventType() string     { return "billing.InvoiceReopened.v1" }
+func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v2" }
+func (ReceiptWithdrawn) EventType() string    { return "billing.ReceiptWithdrawn.v2" }
+func (AllocationWithdrawn) EventType() string { return "billing.AllocationWithdrawn.v2" }
+func (InvoiceReopened) EventType() string     { return "billing.InvoiceReopened.v2" }
 func (PromptReserved) EventType() string      { return "billing.PromptReserved.v1" }
 func (PromptReleased) EventType() string      { return "billing.PromptReleased.v1" }
 func (AccountPeriodClosed) EventType() string { return "billing.AccountPeriodClosed.v1" }

@@ -16,7 +16,7 @@ type NumberingEvent interface {
 }
 
 // NumberGranted records that a number belongs to a document for ever. The document is issued because of this event,
-// also after a crash.
+// also after a crash. The numbers of a block are granted in one append.
 type NumberGranted struct {
 	SeriesID     id.Series       `json:"seriesId"`
 	OrgID        id.Organization `json:"orgId"`

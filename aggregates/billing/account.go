@@ -2,6 +2,7 @@
 package billing
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -22,9 +24,10 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 		Decide: decideAccount,
 		Owner:  ownerAccount, Close: closeAccount,
 		Commands: []commands.AccountCommand{
-			commands.DraftInvoice{}, commands.IssueInvoice{}, commands.VoidInvoice{}, commands.DraftCreditNote{},
-			commands.IssueCreditNote{}, commands.CreditReceipt{}, commands.WithdrawReceipt{}, commands.ReservePrompt{},
-			commands.ReleasePrompt{},
+			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.IssueInvoice{}, commands.VoidInvoice{},
+			commands.DraftCreditNote{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
+			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
+			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{},
 		},
 	}
 }
@@ -39,13 +42,13 @@ type Account struct {
 	Invoices     map[id.Invoice]Invoice // drafts, and issued invoices with an amount due
 	Settled      map[id.Invoice]Invoice // nothing is due; a withdrawn receipt can move an invoice back to Invoices
 	Voided       map[id.Invoice]string  // value: the document number, "" for a voided draft
-	Receipts     map[id.Receipt]Receipt // every receipt and credit note that was ever credited, except archived ones
-	Lots         []id.Receipt           // receipts with unused money, oldest first; the first is spent first
-	Notes        map[id.Receipt]Note    // drafted credit notes without a number yet
-	Prompts      map[id.Payment]Prompt  // open payment prompts
-	// Archived invoices and receipts: only the id is known. The value orders them by age, 0 is the oldest. The map is
-	// never changed in place.
-	Archived map[id.Any]int
+	// Receipts has every receipt, credit note and write-off that was ever booked, except archived ones.
+	Receipts map[id.Receipt]Receipt
+	Lots     []id.Receipt          // receipts with unused money, oldest first; the first is spent first
+	Notes    map[id.Receipt]Note   // drafted credit notes without a number yet
+	Prompts  map[id.Payment]Prompt // open payment prompts
+	// Archived invoices and receipts: only the id is known, the oldest first. The list is never changed in place.
+	Archived []id.Any
 	Issued   int // number of invoices issued so far
 	Credited int // number of receipts and credit notes so far
 }
@@ -62,26 +65,62 @@ type Invoice struct {
 	Seq            int          // 1 for the invoice issued first, 0 for a draft
 	Paid           bool         // InvoicePaid was recorded and no InvoiceReopened after it
 	Cancelled      bool         // InvoiceCancelled was recorded
+	WroteOff       bool         // InvoiceWrittenOff was recorded
 	Noted          money.Amount // sum of its credit notes, drafted ones included
+	WrittenOff     money.Amount // sum of the write-offs on it
+	Recovered      money.Amount // the part of WrittenOff that later money covers
 }
 
-// Receipt is money that was credited, and the invoices that it pays. Number is the provider's receipt number, or the
-// number of the credit note.
+// Receipt is money that was booked on the account, and what it is for. Number is the provider's receipt number, or the
+// number of the credit note. Amount is the sum of Taken, Unused and the allocations.
 type Receipt struct {
 	Number      string
 	Amount      money.Amount
-	Unused      money.Amount // the part that is still credit
-	Allocations []Allocation // at most one for each invoice
-	Seq         int          // 1 for the money credited first
+	Unused      money.Amount    // the part that is still credit
+	Taken       money.Amount    // the part that was withdrawn
+	Withdrawals []id.Withdrawal // of parts; each takes its part once
+	Allocations []Allocation    // at most one for each target
+	Seq         int             // 1 for the money booked first
 	CreditNote  bool
-	Withdrawn   bool
-	Move        int // how often the money was moved between accounts; see commands.CreditReceipt
+	WriteOff    bool       // a debt that was given up: never credit
+	Home        id.Invoice // of a credit note, its own invoice; zero in openings that do not have it yet
+	Withdrawn   bool       // nothing is left to withdraw
+	Move        int        // how often the money was moved between accounts; see commands.CreditReceipt
 }
 
-// Allocation is the part of one receipt that pays one invoice; never zero.
+// Target says what allocated money is for.
+type Target struct {
+	Kind string // events.ForInvoice, events.ForRefund or events.ForWriteOff
+	ID   id.Any // of the invoice or the refund
+}
+
+// Allocation is the part of one receipt that is for one target. It is above zero, except that a refund that failed
+// keeps an allocation of zero, so that its money is not set aside again.
 type Allocation struct {
-	InvoiceID id.Invoice
-	Amount    money.Amount
+	Target Target
+	Amount money.Amount
+	Done   bool // of a refund: it was paid out, or it failed
+}
+
+// toInvoice makes the target of money that pays an invoice.
+func toInvoice(invoice id.Invoice) Target { return Target{events.ForInvoice, id.As[id.Any](invoice)} }
+
+// invoice is the invoice that the target pays; zero for another kind of target.
+func (t Target) invoice() id.Invoice {
+	if t.Kind != events.ForInvoice {
+		return id.Invoice{}
+	}
+	return id.As[id.Invoice](t.ID)
+}
+
+// to is the receipt's money for a target; the zero value when there is none.
+func (r Receipt) to(t Target) Allocation {
+	for _, a := range r.Allocations {
+		if a.Target == t {
+			return a
+		}
+	}
+	return Allocation{}
 }
 
 // Note is a drafted credit note. Its amount is already reserved in Invoice.Noted.
@@ -124,23 +163,60 @@ func (s Account) Due() money.Amount {
 	return sum
 }
 
+// Books are the sums that the account's events tell.
+func (s Account) Books() events.Books {
+	return events.Books{Due: s.Due(), Credit: s.Credit(), OldestDueOn: s.Invoices[s.oldestDue()].DueOn}
+}
+
+// returned is the part of an invoice that issued credit notes cover.
+func (s Account) returned(invoice id.Invoice) money.Amount {
+	inv, _ := s.invoice(invoice)
+	sum := inv.Noted
+	for _, n := range s.Notes {
+		if n.InvoiceID == invoice {
+			sum = sum.Sub(n.Amount)
+		}
+	}
+	return sum
+}
+
+// payers lists the receipts that have money for a target, the newest first.
+func (s Account) payers(t Target) []id.Receipt {
+	var list []id.Receipt
+	for receipt, r := range s.Receipts {
+		if r.to(t).Amount.Positive() {
+			list = append(list, receipt)
+		}
+	}
+	slices.SortFunc(list, func(a, b id.Receipt) int { return cmp.Compare(s.Receipts[b].Seq, s.Receipts[a].Seq) })
+	return list
+}
+
 // Balance is the amount due minus the credit: negative when the account has credit.
 func (s Account) Balance() money.Amount { return s.Due().Sub(s.Credit()) }
 
-// oldestDue is the issued invoice that is paid next: the earliest due date, then the order of issue. Zero when nothing
-// is due.
-func (s Account) oldestDue() id.Invoice {
-	var oldest id.Invoice
-	var best Invoice
+// byDueDate lists the issued invoices with an amount due in the order in which they are paid: by due date, then in the
+// order of issue.
+func (s Account) byDueDate() []id.Invoice {
+	var list []id.Invoice
 	for invoice, inv := range s.Invoices {
-		if inv.Seq == 0 {
-			continue
-		}
-		if oldest.IsZero() || inv.DueOn.Before(best.DueOn) || inv.DueOn == best.DueOn && inv.Seq < best.Seq {
-			oldest, best = invoice, inv
+		if inv.Seq > 0 {
+			list = append(list, invoice)
 		}
 	}
-	return oldest
+	slices.SortFunc(list, func(a, b id.Invoice) int {
+		one, two := s.Invoices[a], s.Invoices[b]
+		return cmp.Or(cmp.Compare(one.DueOn.String(), two.DueOn.String()), cmp.Compare(one.Seq, two.Seq))
+	})
+	return list
+}
+
+// oldestDue is the issued invoice that is paid next; zero when nothing is due.
+func (s Account) oldestDue() id.Invoice {
+	if list := s.byDueDate(); len(list) > 0 {
+		return list[0]
+	}
+	return id.Invoice{}
 }
 
 // invoice finds a draft, open or settled invoice. It is false for a voided, archived or unknown one.
@@ -164,6 +240,8 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 	switch c := c.(type) {
 	case commands.DraftInvoice:
 		return decideDraftInvoice(s, c, now)
+	case commands.DraftPeriodInvoice:
+		return nil, failure.NewConflict("settings_missing", "The organization's settings were not added.")
 	case commands.IssueInvoice:
 		return decideIssueInvoice(s, c, now)
 	case commands.VoidInvoice:
@@ -180,6 +258,14 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		return decideReservePrompt(s, c, now)
 	case commands.ReleasePrompt:
 		return decideReleasePrompt(s, c, now)
+	case commands.SetCreditAside:
+		return decideSetCreditAside(s, c, now)
+	case commands.ReturnSetAside:
+		return decideReturnSetAside(s, c, now)
+	case commands.PayOutSetAside:
+		return decidePayOutSetAside(s, c, now)
+	case commands.WriteOffDebt:
+		return decideWriteOffDebt(s, c, now)
 	}
 	return nil, nil
 }

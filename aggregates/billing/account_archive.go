@@ -5,65 +5,77 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Limits of what an account keeps in full when a period closes. The opening of the next period must stay below the
-// log's limit of 1 MiB for one append. Of older receipts and invoices only the ids are kept, and of these only the
-// newest.
+// Limits of what an account keeps in full when a period closes. Corrections reach back so far: half a year of a
+// customer who pays daily. Of older receipts and invoices only the ids are kept, and of these only the newest: they
+// answer repeated commands, which come within days. So an account stays small, however long it lives.
 const (
-	rememberedReceipts = 500
-	rememberedInvoices = 500
-	rememberedIDs      = 20_000
+	rememberedReceipts = 200
+	rememberedInvoices = 200
+	rememberedIDs      = 4_000
 )
 
 // isArchived reports whether the account keeps only the id of an invoice or receipt.
 func isArchived[I ~[16]byte](s Account, of I) bool {
-	_, ok := s.Archived[id.As[id.Any](of)]
-	return ok
+	return slices.Contains(s.Archived, id.As[id.Any](of))
 }
 
-// archive drops the details of what can no longer change: used-up receipts whose invoices have nothing due, and settled
-// invoices that no kept receipt pays. Their ids go to Archived.
+// archive drops the details of what can no longer change: used-up receipts whose invoices have nothing due, settled
+// invoices that no kept receipt pays, and voided documents with a number. Their ids go to Archived.
 func (s Account) archive() Account {
-	if len(s.Receipts) <= rememberedReceipts && len(s.Settled) <= rememberedInvoices {
-		return s
+	old := slices.Clone(s.Archived)
+	receipts, needed := maps.Clone(s.Receipts), map[id.Invoice]bool{}
+	for _, note := range s.Notes {
+		needed[note.InvoiceID] = true
 	}
-	old := slices.SortedFunc(maps.Keys(s.Archived),
-		func(a, b id.Any) int { return cmp.Compare(s.Archived[a], s.Archived[b]) })
-	receipts, paid := maps.Clone(s.Receipts), map[id.Invoice]bool{}
-	order := slices.SortedFunc(maps.Keys(receipts),
-		func(a, b id.Receipt) int { return cmp.Compare(receipts[a].Seq, receipts[b].Seq) })
-	for i, receipt := range order {
-		if i < len(order)-rememberedReceipts && s.usedUp(receipts[receipt]) {
+	for i, receipt := range oldestFirst(receipts, func(r Receipt) int { return r.Seq }) {
+		r := receipts[receipt]
+		if i < len(s.Receipts)-rememberedReceipts && s.usedUp(r) {
 			delete(receipts, receipt)
 			old = append(old, id.As[id.Any](receipt))
 			continue
 		}
-		for _, a := range receipts[receipt].Allocations {
-			paid[a.InvoiceID] = true
+		for _, a := range r.Allocations {
+			needed[id.As[id.Invoice](a.Target.ID)] = true
 		}
 	}
 	settled := maps.Clone(s.Settled)
-	invoices := slices.SortedFunc(maps.Keys(settled),
-		func(a, b id.Invoice) int { return cmp.Compare(settled[a].Seq, settled[b].Seq) })
-	for i, invoice := range invoices {
-		if i < len(invoices)-rememberedInvoices && !paid[invoice] {
+	for i, invoice := range oldestFirst(settled, func(inv Invoice) int { return inv.Seq }) {
+		if i < len(s.Settled)-rememberedInvoices && !needed[invoice] {
 			delete(settled, invoice)
 			old = append(old, id.As[id.Any](invoice))
 		}
 	}
-	s.Receipts, s.Settled, s.Archived = receipts, settled, make(map[id.Any]int, len(old))
-	for i, gone := range old[max(0, len(old)-rememberedIDs):] {
-		s.Archived[gone] = i
+	voided := maps.Clone(s.Voided)
+	for i, invoice := range slices.SortedFunc(maps.Keys(voided), s.byNumber) {
+		if i < len(s.Voided)-rememberedInvoices && voided[invoice] != "" {
+			delete(voided, invoice)
+			old = append(old, id.As[id.Any](invoice))
+		}
 	}
+	s.Receipts, s.Settled, s.Voided = receipts, settled, voided
+	s.Archived = old[max(0, len(old)-rememberedIDs):]
 	return s
 }
 
-// usedUp reports whether no part of the receipt is credit or pays an invoice that is still due.
+// oldestFirst lists the keys of a map in the order of a number of their values.
+func oldestFirst[K comparable, V any](m map[K]V, seq func(V) int) []K {
+	return slices.SortedFunc(maps.Keys(m), func(a, b K) int { return cmp.Compare(seq(m[a]), seq(m[b])) })
+}
+
+// byNumber orders voided documents by their numbers: a longer number is a later one.
+func (s Account) byNumber(a, b id.Invoice) int {
+	one, two := s.Voided[a], s.Voided[b]
+	return cmp.Or(cmp.Compare(len(one), len(two)), cmp.Compare(one, two), cmp.Compare(a.String(), b.String()))
+}
+
+// usedUp reports whether no part of the receipt is credit, waits for a refund, or pays an invoice that is still due.
 func (s Account) usedUp(r Receipt) bool {
 	return r.Unused.IsZero() && !slices.ContainsFunc(r.Allocations, func(a Allocation) bool {
-		_, open := s.Invoices[a.InvoiceID]
-		return open
+		_, open := s.Invoices[a.Target.invoice()]
+		return open || a.Target.Kind == events.ForRefund && !a.Done
 	})
 }

@@ -17,6 +17,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.Invoices = with(s.Invoices, e.InvoiceID, Invoice{
 			SubscriptionID: e.SubscriptionID, PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
 			Total: e.Total, Due: e.Total, DueOn: e.DueOn, Noted: money.Of(0, e.Total.Currency),
+			WrittenOff: money.Of(0, e.Total.Currency), Recovered: money.Of(0, e.Total.Currency),
 		})
 	case events.InvoiceIssued:
 		inv := s.Invoices[e.InvoiceID]
@@ -39,8 +40,14 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Paid = false
 		return s.withInvoice(e.InvoiceID, inv)
+	case events.InvoiceWrittenOff:
+		inv, _ := s.invoice(e.InvoiceID)
+		inv.WroteOff = true
+		return s.withInvoice(e.InvoiceID, inv)
 	case events.CreditLeft:
 		// The credit follows from Lots.
+	case events.CreditNoteVoided:
+		s.Voided = with(s.Voided, id.As[id.Invoice](e.CreditNoteID), e.Number)
 	case events.PromptReserved:
 		s.Prompts = with(s.Prompts, e.PaymentID, Prompt{InvoiceID: e.InvoiceID, Amount: e.Amount})
 	case events.PromptReleased:
@@ -48,17 +55,20 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 	case events.AccountPeriodClosed:
 		return openingAccount(e.Opening)
 	case events.ReceiptCredited, events.ReceiptWithdrawn, events.InvoiceAllocated, events.AllocationWithdrawn,
-		events.CreditNoteDrafted, events.CreditNoteIssued:
+		events.CreditNoteDrafted, events.CreditNoteIssued, events.CreditSetAside, events.SetAsideReturned,
+		events.SetAsidePaidOut, events.DebtWrittenOff, events.WriteOffRecovered, events.RecoveryWithdrawn:
 		return evolveMoney(s, e)
 	}
 	return s
 }
 
-// evolveMoney applies the events about receipts and credit notes.
+// evolveMoney applies the events about receipts, credit notes and write-offs.
 func evolveMoney(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) {
 	case events.ReceiptCredited:
-		return s.withMoney(e.ReceiptID, Receipt{Number: e.Number, Amount: e.Amount, Move: e.Move})
+		return s.withMoney(e.ReceiptID, Receipt{
+			Number: e.Number, Amount: e.Amount, Move: e.Move, Withdrawals: s.Receipts[e.ReceiptID].Withdrawals,
+		})
 	case events.CreditNoteDrafted:
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.Noted = inv.Noted.Add(e.Amount)
@@ -66,50 +76,127 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.CreditNoteIssued:
 		s.Notes = without(s.Notes, e.CreditNoteID)
-		return s.withMoney(e.CreditNoteID, Receipt{Number: e.Number, Amount: e.Amount, CreditNote: true})
+		return s.withMoney(e.CreditNoteID,
+			Receipt{Number: e.Number, Amount: e.Amount, CreditNote: true, Home: e.InvoiceID})
+	case events.DebtWrittenOff:
+		return s.withMoney(e.WriteOffID, Receipt{Amount: e.Amount, WriteOff: true})
 	case events.ReceiptWithdrawn:
-		r := s.Receipts[e.ReceiptID]
-		r.Withdrawn, r.Unused = true, money.Of(0, r.Amount.Currency)
-		s.Receipts = with(s.Receipts, e.ReceiptID, r)
-		s.Lots = dropLot(s.Lots, e.ReceiptID)
+		return s.withWithdrawal(e)
 	case events.InvoiceAllocated:
-		r := s.Receipts[e.ReceiptID]
-		r.Unused = r.Unused.Sub(e.Amount)
-		r.Allocations = allocate(r.Allocations, e.InvoiceID, e.Amount)
-		s.Receipts = with(s.Receipts, e.ReceiptID, r)
-		if r.Unused.IsZero() {
-			s.Lots = dropLot(s.Lots, e.ReceiptID)
+		if s.Receipts[e.ReceiptID].WriteOff {
+			inv, _ := s.invoice(e.InvoiceID)
+			inv.WrittenOff = inv.WrittenOff.Add(e.Amount)
+			s = s.withInvoice(e.InvoiceID, inv)
+		}
+		return s.moved(e.ReceiptID, toInvoice(e.InvoiceID), e.Amount).withDue(e.InvoiceID, e.Due)
+	case events.AllocationWithdrawn:
+		s = s.moved(e.ReceiptID, toInvoice(e.InvoiceID), e.Amount.Neg())
+		if !e.ToCredit {
+			s = s.leaving(e.ReceiptID, e.Amount)
 		}
 		return s.withDue(e.InvoiceID, e.Due)
-	case events.AllocationWithdrawn:
-		r := s.Receipts[e.ReceiptID]
-		r.Allocations = slices.DeleteFunc(slices.Clone(r.Allocations),
-			func(a Allocation) bool { return a.InvoiceID == e.InvoiceID })
-		s.Receipts = with(s.Receipts, e.ReceiptID, r)
-		return s.withDue(e.InvoiceID, e.Due)
+	case events.CreditSetAside:
+		return s.moved(e.ReceiptID, toRefund(e.RefundID), e.Amount)
+	case events.SetAsideReturned:
+		return s.moved(e.ReceiptID, toRefund(e.RefundID), e.Amount.Neg()).refunded(e.ReceiptID, e.RefundID)
+	case events.SetAsidePaidOut:
+		return s.refunded(e.ReceiptID, e.RefundID)
+	case events.WriteOffRecovered:
+		return s.moved(e.ReceiptID, toLoss(e.InvoiceID), e.Amount).withRecovered(e.InvoiceID, e.Amount)
+	case events.RecoveryWithdrawn:
+		s = s.moved(e.ReceiptID, toLoss(e.InvoiceID), e.Amount.Neg()).leaving(e.ReceiptID, e.Amount)
+		return s.withRecovered(e.InvoiceID, e.Amount.Neg())
 	default: // other events are applied by evolveAccount, whose switch is complete
 	}
 	return s
 }
 
-// allocate returns a copy of the allocations with the amount added to the one of the invoice.
-func allocate(list []Allocation, invoice id.Invoice, amount money.Amount) []Allocation {
+// moved allocates unused money of a receipt to a target, or frees it when the amount is negative.
+func (s Account) moved(receipt id.Receipt, to Target, amount money.Amount) Account {
+	r := s.Receipts[receipt]
+	r.Unused = r.Unused.Sub(amount)
+	r.Allocations = allocate(r.Allocations, to, amount)
+	return s.withReceipt(receipt, r)
+}
+
+// leaving takes freed money off the account together with its receipt.
+func (s Account) leaving(receipt id.Receipt, amount money.Amount) Account {
+	r := s.Receipts[receipt]
+	r.Unused = r.Unused.Sub(amount)
+	return s.withReceipt(receipt, r)
+}
+
+// withWithdrawal takes the unused part of a withdrawal; AllocationWithdrawn and RecoveryWithdrawn take the others.
+// Events of the first version, which always took all, do not say how much of it was unused.
+func (s Account) withWithdrawal(e events.ReceiptWithdrawn) Account {
+	r := s.Receipts[e.ReceiptID]
+	r.Taken = r.Taken.Add(e.Amount)
+	r.Unused = r.Unused.Sub(e.FromCredit)
+	if e.Left.IsZero() {
+		r.Withdrawn, r.Unused = true, money.Of(0, r.Amount.Currency)
+	}
+	if !e.WithdrawalID.IsZero() {
+		r.Withdrawals = append(slices.Clip(r.Withdrawals), e.WithdrawalID)
+	}
+	return s.withReceipt(e.ReceiptID, r)
+}
+
+// refunded marks the refund's allocation as done.
+func (s Account) refunded(receipt id.Receipt, refund id.Refund) Account {
+	r := s.Receipts[receipt]
+	r.Allocations = slices.Clone(r.Allocations)
+	for i := range r.Allocations {
+		r.Allocations[i].Done = r.Allocations[i].Done || r.Allocations[i].Target == toRefund(refund)
+	}
+	return s.withReceipt(receipt, r)
+}
+
+// withRecovered adds to the recovered part of a written-off invoice.
+func (s Account) withRecovered(invoice id.Invoice, amount money.Amount) Account {
+	inv, _ := s.invoice(invoice)
+	inv.Recovered = inv.Recovered.Add(amount)
+	return s.withInvoice(invoice, inv)
+}
+
+// allocate returns a copy of the allocations with the amount added to the one of the target. One that becomes zero is
+// dropped, except that of a refund.
+func allocate(list []Allocation, to Target, amount money.Amount) []Allocation {
 	list = slices.Clone(list)
 	for i := range list {
-		if list[i].InvoiceID == invoice {
+		if list[i].Target == to {
 			list[i].Amount = list[i].Amount.Add(amount)
+			if list[i].Amount.IsZero() && to.Kind != events.ForRefund {
+				return slices.Delete(list, i, i+1)
+			}
 			return list
 		}
 	}
-	return append(list, Allocation{invoice, amount})
+	return append(list, Allocation{Target: to, Amount: amount})
 }
 
-// withMoney adds a receipt or credit note, with all of its money unused.
+// withMoney adds a receipt, credit note or write-off, with all of its money unused.
 func (s Account) withMoney(receipt id.Receipt, r Receipt) Account {
 	s.Credited++
-	r.Unused, r.Seq = r.Amount, s.Credited
+	r.Unused, r.Taken, r.Seq = r.Amount, money.Of(0, r.Amount.Currency), s.Credited
+	s.Lots = dropLot(s.Lots, receipt)
+	return s.withReceipt(receipt, r)
+}
+
+// withReceipt stores a receipt, and keeps Lots in step with its unused money, in the order of booking.
+func (s Account) withReceipt(receipt id.Receipt, r Receipt) Account {
 	s.Receipts = with(s.Receipts, receipt, r)
-	s.Lots = append(slices.Clip(s.Lots), receipt)
+	at := slices.Index(s.Lots, receipt)
+	spendable := r.Unused.Positive() && !r.WriteOff
+	switch {
+	case at >= 0 && !spendable:
+		s.Lots = dropLot(s.Lots, receipt)
+	case at < 0 && spendable:
+		at = slices.IndexFunc(s.Lots, func(lot id.Receipt) bool { return s.Receipts[lot].Seq > r.Seq })
+		if at < 0 {
+			at = len(s.Lots)
+		}
+		s.Lots = slices.Insert(slices.Clone(s.Lots), at, receipt)
+	}
 	return s
 }
 

@@ -29,11 +29,11 @@ func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]ev
 		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: lines, Taxes: taxes, Total: total, DueOn: c.DueOn,
 		Prefix: c.Prefix, DraftedAt: now,
 	})
-	return b.recorded, nil
+	return b.events(), nil
 }
 
 // decideIssueInvoice never refuses a granted number, since a series has no gaps: when the draft is voided or missing,
-// the number becomes a voided document.
+// or the invoice has a number already, the number becomes a voided document.
 func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]events.AccountEvent, error) {
 	inv, found := s.invoice(c.InvoiceID)
 	switch {
@@ -46,32 +46,53 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	case inv.Number == c.Number:
 		return nil, nil
 	case inv.Seq > 0:
-		return nil, failure.NewConflict("invoice_already_numbered", "The invoice already has the number %s.",
-			inv.Number)
+		return voidStray(s, c.InvoiceID, c.Number, now), nil
 	}
 	b := booking{s: s, now: now}
 	b.record(events.InvoiceIssued{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID,
 		Number: c.Number, Total: inv.Total, DueOn: inv.DueOn, IssuedAt: now,
 	})
-	b.paidWhenSettled(c.InvoiceID)
+	b.settle(c.InvoiceID)
 	b.spend(c.InvoiceID, id.Receipt{})
-	return b.recorded, nil
+	return b.events(), nil
 }
 
 // voidNumber records a voided document for a number whose draft is gone. A repeated call gives no event.
 func voidNumber(s Account, invoice id.Invoice, number, reason string, now time.Time) []events.AccountEvent {
-	if s.Voided[invoice] == number {
+	switch s.Voided[invoice] {
+	case number:
 		return nil
+	case "":
+		b := booking{s: s, now: now}
+		b.record(events.InvoiceVoided{
+			SubscriberID: s.SubscriberID, InvoiceID: invoice, Number: number, Total: money.Of(0, s.Currency),
+			Reason: reason, At: now,
+		})
+		return b.events()
 	}
-	return []events.AccountEvent{events.InvoiceVoided{
-		SubscriberID: s.SubscriberID, InvoiceID: invoice, Number: number, Total: money.Of(0, s.Currency),
-		Reason: reason, At: now,
-	}}
+	return voidStray(s, invoice, number, now)
 }
 
-// decideVoidInvoice voids on a person's request (Number is empty), or records a granted number whose issue was refused
-// (Number is set).
+// strayReason is the reason on the document of a number that was granted to a document with another number.
+const strayReason = "the document has another number"
+
+// voidStray records a voided document for the second number of an invoice. A repeated call gives no event.
+func voidStray(s Account, invoice id.Invoice, number string, now time.Time) []events.AccountEvent {
+	stray := id.Derive[id.Invoice]("stray", invoice.String(), number)
+	if s.Voided[stray] == number || isArchived(s, stray) {
+		return nil
+	}
+	b := booking{s: s, now: now}
+	b.record(events.InvoiceVoided{
+		SubscriberID: s.SubscriberID, InvoiceID: stray, StrayOf: invoice, Number: number,
+		Total: money.Of(0, s.Currency), Reason: strayReason, At: now,
+	})
+	return b.events()
+}
+
+// decideVoidInvoice voids on a request (Number is empty), or records a granted number whose issue was refused (Number
+// is set).
 func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]events.AccountEvent, error) {
 	inv, found := s.invoice(c.InvoiceID)
 	_, voided := s.Voided[c.InvoiceID]
@@ -86,24 +107,55 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 		return nil, nil
 	case !found:
 		return nil, commands.ErrNoInvoice()
-	case inv.Seq > 0 && c.Number != "":
+	case inv.Seq > 0 && c.Number == inv.Number:
 		return nil, nil // it was issued after all
-	case inv.Noted.Positive():
-		return nil, failure.NewConflict("invoice_has_credit_note", "A credit note was made for the invoice.")
-	case inv.Seq > 0 && inv.Due.IsZero():
-		return nil, failure.NewConflict("invoice_paid", "The invoice is paid. Make a credit note instead.")
-	case inv.Due != inv.Total:
-		return nil, failure.NewConflict("invoice_has_payments",
-			"Money was paid on the invoice. Make a credit note instead.")
+	case inv.Seq > 0 && c.Number != "":
+		return voidStray(s, c.InvoiceID, c.Number, now), nil
+	}
+	if err := s.mayVoid(c); err != nil {
+		return nil, err
 	}
 	number := inv.Number
 	if inv.Seq == 0 {
 		number = c.Number
 	}
-	return []events.AccountEvent{events.InvoiceVoided{
+	b := booking{s: s, now: now}
+	b.makeRoom(c.InvoiceID, inv.Total)
+	b.record(events.InvoiceVoided{
 		SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID, Number: number,
 		Total: inv.Total, WasIssued: inv.Seq > 0, Reason: c.Reason, At: now,
-	}}, nil
+	})
+	if len(b.touched) > 0 {
+		b.spend(id.Invoice{}, id.Receipt{})
+		b.tellCredit()
+	}
+	return b.events(), nil
+}
+
+// mayVoid refuses to void an invoice with a credit note or a write-off, and one with money unless that is released. The
+// money of receipts that are archived cannot be found any more.
+func (s Account) mayVoid(c commands.VoidInvoice) error {
+	inv, _ := s.invoice(c.InvoiceID)
+	found := money.Of(0, s.Currency)
+	for _, receipt := range s.payers(toInvoice(c.InvoiceID)) {
+		found = found.Add(s.Receipts[receipt].to(toInvoice(c.InvoiceID)).Amount)
+	}
+	switch {
+	case inv.Noted.Positive():
+		return failure.NewConflict("invoice_has_credit_note", "A credit note was made for the invoice.")
+	case inv.WrittenOff.Positive():
+		return failure.NewConflict("invoice_written_off", "A part of the invoice was written off.")
+	case c.ReleaseMoney && inv.Due.Add(found) != inv.Total:
+		return invoiceArchived()
+	case c.ReleaseMoney:
+		return nil
+	case inv.Seq > 0 && inv.Due.IsZero():
+		return failure.NewConflict("invoice_paid", "The invoice is paid. Make a credit note instead.")
+	case inv.Due != inv.Total:
+		return failure.NewConflict("invoice_has_payments",
+			"Money was paid on the invoice. Make a credit note instead.")
+	}
+	return nil
 }
 
 // decideDraftCreditNote reserves the amount, so that the credit notes of an invoice never exceed its total. An amount
@@ -125,7 +177,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
 		return nil, currencyMismatch(s.Currency)
 	}
-	left := inv.Total.Sub(inv.Noted)
+	left := inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff)
 	amount := c.Amount
 	if amount.IsZero() {
 		amount = left
@@ -140,27 +192,51 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	}}, nil
 }
 
-// decideIssueCreditNote spends the credit note like a receipt: on its own invoice first, then on the invoice due first;
-// the rest becomes credit.
+// decideIssueCreditNote pays the note's own invoice with the note, in the place of receipts where needed: their money
+// becomes credit. So the end is the same whether the invoice was paid before the note, after it, or not at all.
 func decideIssueCreditNote(s Account, c commands.IssueCreditNote, now time.Time) ([]events.AccountEvent, error) {
 	note, drafted := s.Notes[c.CreditNoteID]
-	_, known := s.Receipts[c.CreditNoteID]
+	issued, known := s.Receipts[c.CreditNoteID]
 	switch {
 	case !s.Exists():
 		return nil, commands.ErrNoAccount()
-	case known || isArchived(s, c.CreditNoteID):
+	case isArchived(s, c.CreditNoteID), known && issued.Number == c.Number:
 		return nil, nil
 	case !drafted:
-		return nil, commands.ErrNoCreditNote()
+		return voidNoteNumber(s, c, now), nil
 	}
 	b := booking{s: s, now: now}
 	b.record(events.CreditNoteIssued{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: note.InvoiceID,
 		Number: c.Number, Amount: note.Amount, Reason: note.Reason, IssuedAt: now,
 	})
-	b.spend(note.InvoiceID, c.CreditNoteID)
+	b.makeRoom(note.InvoiceID, note.Amount)
+	if amount := note.Amount.Min(b.s.Invoices[note.InvoiceID].Due); amount.Positive() {
+		b.allocate(note.InvoiceID, c.CreditNoteID, amount, false)
+	}
+	b.settle(note.InvoiceID)
+	b.spend(id.Invoice{}, c.CreditNoteID)
 	b.tellCredit()
-	return b.recorded, nil
+	return b.events(), nil
+}
+
+// voidNoteNumber records a voided document for a number that has no drafted credit note. A repeated call gives no
+// event.
+func voidNoteNumber(s Account, c commands.IssueCreditNote, now time.Time) []events.AccountEvent {
+	stray := id.Derive[id.Receipt]("stray", c.CreditNoteID.String(), c.Number)
+	if s.Voided[id.As[id.Invoice](stray)] == c.Number || isArchived(s, stray) {
+		return nil
+	}
+	reason := "there is no such draft"
+	if _, known := s.Receipts[c.CreditNoteID]; known {
+		reason = strayReason
+	}
+	b := booking{s: s, now: now}
+	b.record(events.CreditNoteVoided{
+		SubscriberID: s.SubscriberID, CreditNoteID: stray, StrayOf: c.CreditNoteID, Number: c.Number, Reason: reason,
+		At: now,
+	})
+	return b.events()
 }
 
 // invoiceArchived refuses a change to a settled invoice of which the account keeps only the id.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -44,7 +43,10 @@ type openingInvoice struct {
 	Seq            int             `json:"seq,omitempty"`
 	Paid           bool            `json:"paid,omitempty"`
 	Cancelled      bool            `json:"cancelled,omitempty"`
+	WroteOff       bool            `json:"wroteOff,omitempty"`
 	Noted          int64           `json:"noted,omitempty"`
+	WrittenOff     int64           `json:"writtenOff,omitempty"`
+	Recovered      int64           `json:"recovered,omitempty"`
 }
 
 // openingReceipt is the durable form of Receipt. Names of fields never change.
@@ -52,17 +54,24 @@ type openingReceipt struct {
 	Number      string              `json:"number,omitempty"`
 	Amount      int64               `json:"amount"`
 	Unused      int64               `json:"unused,omitempty"`
+	Taken       int64               `json:"taken,omitempty"`
+	Withdrawals []id.Withdrawal     `json:"withdrawals,omitempty"`
 	Allocations []openingAllocation `json:"to,omitempty"`
 	Seq         int                 `json:"seq,omitempty"`
 	CreditNote  bool                `json:"note,omitempty"`
+	WriteOff    bool                `json:"writeOff,omitempty"`
+	Home        id.Invoice          `json:"home,omitzero"`
 	Withdrawn   bool                `json:"withdrawn,omitempty"`
 	Move        int                 `json:"move,omitempty"`
 }
 
-// openingAllocation is the durable form of Allocation; Amount is in minor units.
+// openingAllocation is the durable form of Allocation; Amount is in minor units. ID is that of the target, whatever its
+// kind; Kind is "" for an invoice.
 type openingAllocation struct {
-	InvoiceID id.Invoice `json:"invoice"`
-	Amount    int64      `json:"amount"`
+	ID     id.Any `json:"invoice"`
+	Kind   string `json:"kind,omitempty"`
+	Amount int64  `json:"amount"`
+	Done   bool   `json:"done,omitempty"`
 }
 
 // openingNote is the durable form of Note; Amount is in minor units.
@@ -114,7 +123,8 @@ func openingAccount(opening []byte) Account {
 		return Invoice{
 			SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
 			Total: amount(i.Total), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
-			Cancelled: i.Cancelled, Noted: amount(i.Noted),
+			Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: amount(i.Noted), WrittenOff: amount(i.WrittenOff),
+			Recovered: amount(i.Recovered),
 		}
 	}
 	return Account{
@@ -122,16 +132,7 @@ func openingAccount(opening []byte) Account {
 		Issued:   o.Issued,
 		Credited: o.Credited, Archived: openArchive(o.Archived),
 		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
-		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt {
-			receipt := Receipt{
-				Number: r.Number, Amount: amount(r.Amount), Unused: amount(r.Unused), Seq: r.Seq,
-				CreditNote: r.CreditNote, Withdrawn: r.Withdrawn, Move: r.Move,
-			}
-			for _, a := range r.Allocations {
-				receipt.Allocations = append(receipt.Allocations, Allocation{a.InvoiceID, amount(a.Amount)})
-			}
-			return receipt
-		}),
+		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt { return openReceipt(r, amount) }),
 		Notes: mapped(o.Notes, func(n openingNote) Note {
 			return Note{InvoiceID: n.InvoiceID, Amount: amount(n.Amount), Reason: n.Reason}
 		}),
@@ -146,41 +147,56 @@ func closeInvoice(i Invoice) openingInvoice {
 	return openingInvoice{
 		SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
 		Total: i.Total.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
-		Cancelled: i.Cancelled, Noted: i.Noted.Minor,
+		Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: i.Noted.Minor, WrittenOff: i.WrittenOff.Minor,
+		Recovered: i.Recovered.Minor,
 	}
 }
 
 // closeReceipt keeps minor units only; the account's currency applies.
 func closeReceipt(r Receipt) openingReceipt {
 	o := openingReceipt{
-		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, Seq: r.Seq, CreditNote: r.CreditNote,
+		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, Taken: r.Taken.Minor,
+		Withdrawals: r.Withdrawals, Seq: r.Seq, CreditNote: r.CreditNote, WriteOff: r.WriteOff, Home: r.Home,
 		Withdrawn: r.Withdrawn, Move: r.Move,
 	}
 	for _, a := range r.Allocations {
-		o.Allocations = append(o.Allocations, openingAllocation{a.InvoiceID, a.Amount.Minor})
+		out := openingAllocation{ID: a.Target.ID, Kind: a.Target.Kind, Amount: a.Amount.Minor, Done: a.Done}
+		if out.Kind == events.ForInvoice {
+			out.Kind = ""
+		}
+		o.Allocations = append(o.Allocations, out)
 	}
 	return o
 }
 
-// closeArchive joins the ids of 16 bytes, oldest first.
-func closeArchive(archived map[id.Any]int) []byte {
-	ids := slices.SortedFunc(maps.Keys(archived),
-		func(a, b id.Any) int { return cmp.Compare(archived[a], archived[b]) })
-	out := make([]byte, 0, 16*len(ids))
-	for _, i := range ids {
+// openReceipt is the inverse of closeReceipt; amount adds the account's currency.
+func openReceipt(o openingReceipt, amount func(minor int64) money.Amount) Receipt {
+	r := Receipt{
+		Number: o.Number, Amount: amount(o.Amount), Unused: amount(o.Unused), Taken: amount(o.Taken),
+		Withdrawals: o.Withdrawals, Seq: o.Seq, CreditNote: o.CreditNote, WriteOff: o.WriteOff, Home: o.Home,
+		Withdrawn: o.Withdrawn, Move: o.Move,
+	}
+	for _, a := range o.Allocations {
+		kind := cmp.Or(a.Kind, events.ForInvoice)
+		r.Allocations = append(r.Allocations, Allocation{Target{kind, a.ID}, amount(a.Amount), a.Done})
+	}
+	return r
+}
+
+// closeArchive joins the ids of 16 bytes.
+func closeArchive(archived []id.Any) []byte {
+	out := make([]byte, 0, 16*len(archived))
+	for _, i := range archived {
 		out = append(out, i[:]...)
 	}
 	return out
 }
 
 // openArchive is the inverse of closeArchive; no ids give nil.
-func openArchive(ids []byte) map[id.Any]int {
-	if len(ids) == 0 {
-		return nil
-	}
-	out := make(map[id.Any]int, len(ids)/16)
+func openArchive(ids []byte) []id.Any {
+	var out []id.Any
 	for one := range slices.Chunk(ids, 16) {
-		out[id.Any(one)] = len(out)
+		out = append(out, id.Any(one))
 	}
 	return out
 }

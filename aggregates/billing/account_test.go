@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -35,9 +36,32 @@ func TestIssueInvoice_MakesTheTotalPayable(t *testing.T) {
 	})
 	l.then(issue(1))
 	l.stands(1000, 0)
-	other := issue(1)
-	other.Number = "ACME-0009"
-	l.fails(other, failure.Conflict, "invoice_already_numbered")
+}
+
+// A document that was granted two numbers keeps the first; the series has no gap, so the second is documented.
+func TestIssueInvoice_SecondNumberOfAnInvoiceBecomesAVoidedDocument(t *testing.T) {
+	t.Parallel()
+	stray := func(n int) commands.IssueInvoice {
+		c := issue(n)
+		c.Number = fmt.Sprintf("ACME-9%03d", n)
+		return c
+	}
+	l := given(t, draft(1, 1000, 10), issue(1), draft(2, 1000, 10),
+		commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(2), Reason: "typo"}, issue(2))
+	for _, n := range []int{1, 2} {
+		id := id.Derive[id.Invoice]("stray", invoiceID(n).String(), stray(n).Number)
+		l.then(stray(n), events.InvoiceVoided{
+			SubscriberID: subscriber, InvoiceID: id, StrayOf: invoiceID(n), Number: stray(n).Number, Total: kes(0),
+			Reason: "the document has another number", At: now,
+		})
+		l.then(stray(n))
+		l.then(commands.VoidInvoice{
+			SubscriberID: subscriber, InvoiceID: invoiceID(n), Reason: "refused", Number: stray(n).Number,
+		})
+	}
+	l.stands(1000, 0)
+	l.closed()
+	l.then(stray(1))
 }
 
 func TestIssueInvoice_UnknownAccountIsRefused(t *testing.T) {
@@ -198,7 +222,7 @@ func TestWithdrawReceipt_ReopensWhatItPaid(t *testing.T) {
 	l.then(withdraw(1),
 		events.ReceiptWithdrawn{
 			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Amount: kes(1200),
-			Reason: "wrong customer", At: now,
+			FromCredit: kes(200), Left: kes(0), Reason: "wrong customer", At: now,
 		},
 		events.AllocationWithdrawn{
 			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(1000),

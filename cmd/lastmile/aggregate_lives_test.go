@@ -106,11 +106,13 @@ func accountLife(org id.Organization) life {
 
 // seriesLife grants one number of a numbering series after the other.
 func seriesLife(org id.Organization) life {
-	return func(int) commands.Command {
-		return commands.GrantNumber{
+	return func(n int) commands.Command {
+		return commands.GrantNumbers{
 			SeriesID: commands.SeriesOf(org, commands.InvoiceDocument, "ACME"), OrgID: org,
-			Document: commands.InvoiceDocument, DocumentID: id.New[id.Any](), SubscriberID: id.New[id.Subscriber](),
-			Prefix: "ACME",
+			Document: commands.InvoiceDocument, Prefix: "ACME", After: int64(n),
+			Documents: []commands.NumberedDocument{
+				{DocumentID: id.New[id.Any](), SubscriberID: id.New[id.Subscriber]()},
+			},
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
 // engines has the parts that run on the storage and serve every area.
@@ -67,7 +68,7 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 		DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
 	e.processes = processrunner.New(processrunner.Config{
-		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Bus: e.bus, Jobs: e.jobs,
+		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Bus: billingcases.PeriodInvoices{Bus: e.bus}, Jobs: e.jobs,
 	})
 	return e, nil
 }

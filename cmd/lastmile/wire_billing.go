@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/billing"
+	"github.com/lastmile-isp/lastmile/jobs/billing"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -20,9 +21,11 @@ import (
 func billingArea() area {
 	return area{
 		aggregates: registerBilling,
-		readModels: []runner.Projection{billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{}},
-		processes:  []processmanagers.Any{invoicing.Process(), invoicing.DocumentProcess()},
-		wire:       (*App).wireBilling,
+		readModels: []runner.Projection{
+			billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{}, billingviews.Numbering{},
+		},
+		processes: []processmanagers.Any{invoicing.Process(), invoicing.DocumentProcess()},
+		wire:      (*App).wireBilling,
 	}
 }
 
@@ -32,9 +35,18 @@ func registerBilling(b *bus.Bus) {
 	bus.Register(b, billing.NumberSeries())
 }
 
-// wireBilling makes the endpoints of invoices, statements and reports about money.
-func (a *App) wireBilling(context.Context) ([][]httpapi.Route, error) {
+// wireBilling makes the endpoints of invoices, statements and reports about money, and starts the numbering of
+// documents beside the processes.
+func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
+	if a.roles.has(roleProcesses) {
+		numberer := billingjobs.NewNumberer(billingjobs.Config{
+			Bus: e.bus, Query: billingviews.NumberingQuery{Views: e.views}, Clock: a.clock, Logger: a.logger,
+		})
+		if err := a.life.startBeside(ctx, "numbering", stopEngines, numberer); err != nil {
+			return nil, err
+		}
+	}
 	return [][]httpapi.Route{
 		billingapi.Invoices{
 			Cases: billingcases.Invoices{Bus: e.bus, Clock: a.clock}, Notes: billingcases.CreditNotes{Bus: e.bus},

@@ -8,7 +8,7 @@ import (
 )
 
 // upcasters convert old versions to present ones; each area lists its own.
-var upcasters = slices.Concat(auditUpcasters(), paymentsUpcasters())
+var upcasters = slices.Concat(auditUpcasters(), billingUpcasters(), paymentsUpcasters())
 
 // unchanged is the conversion to a version that only has further fields, which are absent in old events.
 func unchanged(data json.RawMessage) (json.RawMessage, error) { return data, nil }
@@ -57,7 +57,9 @@ func billing() []events.Event {
 		events.ReceiptCredited{}, events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{},
 		events.CreditLeft{}, events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{},
 		events.AllocationWithdrawn{}, events.InvoiceReopened{}, events.PromptReserved{}, events.PromptReleased{},
-		events.AccountPeriodClosed{}, events.NumberGranted{}, events.NumberingPeriodClosed{},
+		events.AccountPeriodClosed{}, events.CreditSetAside{}, events.SetAsideReturned{}, events.SetAsidePaidOut{},
+		events.DebtWrittenOff{}, events.InvoiceWrittenOff{}, events.WriteOffRecovered{}, events.RecoveryWithdrawn{},
+		events.CreditNoteVoided{}, events.NumberGranted{}, events.NumberingPeriodClosed{},
 	}
 }
 

@@ -21,7 +21,9 @@ type invoiceResponse struct {
 	SubscriberID   id.Subscriber         `json:"subscriberId"`
 	SubscriptionID id.Subscription       `json:"subscriptionId"` // null for a manual invoice
 	Total          httpapi.Number        `json:"total"`
-	Paid           httpapi.Number        `json:"paid"`
+	Paid           httpapi.Number        `json:"paid" doc:"by payments"`
+	Credited       httpapi.Number        `json:"credited" doc:"by credit notes"`
+	WrittenOff     httpapi.Number        `json:"writtenOff"`
 	Due            httpapi.Number        `json:"due"`
 	Currency       money.Currency        `json:"currency"`
 	CreatedAt      time.Time             `json:"createdAt"`
@@ -91,7 +93,8 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 	}
 	return invoiceResponse{
 		ID: r.ID, Number: null.Of(r.Number), State: r.State, SubscriberID: r.SubscriberID,
-		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(), Due: r.Due().Number(),
+		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(),
+		Credited: r.Credited().Number(), WrittenOff: r.WrittenOff().Number(), Due: r.Due().Number(),
 		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: null.Of(r.DueOn),
 		Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
 		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: null.Of(r.Reason),

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
-	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
@@ -29,6 +27,8 @@ type invoiceBody struct {
 	State   string      `json:"state"`
 	Total   json.Number `json:"total"`
 	Paid    json.Number `json:"paid"`
+	Noted   json.Number `json:"credited"`
+	Lost    json.Number `json:"writtenOff"`
 	Due     json.Number `json:"due"`
 	DueDate string      `json:"dueDate"`
 	Overdue bool        `json:"overdue"`
@@ -188,19 +188,14 @@ func TestInvoices_AnswerIsAcceptedWhileNumberingRests(t *testing.T) {
 	}
 }
 
-// A process that starts later finds a draft in the log, and its timer has the draft numbered.
+// A program that starts later finds the draft in the log, numbers and issues it.
 func TestInvoices_DraftLeftBehindIsIssuedLater(t *testing.T) {
 	t.Parallel()
 	k := newBillingKit(t, false)
 	a := k.Do(t, apitest.Request{Method: "POST", Path: "/invoices", As: apitest.Admin, Body: newInvoice(k.amina, 100)})
 	var body struct{ ID string }
 	a.Into(t, &body)
-	p := k.startProcesses(t)
-	if err := p.WaitFor(t.Context(), invoicing.DocumentProcess().Name, k.core.Feed(t).Head()); err != nil {
-		t.Fatalf("history: %v", err)
-	}
-	k.clock.Advance(2 * time.Minute)
-	p.Wake()
+	k.startProcesses(t)
 	final, err := billingviews.InvoicesQuery{Views: k.views}.WaitFinal(t.Context(), k.Orgs["acme"].ID,
 		id.Must[id.Invoice](body.ID))
 	if err != nil || !final {
@@ -259,6 +254,32 @@ func TestInvoices_CreditNote(t *testing.T) {
 		if a := note(body); a.Code() != want {
 			t.Errorf("%s: %d %s, want %s", body, a.Status, a.Body, want)
 		}
+	}
+}
+
+// A paid invoice that is given back whole is credited, not paid: its money is credit, and pays the next invoice.
+func TestInvoices_GivenBackWholeIsCreditedAndNotPaid(t *testing.T) {
+	t.Parallel()
+	k := newBillingKit(t, true)
+	made := k.invoice(t, 1000)
+	k.pay(t, 150000)
+	a := k.Do(t, apitest.Request{
+		Method: "POST", Path: "/invoices/" + made.ID + "/credit-note", As: apitest.Admin, Body: `{"reason": "outage"}`,
+	})
+	if a.Status != 201 {
+		t.Fatalf("credit note: %d %s", a.Status, a.Body)
+	}
+	now := k.get(t, made.ID)
+	if now.State != "credited" || now.Paid != "0.00" || now.Noted != "1500.00" || now.Lost != "0.00" ||
+		now.Due != "0.00" {
+		t.Errorf("invoice %+v", now)
+	}
+	a = k.Do(t, apitest.Request{Method: "GET", Path: "/invoices?state=credited", As: apitest.Support})
+	if a.Status != 200 || !strings.Contains(string(a.Body), made.ID) {
+		t.Errorf("list: %d %s", a.Status, a.Body)
+	}
+	if next := k.invoice(t, 1000); next.State != "paid" || next.Paid != "1500.00" {
+		t.Errorf("the next invoice is %+v", next)
 	}
 }
 

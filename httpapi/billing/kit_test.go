@@ -17,6 +17,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/jobs/billing"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -45,7 +47,8 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 		core: coretest.New(t, manual), clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
 	registerForBilling(k.core.Bus)
-	k.views = k.core.Show(t, billingviews.Invoices{}, billingviews.Statement{}, subscribersviews.Subscribers{})
+	k.views = k.core.Show(t, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
+		subscribersviews.Subscribers{})
 	if withProcesses {
 		k.startProcesses(t)
 	}
@@ -75,11 +78,14 @@ func registerForBilling(b *bus.Bus) {
 func (k *billingKit) startProcesses(t *testing.T) *processrunner.Runner {
 	t.Helper()
 	p := processrunner.New(processrunner.Config{
-		Feed: k.core.Feed(t), DB: k.core.DB, Clock: k.clock, Bus: k.core.Bus,
+		Feed: k.core.Feed(t), DB: k.core.DB, Clock: k.clock, Bus: billingcases.PeriodInvoices{Bus: k.core.Bus},
 	})
 	p.Register(invoicing.Process())
 	p.Register(invoicing.DocumentProcess())
 	coretest.Start(t, "processes", p)
+	coretest.Start(t, "numbering", billingjobs.NewNumberer(billingjobs.Config{
+		Bus: k.core.Bus, Query: billingviews.NumberingQuery{Views: k.views}, Clock: k.clock, Logger: storetest.Quiet(),
+	}))
 	return p
 }
 

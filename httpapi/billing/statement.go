@@ -45,7 +45,7 @@ type statementLine struct {
 
 // statementCause names the document or receipt that made the line.
 type statementCause struct {
-	Type string `json:"type" enum:"invoice,receipt,credit_note"`
+	Type string `json:"type" enum:"invoice,receipt,credit_note,refund,write_off"`
 	ID   id.Any `json:"id"`
 }
 

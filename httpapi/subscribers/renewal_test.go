@@ -13,9 +13,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/jobs/billing"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
 // withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock and wakes the timers.
@@ -23,9 +27,14 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
 	bus.Register(k.Core.Bus, billing.Accounts())
 	bus.Register(k.Core.Bus, billing.NumberSeries())
-	p := processrunner.New(processrunner.Config{Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: k.Core.Bus})
+	p := processrunner.New(processrunner.Config{Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock,
+		Bus: billingcases.PeriodInvoices{Bus: k.Core.Bus}})
 	p.Register(invoicing.Process(), invoicing.DocumentProcess(), renewal.Process())
 	coretest.Start(t, "processes", p)
+	coretest.Start(t, "numbering", billingjobs.NewNumberer(billingjobs.Config{
+		Bus: k.Core.Bus, Query: billingviews.NumberingQuery{Views: k.Views()}, Clock: k.Clock,
+		Logger: storetest.Quiet(),
+	}))
 	return func(to time.Time) {
 		k.Clock.Set(to)
 		p.Wake()

@@ -26,6 +26,9 @@ type (
 	invoice      struct{}
 	payment      struct{}
 	receipt      struct{}
+	allocation   struct{}
+	withdrawal   struct{}
+	refund       struct{}
 	series       struct{}
 	shortcode    struct{}
 	secret       struct{}
@@ -46,9 +49,12 @@ type (
 	Plan         = Of[plan]
 	Subscription = Of[subscription]
 	Invoice      = Of[invoice]
-	Payment      = Of[payment] // one prompt attempt
-	Receipt      = Of[receipt] // derived from provider and receipt number: docs/rules/money.md#receipts-once
-	Series       = Of[series]  // derived from organization and document type
+	Payment      = Of[payment]    // one prompt attempt
+	Receipt      = Of[receipt]    // derived from provider and receipt number: docs/rules/money.md#receipts-once
+	Allocation   = Of[allocation] // derived from a receipt and what its money is for
+	Withdrawal   = Of[withdrawal] // one taking back of a part of a receipt
+	Refund       = Of[refund]
+	Series       = Of[series] // derived from organization and document type
 	Shortcode    = Of[shortcode]
 	Secret       = Of[secret]  // a row of the vault
 	Device       = Of[device]  // a router (NAS)

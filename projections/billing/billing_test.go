@@ -68,7 +68,7 @@ func TestReadModels_StoryEndsInTheseRows(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			s := projectiontest.NewStory(acme, began)
-			for _, e := range story() {
+			for _, e := range append(story(), losses()...) {
 				s.Add("account-story", e)
 			}
 			projectiontest.Check(t, p, s)
@@ -153,6 +153,24 @@ func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
 	}
 }
 
+// A prefix that the organization gave up stays its own while something is due on an invoice under it.
+func TestInvoices_OpenPrefixesAreThoseOfInvoicesWithSomethingDue(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.tell(t, acme, story()...)
+	if got, err := k.invoices.OpenPrefixes(t.Context(), acme); err != nil || !slices.Equal(got, []string{"ACME"}) {
+		t.Errorf("open prefixes %v, %v", got, err)
+	}
+	k.tell(t, acme, events.InvoiceAllocated{
+		InvoiceID: invoiceID(1), ReceiptID: receiptID(9), Amount: kes(36000), Due: kes(0),
+	})
+	for _, org := range []id.Organization{acme, other} {
+		if got, err := k.invoices.OpenPrefixes(t.Context(), org); err != nil || len(got) > 0 {
+			t.Errorf("open prefixes %v, %v", got, err)
+		}
+	}
+}
+
 func TestInvoices_GetShowsWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -161,15 +179,15 @@ func TestInvoices_GetShowsWhatBecameOfIt(t *testing.T) {
 	if err != nil || d == nil {
 		t.Fatalf("invoice: %v, %v", d, err)
 	}
-	if d.Number != "ACME-0001" || d.State != "partially_paid" || d.Total() != kes(116000) || d.Paid() != kes(80000) ||
-		d.Due() != kes(36000) {
+	if d.Number != "ACME-0001" || d.State != "partially_paid" || d.Total() != kes(116000) || d.Paid() != kes(60000) ||
+		d.Due() != kes(36000) || d.Credited() != kes(20000) {
 		t.Errorf("invoice is %s %s: total %s, paid %s, due %s", d.Number, d.State, d.Total(), d.Paid(), d.Due())
 	}
 	var sum int64
 	for _, a := range d.Allocations {
 		sum += a.AmountMinor
 	}
-	if len(d.Allocations) != 3 || sum != d.PaidMinor || len(d.CreditNotes) != 1 ||
+	if len(d.Allocations) != 2 || sum != d.PaidMinor+d.CreditedMinor || len(d.CreditNotes) != 1 ||
 		d.CreditNotes[0].Number != "ACME-CN-0001" {
 		t.Errorf("allocations %+v, credit notes %+v", d.Allocations, d.CreditNotes)
 	}

@@ -7,14 +7,15 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // CollectionsName keys the projection's checkpoint and schemas, so it never changes.
 const CollectionsName = "billing_collections"
 
-// Collections is the money received, by time, channel and the user who took the cash. It uses the events and the times
-// of the credit lines of statements, so both sums agree over any range.
+// Collections is the money received, by time, channel and the user who took the cash, less what was taken back or
+// refunded. It uses the events and the times of the credit lines of statements, so both sums agree over any range.
 type Collections struct{}
 
 // collectionsDDL is compiled in from collections.sql.
@@ -26,7 +27,7 @@ var collectionsDDL string
 func (Collections) Name() string { return CollectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Collections) Version() int { return 1 }
+func (Collections) Version() int { return 2 }
 
 // DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }
@@ -38,7 +39,8 @@ func (Collections) TenantTables() []string { return []string{"collections", "cas
 func (Collections) Handles() []string {
 	return []string{
 		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(),
-		events.ReceiptWithdrawn{}.EventType(),
+		events.ReceiptWithdrawn{}.EventType(), events.CreditSetAside{}.EventType(),
+		events.SetAsideReturned{}.EventType(),
 	}
 }
 
@@ -57,7 +59,7 @@ on conflict (position) do nothing`
 insert into {schema}.collections
 	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
 select @position::bigint, @org::uuid, @at::timestamptz, @receipt::uuid, @subscriber::uuid, coalesce(c.channel, ''),
-	c.taken_by, @amount::bigint, -1
+	c.taken_by, @amount::bigint, @receipts::int
 from (select) one left join lateral (
 	select channel, taken_by from {schema}.collections
 	where receipt_id = @receipt::uuid and position < @position::bigint and receipts > 0
@@ -81,12 +83,35 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 			"channel": v.Channel, "amount": v.Amount.Minor,
 		})
 	case events.ReceiptWithdrawn:
-		w.Exec(takenOffSQL, pgx.NamedArgs{
-			"position": position, "org": v.OrgID, "at": e.Meta.At, "receipt": v.ReceiptID, "subscriber": v.SubscriberID,
-			"amount": v.Amount.Neg().Minor,
-		})
+		whole := 0
+		if v.Left.IsZero() {
+			whole = -1
+		}
+		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount, whole})
+	case events.CreditSetAside:
+		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount, 0})
+	case events.SetAsideReturned:
+		takeOff(w, e, taken{v.ReceiptID, v.SubscriberID, v.Amount.Neg(), 0})
 	}
 	return nil
+}
+
+// taken is money of a receipt that left an account, or came back to it when the amount is negative. receipts is -1 when
+// nothing of the receipt is left.
+type taken struct {
+	receipt  id.Receipt
+	from     id.Subscriber
+	amount   money.Amount
+	receipts int
+}
+
+// takeOff queues the row of one change.
+func takeOff(w *runner.Writes, e events.Envelope, t taken) {
+	w.Exec(takenOffSQL, pgx.NamedArgs{
+		"position": int64(e.Position), //nolint:gosec // positions fit
+		"org":      e.Meta.OrgID, "at": e.Meta.At, "receipt": t.receipt, "subscriber": t.from,
+		"amount": t.amount.Neg().Minor, "receipts": t.receipts,
+	})
 }
 
 // cashier is the user who took the money by hand. It is zero for other channels and when no user was signed in.

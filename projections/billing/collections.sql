@@ -1,5 +1,5 @@
--- One row for each receipt that was credited to an account, and one with a negative amount for each that was taken off
--- again. Amounts are minor units of the organization's currency.
+-- One row for each receipt that was credited to an account, and one with a negative amount for each time that money of it
+-- was taken off again or set aside for a refund. Amounts are minor units of the organization's currency.
 create table {schema}.collections (
   position bigint primary key,
   org_id uuid not null,
@@ -9,7 +9,7 @@ create table {schema}.collections (
   channel text not null, -- '' when it is not known
   taken_by uuid,                  -- user who took the cash
   amount_minor bigint not null,
-  receipts int not null           -- 1, or -1 when taken off
+  receipts int not null           -- 1, -1 when nothing of it is left, 0 for a part
 );
 create index collections_at on {schema}.collections (org_id, at);
 create index collections_receipt on {schema}.collections (receipt_id, position);

@@ -5,10 +5,13 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -29,20 +32,25 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 1 }
+func (Invoices) Version() int { return 2 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
 
 // TenantTables are under row-level security.
-func (Invoices) TenantTables() []string { return []string{"invoices", "allocations", "credit_notes"} }
+func (Invoices) TenantTables() []string {
+	return []string{"invoices", "allocations", "write_offs", "credit_notes"}
+}
 
 // Handles lists the events that change the tables.
 func (Invoices) Handles() []string {
 	return []string{
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 		events.InvoiceAllocated{}.EventType(), events.AllocationWithdrawn{}.EventType(),
-		events.CreditNoteDrafted{}.EventType(), events.CreditNoteIssued{}.EventType(),
+		events.InvoiceCancelled{}.EventType(), events.CreditNoteDrafted{}.EventType(),
+		events.CreditNoteIssued{}.EventType(), events.CreditNoteVoided{}.EventType(),
+		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
+		events.RecoveryWithdrawn{}.EventType(),
 	}
 }
 
@@ -58,6 +66,7 @@ values
 on conflict (invoice_id) do nothing`
 	issueSQL = `
 update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
+	credited_minor = 0, written_off_minor = 0,
 	state = case when total_minor = 0 then 'paid' else 'issued' end
 where invoice_id = $1`
 	// A number can be voided without a known draft. It is a legal document all the same and gets a row.
@@ -70,16 +79,37 @@ values
 on conflict (invoice_id) do update set
 	state = 'voided', due_minor = 0, paid_minor = 0, reason = excluded.reason,
 	number = coalesce(nullif(excluded.number, ''), i.number), voided_at = coalesce(i.voided_at, excluded.voided_at)`
-	dueSQL = `
-update {schema}.invoices set due_minor = $2, paid_minor = total_minor - $2,
-	state = case when $2 = 0 then 'paid' when $2 < total_minor then 'partially_paid' else 'issued' end
-where invoice_id = $1`
 	allocateSQL = `
-insert into {schema}.allocations (invoice_id, source_id, position, org_id, amount_minor, at)
-select $1, $2, $3, org_id, $4, $5 from {schema}.invoices where invoice_id = $1
+insert into {schema}.allocations (position, invoice_id, source_id, kind, org_id, amount_minor, at)
+select @position::bigint, @invoice::uuid, @source::uuid, case
+	when @kind::text <> '' then @kind::text
+	when exists (select 1 from {schema}.credit_notes where credit_note_id = @source::uuid) then 'credit_note'
+	when exists (select 1 from {schema}.write_offs where write_off_id = @source::uuid) then 'write_off'
+	else 'receipt' end, org_id, @amount::bigint, @at::timestamptz
+from {schema}.invoices where invoice_id = @invoice::uuid
 on conflict do nothing`
-	withdrawSQL = `delete from {schema}.allocations where invoice_id = $1 and source_id = $2 and position < $3`
-	noteSQL     = `
+	// What credit notes and write-offs do not cover and is not due was paid.
+	dueSQL = `
+update {schema}.invoices i set due_minor = $2, credited_minor = a.credited, written_off_minor = a.written_off,
+	paid_minor = i.total_minor - $2 - a.credited - a.written_off,
+	state = case when $2 = 0 and i.cancelled then 'credited' when $2 = 0 and a.written_off > 0 then 'written_off'
+		when $2 = 0 then 'paid' when $2 < i.total_minor then 'partially_paid' else 'issued' end
+from (
+	select coalesce(sum(amount_minor) filter (where kind = 'credit_note'), 0) as credited,
+		coalesce(sum(amount_minor) filter (where kind = 'write_off'), 0) as written_off
+	from {schema}.allocations where invoice_id = $1
+) a
+where i.invoice_id = $1`
+	recoveredSQL = `
+update {schema}.invoices set recovered_minor = (
+	select coalesce(sum(amount_minor), 0) from {schema}.allocations where invoice_id = $1 and kind = 'recovery'
+) where invoice_id = $1`
+	cancelSQL = `
+update {schema}.invoices set cancelled = true, state = case when due_minor = 0 then 'credited' else state end
+where invoice_id = $1`
+	writeOffSQL = `
+insert into {schema}.write_offs (write_off_id, org_id) values ($1, $2) on conflict do nothing`
+	noteSQL = `
 insert into {schema}.credit_notes
 	(credit_note_id, org_id, invoice_id, subscriber_id, state, currency, amount_minor, reason, drafted_at)
 values
@@ -87,6 +117,13 @@ values
 on conflict (credit_note_id) do nothing`
 	issueNoteSQL = `
 update {schema}.credit_notes set state = 'issued', number = $2, issued_at = $3 where credit_note_id = $1`
+	voidNoteSQL = `
+insert into {schema}.credit_notes
+	(credit_note_id, org_id, invoice_id, subscriber_id, number, state, currency, amount_minor, reason, drafted_at)
+select @note::uuid, @org::uuid, n.invoice_id, @subscriber::uuid, @number, 'voided', coalesce(n.currency, ''), 0,
+	@reason, @at::timestamptz
+from (select) one left join {schema}.credit_notes n on n.credit_note_id = @stray_of::uuid
+on conflict (credit_note_id) do nothing`
 )
 
 // Apply queues the statements for one event. The log has a draft before its issue and its allocations.
@@ -102,11 +139,48 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 			"currency": string(v.Total.Currency), "total": v.Total.Minor, "reason": v.Reason, "at": v.At,
 		})
 	case events.InvoiceAllocated:
+		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "", v.Amount, v.At})
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
-		w.Exec(allocateSQL, v.InvoiceID, v.ReceiptID, int64(e.Position), v.Amount.Minor, v.At)
 	case events.AllocationWithdrawn:
+		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "", v.Amount.Neg(), v.At})
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
-		w.Exec(withdrawSQL, v.InvoiceID, v.ReceiptID, int64(e.Position))
+	case events.InvoiceCancelled:
+		w.Exec(cancelSQL, v.InvoiceID)
+	case events.DebtWrittenOff:
+		w.Exec(writeOffSQL, v.WriteOffID, v.OrgID)
+	case events.WriteOffRecovered:
+		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "recovery", v.Amount, v.At})
+		w.Exec(recoveredSQL, v.InvoiceID)
+	case events.RecoveryWithdrawn:
+		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "recovery", v.Amount.Neg(), v.At})
+		w.Exec(recoveredSQL, v.InvoiceID)
+	default:
+		applyNote(w, e)
+	}
+	return nil
+}
+
+// covering is one change of what covers an invoice; the amount is negative when something was taken from it. kind is ""
+// when the source says it.
+type covering struct {
+	invoice id.Invoice
+	source  id.Receipt
+	kind    string
+	amount  money.Amount
+	at      time.Time
+}
+
+// allocate queues the row of one change.
+func allocate(w *runner.Writes, e events.Envelope, c covering) {
+	w.Exec(allocateSQL, pgx.NamedArgs{
+		"position": int64(e.Position), "invoice": c.invoice, "source": c.source, "kind": c.kind,
+		"amount": c.amount.Minor, "at": c.at,
+	})
+}
+
+// applyNote queues the statements for the events of credit notes.
+func applyNote(w *runner.Writes, e events.Envelope) {
+	switch v := e.Event.(type) {
 	case events.CreditNoteDrafted:
 		w.Exec(noteSQL, pgx.NamedArgs{
 			"note": v.CreditNoteID, "org": v.OrgID, "invoice": v.InvoiceID, "subscriber": v.SubscriberID,
@@ -115,8 +189,12 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		})
 	case events.CreditNoteIssued:
 		w.Exec(issueNoteSQL, v.CreditNoteID, v.Number, v.IssuedAt)
+	case events.CreditNoteVoided:
+		w.Exec(voidNoteSQL, pgx.NamedArgs{
+			"note": v.CreditNoteID, "org": e.Meta.OrgID, "subscriber": v.SubscriberID, "number": v.Number,
+			"reason": v.Reason, "at": v.At, "stray_of": v.StrayOf,
+		})
 	}
-	return nil
 }
 
 // draftInvoice queues the row of a draft, with lines and taxes as JSON.

@@ -6,9 +6,14 @@ create table {schema}.invoices (
   number text not null default '',
   state text not null,
   currency text not null,
+  -- total = paid by receipts + covered by credit notes + written off + due, once it is issued
   total_minor bigint not null,
   paid_minor bigint not null default 0,
+  credited_minor bigint not null default 0,
+  written_off_minor bigint not null default 0,
+  recovered_minor bigint not null default 0, -- of the written-off part, by later money
   due_minor bigint not null default 0,
+  cancelled boolean not null default false, -- credit notes cover it whole
   due_on date,
   period_from timestamptz,
   period_to timestamptz,
@@ -24,21 +29,29 @@ create index invoices_subscriber on {schema}.invoices (org_id, subscriber_id, dr
 create index invoices_state on {schema}.invoices (org_id, state, drafted_at desc, invoice_id desc);
 create index invoices_due on {schema}.invoices (org_id, due_on) where due_minor > 0;
 
--- Money that pays an invoice, from a receipt or a credit note. One row for each allocation that was not withdrawn.
+-- What covers an invoice. One row for each event that gave money or took it, negative when it took: the sum for each
+-- source is what the source covers now.
 create table {schema}.allocations (
+  position bigint primary key,
   invoice_id uuid not null,
   source_id uuid not null,
-  position bigint not null,
+  kind text not null, -- 'receipt', 'credit_note', 'write_off'; 'recovery' for money on a written-off part
   org_id uuid not null,
   amount_minor bigint not null,
-  at timestamptz not null,
-  primary key (invoice_id, source_id, position)
+  at timestamptz not null
+);
+create index allocations_invoice on {schema}.allocations (invoice_id);
+
+-- Debts that were written off; their allocations are no payments.
+create table {schema}.write_offs (
+  write_off_id uuid primary key,
+  org_id uuid not null
 );
 
 create table {schema}.credit_notes (
   credit_note_id uuid primary key,
   org_id uuid not null,
-  invoice_id uuid not null,
+  invoice_id uuid, -- null for a voided number without a draft
   subscriber_id uuid not null,
   number text not null default '',
   state text not null,

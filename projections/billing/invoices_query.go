@@ -17,37 +17,48 @@ import (
 )
 
 // InvoiceStates are the values of a row's state. Source: docs/rules/billing.md#invoice-life.
-var InvoiceStates = []string{"draft", "issued", "partially_paid", "paid", "voided"}
+var InvoiceStates = []string{"draft", "issued", "partially_paid", "paid", "credited", "written_off", "voided"}
 
 // InvoiceRow is one invoice or draft, amounts in minor units of Currency. Fields are zero or nil until the event that
 // sets them.
 type InvoiceRow struct {
-	ID             id.Invoice           `db:"invoice_id"`
-	OrgID          id.Organization      `db:"org_id"`
-	SubscriberID   id.Subscriber        `db:"subscriber_id"`
-	SubscriptionID id.Subscription      `db:"subscription_id"` // zero for a manual invoice
-	Number         string               `db:"number"`          // "" before it is issued
-	State          string               `db:"state"`
-	Currency       money.Currency       `db:"currency"`
-	TotalMinor     int64                `db:"total_minor"` // tax included
-	PaidMinor      int64                `db:"paid_minor"`  // by receipts and credit notes
-	DueMinor       int64                `db:"due_minor"`   // 0 for drafts and voided ones
-	DueOn          string               `db:"due_on"`      // YYYY-MM-DD, "" for a voided number without a draft
-	PeriodFrom     *time.Time           `db:"period_from"`
-	PeriodTo       *time.Time           `db:"period_to"` // exclusive
-	Lines          []events.InvoiceLine `db:"lines"`
-	Taxes          []events.TaxCharge   `db:"taxes"`
-	Reason         string               `db:"reason"` // why it was voided
-	DraftedAt      time.Time            `db:"drafted_at"`
-	IssuedAt       *time.Time           `db:"issued_at"`
-	VoidedAt       *time.Time           `db:"voided_at"`
+	ID             id.Invoice      `db:"invoice_id"`
+	OrgID          id.Organization `db:"org_id"`
+	SubscriberID   id.Subscriber   `db:"subscriber_id"`
+	SubscriptionID id.Subscription `db:"subscription_id"` // zero for a manual invoice
+	Number         string          `db:"number"`          // "" before it is issued
+	State          string          `db:"state"`
+	Currency       money.Currency  `db:"currency"`
+	TotalMinor     int64           `db:"total_minor"` // tax included
+	PaidMinor      int64           `db:"paid_minor"`  // by receipts
+	// CreditedMinor is covered by credit notes, WrittenOffMinor by write-offs. Later money may recover a part of the
+	// latter, which stays written off: RecoveredMinor.
+	CreditedMinor   int64                `db:"credited_minor"`
+	WrittenOffMinor int64                `db:"written_off_minor"`
+	RecoveredMinor  int64                `db:"recovered_minor"`
+	DueMinor        int64                `db:"due_minor"` // 0 for drafts and voided ones
+	DueOn           string               `db:"due_on"`    // YYYY-MM-DD, "" for a voided number without a draft
+	PeriodFrom      *time.Time           `db:"period_from"`
+	PeriodTo        *time.Time           `db:"period_to"` // exclusive
+	Lines           []events.InvoiceLine `db:"lines"`
+	Taxes           []events.TaxCharge   `db:"taxes"`
+	Reason          string               `db:"reason"` // why it was voided
+	DraftedAt       time.Time            `db:"drafted_at"`
+	IssuedAt        *time.Time           `db:"issued_at"`
+	VoidedAt        *time.Time           `db:"voided_at"`
 }
 
 // Total is the charge with tax.
 func (r InvoiceRow) Total() money.Amount { return money.Of(r.TotalMinor, r.Currency) }
 
-// Paid is the money allocated from receipts and credit notes.
+// Paid is the money allocated from receipts. It is the total less what is due, credited and written off.
 func (r InvoiceRow) Paid() money.Amount { return money.Of(r.PaidMinor, r.Currency) }
+
+// Credited is the sum that credit notes cover.
+func (r InvoiceRow) Credited() money.Amount { return money.Of(r.CreditedMinor, r.Currency) }
+
+// WrittenOff is the sum that was given up.
+func (r InvoiceRow) WrittenOff() money.Amount { return money.Of(r.WrittenOffMinor, r.Currency) }
 
 // Due is the unpaid part of an issued invoice; zero for a draft and for a voided invoice.
 func (r InvoiceRow) Due() money.Amount { return money.Of(r.DueMinor, r.Currency) }
@@ -57,11 +68,11 @@ func (r InvoiceRow) Overdue(today calendar.Date) bool {
 	return r.DueMinor > 0 && r.DueOn != "" && r.DueOn < today.String()
 }
 
-// AllocationRow is money of one source that pays an invoice, in minor units of the invoice's currency.
+// AllocationRow is the part of an invoice that one source covers, in minor units of the invoice's currency.
 type AllocationRow struct {
-	SourceID    id.Receipt `db:"source_id"` // a receipt or a credit note
+	SourceID    id.Receipt `db:"source_id"` // a receipt, a credit note or a write-off
 	AmountMinor int64      `db:"amount_minor"`
-	At          time.Time  `db:"at"`
+	At          time.Time  `db:"at"` // of its first money
 }
 
 // CreditNoteRow is a credit note on an invoice: an amount that the organization charges no more.
@@ -69,7 +80,7 @@ type CreditNoteRow struct {
 	ID          id.Receipt     `db:"credit_note_id"`
 	InvoiceID   id.Invoice     `db:"invoice_id"`
 	Number      string         `db:"number"` // "" before it is issued
-	State       string         `db:"state"`  // "draft" or "issued"
+	State       string         `db:"state"`  // "draft", "issued" or "voided"
 	Currency    money.Currency `db:"currency"`
 	AmountMinor int64          `db:"amount_minor"`
 	Reason      string         `db:"reason"`
@@ -109,7 +120,8 @@ type InvoicesQuery struct{ Views *runner.Views }
 
 // invoiceColumns fit InvoiceRow; the table invoices has the alias i.
 const invoiceColumns = `i.invoice_id, i.org_id, i.subscriber_id, i.subscription_id, i.number, i.state, i.currency,
-	i.total_minor, i.paid_minor, i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to,
+	i.total_minor, i.paid_minor, i.credited_minor, i.written_off_minor, i.recovered_minor,
+	i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to,
 	i.lines, i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
 
 // Get returns one invoice of an organization with its allocations and credit notes; nil when the organization has none
@@ -123,7 +135,9 @@ func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.
 			invoice)
 		postgres.Collect(r, &d.Allocations, pgx.RowToStructByName[AllocationRow],
 			q.Views.SQL(InvoicesName,
-				`select source_id, amount_minor, at from {schema}.allocations where invoice_id = $1 order by position`),
+				`select source_id, sum(amount_minor)::bigint as amount_minor, min(at) as at
+				from {schema}.allocations where invoice_id = $1 and kind <> 'recovery'
+				group by source_id having sum(amount_minor) > 0 order by min(position)`),
 			invoice)
 		postgres.Collect(r, &d.CreditNotes, pgx.RowToStructByName[CreditNoteRow],
 			q.Views.SQL(InvoicesName,
@@ -148,6 +162,18 @@ func (q InvoicesQuery) State(ctx context.Context, org id.Organization, invoice i
 		return "", err
 	}
 	return *state, nil
+}
+
+// OpenPrefixes lists the prefixes of an organization's invoices on which something is due. Such a prefix must stay the
+// organization's, because a customer may type one of these numbers at a paybill.
+func (q InvoicesQuery) OpenPrefixes(ctx context.Context, org id.Organization) ([]string, error) {
+	var prefixes []string
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &prefixes, pgx.RowTo[string], q.Views.SQL(InvoicesName, `
+			select distinct split_part(number, '-', 1) from {schema}.invoices
+			where org_id = $1 and due_minor > 0 order by 1`), org)
+	})
+	return prefixes, err
 }
 
 // CreditNoteState returns the state of a credit note, "" when no row is there yet.

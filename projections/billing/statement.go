@@ -29,7 +29,7 @@ var statementDDL string
 func (Statement) Name() string { return StatementName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Statement) Version() int { return 1 }
+func (Statement) Version() int { return 2 }
 
 // DDL creates the tables of statement.sql.
 func (Statement) DDL() string { return statementDDL }
@@ -42,6 +42,9 @@ func (Statement) Handles() []string {
 	return []string{
 		events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(),
 		events.ReceiptWithdrawn{}.EventType(), events.CreditNoteIssued{}.EventType(),
+		events.CreditSetAside{}.EventType(), events.SetAsideReturned{}.EventType(),
+		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
+		events.RecoveryWithdrawn{}.EventType(),
 	}
 }
 
@@ -102,8 +105,46 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 			description: "Credit note " + v.Number + ": " + v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
 			cause: id.As[id.Any](v.CreditNoteID),
 		})
+	case events.CreditSetAside:
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "refund",
+			description: "Refund of " + joined("payment", v.Number) + ": " + v.Reason, credit: v.Amount.Neg(),
+			causeType: "refund", cause: id.As[id.Any](v.RefundID),
+		})
+	case events.SetAsideReturned:
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "refund_failed",
+			description: "Refund of " + joined("payment", v.Number) + " failed: " + v.Reason, credit: v.Amount,
+			causeType: "refund", cause: id.As[id.Any](v.RefundID),
+		})
+	default:
+		applyLoss(w, e)
 	}
 	return nil
+}
+
+// applyLoss queues the lines of debts that were written off. Money that recovers one is a payment; beside it stands the
+// debt that it pays.
+func applyLoss(w *runner.Writes, e events.Envelope) {
+	switch v := e.Event.(type) {
+	case events.DebtWrittenOff:
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off", description: "Written off: " + v.Reason,
+			debit: v.Amount.Neg(), causeType: "write_off", cause: id.As[id.Any](v.WriteOffID),
+		})
+	case events.WriteOffRecovered:
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off_recovered",
+			description: "Written-off invoice " + v.Number + " paid", debit: v.Amount, causeType: "invoice",
+			cause: id.As[id.Any](v.InvoiceID),
+		})
+	case events.RecoveryWithdrawn:
+		write(w, e, line{
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off_recovered",
+			description: "Written-off invoice " + v.Number + " no longer paid", debit: v.Amount.Neg(),
+			causeType: "invoice", cause: id.As[id.Any](v.InvoiceID),
+		})
+	}
 }
 
 // write queues one line. The line has the time of the record, not of the payment, because a statement follows the order

@@ -16,14 +16,15 @@ import (
 type StatementRow struct {
 	Position int64     `db:"position"`
 	At       time.Time `db:"at"`
-	// Kind is "invoice", "invoice_voided", "payment", "payment_withdrawn" or "credit_note".
+	// Kind is "invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note", "refund", "refund_failed",
+	// "write_off" or "write_off_recovered".
 	Kind         string         `db:"kind"`
 	Description  string         `db:"description"`
 	Currency     money.Currency `db:"currency"`
 	DebitMinor   int64          `db:"debit_minor"`
 	CreditMinor  int64          `db:"credit_minor"`
 	BalanceMinor int64          `db:"balance_minor"` // owed after this line
-	CauseType    string         `db:"cause_type"`    // "invoice", "receipt", "credit_note"
+	CauseType    string         `db:"cause_type"`    // "invoice", "receipt", "credit_note", "refund", "write_off"
 	CauseID      id.Any         `db:"cause_id"`
 }
 

@@ -28,7 +28,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 1 }
+func (Timeline) Version() int { return 2 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -45,7 +45,9 @@ var timelineEvents = []events.Event{
 	events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{}, events.ReceiptCredited{},
 	events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{},
 	events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{},
-	events.InvoiceReopened{}, events.PromptReserved{}, events.PromptReleased{}, events.PaymentInitiated{},
+	events.InvoiceReopened{}, events.CreditSetAside{}, events.SetAsideReturned{}, events.SetAsidePaidOut{},
+	events.DebtWrittenOff{}, events.InvoiceWrittenOff{}, events.WriteOffRecovered{}, events.RecoveryWithdrawn{},
+	events.CreditNoteVoided{}, events.PromptReserved{}, events.PromptReleased{}, events.PaymentInitiated{},
 	events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{}, events.PaymentCancelled{},
 	events.PaymentFailed{}, events.PaymentExpired{}, events.ReceiptMatched{}, events.ReceiptClaimed{},
 	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},

@@ -42,7 +42,7 @@ func ofAccount(e events.AccountEvent) happening {
 	case events.InvoicePaid:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was paid in full.")
 	case events.InvoiceCancelled:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was given back whole before it was paid.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was given back whole.")
 	case events.AllocationWithdrawn:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
 			v.Amount.String()+" was taken from an invoice, "+v.Due.String()+" of it is due.")
@@ -76,12 +76,45 @@ func ofCredit(e events.AccountEvent) happening {
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt of "+v.Amount.String()+" was opened.")
 	case events.PromptReleased:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt was closed.")
+	case events.CreditNoteVoided:
+		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, numbered("Credit note", v.Number)+" was voided.")
+	default:
+		return ofLoss(e)
+	}
+}
+
+// ofLoss describes the account's events about refunds and debts that were written off.
+func ofLoss(e events.AccountEvent) happening {
+	switch v := e.(type) {
+	case events.CreditSetAside:
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, v.Amount.String()+" were set aside for a refund.")
+	case events.SetAsideReturned:
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, "A refund of "+v.Amount.String()+" failed.")
+	case events.SetAsidePaidOut:
+		return ofMoney(v.SubscriberID, v.ReceiptID, "", "A refund of "+v.Amount.String()+" was paid out.")
+	case events.DebtWrittenOff:
+		return happening{
+			subscriber: v.SubscriberID, reason: v.Reason,
+			summary: "A debt of " + v.Amount.String() + " was written off.", causeType: "write_off",
+			cause: id.Any(v.WriteOffID),
+		}
+	case events.InvoiceWrittenOff:
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			"Nothing is due on an invoice any more: "+v.Amount.String()+" of it were written off.")
+	case events.WriteOffRecovered:
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			v.Amount.String()+" came for an invoice that was written off.")
+	case events.RecoveryWithdrawn:
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			v.Amount.String()+" were taken from an invoice that was written off.")
 	case events.AccountPeriodClosed: // bookkeeping, no row
 	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
-		events.InvoiceAllocated, events.InvoicePaid,
+		events.InvoiceAllocated, events.InvoicePaid, events.InvoiceCancelled, events.AllocationWithdrawn,
+		events.InvoiceReopened, events.ReceiptCredited, events.ReceiptWithdrawn:
 		// The events of ofAccount.
-		events.InvoiceCancelled, events.AllocationWithdrawn, events.InvoiceReopened, events.ReceiptCredited,
-		events.ReceiptWithdrawn:
+	case events.CreditLeft, events.CreditNoteDrafted, events.CreditNoteIssued, events.CreditNoteVoided,
+		events.PromptReserved, events.PromptReleased:
+		// The events of ofCredit.
 	}
 	return happening{}
 }

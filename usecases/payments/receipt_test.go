@@ -220,7 +220,7 @@ func TestCorrections_MoneyThatTheAccountHasArchivedStays(t *testing.T) {
 	receipt := k.held(t, "SJK4X7Q2A0", k.org)
 	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
 	closing := billing.Accounts().Close(billing.Account{
-		SubscriberID: k.amina, OrgID: k.org, Currency: money.KES, Archived: map[id.Any]int{id.Any(receipt): 0},
+		SubscriberID: k.amina, OrgID: k.org, Currency: money.KES, Archived: []id.Any{id.Any(receipt)},
 	})
 	_, err := k.Store.Append(t.Context(), commands.AccountCategory+"-"+k.amina.String(), eventstore.NoStream,
 		[]eventstore.New{{Event: closing, Meta: events.Metadata{

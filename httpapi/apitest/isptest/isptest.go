@@ -26,6 +26,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -59,6 +60,9 @@ type Kit struct {
 	Users map[string]id.User // by e-mail
 }
 
+// Views are the kit's read models, among them those that billing needs.
+func (k *Kit) Views() *runner.Views { return k.views }
+
 // WaitFor implements httpapi.Visibility with the kit's read models.
 func (k *Kit) WaitFor(ctx context.Context, projection string, position uint64) error {
 	return k.views.WaitFor(ctx, projection, position)
@@ -75,7 +79,7 @@ func New(t *testing.T) *Kit {
 	k.Vault = k.Core.Vault
 	registerISP(k.Core.Bus)
 	k.views = k.Core.Show(t, identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
-		subscribersviews.Plans{}, subscribersviews.Subscriptions{})
+		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{})
 	k.serve(t)
 	k.populate(t)
 	return k

@@ -31,6 +31,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/billing"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
@@ -138,10 +139,12 @@ func (k *Kit) startReading(t *testing.T) {
 	t.Helper()
 	k.Views = k.Core.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
 		paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{},
+		billingviews.Numbering{},
 		subscribersviews.Subscribers{}, subscribersviews.Timeline{}, identityviews.Users{})
 	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Core.DB})
 	k.Procs = processrunner.New(processrunner.Config{
-		Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: k.Core.Bus, Jobs: k.jobs,
+		Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: billingcases.PeriodInvoices{Bus: k.Core.Bus},
+		Jobs: k.jobs,
 	})
 }
 
@@ -222,6 +225,9 @@ func (k *Kit) startWorking(t *testing.T, workers *paymentsjobs.Workers) {
 	k.Procs.Register(receipts.Process())
 	k.Procs.Register(gatewayregistration.Process())
 	coretest.Start(t, "processes", k.Procs)
+	coretest.Start(t, "numbering", billingjobs.NewNumberer(billingjobs.Config{
+		Bus: k.Core.Bus, Query: billingviews.NumberingQuery{Views: k.Views}, Clock: k.Clock, Logger: storetest.Quiet(),
+	}))
 }
 
 // Run executes a command as the platform's operator for an organization; a failure ends the test.

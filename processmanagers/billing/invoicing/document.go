@@ -19,37 +19,46 @@ const (
 // refusedReason is the reason on the document that is voided because its issue was refused.
 const refusedReason = "the issue was refused"
 
-// Document is the state of a "document_issue" instance: one invoice or credit note on its way to its issue.
+// Document is the state of a "document_issue" instance: one invoice or credit note on its way from its number to its
+// issue. States of older programs have more fields, and may have no number yet.
 type Document struct {
-	Kind         string          `json:"kind,omitempty"` // commands.InvoiceDocument or commands.CreditNoteDocument
-	DocumentID   id.Any          `json:"documentId"`
-	OrgID        id.Organization `json:"orgId"`
-	SubscriberID id.Subscriber   `json:"subscriberId"`
-	Prefix       string          `json:"prefix,omitempty"` // of the series
-	Number       string          `json:"number,omitempty"` // "" until it is granted
-	Refused      bool            `json:"refused,omitempty"`
-	Final        bool            `json:"final,omitempty"`
+	Kind         string        `json:"kind,omitempty"` // commands.InvoiceDocument or commands.CreditNoteDocument
+	DocumentID   id.Any        `json:"documentId"`
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	Number       string        `json:"number,omitempty"` // "" before it is granted
+	Refused      bool          `json:"refused,omitempty"`
+	Final        bool          `json:"final,omitempty"`
 }
 
-// DocumentProcess takes each drafted document to its issue, or to a voided document with a number.
+// DocumentProcess takes each document that has a number to its issue, or to a voided document with the number.
 func DocumentProcess() processmanagers.Process[Document] {
 	return processmanagers.Process[Document]{
 		Name: "document_issue",
 		On: []processmanagers.Handled{
-			processmanagers.On(func(e events.InvoiceDrafted) string { return e.InvoiceID.String() }),
-			processmanagers.On(func(e events.CreditNoteDrafted) string { return e.CreditNoteID.String() }),
 			processmanagers.On(func(e events.NumberGranted) string { return e.DocumentID.String() }),
 			processmanagers.On(func(e events.InvoiceIssued) string { return e.InvoiceID.String() }),
-			processmanagers.On(func(e events.InvoiceVoided) string { return e.InvoiceID.String() }),
+			processmanagers.On(voidedInvoice),
 			processmanagers.On(func(e events.CreditNoteIssued) string { return e.CreditNoteID.String() }),
+			processmanagers.On(func(e events.CreditNoteVoided) string { return e.StrayOf.String() }),
 		},
 		Decide: decideDocument, Evolve: evolveDocument,
 		Ended: func(s Document) bool { return s.Final },
 	}
 }
 
-// evolveDocument follows the document. A draft that is voided before its number was granted is not final yet: the
-// number is still to come and must end in a document.
+// voidedInvoice is the document whose number was voided. A draft that is voided before its number is granted concerns
+// no instance: the number is still to come and must end in a document.
+func voidedInvoice(e events.InvoiceVoided) string {
+	switch {
+	case e.Number == "":
+		return ""
+	case !e.StrayOf.IsZero():
+		return e.StrayOf.String()
+	}
+	return e.InvoiceID.String()
+}
+
+// evolveDocument follows the document. It is final when its number is on an issued or a voided document.
 func evolveDocument(s Document, in processmanagers.Input) Document {
 	if in.Refusal != nil {
 		s.Refused = s.Refused || refusedForGood(*in.Refusal)
@@ -59,19 +68,10 @@ func evolveDocument(s Document, in processmanagers.Input) Document {
 		return s
 	}
 	switch e := in.Event.Event.(type) {
-	case events.InvoiceDrafted:
-		s.Kind, s.DocumentID, s.OrgID = commands.InvoiceDocument, id.As[id.Any](e.InvoiceID), e.OrgID
-		s.SubscriberID, s.Prefix = e.SubscriberID, e.Prefix
-	case events.CreditNoteDrafted:
-		s.Kind, s.DocumentID, s.OrgID = commands.CreditNoteDocument, id.As[id.Any](e.CreditNoteID), e.OrgID
-		s.SubscriberID, s.Prefix = e.SubscriberID, e.Prefix
 	case events.NumberGranted:
-		s.Kind, s.DocumentID, s.OrgID, s.SubscriberID, s.Number = e.Document, e.DocumentID, e.OrgID, e.SubscriberID,
-			e.Number
-	case events.InvoiceIssued, events.CreditNoteIssued:
+		s.Kind, s.DocumentID, s.SubscriberID, s.Number = e.Document, e.DocumentID, e.SubscriberID, e.Number
+	case events.InvoiceIssued, events.CreditNoteIssued, events.InvoiceVoided, events.CreditNoteVoided:
 		s.Final = true
-	case events.InvoiceVoided:
-		s.Final = e.Number != ""
 	}
 	return s
 }
@@ -84,18 +84,9 @@ func refusedForGood(r processmanagers.Refusal) bool {
 // decideDocument returns the next step. The step follows from the state after the input, so a time-out repeats the same
 // step.
 func decideDocument(s Document, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
-	if in.Event != nil {
-		// The number is being granted; the event of the grant brings the next step.
-		if voided, ok := in.Event.Event.(events.InvoiceVoided); ok && voided.Number == "" {
-			return processmanagers.Output{}, nil
-		}
-	}
 	after := evolveDocument(s, in)
-	switch {
-	case after.Final:
+	if after.Final || after.Number == "" {
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled}}}, nil
-	case after.Kind == "":
-		return processmanagers.Output{}, nil
 	}
 	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: stalled, At: now.Add(patience)}}}
 	if in.Refusal != nil && !refusedForGood(*in.Refusal) {
@@ -108,11 +99,6 @@ func decideDocument(s Document, in processmanagers.Input, now time.Time) (proces
 // step returns the command that leads from the present state to the next one.
 func step(s Document) commands.Command {
 	switch {
-	case s.Number == "":
-		return commands.GrantNumber{
-			SeriesID: commands.SeriesOf(s.OrgID, s.Kind, s.Prefix), OrgID: s.OrgID, Document: s.Kind,
-			DocumentID: s.DocumentID, SubscriberID: s.SubscriberID, Prefix: s.Prefix,
-		}
 	case s.Kind == commands.CreditNoteDocument:
 		return commands.IssueCreditNote{
 			SubscriberID: s.SubscriberID, CreditNoteID: id.As[id.Receipt](s.DocumentID), Number: s.Number,

@@ -7,7 +7,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
@@ -30,16 +29,21 @@ func document(t *testing.T, list ...events.Event) processtest.Scenario[invoicing
 	return processtest.For(t, invoicing.DocumentProcess(), now).Given(list...)
 }
 
-func TestDocument_DraftIsNumberedAndIssued(t *testing.T) {
+func TestDocument_NumberedOneIsIssued(t *testing.T) {
 	t.Parallel()
-	document(t).When(drafted).Then(does(grant)).When(granted).Then(does(issue)).When(issued).Then(rests).ThenEnded()
+	document(t).When(granted).Then(does(issue)).When(issued).Then(rests).ThenEnded()
 }
 
 // A crash can lose the effect of a command, and a rebuilt process never sent it; the timer repeats the step.
 func TestDocument_StalledStepIsRepeated(t *testing.T) {
 	t.Parallel()
-	document(t, drafted).WhenDue("stalled", now).Then(does(grant))
-	document(t, drafted, granted).WhenDue("stalled", now).Then(does(issue)).WhenDue("stalled", now).Then(does(issue))
+	document(t, granted).WhenDue("stalled", now).Then(does(issue)).WhenDue("stalled", now).Then(does(issue))
+}
+
+// An instance that an older program left behind without a number asks for nothing: its number comes with a block.
+func TestDocument_WithoutANumberItWaitsForItsBlock(t *testing.T) {
+	t.Parallel()
+	document(t).WhenDue("stalled", now).Then(rests).ThenGoesOn()
 }
 
 func TestDocument_RefusedIssueVoidsTheNumber(t *testing.T) {
@@ -47,22 +51,22 @@ func TestDocument_RefusedIssueVoidsTheNumber(t *testing.T) {
 	void := does(commands.VoidInvoice{
 		SubscriberID: subscriber, InvoiceID: invoice, Reason: "the issue was refused", Number: "ACME-0007",
 	})
-	refused := document(t, drafted, granted).WhenRefused(issue, "account_not_found").Then(void)
+	refused := document(t, granted).WhenRefused(issue, "account_not_found").Then(void)
 	refused.WhenDue("stalled", now).Then(void)
 	refused.When(events.InvoiceVoided{InvoiceID: invoice, Number: "ACME-0007"}).ThenEnded()
 }
 
 func TestDocument_OtherRefusalsWaitForTheTimer(t *testing.T) {
 	t.Parallel()
-	document(t, drafted, granted).WhenRefused(issue, "concurrent_change").Then(waits)
-	document(t, drafted).WhenRefused(grant, "concurrent_change").WhenDue("stalled", now).Then(does(grant))
+	document(t, granted).WhenRefused(issue, "concurrent_change").Then(waits).WhenDue("stalled", now).Then(does(issue))
 }
 
-func TestDocument_DraftVoidedMeanwhileWaitsForItsNumber(t *testing.T) {
+// The second number of an invoice ends as a voided document of its own, and the invoice's instance with it.
+func TestDocument_SecondNumberEndsAsAVoidedDocument(t *testing.T) {
 	t.Parallel()
-	// the number is still to be granted; the account then records a voided document with it
-	document(t, drafted).When(events.InvoiceVoided{InvoiceID: invoice}).ThenNothing().ThenGoesOn().
-		When(granted).Then(does(issue))
+	document(t, granted).When(events.InvoiceVoided{
+		InvoiceID: id.Derive[id.Invoice]("test", "stray"), StrayOf: invoice, Number: "ACME-0007",
+	}).Then(rests).ThenEnded()
 }
 
 func TestDocument_LaterVoidOfAnIssuedInvoiceDoesNothing(t *testing.T) {
@@ -71,27 +75,27 @@ func TestDocument_LaterVoidOfAnIssuedInvoiceDoesNothing(t *testing.T) {
 		ThenEnded()
 }
 
-func TestDocument_CreditNoteHasItsOwnSeries(t *testing.T) {
+func TestDocument_CreditNoteIsIssuedUnderItsNumber(t *testing.T) {
 	t.Parallel()
 	note := id.Derive[id.Receipt]("test", "note")
-	document(t).When(events.CreditNoteDrafted{
-		SubscriberID: subscriber, OrgID: org, CreditNoteID: note, InvoiceID: invoice, Amount: money.Major(1, money.KES),
-		Prefix: "ACME-CN",
-	}).Then(does(commands.GrantNumber{
-		SeriesID: commands.SeriesOf(org, commands.CreditNoteDocument, "ACME-CN"), OrgID: org,
-		Document: commands.CreditNoteDocument, DocumentID: id.As[id.Any](note), SubscriberID: subscriber,
-		Prefix: "ACME-CN",
-	})).When(events.NumberGranted{
+	noted := events.NumberGranted{
 		OrgID: org, Document: commands.CreditNoteDocument, DocumentID: id.As[id.Any](note), SubscriberID: subscriber,
 		Number: "ACME-CN-0001",
-	}).Then(does(commands.IssueCreditNote{
-		SubscriberID: subscriber, CreditNoteID: note, Number: "ACME-CN-0001",
-	})).When(events.CreditNoteIssued{CreditNoteID: note}).ThenEnded()
+	}
+	issues := does(commands.IssueCreditNote{SubscriberID: subscriber, CreditNoteID: note, Number: "ACME-CN-0001"})
+	document(t).When(noted).Then(issues).When(events.CreditNoteIssued{CreditNoteID: note}).ThenEnded()
+	document(t).When(noted).Then(issues).When(events.CreditNoteVoided{StrayOf: note,
+		Number: "ACME-CN-0001"}).ThenEnded()
 }
 
 func TestDocument_EveryHandledEventHasAnInstance(t *testing.T) {
 	t.Parallel()
-	processtest.CheckKeys(t, invoicing.DocumentProcess(), invoice.String(), drafted, granted, issued,
-		events.InvoiceVoided{InvoiceID: invoice}, events.CreditNoteDrafted{CreditNoteID: id.Receipt(invoice)},
-		events.CreditNoteIssued{CreditNoteID: id.Receipt(invoice)})
+	processtest.CheckKeys(t, invoicing.DocumentProcess(), invoice.String(), granted, issued,
+		events.InvoiceVoided{InvoiceID: invoice, Number: "ACME-0007"},
+		events.CreditNoteIssued{CreditNoteID: id.Receipt(invoice)},
+		events.CreditNoteVoided{StrayOf: id.Receipt(invoice)})
+	p := invoicing.DocumentProcess()
+	if key := p.Key(events.Envelope{Event: events.InvoiceVoided{InvoiceID: invoice}}); key != "" {
+		t.Errorf("a draft that is voided before its number begins an instance %q", key)
+	}
 }

@@ -1,107 +1,102 @@
-// Package invoicing drafts an invoice for each due period, and gives every drafted document its number and then its
-// issue.
+// Package invoicing drafts an invoice for each due period, and issues every document that got its number.
 //
-// Process "invoicing", one instance for each organization, keeps the organization's billing settings:
+// Process "invoicing", one instance for each invoice of a period, so that what fails for one account stops no other:
 //
-//	PeriodDue ─► DraftInvoice
+//	            ┌──────── refused: again after a growing wait ────────┐
+//	            ▼                                                     │
+//	PeriodDue ─► DraftPeriodInvoice ─► drafted                        │
+//	                  └───────────────────────────────────────────────┘
+//
+// The settings of the organization are read when the command is executed (billingcases.PeriodInvoices), because a
+// process is pure and an instance cannot see another's state. Numbers are granted in blocks by billingjobs.Numberer.
 //
 // Process "document_issue", one instance for each document (invoice or credit note), ends when the document is final:
 //
-//	                            ┌── a minute without progress: the step's command again ──┐
-//	                            ▼                                                         │
-//	drafted ─► GrantNumber ─► numbered ─► IssueInvoice / IssueCreditNote ─► issued        │
-//	                            │                                                         │
-//	                            └─ refused ─► VoidInvoice with the number ─► voided ──────┘
+//	              ┌── a minute without progress: the step's command again ──┐
+//	              ▼                                                         │
+//	granted ─► IssueInvoice / IssueCreditNote ─► issued                     │
+//	              │                                                         │
+//	              └─ refused ─► VoidInvoice with the number ─► voided ──────┘
 //
 // A number that was granted always ends in a document, so the series has no gaps
 // (docs/rules/billing.md#numbers-without-gaps).
 package invoicing
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Organization is the state of an "invoicing" instance: the settings for the next invoice. Known is false until the
-// organization's first event.
-type Organization struct {
-	Known   bool                   `json:"known"`
-	Billing events.BillingSettings `json:"billing"`
+// again is the timer of the next try after a refusal. Tries are firstPause apart at first, and a day at most: an
+// operator may mend the cause, and no period is left without its invoice in silence.
+const (
+	again      = "again"
+	firstPause = time.Minute
+	lastPause  = 24 * time.Hour
+)
+
+// Period is the state of an "invoicing" instance: what is to be drafted. Older programs kept one instance for each
+// organization under the same name; these are never looked at again.
+type Period struct {
+	Draft   commands.DraftPeriodInvoice `json:"draft,omitzero"`
+	Pause   time.Duration               `json:"pause,omitempty"` // before the next try; 0 before the first refusal
+	Drafted bool                        `json:"drafted,omitempty"`
 }
 
-// Process drafts an invoice for each due period, under the settings that hold when the period becomes due.
-func Process() processmanagers.Process[Organization] {
-	return processmanagers.Process[Organization]{
+// Process drafts an invoice for each due period, under the settings that hold when it is drafted.
+func Process() processmanagers.Process[Period] {
+	return processmanagers.Process[Period]{
 		Name: "invoicing",
 		On: []processmanagers.Handled{
-			processmanagers.On(func(e events.OrganizationCreated) string { return e.OrgID.String() }),
-			processmanagers.On(func(e events.BillingSettingsAdopted) string { return e.OrgID.String() }),
-			processmanagers.On(func(e events.PeriodDue) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.PeriodDue) string { return e.InvoiceID.String() }),
+			processmanagers.On(draftedPeriod),
 		},
 		Decide: decide, Evolve: evolve,
+		Ended: func(s Period) bool { return s.Drafted },
 	}
 }
 
-// evolve replaces the settings; invoices that are drafted already keep theirs.
-func evolve(s Organization, in processmanagers.Input) Organization {
+// draftedPeriod is the instance of a drafted invoice; a manual invoice has none.
+func draftedPeriod(e events.InvoiceDrafted) string {
+	if e.SubscriptionID.IsZero() {
+		return ""
+	}
+	return e.InvoiceID.String()
+}
+
+// evolve remembers what is to be drafted, and doubles the pause with each refusal.
+func evolve(s Period, in processmanagers.Input) Period {
+	if in.Refusal != nil {
+		s.Pause = min(max(2*s.Pause, firstPause), lastPause)
+		return s
+	}
 	if in.Event == nil {
 		return s
 	}
 	switch e := in.Event.Event.(type) {
-	case events.OrganizationCreated:
-		return Organization{Known: true, Billing: e.Billing}
-	case events.BillingSettingsAdopted:
-		return Organization{Known: true, Billing: e.Billing}
+	case events.PeriodDue:
+		s.Draft = commands.DraftPeriodInvoice{
+			SubscriberID: e.SubscriberID, OrgID: e.OrgID, InvoiceID: e.InvoiceID, SubscriptionID: e.SubscriptionID,
+			PeriodFrom: e.From, PeriodTo: e.To, DueAt: e.DueAt, PlanName: e.PlanName, Price: e.Terms.Price,
+			Period: e.Terms.Period,
+		}
+	case events.InvoiceDrafted:
+		s.Drafted = true
 	}
 	return s
 }
 
-// decide drafts one invoice of one line. It ignores a refusal: a draft has no number yet, so no document is missing.
-func decide(s Organization, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
-	if in.Event == nil {
-		return processmanagers.Output{}, nil
+// decide drafts the invoice when its period becomes due, and after each pause.
+func decide(s Period, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	after := evolve(s, in)
+	switch {
+	case after.Drafted || after.Draft.InvoiceID.IsZero():
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again}}}, nil
+	case in.Refusal != nil:
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: again, At: now.Add(after.Pause)}}}, nil
 	}
-	due, ok := in.Event.Event.(events.PeriodDue)
-	if !ok {
-		return processmanagers.Output{}, nil
-	}
-	if !s.Known {
-		return processmanagers.Output{}, fmt.Errorf("period due before the organization %s was created", due.OrgID)
-	}
-	zone, err := time.LoadLocation(s.Billing.Timezone)
-	if err != nil {
-		return processmanagers.Output{}, fmt.Errorf("zone of organization %s: %w", due.OrgID, err)
-	}
-	return processmanagers.Output{Commands: []commands.Command{commands.DraftInvoice{
-		SubscriberID: due.SubscriberID, OrgID: due.OrgID, InvoiceID: due.InvoiceID, SubscriptionID: due.SubscriptionID,
-		PeriodFrom: due.From, PeriodTo: due.To,
-		Lines:    []commands.LineInput{{Description: describe(due, zone), Quantity: "1", UnitPrice: due.Terms.Price}},
-		Tax:      s.Billing.Tax,
-		Currency: due.Terms.Price.Currency, Prefix: s.Billing.InvoicePrefix, DueOn: calendar.On(due.DueAt, zone),
-	}}}, nil
-}
-
-// describe returns the text of the line: "Home 10 Mbps, 1 month", or with the days or hours covered when they are
-// known. A long name is cut, because a line that is too long would be refused and never invoiced.
-func describe(due events.PeriodDue, zone *time.Location) string {
-	period, name := describePeriod(due, zone), []rune(due.PlanName)
-	return string(name[:min(len(name), commands.MaxLineDescription-len(period))]) + period
-}
-
-// describePeriod is the end of the line's text, in the organization's zone. Both days are included.
-func describePeriod(due events.PeriodDue, zone *time.Location) string {
-	if due.From.IsZero() || due.To.IsZero() {
-		return fmt.Sprintf(", 1 %s", due.Terms.Period)
-	}
-	from, to := due.From.In(zone), due.To.In(zone)
-	if due.Terms.Period == calendar.Hour {
-		return fmt.Sprintf(", %s to %s", from.Format("2006-01-02 15:04"), to.Format("15:04"))
-	}
-	last := calendar.On(to.Add(-time.Second), zone) // the end of a period is exclusive
-	return fmt.Sprintf(", %s to %s", calendar.On(from, zone), last)
+	return processmanagers.Output{Commands: []commands.Command{after.Draft}}, nil
 }

@@ -1,0 +1,48 @@
+package billing
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+)
+
+// decideReservePrompt allows one open prompt for each subscriber and amount (docs/rules/payments.md#one-open-prompt).
+func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]events.AccountEvent, error) {
+	if _, open := s.Prompts[c.PaymentID]; open {
+		return nil, nil
+	}
+	if !c.InvoiceID.IsZero() {
+		if !s.knows(c.InvoiceID) {
+			return nil, commands.ErrNoInvoice()
+		}
+		if inv, open := s.Invoices[c.InvoiceID]; !open || inv.Seq == 0 {
+			return nil, failure.NewConflict("invoice_not_payable", "Nothing is due on the invoice.")
+		}
+	}
+	for _, p := range s.Prompts {
+		if p.Amount == c.Amount {
+			return nil, failure.NewConflict("payment_in_progress",
+				"A payment of this amount is in progress. Wait until it ends.")
+		}
+	}
+	b, err := opened(s, c.SubscriberID, c.OrgID, c.Amount.Currency, now)
+	if err != nil {
+		return nil, err
+	}
+	b.record(events.PromptReserved{
+		SubscriberID: c.SubscriberID, OrgID: c.OrgID, PaymentID: c.PaymentID, InvoiceID: c.InvoiceID, Amount: c.Amount,
+		At: now,
+	})
+	return b.events(), nil
+}
+
+// decideReleasePrompt gives no event for a prompt that is not open.
+func decideReleasePrompt(s Account, c commands.ReleasePrompt, now time.Time) ([]events.AccountEvent, error) {
+	if _, open := s.Prompts[c.PaymentID]; !open {
+		return nil, nil
+	}
+	return []events.AccountEvent{events.PromptReleased{SubscriberID: s.SubscriberID, PaymentID: c.PaymentID, At: now}},
+		nil
+}

@@ -1,0 +1,128 @@
+// Package billingjobs has the background work of billing: it grants the numbers of documents.
+package billingjobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+)
+
+const (
+	// maxGranted is how many documents of one series may have a number and wait for their issue. A run of 50,000
+	// invoices is numbered in blocks of at most this size, as fast as its invoices are issued, so that what other
+	// organizations issue meanwhile never waits behind more than a block of each.
+	maxGranted = 64
+	// refill is how few of them must be left before the next block, so that blocks do not become small.
+	refill = maxGranted / 2
+	// issuePatience is how long a granted document counts for maxGranted. One whose issue fails longer than this does
+	// not hold up its series.
+	issuePatience = time.Minute
+)
+
+// Numberer is the one batcher of each series: it gives waiting documents their numbers, in blocks. Several programs may
+// run it: a block that was granted by another changes nothing. A crash at any moment loses nothing, because what waits
+// is read from the log's read model.
+type Numberer struct {
+	cfg   Config
+	loops *loop.Group
+	last  map[id.Series]int64 // last number granted here that the read model may not show yet; only the loop uses it
+}
+
+// Config has the parts of a Numberer; all are required.
+type Config struct {
+	Bus    *bus.Bus
+	Query  billingviews.NumberingQuery
+	Clock  clock.Clock
+	Logger *slog.Logger
+}
+
+// NewNumberer makes a numberer; Start begins its work.
+func NewNumberer(cfg Config) *Numberer {
+	return &Numberer{cfg: cfg, loops: loop.New(cfg.Logger), last: map[id.Series]int64{}}
+}
+
+// Start begins the loop (internal/loop has the contract).
+func (n *Numberer) Start(ctx context.Context) error {
+	return n.loops.Start(ctx, func(context.Context) error {
+		n.loops.Go("numbering", n.run)
+		return nil
+	})
+}
+
+// Stop ends the loop; a block that is being granted is granted whole or not at all.
+func (n *Numberer) Stop() { n.loops.Stop() }
+
+// run grants blocks whenever the read model shows documents that wait.
+func (n *Numberer) run(ctx context.Context) {
+	pause := loop.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second}
+	for ctx.Err() == nil {
+		_, err := n.cfg.Query.Until(ctx, n.Grant)
+		if err == nil {
+			pause.Reset()
+			continue
+		}
+		if ctx.Err() == nil {
+			n.cfg.Logger.WarnContext(ctx, "numbers are not granted", "error", err, "retry_in", pause.Pause())
+		}
+		pause.Wait(ctx)
+	}
+}
+
+// Grant grants one block: to the series that has the fewest granted documents on their way. It reports whether there
+// was one.
+func (n *Numberer) Grant(ctx context.Context) (bool, error) {
+	list, err := n.cfg.Query.Series(ctx, n.cfg.Clock.Now().Add(-issuePatience))
+	if err != nil {
+		return false, fmt.Errorf("list series: %w", err)
+	}
+	var failed error
+	for _, s := range list {
+		if s.Granted > refill || s.Last < n.last[s.SeriesID] {
+			continue
+		}
+		granted, err := n.grantBlock(ctx, s)
+		if granted {
+			return true, nil
+		}
+		failed = err // the next series has its turn all the same
+	}
+	return false, failed
+}
+
+// grantBlock grants numbers to the oldest waiting documents of a series. It reports false when another program did.
+func (n *Numberer) grantBlock(ctx context.Context, s billingviews.WaitingSeries) (bool, error) {
+	list, err := n.cfg.Query.Documents(ctx, s.SeriesID, maxGranted-s.Granted)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	command := commands.GrantNumbers{
+		SeriesID: s.SeriesID, OrgID: s.OrgID, Document: s.Kind, Prefix: s.Prefix, After: list[0].Last,
+		Documents: make([]commands.NumberedDocument, len(list)),
+	}
+	for i, d := range list {
+		command.Documents[i] = commands.NumberedDocument{DocumentID: d.DocumentID, SubscriberID: d.SubscriberID}
+	}
+	done, err := n.cfg.Bus.Execute(ctx, command, commands.Meta{
+		// The block is known by the number that it follows; a repeat with the same id acts once.
+		CommandID: id.Derive[id.Command]("numbers", s.SeriesID.String(), strconv.FormatInt(command.After, 10)),
+		OrgID:     s.OrgID, Actor: events.Actor{Kind: events.ActorProcess, ID: "numbering"},
+	})
+	if err != nil {
+		return false, fmt.Errorf("grant numbers of series %s after %d: %w", s.SeriesID, command.After, err)
+	}
+	n.last[s.SeriesID] = command.After + 1 // another program's block: wait until the read model shows it
+	if done.Changed {
+		n.last[s.SeriesID] = command.After + int64(len(list))
+	}
+	return done.Changed, nil
+}
