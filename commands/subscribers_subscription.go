@@ -2,6 +2,7 @@ package commands
 
 import (
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -34,33 +35,36 @@ type CreateSubscription struct {
 	StartsAt       time.Time // zero = now
 	Username       personal.Text
 	PasswordRef    id.Secret
-	InvoiceID      id.Invoice // of the first due period
+}
+
+// PeriodInvoice is the id of the invoice of a subscription's period. The ordinal is 1 for the first period. Periods
+// that became due before periods had ordinals have other ids; their events tell them.
+func PeriodInvoice(subscription id.Subscription, ordinal int) id.Invoice {
+	return id.Derive[id.Invoice]("subscription_period", subscription.String(), strconv.Itoa(ordinal))
 }
 
 // MakePeriodDue asks for the next period's invoice. It changes nothing while no period is wanted. Fails:
 // subscription_not_found.
 type MakePeriodDue struct {
 	SubscriptionID id.Subscription
-	InvoiceID      id.Invoice
 }
 
-// ExtendSubscription records that the invoice of a period is paid. Fails: subscription_not_found.
+// ExtendSubscription records that the invoice of a period is paid. Fails: subscription_not_found, period_archived.
 type ExtendSubscription struct {
 	SubscriptionID id.Subscription
 	InvoiceID      id.Invoice
 	PaidAt         time.Time
-	PeriodFrom     time.Time // zero for a prepaid period, which starts when it is paid
-	PeriodTo       time.Time
 }
 
-// WithdrawPeriod takes back the period that an invoice paid for. Fails: subscription_not_found.
+// WithdrawPeriod takes back the period that an invoice paid for. Fails: subscription_not_found, period_archived.
 type WithdrawPeriod struct {
 	SubscriptionID id.Subscription
 	InvoiceID      id.Invoice
 	Reason         string
 }
 
-// CancelPeriod drops a due period whose invoice was voided or cancelled. Fails: subscription_not_found.
+// CancelPeriod drops a period for good, because its invoice was voided or credited whole. Fails:
+// subscription_not_found, period_archived.
 type CancelPeriod struct {
 	SubscriptionID id.Subscription
 	InvoiceID      id.Invoice
@@ -133,4 +137,9 @@ func (c EndSubscription) Validate() error    { return requireReason(c.Reason) }
 // ErrNoSubscription is the failure for a subscription that does not exist or belongs to another organization.
 func ErrNoSubscription() error {
 	return failure.NewNotFound("subscription_not_found", "There is no such subscription.")
+}
+
+// ErrPeriodArchived is the failure for a period that is settled and so old that only its effect is kept.
+func ErrPeriodArchived() error {
+	return failure.NewConflict("period_archived", "This period of the subscription is too old to change.")
 }

@@ -32,20 +32,22 @@ type SubscriptionCreated struct {
 	CreatedAt      time.Time       `json:"createdAt"`
 }
 
-// PeriodDue records that a period must be invoiced now. It chooses InvoiceID, so that a period is never invoiced twice.
+// PeriodDue records that a period must be invoiced now, under InvoiceID, which follows from subscription and ordinal.
 type PeriodDue struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	OrgID          id.Organization `json:"orgId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
+	Ordinal        int             `json:"ordinal,omitempty"` // 1 for the first period; 0 = recorded without one
 	PlanName       string          `json:"planName"`
-	Terms          PlanTerms       `json:"terms"`
+	Terms          PlanTerms       `json:"terms"` // their unit is the length of the period
 	// From and To are the period when it is known in advance (postpaid); zero for a prepaid period, which starts when
 	// it is paid.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 	// DueAt is the instant at which the invoice is due.
 	DueAt time.Time `json:"dueAt"`
+	At    time.Time `json:"at,omitzero"` // zero = recorded without it
 }
 
 // SubscriptionActivated records the start of the first period. At can be in the future.
@@ -55,30 +57,67 @@ type SubscriptionActivated struct {
 	At             time.Time       `json:"at"`
 }
 
-// SubscriptionExtended records that a period is paid. PaidUntil is exclusive.
+// PeriodPlace is where a period lies in time, [From, To). Both are zero for a period that gives no time.
+type PeriodPlace struct {
+	Ordinal   int        `json:"ordinal"`
+	InvoiceID id.Invoice `json:"invoiceId"`
+	From      time.Time  `json:"from,omitzero"`
+	To        time.Time  `json:"to,omitzero"`
+}
+
+// SubscriptionExtended records that a period is paid, for the first time or again after a withdrawal. How the places of
+// periods follow from these facts: docs/rules/subscribers.md#places-of-periods.
 type SubscriptionExtended struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
-	From           time.Time       `json:"from"`
-	PaidUntil      time.Time       `json:"paidUntil"`
+	Ordinal        int             `json:"ordinal,omitempty"` // 0 = recorded without one
+	From           time.Time       `json:"from"`              // the period now lies in [From, To)
+	To             time.Time       `json:"to"`
+	PaidUntil      time.Time       `json:"paidUntil"`       // of the subscription, exclusive
+	PaidAt         time.Time       `json:"paidAt,omitzero"` // zero = recorded without it
+	// Begins is set when the first payment of a prepaid period did not continue paid time: from this instant paid time
+	// begins anew. Zero = the period continues the one before it, or keeps what an earlier payment set.
+	Begins time.Time `json:"begins,omitzero"`
+	// [UnservedFrom, UnservedTo) was not served, because a payment had been taken back. Periods that lie around it end
+	// later by its length. Both zero = there was no such time.
+	UnservedFrom time.Time `json:"unservedFrom,omitzero"`
+	UnservedTo   time.Time `json:"unservedTo,omitzero"`
+	// UnservedSince is the instant from which time after PaidUntil is not served for want of a withdrawn payment. Zero
+	// = no payment is withdrawn.
+	UnservedSince time.Time     `json:"unservedSince,omitzero"`
+	Moved         []PeriodPlace `json:"moved,omitempty"` // other periods that lie elsewhere since this event
 }
 
-// PeriodWithdrawn records that the payment of a period was taken back (docs/rules/subscribers.md#withdrawn-periods).
+// PeriodWithdrawn records that the payment of a period was taken back. The period is due again
+// (docs/rules/subscribers.md#withdrawn-periods).
 type PeriodWithdrawn struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
-	PaidUntil      time.Time       `json:"paidUntil"` // zero when no paid period is left
+	Ordinal        int             `json:"ordinal,omitempty"`  // 0 = recorded without one
+	PaidUntil      time.Time       `json:"paidUntil,omitzero"` // zero when no paid period is left
 	Reason         string          `json:"reason"`
+	UnservedSince  time.Time       `json:"unservedSince,omitzero"` // as in SubscriptionExtended
+	// periods that lie elsewhere since this event, itself included
+	Moved []PeriodPlace `json:"moved,omitempty"`
+	At    time.Time     `json:"at,omitzero"` // zero = recorded without it
 }
 
-// PeriodCancelled records that a due period is dropped, because its invoice was voided or cancelled.
+// PeriodCancelled records that a period is dropped for good, whether it was due, paid or withdrawn, because its invoice
+// was voided or credited whole, or because the subscription ended before the period began.
 type PeriodCancelled struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
-	At             time.Time       `json:"at"`
+	Ordinal        int             `json:"ordinal,omitempty"`  // 0 = recorded without one
+	PaidUntil      time.Time       `json:"paidUntil,omitzero"` // zero when no paid period is left
+	// the subscription ended first: nothing is owed for it
+	NeverBegan    bool      `json:"neverBegan,omitempty"`
+	UnservedSince time.Time `json:"unservedSince,omitzero"` // as in SubscriptionExtended
+	// periods that lie elsewhere since this event, itself included
+	Moved []PeriodPlace `json:"moved,omitempty"`
+	At    time.Time     `json:"at"`
 }
 
 // SubscriptionPaused records that service and billing stop until the subscription is resumed.
@@ -96,6 +135,7 @@ type SubscriptionResumed struct {
 	Reason         string          `json:"reason"`
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"`
 	NextFrom       time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next due period
+	Moved          []PeriodPlace   `json:"moved,omitempty"`   // periods that lie elsewhere since this event
 	At             time.Time       `json:"at"`
 }
 
@@ -116,13 +156,13 @@ type SubscriptionPeriodClosed struct {
 }
 
 func (SubscriptionCreated) EventType() string       { return "subscribers.SubscriptionCreated.v1" }
-func (PeriodDue) EventType() string                 { return "subscribers.PeriodDue.v1" }
+func (PeriodDue) EventType() string                 { return "subscribers.PeriodDue.v2" }
 func (SubscriptionActivated) EventType() string     { return "subscribers.SubscriptionActivated.v1" }
-func (SubscriptionExtended) EventType() string      { return "subscribers.SubscriptionExtended.v1" }
-func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v1" }
-func (PeriodCancelled) EventType() string           { return "subscribers.PeriodCancelled.v1" }
+func (SubscriptionExtended) EventType() string      { return "subscribers.SubscriptionExtended.v2" }
+func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v2" }
+func (PeriodCancelled) EventType() string           { return "subscribers.PeriodCancelled.v2" }
 func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v1" }
-func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v1" }
+func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v2" }
 func (SubscriptionEnded) EventType() string         { return "subscribers.SubscriptionEnded.v1" }
 func (SubscriptionPeriodClosed) EventType() string  { return "subscribers.SubscriptionPeriodClosed.v1" }
 func (SubscriptionCreated) subscriptionEvent()      {}

@@ -18,6 +18,18 @@ type One[I ~[16]byte, R, T any] struct {
 	Show func(R) T
 	// Revision is the row's place in the stream that decides about it, shown as ETag; nil = the resource has none.
 	Revision func(R) int64
+	// Names lists the ids of other read models that the answer to a write shows.
+	Names []Name[R]
+}
+
+// Name is an id in an answer that leads to a resource of another read model, which may be behind the one that the
+// answer comes from.
+type Name[R any] struct {
+	// Wait waits a short while until that resource can be read, and reports whether it can. A row without the id is
+	// answered true at once.
+	Wait func(ctx context.Context, org id.Organization, row R) (shown bool, err error)
+	// Withhold takes the id out of a row.
+	Withhold func(row *R)
 }
 
 // ReadOne answers with the resource that the parameter id of the path names, with its ETag where it has one.
@@ -47,7 +59,8 @@ func (o One[I, R, T]) Find(ctx context.Context, c *Call, i I) (R, error) {
 }
 
 // SendOne answers a write with the resource as the read side shows it after the write; with 202 when that takes too
-// long.
+// long. Every id that it shows can be read: one that cannot be read yet after a short while is not shown
+// (docs/rules/http.md#read-your-write).
 func SendOne[I ~[16]byte, R, T any](
 	ctx context.Context, c *Call, status int, o One[I, R, T], i I, done bus.Result,
 ) error {
@@ -57,6 +70,16 @@ func SendOne[I ~[16]byte, R, T any](
 		if err != nil {
 			var none T
 			return none, err
+		}
+		for _, name := range o.Names {
+			shown, err := name.Wait(ctx, c.Org.ID, row)
+			if err != nil {
+				var none T
+				return none, err
+			}
+			if !shown {
+				name.Withhold(&row)
+			}
 		}
 		return o.Show(row), nil
 	})

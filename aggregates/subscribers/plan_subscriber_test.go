@@ -58,6 +58,45 @@ func TestSubscriber_SameDetailsAreNothingNew(t *testing.T) {
 	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).ThenNothing()
 }
 
+// registered is a customer who was blocked.
+func registered(t *testing.T) *decidertest.Scenario[
+	subscribers.Subscriber, commands.SubscriberCommand, events.SubscriberEvent,
+] {
+	t.Helper()
+	return decidertest.For(t, people(), now).Given(
+		events.SubscriberRegistered{
+			SubscriberID: subscriber, OrgID: org, AccountNumber: "10000016", Currency: money.KES,
+			Details: events.SubscriberDetails{FirstName: personal.Of("Jane")},
+		},
+		events.SubscriberBlocked{SubscriberID: subscriber, Reason: "abuse"},
+	)
+}
+
+func TestUnblock_EndsTheBlockOnce(t *testing.T) {
+	t.Parallel()
+	unblock := commands.UnblockSubscriber{SubscriberID: subscriber, Reason: "sorry"}
+	s := registered(t).When(unblock).Then(events.SubscriberUnblocked{SubscriberID: subscriber, Reason: "sorry"})
+	s.When(unblock).ThenNothing()
+	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "again"}).Then(events.SubscriberBlocked{
+		SubscriberID: subscriber, Reason: "again",
+	})
+}
+
+func TestForgotten_APersonIsGoneWithAllDetails(t *testing.T) {
+	t.Parallel()
+	s := registered(t).Given(events.SubscriberForgotten{SubscriberID: subscriber, Reason: "asked"})
+	s.When(commands.UnblockSubscriber{SubscriberID: subscriber, Reason: "x"}).ThenFails("subscriber_not_found")
+	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: events.SubscriberDetails{
+		FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"),
+	}}).ThenFails("subscriber_not_found")
+	gone := people().Evolve(subscribers.Subscriber{
+		ID: subscriber, Details: events.SubscriberDetails{FirstName: personal.Of("Jane"), Tags: []string{"east"}},
+	}, events.SubscriberForgotten{SubscriberID: subscriber})
+	if !people().Gone(gone) || gone.Details.FirstName.Reveal() != "" || gone.Details.Tags != nil {
+		t.Errorf("the state still has %+v", gone)
+	}
+}
+
 func TestSubscriber_AbsentIsNotFound(t *testing.T) {
 	t.Parallel()
 	decidertest.For(t, people(), now).When(commands.UnblockSubscriber{SubscriberID: subscriber,

@@ -1,8 +1,7 @@
 package subscribers
 
 import (
-	"encoding/json"
-	"maps"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -37,15 +36,8 @@ const (
 	Ended   SubscriptionState = "ended"
 )
 
-// keptPeriods is the number of paid periods that the state keeps, so that their payment can be withdrawn.
-const keptPeriods = 24
-
-// Span is the half-open time [From, To) that an invoice paid for, in UTC.
-type Span struct {
-	From, To time.Time
-}
-
-// Subscription is a plan that a subscriber has. The zero value is "does not exist".
+// Subscription is a plan that a subscriber has. The zero value is "does not exist". Evolve returns a new value and
+// never changes the old one.
 type Subscription struct {
 	ID           id.Subscription
 	Owner        id.Organization
@@ -54,15 +46,17 @@ type Subscription struct {
 	Terms        events.PlanTerms
 	Timezone     string // IANA name; days and months of periods are in this zone
 	StartsAt     time.Time
-	Username     personal.Text `json:"-"` // personal: the closing event carries it sealed, outside its JSON
+	Username     personal.Text // personal: the closing event carries it sealed, outside the opening
 	State        SubscriptionState
 	PausedAt     time.Time // start of the present pause; zero = not paused
-	PaidUntil    time.Time // exclusive; zero before the first paid period
-	// day of the month, 1 to 31, on which monthly periods begin; 0 before the first period
-	AnchorDay int
-	LastTo    time.Time           // postpaid: end of the latest period that became due
-	Open      []id.Invoice        // invoices of due and unpaid periods, each once
-	Paid      map[id.Invoice]Span // the newest paid periods
+	// Base, Periods and Gaps are the facts from which the paid time follows; see Course.
+	Base    Base
+	Periods []Period // by ordinal
+	// Gaps are pauses, and the unserved time between a withdrawal and its repayment: disjoint, in order of time.
+	Gaps []Span
+	// UnservedSince is as in events.SubscriptionExtended.
+	UnservedSince time.Time
+	Latest        time.Time // the latest instant that an event told
 }
 
 // evolveSubscription applies one recorded event.
@@ -72,28 +66,32 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		return Subscription{
 			ID: e.SubscriptionID, Owner: e.OrgID, SubscriberID: e.SubscriberID, PlanVersion: e.PlanVersion,
 			Terms: e.Terms, Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username, State: Pending,
+			Latest: e.CreatedAt,
 		}
 	case events.PeriodDue:
-		s.Open = opened(s.Open, e.InvoiceID)
-		if !e.To.IsZero() {
-			s.LastTo = e.To
-			s.AnchorDay = s.anchorFor(e.From)
-		}
+		return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
+			p.State, p.Mode, p.Unit = PeriodDue, e.Terms.Mode, e.Terms.Period
+			if p.Mode == events.Postpaid {
+				p.Begins = e.From
+			}
+		})
 	case events.SubscriptionActivated:
 		s.State = Active
 	case events.SubscriptionExtended:
 		return s.extended(e)
 	case events.PeriodWithdrawn:
-		paid := maps.Clone(s.Paid)
-		delete(paid, e.InvoiceID)
-		s.Paid, s.PaidUntil, s.Open = paid, e.PaidUntil, opened(s.Open, e.InvoiceID)
-		s.AnchorDay = s.anchorOf(e.PaidUntil)
+		s = s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) { p.State = PeriodWithdrawn })
+		s.UnservedSince = e.UnservedSince
 	case events.PeriodCancelled:
-		s.Open = closed(s.Open, e.InvoiceID)
+		s = s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) { p.State = PeriodCancelled })
+		s.UnservedSince = e.UnservedSince
 	case events.SubscriptionPaused:
+		s = s.told(e.At)
 		s.State, s.PausedAt = Paused, e.At
 	case events.SubscriptionResumed:
-		return s.resumed(e)
+		s = s.told(e.At)
+		s.Gaps = withGap(s.Gaps, Span{s.PausedAt, e.At})
+		s.State, s.PausedAt = Active, time.Time{}
 	case events.SubscriptionEnded:
 		s.State = Ended
 	case events.SubscriptionPeriodClosed:
@@ -102,105 +100,84 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 	return s
 }
 
-// reopened decodes the state that a closed stream period passes on. It panics on JSON that closeSubscription did not
-// write.
-func reopened(e events.SubscriptionPeriodClosed) Subscription {
-	var s Subscription
-	if err := json.Unmarshal(e.Opening, &s); err != nil {
-		panic("subscription opening: " + err.Error()) // the log is damaged
-	}
-	s.Username = e.Username
+// told remembers the instant of an event; zero for an event without one.
+func (s Subscription) told(at time.Time) Subscription {
+	s.Latest = latest(s.Latest, at)
 	return s
 }
 
-// closeSubscription makes the last event of a full stream period. The username travels outside the JSON, so that the
-// codec seals it.
-func closeSubscription(s Subscription) events.SubscriptionEvent {
-	opening, err := json.Marshal(s)
-	if err != nil {
-		panic("subscription opening: " + err.Error()) // no field can fail to marshal
-	}
-	return events.SubscriptionPeriodClosed{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
-	}
-}
-
-// resumed ends a pause. The shifted period sets a new anniversary.
-func (s Subscription) resumed(e events.SubscriptionResumed) Subscription {
-	s.State, s.PausedAt, s.PaidUntil = Active, time.Time{}, e.PaidUntil
-	next := e.PaidUntil
-	if s.Terms.Mode == events.Postpaid && !e.NextFrom.IsZero() {
-		s.LastTo, next = e.NextFrom, e.NextFrom
-	}
-	s.AnchorDay = s.anchorOf(next)
-	return s
-}
-
-// opened adds an invoice to the open ones; above keptPeriods the oldest are dropped.
-func opened(open []id.Invoice, invoice id.Invoice) []id.Invoice {
-	open = append(closed(open, invoice), invoice)
-	return open[max(0, len(open)-keptPeriods):]
-}
-
-// closed returns a copy of the open invoices without one; nil when none is left.
-func closed(open []id.Invoice, invoice id.Invoice) []id.Invoice {
-	var left []id.Invoice
-	for _, o := range open {
-		if o != invoice {
-			left = append(left, o)
+// became edits the period of an invoice in a copy of the periods. A period that is not known yet is added under its
+// ordinal, or under the next one when it was recorded without.
+func (s Subscription) became(invoice id.Invoice, ordinal int, edit func(*Period)) Subscription {
+	s.Periods = slices.Clone(s.Periods)
+	at := s.find(invoice)
+	if at < 0 {
+		if ordinal == 0 {
+			ordinal = s.lastOrdinal() + 1
 		}
+		at = len(s.Periods)
+		s.Periods = append(s.Periods, Period{
+			Ordinal: ordinal, InvoiceID: invoice, Mode: s.Terms.Mode, Unit: s.Terms.Period,
+		})
 	}
-	return left
+	edit(&s.Periods[at])
+	return s
 }
 
-// extended records a paid period. A prepaid period that does not continue the previous one sets a new anniversary.
+// extended records a paid period. One that was recorded without an ordinal began anew when it was after all paid time.
 func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
-	if !e.From.Equal(s.PaidUntil) && s.Terms.Mode == events.Prepaid {
-		s.AnchorDay = e.From.In(s.zone()).Day()
+	begins := e.Begins
+	if e.Ordinal == 0 && s.Terms.Mode == events.Prepaid && e.From.After(s.PaidUntil()) {
+		begins = e.From
 	}
-	paid := make(map[id.Invoice]Span, len(s.Paid)+1)
-	for invoice, span := range s.Paid {
-		if len(s.Paid) < keptPeriods || span.To.After(s.oldestEnd()) {
-			paid[invoice] = span
+	s = s.told(e.PaidAt).became(e.InvoiceID, e.Ordinal, func(p *Period) {
+		p.State = PeriodPaid
+		if !begins.IsZero() {
+			p.Begins, p.Anchor = begins, 0
 		}
-	}
-	paid[e.InvoiceID] = Span{e.From, e.PaidUntil}
-	s.Paid, s.PaidUntil = paid, e.PaidUntil
-	s.Open = closed(s.Open, e.InvoiceID)
+	})
+	s.Gaps = withGap(s.Gaps, Span{e.UnservedFrom, e.UnservedTo})
+	s.UnservedSince = e.UnservedSince
 	return s
 }
 
-// oldestEnd is the earliest end among the kept periods; zero without any.
-func (s Subscription) oldestEnd() time.Time {
-	var oldest time.Time
-	for _, span := range s.Paid {
-		if oldest.IsZero() || span.To.Before(oldest) {
-			oldest = span.To
+// find is the index of the kept period of an invoice, -1 without one.
+func (s Subscription) find(invoice id.Invoice) int {
+	return slices.IndexFunc(s.Periods, func(p Period) bool { return p.InvoiceID == invoice })
+}
+
+// lastOrdinal is the ordinal of the latest period; 0 before the first.
+func (s Subscription) lastOrdinal() int {
+	if len(s.Periods) == 0 {
+		return s.Base.Ordinal
+	}
+	return max(s.Base.Ordinal, s.Periods[len(s.Periods)-1].Ordinal)
+}
+
+// Archived reports whether a correction of the invoice reaches behind what is kept: its period is settled, and too old
+// to change. Whoever takes money back asks this before anything is withdrawn.
+func (s Subscription) Archived(invoice id.Invoice) bool {
+	return s.Base.Ordinal > 0 && s.find(invoice) < 0
+}
+
+// Period finds the period of an invoice. It is false for an invoice of no period, and for an archived one.
+func (s Subscription) Period(invoice id.Invoice) (Period, bool) {
+	at := s.find(invoice)
+	if at < 0 {
+		return Period{}, false
+	}
+	return s.Periods[at], true
+}
+
+// Open lists the invoices of periods that wait for money, oldest first.
+func (s Subscription) Open() []id.Invoice {
+	var open []id.Invoice
+	for _, p := range s.Periods {
+		if p.open() {
+			open = append(open, p.InvoiceID)
 		}
 	}
-	return oldest
-}
-
-// anchorFor keeps the anniversary, or takes it from the start of the first period.
-func (s Subscription) anchorFor(from time.Time) int {
-	if s.AnchorDay != 0 {
-		return s.AnchorDay
-	}
-	return from.In(s.zone()).Day()
-}
-
-// anchorOf keeps the anniversary when a period that begins at the instant begins on it, with the last day of shorter
-// months. Otherwise the day of the instant becomes the anniversary, so that a shifted period has its full length.
-func (s Subscription) anchorOf(from time.Time) int {
-	if from.IsZero() || s.AnchorDay == 0 {
-		return s.AnchorDay
-	}
-	local := from.In(s.zone())
-	last := time.Date(local.Year(), local.Month()+1, 0, 12, 0, 0, 0, s.zone()).Day()
-	if local.Day() == min(s.AnchorDay, last) {
-		return s.AnchorDay
-	}
-	return local.Day()
+	return open
 }
 
 // zone is the time zone of the periods; UTC for a name that is unknown here. The name was checked when the organization

@@ -23,27 +23,19 @@ func decideSubscription(
 	switch c := c.(type) {
 	case commands.CreateSubscription:
 	case commands.MakePeriodDue:
-		return decidePeriodDue(s, c, now), nil
+		return decidePeriodDue(s, now), nil
 	case commands.ExtendSubscription:
-		return decideExtend(s, c), nil
+		return decideExtend(s, c, now)
 	case commands.WithdrawPeriod:
-		return decideWithdraw(s, c), nil
+		return decideWithdraw(s, c, now)
 	case commands.CancelPeriod:
-		if !slices.Contains(s.Open, c.InvoiceID) {
-			return nil, nil
-		}
-		return []events.SubscriptionEvent{events.PeriodCancelled{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
-			InvoiceID: c.InvoiceID, At: now}}, nil
+		return decideCancel(s, c, now)
 	case commands.PauseSubscription:
 		return decidePause(s, c, now)
 	case commands.ResumeSubscription:
 		return decideResume(s, c, now)
 	case commands.EndSubscription:
-		if s.State == Ended {
-			return nil, nil
-		}
-		return []events.SubscriptionEvent{events.SubscriptionEnded{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
-			Reason: c.Reason, At: now}}, nil
+		return decideEnd(s, c, now), nil
 	}
 	return nil, nil
 }
@@ -68,34 +60,37 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	if c.Terms.Mode == events.Postpaid && starts.After(now) {
 		return made, nil
 	}
-	return append(made, due(s, c.InvoiceID, now)...), nil
+	return append(made, due(s, now)...), nil
 }
 
 // decidePeriodDue makes the next period due. It gives no event while the subscription is ended or paused, while a
-// prepaid invoice is unpaid, or before the present postpaid period ends.
-func decidePeriodDue(s Subscription, c commands.MakePeriodDue, now time.Time) []events.SubscriptionEvent {
-	prepaidWaits := s.Terms.Mode == events.Prepaid && len(s.Open) > 0
-	postpaidEarly := s.Terms.Mode == events.Postpaid && (s.LastTo.After(now) || s.StartsAt.After(now))
-	_, paid := s.Paid[c.InvoiceID]
-	if s.State == Ended || s.State == Paused || prepaidWaits || postpaidEarly || paid ||
-		slices.Contains(s.Open, c.InvoiceID) {
+// prepaid period waits for money, or before the present postpaid period ends.
+func decidePeriodDue(s Subscription, now time.Time) []events.SubscriptionEvent {
+	if s.State == Ended || s.State == Paused {
 		return nil
 	}
-	return due(s, c.InvoiceID, now)
+	if s.Terms.Mode == events.Prepaid && slices.ContainsFunc(s.Periods, Period.open) {
+		return nil
+	}
+	if s.Terms.Mode == events.Postpaid && (s.Course().End.After(now) || s.StartsAt.After(now)) {
+		return nil
+	}
+	return due(s, now)
 }
 
 // due makes the events of the next period; the first postpaid period also activates the subscription.
-func due(s Subscription, invoice id.Invoice, now time.Time) []events.SubscriptionEvent {
+func due(s Subscription, now time.Time) []events.SubscriptionEvent {
+	ordinal, course := s.lastOrdinal()+1, s.Course()
 	period := events.PeriodDue{
-		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: invoice,
-		PlanName: s.Terms.Name, Terms: s.Terms,
+		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: s.invoiceOf(ordinal),
+		Ordinal: ordinal, PlanName: s.Terms.Name, Terms: s.Terms, At: now,
 	}
 	if s.Terms.Mode == events.Prepaid {
-		period.DueAt = latest(now, s.StartsAt, s.PaidUntil)
+		period.DueAt = latest(now, s.StartsAt, course.PaidUntil)
 		return []events.SubscriptionEvent{period}
 	}
-	period.From = latest(s.StartsAt, s.LastTo)
-	period.To = s.Terms.Period.After(period.From, s.anchorFor(period.From), s.zone())
+	period.From = latest(s.StartsAt, course.End)
+	period.To = evolveSubscription(s, period).Course().End
 	period.DueAt = period.To
 	if s.State != Pending {
 		return []events.SubscriptionEvent{period}
@@ -105,32 +100,74 @@ func due(s Subscription, invoice id.Invoice, now time.Time) []events.Subscriptio
 	}
 }
 
-// decideExtend moves PaidUntil (docs/rules/subscribers.md#prepaid). A prepaid period that is paid before expiry
-// continues the previous one; one that is paid later starts with the payment. A postpaid period is the one of the
-// invoice.
-func decideExtend(s Subscription, c commands.ExtendSubscription) []events.SubscriptionEvent {
-	if _, already := s.Paid[c.InvoiceID]; already || s.State == Ended {
-		return nil
+// invoiceOf is the id of the invoice of the subscription's period.
+func (s Subscription) invoiceOf(ordinal int) id.Invoice { return commands.PeriodInvoice(s.ID, ordinal) }
+
+// wanted finds the period of a command; -1 when the invoice is of no period. Fails: period_archived.
+func (s Subscription) wanted(invoice id.Invoice) (int, error) {
+	if s.Archived(invoice) {
+		return -1, commands.ErrPeriodArchived()
 	}
-	from, to := c.PeriodFrom, c.PeriodTo
-	if s.Terms.Mode == events.Prepaid {
-		from = latest(s.running(c.PaidAt), s.StartsAt, s.PaidUntil)
-		anchor := s.AnchorDay
-		if !from.Equal(s.PaidUntil) {
-			anchor = from.In(s.zone()).Day()
-		}
-		to = s.Terms.Period.After(from, anchor, s.zone())
+	return s.find(invoice), nil
+}
+
+// decideExtend records the payment of a period, the first one or the one after a withdrawal, and the places of the
+// periods after it. A prepaid period of an ended subscription that never began is cancelled instead: its money goes
+// back to credit.
+func decideExtend(
+	s Subscription, c commands.ExtendSubscription, now time.Time,
+) ([]events.SubscriptionEvent, error) {
+	at, err := s.wanted(c.InvoiceID)
+	if err != nil || at < 0 || !s.Periods[at].open() {
+		return nil, err
 	}
-	to = latest(to, s.PaidUntil)
-	extended := events.SubscriptionExtended{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, From: from, PaidUntil: to,
+	p, before := s.Periods[at], s.Course()
+	if s.State == Ended && p.neverBegan() {
+		return []events.SubscriptionEvent{cancelled(s, at, now)}, nil
 	}
+	paid := events.SubscriptionExtended{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
+		PaidAt: c.PaidAt, Begins: s.begins(p, before, c.PaidAt),
+	}
+	if off := s.unserved(before, c.PaidAt); !off.IsZero() {
+		paid.UnservedFrom, paid.UnservedTo = off.From, off.To
+	}
+	next := evolveSubscription(s, paid)
+	if slices.ContainsFunc(next.Periods, Period.withdrawn) {
+		paid.UnservedSince = latest(s.UnservedSince, s.running(c.PaidAt))
+	}
+	after := next.Course()
+	place := after.Places[at]
+	paid.From, paid.To, paid.PaidUntil = place.From, place.To, after.PaidUntil
+	paid.Moved = moved(s.Periods, before, after, at)
 	if s.State != Pending {
-		return []events.SubscriptionEvent{extended}
+		return []events.SubscriptionEvent{paid}, nil
 	}
 	return []events.SubscriptionEvent{
-		events.SubscriptionActivated{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: from}, extended,
+		events.SubscriptionActivated{SubscriptionID: s.ID, SubscriberID: s.SubscriberID, At: place.From}, paid,
+	}, nil
+}
+
+// begins is the instant at which paid time begins anew with the first payment of a prepaid period: the payment on the
+// subscription's own clock, not before the service. It is zero when the payment continues paid time. A payment that was
+// withdrawn before instants of withdrawals were recorded counts as none.
+func (s Subscription) begins(p Period, before Course, paidAt time.Time) time.Time {
+	first := p.State == PeriodDue || s.UnservedSince.IsZero()
+	begins := latest(s.running(paidAt), s.StartsAt)
+	if p.Mode != events.Prepaid || !first || !begins.After(before.PaidUntil) {
+		return time.Time{}
 	}
+	return begins
+}
+
+// unserved is the time up to a payment that was not served because the payment of a period had been taken back. It is
+// zero for postpaid, whose service does not depend on payments.
+func (s Subscription) unserved(before Course, paidAt time.Time) Span {
+	from, to := latest(s.UnservedSince, before.PaidUntil), s.running(paidAt)
+	if s.UnservedSince.IsZero() || s.Terms.Mode != events.Prepaid || !from.Before(to) {
+		return Span{}
+	}
+	return Span{from, to}
 }
 
 // running is the instant on the subscription's own clock, which stops during a pause.
@@ -141,19 +178,64 @@ func (s Subscription) running(at time.Time) time.Time {
 	return at
 }
 
-// decideWithdraw takes the length of a paid period from PaidUntil, so that later periods begin earlier.
-func decideWithdraw(s Subscription, c commands.WithdrawPeriod) []events.SubscriptionEvent {
-	span, paid := s.Paid[c.InvoiceID]
-	if !paid {
-		return nil
+// stopped is the new UnservedSince after a period lost its payment now. When the customer was without service already
+// for want of an earlier one, the time since then counts too. left are the periods afterwards.
+func (s Subscription) stopped(before Course, left []Period, now time.Time) time.Time {
+	at := s.running(now)
+	switch {
+	case !slices.ContainsFunc(left, Period.withdrawn):
+		return time.Time{}
+	case s.UnservedSince.IsZero():
+		return at
 	}
-	left := s.PaidUntil.Add(-span.To.Sub(span.From))
-	if len(s.Paid) == 1 {
-		left = span.From
+	return earliest(at, latest(s.UnservedSince, before.PaidUntil))
+}
+
+// withdrawn reports whether the payment of the period was taken back.
+func (p Period) withdrawn() bool { return p.State == PeriodWithdrawn }
+
+// neverBegan reports whether the period is prepaid and was never paid.
+func (p Period) neverBegan() bool { return p.Mode == events.Prepaid && p.State == PeriodDue }
+
+// decideWithdraw takes the time of a paid period back; the periods that stay paid keep their full length. A period that
+// is not paid gives no event.
+func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([]events.SubscriptionEvent, error) {
+	at, err := s.wanted(c.InvoiceID)
+	if err != nil || at < 0 || s.Periods[at].State != PeriodPaid {
+		return nil, err
 	}
-	return []events.SubscriptionEvent{events.PeriodWithdrawn{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, PaidUntil: left, Reason: c.Reason,
-	}}
+	withdrawn := events.PeriodWithdrawn{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, Ordinal: s.Periods[at].Ordinal,
+		Reason: c.Reason, At: now,
+	}
+	before, next := s.Course(), evolveSubscription(s, withdrawn)
+	after := next.Course()
+	withdrawn.PaidUntil, withdrawn.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
+	withdrawn.UnservedSince = s.stopped(before, next.Periods, now)
+	return []events.SubscriptionEvent{withdrawn}, nil
+}
+
+// decideCancel drops a period whatever it was, so that a credit note and a reversed payment end alike in either order.
+func decideCancel(s Subscription, c commands.CancelPeriod, now time.Time) ([]events.SubscriptionEvent, error) {
+	at, err := s.wanted(c.InvoiceID)
+	if err != nil || at < 0 || s.Periods[at].State == PeriodCancelled {
+		return nil, err
+	}
+	return []events.SubscriptionEvent{cancelled(s, at, now)}, nil
+}
+
+// cancelled makes the event that drops the period at an index.
+func cancelled(s Subscription, at int, now time.Time) events.PeriodCancelled {
+	p := s.Periods[at]
+	event := events.PeriodCancelled{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
+		NeverBegan: s.State == Ended && p.neverBegan(), At: now,
+	}
+	before, next := s.Course(), evolveSubscription(s, event)
+	after := next.Course()
+	event.PaidUntil, event.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
+	event.UnservedSince = s.stopped(before, next.Periods, now)
+	return event
 }
 
 // decidePause pauses an active subscription; a paused one gives no event.
@@ -168,35 +250,42 @@ func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([
 	return nil, failure.NewConflict("subscription_not_active", "Only an active subscription can be paused.")
 }
 
-// decideResume adds the length of the pause to the paid time, and to the running postpaid period, so that the pause is
-// not billed.
+// decideResume ends the pause, which becomes a gap: the periods around it end later by its length, and it is not
+// billed.
 func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	switch s.State {
 	case Active:
 		return nil, nil
 	case Paused:
-		pause := now.Sub(s.PausedAt)
 		resumed := events.SubscriptionResumed{
-			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, PaidUntil: s.PaidUntil, At: now,
+			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now,
 		}
-		if s.PaidUntil.After(s.PausedAt) {
-			resumed.PaidUntil = s.PaidUntil.Add(pause)
-		}
-		if s.Terms.Mode == events.Postpaid && !s.LastTo.IsZero() {
-			resumed.NextFrom = s.LastTo.Add(pause)
+		before, after := s.Course(), evolveSubscription(s, resumed).Course()
+		resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
+		if s.Terms.Mode == events.Postpaid {
+			resumed.NextFrom = after.End
 		}
 		return []events.SubscriptionEvent{resumed}, nil
 	}
 	return nil, failure.NewConflict("subscription_not_paused", "Only a paused subscription can be resumed.")
 }
 
-// latest is the last of the instants; zero instants do not count.
-func latest(instants ...time.Time) time.Time {
-	var last time.Time
-	for _, t := range instants {
-		if t.After(last) {
-			last = t
+// decideEnd ends the subscription. A prepaid period that waits for its first payment is cancelled, because paying it
+// would give no service. One whose payment was withdrawn stays due: its service was given.
+func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []events.SubscriptionEvent {
+	if s.State == Ended {
+		return nil
+	}
+	made := []events.SubscriptionEvent{events.SubscriptionEnded{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now,
+	}}
+	s = evolveSubscription(s, made[0])
+	for at, p := range s.Periods {
+		if p.neverBegan() {
+			event := cancelled(s, at, now)
+			s = evolveSubscription(s, event)
+			made = append(made, event)
 		}
 	}
-	return last
+	return made
 }

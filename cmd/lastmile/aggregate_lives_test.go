@@ -119,13 +119,13 @@ func seriesLife(org id.Organization) life {
 
 // subscriptionLife pauses and resumes a paid subscription.
 func subscriptionLife(org id.Organization) life {
-	subscription, invoice := id.New[id.Subscription](), id.New[id.Invoice]()
+	subscription := id.New[id.Subscription]()
 	return func(n int) commands.Command {
 		switch {
 		case n == 0:
 			return commands.CreateSubscription{
 				SubscriptionID: subscription, OrgID: org, SubscriberID: id.New[id.Subscriber](),
-				PlanID: id.New[id.Plan](), PlanVersion: 1, Timezone: "Africa/Nairobi", InvoiceID: invoice,
+				PlanID: id.New[id.Plan](), PlanVersion: 1, Timezone: "Africa/Nairobi",
 				Terms: events.PlanTerms{
 					Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: events.Prepaid,
 					Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 5_000},
@@ -134,7 +134,8 @@ func subscriptionLife(org id.Organization) life {
 			}
 		case n == 1:
 			return commands.ExtendSubscription{
-				SubscriptionID: subscription, InvoiceID: invoice, PaidAt: clock.System().Now(),
+				SubscriptionID: subscription, InvoiceID: commands.PeriodInvoice(subscription, 1),
+				PaidAt: clock.System().Now(),
 			}
 		case n%2 == 0:
 			return commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}

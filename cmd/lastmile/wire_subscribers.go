@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -50,6 +51,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		subscribersapi.Subscriptions{
 			Cases: subscriberscases.Subscriptions{Bus: e.bus, Secrets: a.storage.vault.Secrets, Clock: a.clock},
 			Bus:   e.bus, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views}, Clock: a.clock,
+			Invoices: billingviews.InvoicesQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,

@@ -110,16 +110,17 @@ func TestInvoices_NewSubscriptionIsInvoicedAndPaidFromCredit(t *testing.T) {
 	t.Parallel()
 	k := newBillingKit(t, true)
 	k.pay(t, 150000)
-	invoice, org := id.New[id.Invoice](), k.Orgs["acme"].ID
+	subscription, org := id.New[id.Subscription](), k.Orgs["acme"].ID
+	invoice := commands.PeriodInvoice(subscription, 1)
 	k.do(t, commands.CreateSubscription{
-		SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: k.amina, PlanID: id.New[id.Plan](),
+		SubscriptionID: subscription, OrgID: org, SubscriberID: k.amina, PlanID: id.New[id.Plan](),
 		PlanVersion: 1,
 		Terms: events.PlanTerms{
 			Name: "Home 10 Mbps", Kind: "pppoe", Price: money.Of(116000, money.KES), Mode: events.Prepaid,
 			Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 10_000},
 		},
 		Timezone: "Africa/Nairobi", StartsAt: k.clock.Now(), Username: personal.Of("amina"),
-		PasswordRef: id.New[id.Secret](), InvoiceID: invoice,
+		PasswordRef: id.New[id.Secret](),
 	}, org)
 	paid, err := k.views.WaitUntil(t.Context(), billingviews.InvoicesName, func(ctx context.Context) (bool, error) {
 		state, err := billingviews.InvoicesQuery{Views: k.views}.State(ctx, org, invoice)

@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
@@ -22,6 +23,7 @@ type Subscriptions struct {
 	Cases         subscriberscases.Subscriptions
 	Bus           *bus.Bus
 	Subscriptions subscribersviews.SubscriptionsQuery
+	Invoices      billingviews.InvoicesQuery // without Views answers name invoices that may not be readable yet
 	Clock         clock.Clock
 }
 
@@ -96,18 +98,38 @@ type subscriptionResponse struct {
 	Username      *string         `json:"username"`
 	OpenInvoiceID *id.Invoice     `json:"openInvoiceId"`
 	CreatedAt     time.Time       `json:"createdAt"`
+	// Periods are missing in lists.
+	Periods []periodResponse `json:"periods,omitempty" doc:"the 24 newest, newest first; not in lists"`
+}
+
+// periodResponse is one period of a subscription (docs/rules/subscribers.md#periods).
+type periodResponse struct {
+	Ordinal   int        `json:"ordinal"`
+	State     string     `json:"state" enum:"due,paid,withdrawn,cancelled"`
+	From      *time.Time `json:"from" doc:"null while the period takes no time"`
+	To        *time.Time `json:"to" doc:"exclusive"`
+	InvoiceID id.Invoice `json:"invoiceId"`
+	DueAt     *time.Time `json:"dueAt"`
+	PaidAt    *time.Time `json:"paidAt"`
 }
 
 // show writes the access of this moment; dunning is always none.
 func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResponse {
 	t := r.Terms
+	var periods []periodResponse
+	for _, p := range r.Periods {
+		periods = append(periods, periodResponse{
+			Ordinal: p.Ordinal, State: p.State, From: p.From, To: p.To, InvoiceID: p.InvoiceID, DueAt: p.DueAt,
+			PaidAt: p.PaidAt,
+		})
+	}
 	return subscriptionResponse{
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
 		Rates:   planRates(t.Rates), State: r.State, Reason: r.Reason, StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt,
 		PaidUntil: r.PaidUntil, Dunning: "none", Access: r.Access(a.Clock.Now()), Username: r.Username,
-		OpenInvoiceID: r.OpenInvoice, CreatedAt: r.CreatedAt,
+		OpenInvoiceID: r.OpenInvoice, CreatedAt: r.CreatedAt, Periods: periods,
 	}
 }
 
@@ -132,7 +154,27 @@ func (a Subscriptions) one() httpapi.One[id.Subscription, subscribersviews.Subsc
 	return httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse]{
 		Model: subscribersviews.SubscriptionsName, Missing: commands.ErrNoSubscription, Read: a.Subscriptions.Get,
 		Show: a.show, Revision: func(r subscribersviews.SubscriptionRow) int64 { return r.Revision },
+		Names: []httpapi.Name[subscribersviews.SubscriptionRow]{{Wait: a.awaitInvoice, Withhold: withholdInvoice}},
 	}
+}
+
+// awaitInvoice waits until the invoice of the newest period can be read: a process drafts it after the write. Invoices
+// of older periods were there before the write.
+func (a Subscriptions) awaitInvoice(
+	ctx context.Context, org id.Organization, r subscribersviews.SubscriptionRow,
+) (bool, error) {
+	if a.Invoices.Views == nil || len(r.Periods) == 0 || r.Periods[0].State != "due" {
+		return true, nil
+	}
+	return a.Invoices.WaitShown(ctx, org, r.Periods[0].InvoiceID)
+}
+
+// withholdInvoice takes the newest invoice out of an answer.
+func withholdInvoice(r *subscribersviews.SubscriptionRow) {
+	if r.OpenInvoice != nil && *r.OpenInvoice == r.Periods[0].InvoiceID {
+		r.OpenInvoice = nil
+	}
+	r.Periods = r.Periods[1:]
 }
 
 // list answers with a page of subscriptions, newest first.

@@ -100,3 +100,75 @@ func TestDate_StartsWhenItsFirstInstantIs(t *testing.T) {
 		}
 	}
 }
+
+func TestDate_ComparesByYearThenMonthThenDay(t *testing.T) {
+	t.Parallel()
+	inOrder := []calendar.Date{
+		{}, {Year: 2025, Month: 12, Day: 31}, {Year: 2026, Month: 1, Day: 2}, {Year: 2026, Month: 1, Day: 30},
+		{Year: 2026, Month: 2, Day: 1}, {Year: 2027, Month: 1, Day: 1},
+	}
+	for i, a := range inOrder {
+		for j, b := range inOrder {
+			if a.Before(b) != (i < j) {
+				t.Errorf("%q before %q: %t", a, b, a.Before(b))
+			}
+		}
+	}
+}
+
+func TestDate_NoDateIsWrittenAsNothingAndReadBack(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]calendar.Date{
+		"": {}, "2026-03-02": {Year: 2026, Month: 3, Day: 2}, "0999-12-31": {Year: 999, Month: 12, Day: 31},
+	} {
+		got := calendar.Date{Year: 1, Month: 1, Day: 1}
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q is read as %v, %v", text, got, err)
+		}
+		written, err := want.MarshalText()
+		if err != nil || string(written) != text || want.String() != text || want.IsZero() != (text == "") {
+			t.Errorf("%v is written as %q, %v", want, written, err)
+		}
+	}
+	kept := calendar.Date{Year: 2026, Month: 3, Day: 2}
+	if err := kept.UnmarshalText([]byte("2026-13-01")); err == nil || kept.Day != 2 {
+		t.Errorf("a day that does not exist is read as %v, %v", kept, err)
+	}
+}
+
+func TestDate_AddDaysGoesBackAndOverMonths(t *testing.T) {
+	t.Parallel()
+	from := calendar.Date{Year: 2024, Month: 3, Day: 1}
+	for days, want := range map[int]string{0: "2024-03-01", -1: "2024-02-29", 31: "2024-04-01", -366: "2023-03-01"} {
+		if got := from.AddDays(days).String(); got != want {
+			t.Errorf("%d days after %s is %s, want %s", days, from, got, want)
+		}
+	}
+}
+
+func TestPeriod_KnowsItsFourUnits(t *testing.T) {
+	t.Parallel()
+	for _, p := range []calendar.Period{calendar.Hour, calendar.Day, calendar.Week, calendar.Month} {
+		if !p.Known() {
+			t.Errorf("%s is unknown", p)
+		}
+	}
+	for _, p := range []calendar.Period{"", "year", "Month"} {
+		if p.Known() {
+			t.Errorf("%q is known", p)
+		}
+	}
+}
+
+func TestPeriodAfter_KeepsTheTimeOfDayToTheNanosecond(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, time.January, 15, 13, 14, 15, 16, time.UTC)
+	for anchor, want := range map[int]time.Time{
+		0: time.Date(2026, time.February, 15, 13, 14, 15, 16, time.UTC),
+		1: time.Date(2026, time.February, 1, 13, 14, 15, 16, time.UTC),
+	} {
+		if got := calendar.Month.After(at, anchor, time.UTC); !got.Equal(want) || got.Location() != time.UTC {
+			t.Errorf("with anchor %d: %s, want %s", anchor, got, want)
+		}
+	}
+}

@@ -230,6 +230,14 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 		` order by i.drafted_at desc, i.invoice_id desc limit $2`, args
 }
 
+// WaitShown waits up to 2 s until an invoice can be read, and reports whether it can.
+func (q InvoicesQuery) WaitShown(ctx context.Context, org id.Organization, invoice id.Invoice) (bool, error) {
+	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
+		state, err := q.State(ctx, org, invoice)
+		return state != "", err
+	})
+}
+
 // WaitFinal waits up to 2 s until an invoice is issued or voided, and reports whether it is.
 func (q InvoicesQuery) WaitFinal(ctx context.Context, org id.Organization, invoice id.Invoice) (bool, error) {
 	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {

@@ -35,6 +35,7 @@ var (
 	line2 = id.Derive[id.Subscription]("test", "line2")
 	inv1  = id.Derive[id.Invoice]("test", "1")
 	inv2  = id.Derive[id.Invoice]("test", "2")
+	inv3  = id.Derive[id.Invoice]("test", "3")
 	text  = personal.Of
 	kes   = func(major int64) money.Amount { return money.Major(major, money.KES) }
 )
@@ -115,25 +116,38 @@ func lines() []events.Event {
 			SubscriptionID: line, OrgID: acme, SubscriberID: amina, PlanID: home, PlanVersion: 1,
 			Terms: terms(events.Prepaid), StartsAt: began, Username: text("amina"), CreatedAt: began,
 		},
-		events.PeriodDue{SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv1, DueAt: began},
+		dueAgain(1, inv1),
 		events.SubscriptionActivated{SubscriptionID: line, SubscriberID: amina, At: began},
 		events.SubscriptionExtended{
-			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, From: began, PaidUntil: began.AddDate(0, 1, 0),
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, Ordinal: 1, From: began,
+			To: began.AddDate(0, 1, 0), PaidUntil: began.AddDate(0, 1, 0), PaidAt: began, Begins: began,
 		},
 		events.SubscriptionPaused{
 			SubscriptionID: line, SubscriberID: amina, Reason: "travels", At: began.Add(time.Hour),
 		},
 		events.SubscriptionResumed{
 			SubscriptionID: line, SubscriberID: amina, Reason: "is back", PaidUntil: began.AddDate(0, 1, 1),
-			At: began.Add(25 * time.Hour),
+			At: began.Add(25 * time.Hour), Moved: moved(1, inv1, began, began.AddDate(0, 1, 1)),
 		},
-		events.PeriodDue{
-			SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: inv2, DueAt: began.AddDate(0, 1, 1),
-		},
+		dueAgain(2, inv2),
 		events.PeriodWithdrawn{
-			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, PaidUntil: began, Reason: "reversed",
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, Ordinal: 1, PaidUntil: began,
+			Reason: "reversed", Moved: moved(1, inv1, time.Time{}, time.Time{}),
 		},
 	}
+}
+
+// dueAgain is a period of Amina's subscription.
+func dueAgain(ordinal int, invoice id.Invoice) events.Event {
+	return events.PeriodDue{
+		SubscriptionID: line, OrgID: acme, SubscriberID: amina, InvoiceID: invoice, Ordinal: ordinal,
+		DueAt: began.AddDate(0, 1, 1), At: began.AddDate(0, 1, 0),
+	}
+}
+
+// moved tells that a period lies elsewhere now; zero instants mean nowhere.
+func moved(ordinal int, invoice id.Invoice, from, to time.Time) []events.PeriodPlace {
+	return []events.PeriodPlace{{Ordinal: ordinal, InvoiceID: invoice, From: from, To: to}}
 }
 
 // story appends all histories, each to its stream; Brian's events belong to Other.
@@ -323,4 +337,75 @@ func explain(t *testing.T, db *postgres.DB, org id.Organization, sql string, arg
 		t.Fatalf("explain: %v\n%s", err, sql)
 	}
 	return strings.Join(lines, "\n")
+}
+
+func TestSubscriptions_PeriodsThatStayPaidMove(t *testing.T) {
+	t.Parallel()
+	month := func(n int) time.Time { return began.AddDate(0, n, 0) }
+	row := periodsAfter(t, lines()[0], dueAgain(1, inv1), lines()[3], dueAgain(2, inv2),
+		events.SubscriptionExtended{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv2, Ordinal: 2, From: month(1), To: month(2),
+			PaidUntil: month(2), PaidAt: began,
+		},
+		dueAgain(3, inv3),
+		events.PeriodWithdrawn{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, Ordinal: 1, PaidUntil: month(1),
+			Moved: append(moved(1, inv1, time.Time{}, time.Time{}), moved(2, inv2, began, month(1))...),
+		},
+		events.PeriodCancelled{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv3, Ordinal: 3, PaidUntil: month(1), At: began,
+		},
+	)
+	at := func(i int, state string, from, to *time.Time) {
+		p := row.Periods[len(row.Periods)-i]
+		if p.Ordinal != i || p.State != state || cmp.Diff(from, p.From) != "" || cmp.Diff(to, p.To) != "" {
+			t.Errorf("period %d is %+v, want %s from %v to %v", i, p, state, from, to)
+		}
+	}
+	end := month(1)
+	at(1, "withdrawn", nil, nil)
+	at(2, "paid", &began, &end)
+	at(3, "cancelled", nil, nil)
+	if row.PaidUntil == nil || !row.PaidUntil.Equal(end) || row.OpenInvoice == nil || *row.OpenInvoice != inv1 {
+		t.Errorf("paid until %v, open %v", row.PaidUntil, row.OpenInvoice)
+	}
+}
+
+// periodsAfter is Amina's subscription after events.
+func periodsAfter(t *testing.T, list ...events.Event) subscribersviews.SubscriptionRow {
+	t.Helper()
+	log := feedtest.New()
+	for i, e := range list {
+		log.Append(events.Metadata{OrgID: acme, EventID: id.Derive[id.Event]("test", string(rune('a'+i)))}, e)
+	}
+	v, _ := views(t, log)
+	q := subscribersviews.SubscriptionsQuery{Views: v}
+	if row, err := q.Get(t.Context(), other, line); row != nil || err != nil {
+		t.Errorf("another organization sees %+v, %v", row, err)
+	}
+	row, err := q.Get(t.Context(), acme, line)
+	if err != nil || row == nil {
+		t.Fatalf("%+v, %v", row, err)
+	}
+	return *row
+}
+
+// TestSubscriptions_PeriodsRecordedWithoutOrdinalsAreCounted takes events of the first versions as the log has them.
+func TestSubscriptions_PeriodsRecordedWithoutOrdinalsAreCounted(t *testing.T) {
+	t.Parallel()
+	row := periodsAfter(t, lines()[0], dueAgain(0, inv1),
+		events.SubscriptionExtended{
+			SubscriptionID: line, SubscriberID: amina, InvoiceID: inv1, From: began, To: began.AddDate(0, 1, 0),
+			PaidUntil: began.AddDate(0, 1, 0),
+		},
+		dueAgain(0, inv2),
+		events.PeriodCancelled{SubscriptionID: line, SubscriberID: amina, InvoiceID: inv2, At: began})
+	second, first := row.Periods[0], row.Periods[1]
+	if first.Ordinal != 1 || first.State != "paid" || !first.To.Equal(began.AddDate(0, 1, 0)) ||
+		second.Ordinal != 2 || second.State != "cancelled" || second.To != nil {
+		t.Errorf("periods %+v", row.Periods)
+	}
+	if row.PaidUntil == nil || !row.PaidUntil.Equal(began.AddDate(0, 1, 0)) || row.OpenInvoice != nil {
+		t.Errorf("paid until %v, open %v", row.PaidUntil, row.OpenInvoice)
+	}
 }

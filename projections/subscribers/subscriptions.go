@@ -15,8 +15,8 @@ import (
 // SubscriptionsName keys the projection's checkpoint and schemas, so it never changes.
 const SubscriptionsName = "subscribers_subscriptions"
 
-// Subscriptions lists the subscriptions with their paid time and open invoices, and the administrative blocks of
-// subscribers.
+// Subscriptions lists the subscriptions with their paid time, their periods and open invoices, and the administrative
+// blocks of subscribers.
 type Subscriptions struct{}
 
 // subscriptionsDDL is compiled in from subscriptions.sql.
@@ -28,13 +28,15 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 2 }
+func (Subscriptions) Version() int { return 3 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
 
 // TenantTables are under row-level security.
-func (Subscriptions) TenantTables() []string { return []string{"subscriptions", "blocks"} }
+func (Subscriptions) TenantTables() []string {
+	return []string{"subscriptions", "subscription_periods", "blocks"}
+}
 
 // Handles lists the events that change the tables.
 func (Subscriptions) Handles() []string {
@@ -58,21 +60,8 @@ insert into {schema}.subscriptions
 values
 	(@subscription, @org, @subscriber, @plan, @version, @terms, 'pending', @starts_at, @username, @at, @at, @revision)
 on conflict (subscription_id) do nothing`
-	dueSQL = `
-update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3
-where subscription_id = $1`
-	cancelledSQL = `
-update {schema}.subscriptions set open_invoices = array_remove(open_invoices, $2::uuid), revision = $3
-where subscription_id = $1`
 	activatedSQL = `
 update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3
-where subscription_id = $1`
-	extendedSQL = `
-update {schema}.subscriptions set paid_until = $2, open_invoices = array_remove(open_invoices, $3::uuid), revision = $4
-where subscription_id = $1`
-	withdrawnSQL = `
-update {schema}.subscriptions set
-	paid_until = $2, open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3), revision = $4
 where subscription_id = $1`
 	pausedSQL = `
 update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4
@@ -99,20 +88,15 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 			"version": v.PlanVersion, "terms": string(terms), "starts_at": v.StartsAt, "username": v.Username.Reveal(),
 			"at": v.CreatedAt, "revision": revision,
 		})
-	case events.PeriodDue:
-		w.Exec(dueSQL, v.SubscriptionID, v.InvoiceID, revision)
-	case events.PeriodCancelled:
-		w.Exec(cancelledSQL, v.SubscriptionID, v.InvoiceID, revision)
+	case events.PeriodDue, events.PeriodCancelled, events.SubscriptionExtended, events.PeriodWithdrawn:
+		applyPeriod(w, v, revision)
 	case events.SubscriptionActivated:
 		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision)
-	case events.SubscriptionExtended:
-		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
-	case events.PeriodWithdrawn:
-		w.Exec(withdrawnSQL, v.SubscriptionID, null.Time(v.PaidUntil), v.InvoiceID, revision)
 	case events.SubscriptionPaused:
 		w.Exec(pausedSQL, v.SubscriptionID, v.Reason, v.At, revision)
 	case events.SubscriptionResumed:
 		w.Exec(resumedSQL, v.SubscriptionID, v.Reason, v.At, null.Time(v.PaidUntil), revision)
+		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionEnded:
 		w.Exec(endedSQL, v.SubscriptionID, v.Reason, v.At, revision)
 	case events.SubscriberBlocked:

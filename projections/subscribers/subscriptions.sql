@@ -19,6 +19,21 @@ create table {schema}.subscriptions (
 create index subscriptions_newest on {schema}.subscriptions (org_id, created_at desc, subscription_id desc);
 create index subscriptions_subscriber on {schema}.subscriptions (org_id, subscriber_id, created_at desc, subscription_id desc);
 
+-- What became of each period, and where it lies. An invoice names at most one period.
+create table {schema}.subscription_periods (
+  subscription_id uuid not null,
+  invoice_id uuid not null,
+  org_id uuid not null,
+  ordinal integer not null,
+  state text not null, -- due, paid, withdrawn, cancelled
+  due_at timestamptz,
+  paid_at timestamptz, -- the latest payment
+  from_at timestamptz, -- null while the period takes no time
+  to_at timestamptz, -- exclusive
+  primary key (subscription_id, invoice_id)
+);
+create index subscription_periods_newest on {schema}.subscription_periods (org_id, subscription_id, ordinal desc);
+
 -- Administrative blocks. A blocked subscriber has no access, even when everything is paid.
 create table {schema}.blocks (
   subscriber_id uuid primary key,

@@ -32,7 +32,22 @@ type SubscriptionRow struct {
 	StateSince   time.Time        `db:"state_since"`
 	Revision     int64            `db:"revision"` // of the subscription's stream
 	Blocked      bool             `db:"blocked"`  // the subscriber is blocked by hand
+	Periods      []PeriodRow      `db:"-"`        // the newest periods, newest first; only Get fills it
 }
+
+// PeriodRow is one period of a subscription.
+type PeriodRow struct {
+	Ordinal   int        `db:"ordinal"`
+	InvoiceID id.Invoice `db:"invoice_id"`
+	State     string     `db:"state"`   // "due", "paid", "withdrawn", "cancelled"
+	DueAt     *time.Time `db:"due_at"`  // of the invoice
+	PaidAt    *time.Time `db:"paid_at"` // of the latest payment; nil before the first, or when it was not recorded
+	From      *time.Time `db:"from_at"` // nil while the period takes no time
+	To        *time.Time `db:"to_at"`   // exclusive
+}
+
+// maxPeriods is the largest number of periods that Get gives.
+const maxPeriods = 24
 
 // BlockRow is the administrative block of a subscriber. EventID is the event that recorded it.
 type BlockRow struct {
@@ -62,16 +77,25 @@ const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 
-// Get returns one subscription of an organization, ended or not; nil when it has none with this id.
+// Get returns one subscription of an organization with its newest periods, ended or not; nil when it has none with this
+// id.
 func (q SubscriptionsQuery) Get(
 	ctx context.Context, org id.Organization, subscription id.Subscription,
 ) (*SubscriptionRow, error) {
 	var row *SubscriptionRow
+	var periods []PeriodRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriptionRow],
 			q.Views.SQL(SubscriptionsName, subscriptionSelect+`where s.subscription_id = $1`), subscription)
+		postgres.Collect(r, &periods, pgx.RowToStructByName[PeriodRow], q.Views.SQL(SubscriptionsName, `
+			select ordinal, invoice_id, state, due_at, paid_at, from_at, to_at from {schema}.subscription_periods
+			where org_id = $1 and subscription_id = $2 order by ordinal desc limit $3`), org, subscription, maxPeriods)
 	})
-	return row, err
+	if err != nil || row == nil {
+		return nil, err
+	}
+	row.Periods = periods
+	return row, nil
 }
 
 // List returns up to max subscriptions after a key, newest first. A zero subscriber and an empty state do not restrict

@@ -176,7 +176,10 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 	case events.PeriodWithdrawn:
 		return paid(v.SubscriberID, v.InvoiceID, v.Reason, "A paid period was withdrawn: its payment was taken back.")
 	case events.PeriodCancelled:
-		return paid(v.SubscriberID, v.InvoiceID, "", "A period that was due was cancelled.")
+		if v.NeverBegan {
+			return paid(v.SubscriberID, v.InvoiceID, "", "A period was cancelled: the subscription ended first.")
+		}
+		return paid(v.SubscriberID, v.InvoiceID, "", "A period was cancelled: its invoice is no longer owed.")
 	case events.SubscriptionPaused:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription was paused.")
 	case events.SubscriptionResumed:

@@ -121,7 +121,6 @@ func (u Subscriptions) command(
 		SubscriptionID: subscription, OrgID: org, SubscriberID: in.SubscriberID, PlanID: in.PlanID,
 		PlanVersion: plan.Version, Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts, Username: username,
 		PasswordRef: id.Derive[id.Secret]("network_password", subscription.String()),
-		InvoiceID:   id.Derive[id.Invoice]("first_period", subscription.String()),
 	}, nil
 }
 

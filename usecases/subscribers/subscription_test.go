@@ -60,7 +60,7 @@ func TestCreateSubscription_CopiesThePlanAndKeepsThePassword(t *testing.T) {
 		t.Errorf("version %d, terms (-plan +subscription):\n%s", s.PlanVersion, diff)
 	}
 	if s.SubscriberID != who || s.Timezone != "Africa/Nairobi" || !s.StartsAt.Equal(k.clock.Now()) ||
-		s.Username.Reveal() != "amina" || len(s.Open) != 1 {
+		s.Username.Reveal() != "amina" || len(s.Open()) != 1 {
 		t.Errorf("subscription %+v", s)
 	}
 	if got := k.password(t, s.ID); got != "net work" {

@@ -5,7 +5,8 @@
 //	                                        CreditLeft covers the price and nothing is open ──────► MakePeriodDue
 //	                                        InvoiceReopened ──► WithdrawPeriod
 //	                                        InvoiceVoided, InvoiceCancelled ──► CancelPeriod
-//	SubscriptionEnded ──► VoidInvoice, also of an invoice that is drafted after the end
+//	PeriodCancelled because the subscription ended first ──► VoidInvoice, money on it becomes credit
+//	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
 // One instance serves all subscriptions of a subscriber, because credit belongs to the account and not to one of them.
 package renewal
@@ -23,9 +24,10 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// State has the subscriptions of one subscriber that have not ended.
+// State has the subscriptions of one subscriber that have not ended, and the commands that were refused.
 type State struct {
 	Subscriptions map[id.Subscription]Subscription `json:"subscriptions,omitempty"`
+	Refused       []Refused                        `json:"refused,omitempty"` // each once; asked again by the timer
 }
 
 // Subscription is the part of one subscription that its renewal depends on.
@@ -38,9 +40,8 @@ type Subscription struct {
 	Resting   bool            `json:"resting,omitempty"` // paused
 	PaidUntil time.Time       `json:"paidUntil,omitzero"`
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
-	Open      []id.Invoice    `json:"open,omitempty"`    // due and not paid, each once
-	// Reopened are those of Open whose money was taken back after the service was given.
-	Reopened []id.Invoice `json:"reopened,omitempty"`
+	// Open are the invoices of prepaid periods that are due and not paid, each once.
+	Open []id.Invoice `json:"open,omitempty"`
 }
 
 // lead is how long before expiry a prepaid customer gets the next invoice, so that there is time to pay it.
@@ -76,20 +77,28 @@ func Process() processmanagers.Process[State] {
 // Evolve follows the subscriber's subscriptions and their open invoices. It never changes the maps and lists of s.
 func Evolve(s State, in processmanagers.Input) State {
 	if in.Event == nil {
-		return s
+		return s.repeating(in)
 	}
 	switch e := in.Event.Event.(type) {
+	case events.InvoicePaid:
+		return s.overtaken(e.InvoiceID, false)
+	case events.InvoiceReopened:
+		return s.overtaken(e.InvoiceID, false)
+	case events.InvoiceVoided:
+		return s.overtaken(e.InvoiceID, true)
+	case events.InvoiceCancelled:
+		return s.overtaken(e.InvoiceID, true)
 	case events.SubscriptionCreated:
 		return s.with(e.SubscriptionID, Subscription{
 			Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt,
 		})
 	case events.SubscriptionEnded:
-		left := maps.Clone(s.Subscriptions)
-		delete(left, e.SubscriptionID)
-		return State{left}
+		s.Subscriptions = maps.Clone(s.Subscriptions)
+		delete(s.Subscriptions, e.SubscriptionID)
+		return s
 	case events.PeriodDue:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.Open = with(sub.Open, e.InvoiceID)
+			sub.wait(e.InvoiceID)
 			if !e.To.IsZero() {
 				sub.NextFrom = e.To
 			}
@@ -97,7 +106,12 @@ func Evolve(s State, in processmanagers.Input) State {
 	case events.InvoiceDrafted:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Gross = e.Total })
 	case events.PeriodCancelled:
-		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.settle(e.InvoiceID) })
+		return s.change(e.SubscriptionID, func(sub *Subscription) {
+			sub.settle(e.InvoiceID)
+			if e.Ordinal > 0 { // otherwise it was recorded without the paid time
+				sub.PaidUntil = e.PaidUntil
+			}
+		})
 	case events.SubscriptionExtended:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
 			sub.PaidUntil = e.PaidUntil
@@ -105,8 +119,8 @@ func Evolve(s State, in processmanagers.Input) State {
 		})
 	case events.PeriodWithdrawn:
 		return s.change(e.SubscriptionID, func(sub *Subscription) {
-			sub.PaidUntil, sub.Open, sub.Reopened = e.PaidUntil, with(sub.Open, e.InvoiceID),
-				with(sub.Reopened, e.InvoiceID)
+			sub.PaidUntil = e.PaidUntil
+			sub.wait(e.InvoiceID)
 		})
 	case events.SubscriptionPaused:
 		return s.change(e.SubscriptionID, func(sub *Subscription) { sub.Resting = true })
@@ -121,15 +135,6 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// keptOpen is the largest number of open invoices remembered for a subscription; the aggregate has the same limit.
-const keptOpen = 24
-
-// with returns a list with one more invoice at its end; an invoice is in it once, and the oldest goes above keptOpen.
-func with(list []id.Invoice, invoice id.Invoice) []id.Invoice {
-	list = append(without(list, invoice), invoice)
-	return list[max(0, len(list)-keptOpen):]
-}
-
 // without returns a new list without an invoice, nil when no invoice is left.
 func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 	var left []id.Invoice
@@ -141,17 +146,23 @@ func without(list []id.Invoice, invoice id.Invoice) []id.Invoice {
 	return left
 }
 
-// settle removes an invoice from the open ones.
-func (s *Subscription) settle(invoice id.Invoice) {
-	s.Open, s.Reopened = without(s.Open, invoice), without(s.Reopened, invoice)
+// wait adds a prepaid invoice to the open ones. Postpaid periods follow each other whether they are paid or not.
+func (s *Subscription) wait(invoice id.Invoice) {
+	if s.Mode == events.Prepaid {
+		s.Open = append(without(s.Open, invoice), invoice)
+	}
 }
+
+// settle removes an invoice from the open ones.
+func (s *Subscription) settle(invoice id.Invoice) { s.Open = without(s.Open, invoice) }
 
 // with returns a state with one subscription replaced; s stays as it is.
 func (s State) with(subscription id.Subscription, sub Subscription) State {
 	all := make(map[id.Subscription]Subscription, len(s.Subscriptions)+1)
 	maps.Copy(all, s.Subscriptions)
 	all[subscription] = sub
-	return State{all}
+	s.Subscriptions = all
+	return s
 }
 
 // change edits a subscription in a new state. A subscription that has ended is unknown and stays so.
@@ -172,8 +183,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case in.Event != nil:
 		return s.event(in, now), nil
 	}
-	// A command is refused when it became pointless meanwhile, for instance because the subscription ended.
-	return processmanagers.Output{}, nil
+	return s.refused(*in.Refusal, now), nil
 }
 
 // event returns the outputs for an event; s is the state before it.
@@ -185,8 +195,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 			return processmanagers.Output{}
 		}
 		return command(commands.ExtendSubscription{
-			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At, PeriodFrom: e.PeriodFrom,
-			PeriodTo: e.PeriodTo,
+			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At,
 		})
 	case events.InvoiceReopened:
 		if e.SubscriptionID.IsZero() {
@@ -196,25 +205,19 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: e.Reason,
 		})
 	case events.InvoiceVoided:
-		for subscription, sub := range s.Subscriptions {
-			if slices.Contains(sub.Open, e.InvoiceID) {
-				return command(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: e.InvoiceID})
-			}
-		}
+		return cancel(e.SubscriptionID, e.InvoiceID)
 	case events.InvoiceCancelled:
-		if !e.SubscriptionID.IsZero() {
-			return command(commands.CancelPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID})
-		}
+		return cancel(e.SubscriptionID, e.InvoiceID)
 	case events.InvoiceDrafted:
-		return s.drafted(e)
+		return s.drafted(e.InvoiceID)
 	case events.CreditLeft:
-		return s.renewFromCredit(e, in.Event.ID)
+		return s.renewFromCredit(e)
 	case events.SubscriptionCreated:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodDue:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodCancelled:
-		return after.armLater(e.SubscriptionID, e.At)
+		return after.cancelled(e)
 	case events.SubscriptionExtended:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodWithdrawn:
@@ -224,14 +227,14 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.SubscriptionPaused:
 		return disarm(e.SubscriptionID)
 	case events.SubscriptionEnded:
-		return s.end(e)
+		return disarm(e.SubscriptionID)
 	}
 	return processmanagers.Output{}
 }
 
 // renewFromCredit makes one period due: that of the subscription that expires first among those whose whole price the
 // credit covers. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
-func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanagers.Output {
+func (s State) renewFromCredit(e events.CreditLeft) processmanagers.Output {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
@@ -244,9 +247,7 @@ func (s State) renewFromCredit(e events.CreditLeft, cause id.Event) processmanag
 	if best.IsZero() {
 		return processmanagers.Output{}
 	}
-	return command(commands.MakePeriodDue{
-		SubscriptionID: best, InvoiceID: id.Derive[id.Invoice]("period", best.String(), cause.String()),
-	})
+	return command(commands.MakePeriodDue{SubscriptionID: best})
 }
 
 // byText orders ids, so that a replay over a map decides the same.
@@ -260,14 +261,15 @@ func byText(a, b id.Subscription) int {
 	return 0
 }
 
-// timeout makes the next period due. The subscription refuses when no period is wanted.
+// timeout makes the next period due, or asks again for what was refused. The subscription makes no period that is not
+// wanted any more.
 func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
+	if t.Name == againTimer {
+		return s.again()
+	}
 	for subscription := range s.Subscriptions {
 		if t.Name == timer(subscription) {
-			due := t.Due.UTC().Format(time.RFC3339Nano)
-			return command(commands.MakePeriodDue{
-				SubscriptionID: subscription, InvoiceID: id.Derive[id.Invoice]("period", subscription.String(), due),
-			})
+			return command(commands.MakePeriodDue{SubscriptionID: subscription})
 		}
 	}
 	return processmanagers.Output{}
@@ -290,12 +292,18 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}
 }
 
-// armLater is arm after an invoice was cancelled. It does not arm a prepaid timer that would come due at once: the same
-// invoice, which was not wanted, would be made again. Credit on the account still makes one (renewFromCredit).
-func (s State) armLater(subscription id.Subscription, now time.Time) processmanagers.Output {
-	out := s.arm(subscription)
-	if s.Subscriptions[subscription].Mode == events.Prepaid && !out.Timers[0].At.After(now) {
-		return disarm(subscription)
+// cancelled arms the timer after a period was dropped. It does not arm a prepaid timer that would come due at once: the
+// same invoice, which was not wanted, would be made again. Credit on the account still makes one (renewFromCredit). The
+// invoice of a period that never began because the subscription ended is voided, and money on it becomes credit.
+func (s State) cancelled(e events.PeriodCancelled) processmanagers.Output {
+	out := s.arm(e.SubscriptionID)
+	if s.Subscriptions[e.SubscriptionID].Mode == events.Prepaid && !out.Timers[0].At.After(e.At) {
+		out = disarm(e.SubscriptionID)
+	}
+	if e.NeverBegan {
+		out.Commands = append(out.Commands, commands.VoidInvoice{
+			SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason, ReleaseMoney: true,
+		})
 	}
 	return out
 }
@@ -303,29 +311,12 @@ func (s State) armLater(subscription id.Subscription, now time.Time) processmana
 // endedReason is the reason on invoices that are voided because their subscription ended.
 const endedReason = "subscription ended"
 
-// end disarms the timer of an ended subscription and voids invoices of prepaid periods that never began, because paying
-// them would give no service. A reopened invoice stays: its service was given.
-func (s State) end(e events.SubscriptionEnded) processmanagers.Output {
-	out := disarm(e.SubscriptionID)
-	sub := s.Subscriptions[e.SubscriptionID]
-	for _, invoice := range sub.Open {
-		if sub.Mode == events.Prepaid && !slices.Contains(sub.Reopened, invoice) {
-			out.Commands = append(out.Commands, commands.VoidInvoice{
-				SubscriberID: e.SubscriberID, InvoiceID: invoice, Reason: endedReason,
-			})
-		}
-	}
-	return out
-}
-
-// drafted voids the invoice of a prepaid period whose subscription ended during the drafting: at the time of end there
-// was no invoice to void.
-func (s State) drafted(e events.InvoiceDrafted) processmanagers.Output {
-	_, lives := s.Subscriptions[e.SubscriptionID]
-	if lives || e.SubscriptionID.IsZero() || !e.PeriodFrom.IsZero() {
+// cancel drops the period of an invoice; the invoice of no subscription has none.
+func cancel(subscription id.Subscription, invoice id.Invoice) processmanagers.Output {
+	if subscription.IsZero() {
 		return processmanagers.Output{}
 	}
-	return command(commands.VoidInvoice{SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: endedReason})
+	return command(commands.CancelPeriod{SubscriptionID: subscription, InvoiceID: invoice})
 }
 
 // disarm returns an output that removes the timer of a subscription.

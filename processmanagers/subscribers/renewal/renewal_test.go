@@ -83,16 +83,7 @@ func TestPrepaid_NextInvoiceComesALeadTimeBeforeExpiry(t *testing.T) {
 	}
 	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until))
 	rang := until.Add(-72 * time.Hour)
-	s.WhenDue(timer(line), rang).Then(does(commands.MakePeriodDue{SubscriptionID: line,
-		InvoiceID: id.Derive[id.Invoice]("period", line.String(), rang.Format(time.RFC3339Nano))}))
-}
-
-func TestTimer_TheSameMomentMakesTheSameInvoiceInEveryZone(t *testing.T) {
-	t.Parallel()
-	s := after(t, prepaid(line))
-	utc := s.WhenDue(timer(line), until).Output()
-	// otherwise a repeat would make another invoice
-	s.WhenDue(timer(line), until.In(time.FixedZone("EAT", 3*3600))).Then(utc)
+	s.WhenDue(timer(line), rang).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
 	s.WhenDue(timer(line2), until).ThenNothing() // of a subscription that has ended
 	s.WhenRefused(commands.MakePeriodDue{SubscriptionID: line}, "subscription_not_found").ThenNothing()
 }
@@ -103,7 +94,7 @@ func TestPaid_InvoiceOfAPeriodExtendsAndAManualOneDoesNot(t *testing.T) {
 	s.When(events.InvoicePaid{
 		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, PeriodFrom: start, PeriodTo: until, At: start,
 	}).Then(does(commands.ExtendSubscription{
-		SubscriptionID: line, InvoiceID: inv1, PaidAt: start, PeriodFrom: start, PeriodTo: until,
+		SubscriptionID: line, InvoiceID: inv1, PaidAt: start,
 	}))
 	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 	s.When(events.InvoiceReopened{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
@@ -115,10 +106,7 @@ func TestPaid_InvoiceOfAPeriodExtendsAndAManualOneDoesNot(t *testing.T) {
 func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
 	t.Parallel()
 	renews := func(s id.Subscription) processmanagers.Output {
-		cause := processtest.EventID(events.CreditLeft{}).String()
-		return does(commands.MakePeriodDue{
-			SubscriptionID: s, InvoiceID: id.Derive[id.Invoice]("period", s.String(), cause),
-		})
+		return does(commands.MakePeriodDue{SubscriptionID: s})
 	}
 	later := []events.Event{prepaid(line), created(line2, events.Prepaid, 1000, calendar.Month),
 		extended(line, inv1, until.AddDate(0, 0, 5)), extended(line2, inv2, until)}
@@ -190,7 +178,7 @@ func TestVoided_FreesThePeriodAndIsNotMadeAgainAtOnce(t *testing.T) {
 	s.When(cancelled(until.Add(-time.Hour))).Then(arms(line, time.Time{}))
 	// The cancellation comes before the lead time has begun.
 	free := s.When(cancelled(start)).Then(arms(line, until.Add(-72*time.Hour)))
-	free.When(voided).ThenNothing()
+	free.When(events.InvoiceVoided{SubscriberID: who, InvoiceID: inv1}).ThenNothing() // of no subscription
 	if got := free.When(credit(1500)).Output(); len(got.Commands) != 1 {
 		t.Errorf("money makes %v", got)
 	}
@@ -200,27 +188,103 @@ func TestReopened_TheSecondOpenInvoiceStaysKnown(t *testing.T) {
 	t.Parallel()
 	withdrawn := events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: start}
 	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2), withdrawn)
+	s.When(credit(5000)).ThenNothing()
 	s = s.Given(extended(line, inv1, until)) // paid again; the invoice of the next period is still open
 	s.When(credit(1500)).ThenNothing()
 	s.When(extended(line, inv1, until)).Then(arms(line, time.Time{}))
 	s.When(extended(line, inv2, until.AddDate(0, 1, 0))).Then(arms(line, until.AddDate(0, 1, 0).Add(-72*time.Hour)))
 }
 
-func TestEnded_InvoicesOfServiceNeverGivenAreVoided(t *testing.T) {
+// neverBegan is a period that was cancelled because its subscription ended first.
+func neverBegan(s id.Subscription, invoice id.Invoice) events.Event {
+	return events.PeriodCancelled{
+		SubscriptionID: s, SubscriberID: who, InvoiceID: invoice, Ordinal: 2, NeverBegan: true,
+		At: start,
+	}
+}
+
+// void gives the money on an invoice back and voids it.
+func void(invoice id.Invoice) commands.VoidInvoice {
+	return commands.VoidInvoice{
+		SubscriberID: who, InvoiceID: invoice, Reason: "subscription ended", ReleaseMoney: true,
+	}
+}
+
+func TestEnded_MoneyOnTheInvoiceOfAPeriodThatNeverBeganBecomesCredit(t *testing.T) {
 	t.Parallel()
 	ended := events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}
-	void := does(commands.VoidInvoice{SubscriberID: who, InvoiceID: inv2, Reason: "subscription ended"})
-	void.Timers = arms(line, time.Time{}).Timers
-	after(t, prepaid(line), due(line, inv2)).When(ended).Then(void)
-	withdrawn := events.PeriodWithdrawn{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, PaidUntil: start}
-	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2), withdrawn)
-	s = s.When(ended).Then(void) // the reopened invoice stays: its service was given
-	after(t, created(line, events.Postpaid, 1500, calendar.Month), due(line, inv1)).When(ended).
-		Then(arms(line, time.Time{}))
+	voids := does(void(inv2))
+	voids.Timers = arms(line, time.Time{}).Timers
+	s := after(t, prepaid(line), extended(line, inv1, until), due(line, inv2))
+	s.When(ended).Then(arms(line, time.Time{}))
+	s.Given(ended).When(neverBegan(line, inv2)).Then(voids)
+	// A payment that came after the end makes the aggregate cancel the period; the money goes back in the same way.
+	s.Given(ended).When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2, SubscriptionID: line, At: start}).
+		Then(does(commands.ExtendSubscription{SubscriptionID: line, InvoiceID: inv2, PaidAt: start}))
+}
+
+func TestEnded_TheSubscriptionIsForgottenAndRenewsNoMore(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), prepaid(line2), extended(line, inv1, until), due(line2, inv2))
+	s = s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}).Then(arms(line, time.Time{}))
 	s.When(credit(5000)).ThenNothing()
 	s.WhenDue(timer(line), until).ThenNothing()
 	s.When(due(line, inv1)).Then(arms(line, time.Time{}))
 	s.When(extended(line, inv1, until)).Then(arms(line, time.Time{}))
+	s.When(extended(line, inv1, until)).ThenState(renewal.State{Subscriptions: map[id.Subscription]renewal.Subscription{
+		line2: {Mode: events.Prepaid, Price: kes(1500), Period: calendar.Month, NextFrom: start,
+			Open: []id.Invoice{inv2}},
+	}})
+}
+
+func TestRefused_WhatIsStillWantedIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	again := func(at time.Time) processmanagers.Output {
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: "again", At: at}}}
+	}
+	for code, wait := range map[string]time.Duration{
+		"invoice_not_found": time.Minute, "invoice_has_credit_note": time.Hour,
+	} {
+		s := after(t, prepaid(line)).WhenRefused(void(inv2), code).Then(again(start.Add(wait)))
+		s = s.WhenRefused(void(inv2), code).Then(again(start.Add(wait))) // kept once
+		s = s.WhenDue("again", start.Add(wait)).Then(does(void(inv2)))
+		s.WhenDue("again", start.Add(wait)).ThenNothing()
+	}
+	asked := []commands.Command{
+		commands.ExtendSubscription{SubscriptionID: line, InvoiceID: inv1, PaidAt: start},
+		commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "reversed"},
+		commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1},
+	}
+	s := after(t, prepaid(line))
+	for _, c := range asked {
+		s = s.WhenRefused(c, "period_archived").Then(again(start.Add(time.Hour)))
+		s.WhenRefused(c, "subscription_not_found").Then(processmanagers.Output{})
+	}
+	s.WhenDue("again", start.Add(time.Hour)).Then(does(asked...))
+}
+
+func TestRefused_WhatALaterEventHasOvertakenIsForgotten(t *testing.T) {
+	t.Parallel()
+	withdraw := commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "reversed"}
+	paid := events.InvoicePaid{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, At: start}
+	s := after(t, prepaid(line)).WhenRefused(withdraw, "period_archived").WhenRefused(void(inv2), "invoice_not_found")
+	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2}).WhenDue("again", start).
+		Then(does(withdraw, void(inv2)))
+	s.When(paid).WhenDue("again", start).Then(does(void(inv2)))
+	s.When(events.InvoiceReopened{SubscriberID: who, InvoiceID: inv1}).WhenDue("again", start).Then(does(void(inv2)))
+	s.When(events.InvoiceVoided{SubscriberID: who, InvoiceID: inv2}).WhenDue("again", start).Then(does(withdraw))
+	s.When(events.InvoiceCancelled{SubscriberID: who, InvoiceID: inv2}).WhenDue("again", start).Then(does(withdraw))
+}
+
+func TestEnded_AnInvoiceDraftedAfterTheEndIsVoidedAtOnce(t *testing.T) {
+	t.Parallel()
+	draft := events.InvoiceDrafted{SubscriberID: who, SubscriptionID: line, InvoiceID: inv1}
+	lives := after(t, prepaid(line), due(line, inv1))
+	lives.When(draft).ThenNothing()
+	ended := lives.Given(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}, neverBegan(line, inv1))
+	ended = ended.WhenRefused(void(inv1), "invoice_not_found")
+	ended.When(draft).Then(does(void(inv1)))
+	ended.When(events.InvoiceDrafted{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 }
 
 func TestCredit_BelowWhatTheInvoiceAsksForWithTaxStaysCredit(t *testing.T) {
@@ -233,21 +297,6 @@ func TestCredit_BelowWhatTheInvoiceAsksForWithTaxStaysCredit(t *testing.T) {
 	}
 }
 
-func TestEnded_AnInvoiceDraftedAfterTheEndIsVoided(t *testing.T) {
-	t.Parallel()
-	draft := events.InvoiceDrafted{SubscriberID: who, SubscriptionID: line, InvoiceID: inv1}
-	lives := after(t, prepaid(line), due(line, inv1))
-	lives.When(draft).ThenNothing()
-	ended := lives.Given(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who})
-	ended.When(draft).Then(does(commands.VoidInvoice{
-		SubscriberID: who, InvoiceID: inv1, Reason: "subscription ended",
-	}))
-	postpaid := draft
-	postpaid.PeriodFrom, postpaid.PeriodTo = start, until
-	ended.When(postpaid).ThenNothing() // the period had begun
-	ended.When(events.InvoiceDrafted{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
-}
-
 func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 	t.Parallel()
 	processtest.CheckKeys(t, renewal.Process(), who.String(),
@@ -257,4 +306,81 @@ func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who},
 		events.InvoiceVoided{SubscriberID: who}, events.InvoiceCancelled{SubscriberID: who}, credit(1),
 		events.InvoiceDrafted{SubscriberID: who})
+}
+
+func TestProcess_SubscribersAndTheirCreditStayApart(t *testing.T) {
+	t.Parallel()
+	other := id.Derive[id.Subscriber]("test", "other")
+	p := renewal.Process()
+	for _, e := range []events.Event{
+		events.CreditLeft{SubscriberID: other, Credit: kes(1500)}, events.InvoicePaid{SubscriberID: other},
+		events.SubscriptionEnded{SubscriberID: other}, events.PeriodCancelled{SubscriberID: other},
+	} {
+		if key := p.Key(events.Envelope{Event: e}); key != other.String() {
+			t.Errorf("%s is correlated by %q", e.EventType(), key)
+		}
+	}
+}
+
+func TestCancelled_PaidTimeThatIsTakenBackMovesTheTimer(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), extended(line, inv1, until), extended(line, inv2, until.AddDate(0, 1, 0)))
+	s.When(events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, PaidUntil: until, At: start,
+	}).Then(arms(line, until.Add(-72*time.Hour)))
+}
+
+func TestWithdrawn_TheInvoiceIsOpenAgainAndPaidTimeEndsEarlier(t *testing.T) {
+	t.Parallel()
+	earlier := until.AddDate(0, -1, 0)
+	s := after(t, prepaid(line), extended(line, inv1, until)).When(events.PeriodWithdrawn{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, PaidUntil: earlier,
+	}).Then(arms(line, time.Time{}))
+	s.When(credit(5000)).ThenNothing()
+	s.When(events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 0, At: start.AddDate(0, -2, 0),
+	}).Then(arms(line, earlier.Add(-72*time.Hour))) // without an ordinal it tells no paid time
+}
+
+func TestRefused_NothingElseIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), prepaid(line2), extended(line, inv1, until), extended(line2, inv2, until))
+	s = s.WhenRefused(void(inv1), "invoice_not_found").WhenRefused(void(inv2), "invoice_not_found").
+		WhenRefused(commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}, "subscription_not_found")
+	s = s.WhenDue(timer(line), until).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	s = s.WhenDue("again", start).Then(does(void(inv1), void(inv2)))
+	if got := s.When(credit(5000)).Output(); len(got.Commands) != 1 {
+		t.Errorf("after a repetition credit makes %+v", got)
+	}
+	drafted := after(t, prepaid(line)).WhenRefused(
+		commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}, "period_archived")
+	drafted.When(events.InvoiceDrafted{SubscriberID: who, InvoiceID: inv1}).ThenNothing()
+}
+
+func TestCredit_OfAnotherCurrencyRenewsNothing(t *testing.T) {
+	t.Parallel()
+	foreign := events.CreditLeft{SubscriberID: who, Credit: money.Of(5_000_000, "UGX")}
+	after(t, prepaid(line), extended(line, inv1, until)).When(foreign).ThenNothing()
+}
+
+func TestCredit_TheFirstToExpireIsRenewedWhateverItsId(t *testing.T) {
+	t.Parallel()
+	for _, first := range []id.Subscription{line, line2} {
+		other := line
+		if first == line {
+			other = line2
+		}
+		after(t, prepaid(line), prepaid(line2), extended(first, inv1, until),
+			extended(other, inv2, until.Add(time.Hour))).When(credit(5000)).
+			Then(does(commands.MakePeriodDue{SubscriptionID: first}))
+	}
+}
+
+func TestTimer_ANewPrepaidSubscriptionAndALatePostpaidOne(t *testing.T) {
+	t.Parallel()
+	after(t).When(prepaid(line)).Then(arms(line, time.Time{})) // its first invoice is open
+	s := after(t, created(line, events.Postpaid, 1500, calendar.Month))
+	s.When(events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, At: start.AddDate(0, 0, 9),
+	}).Then(arms(line, start)) // postpaid periods go on although one was dropped
 }

@@ -1,0 +1,222 @@
+package subscribers
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// PeriodState says what became of a period.
+type PeriodState string
+
+// The states of a period. A cancelled one never changes again.
+const (
+	PeriodDue       PeriodState = "due"
+	PeriodPaid      PeriodState = "paid"
+	PeriodWithdrawn PeriodState = "withdrawn" // its payment was taken back; it is due again
+	PeriodCancelled PeriodState = "cancelled" // its invoice was voided or credited whole
+)
+
+// Span is the half-open time [From, To), in UTC. The zero value is no time.
+type Span struct {
+	From, To time.Time
+}
+
+// IsZero reports whether the value is no time.
+func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
+
+// Period is one period of a subscription as a fact. Where it lies is computed by course.
+type Period struct {
+	Ordinal   int // 1 for the first
+	InvoiceID id.Invoice
+	// Mode and Unit are those of the terms under which the period became due. An unknown unit counts as a month.
+	Mode  events.BillingMode
+	Unit  calendar.Period
+	State PeriodState
+	// Begins is set when the period does not continue the one before it. A prepaid period gets it at its first payment
+	// and keeps it when the payment is withdrawn, because later periods follow from there. A postpaid period always has
+	// it. Zero = it continues.
+	Begins time.Time
+	// Anchor is the anniversary from Begins on; 0 = the local day of Begins.
+	Anchor int
+	// Fixed is the place of an old postpaid period that still waits for money while those around it are no longer kept.
+	// Zero = the place is computed.
+	Fixed Span
+}
+
+// open reports whether the period waits for money.
+func (p Period) open() bool { return p.State == PeriodDue || p.State == PeriodWithdrawn }
+
+// takesTime reports whether time passes for the period: for a prepaid one while it is paid, for a postpaid one always.
+func (p Period) takesTime() bool { return p.Mode == events.Postpaid || p.State == PeriodPaid }
+
+// Base has the effect of the periods that are no longer kept. The zero value belongs to a subscription that keeps all.
+type Base struct {
+	Ordinal   int       // of the last period that is not kept
+	End       time.Time // the next period continues here
+	Anchor    int       // anniversary at End, 1 to 31; 0 = the local day of the next beginning
+	PaidUntil time.Time // end of the last paid one among them
+}
+
+// Course is where the periods of a subscription lie, and what follows from it.
+type Course struct {
+	Places    []Span    // one for each kept period, in their order; the zero value for a period that takes no time
+	PaidUntil time.Time // end of the last paid period, exclusive; zero without one
+	End       time.Time // the next period continues here unless it begins anew; zero before the first
+	Anchor    int       // anniversary at End; 0 before the first period
+}
+
+// Course computes where the periods lie, from the facts alone: base, periods and gaps. So the order in which payments
+// came and went makes no difference. Source: docs/rules/subscribers.md#places-of-periods.
+func (s Subscription) Course() Course {
+	zone := s.zone()
+	c := Course{
+		Places: make([]Span, len(s.Periods)), PaidUntil: s.Base.PaidUntil, End: s.Base.End, Anchor: s.Base.Anchor,
+	}
+	for i, p := range s.Periods {
+		c.Places[i] = c.add(p, s.Gaps, zone)
+	}
+	return c
+}
+
+// PaidUntil is the end of the paid time, exclusive; zero without a paid period.
+func (s Subscription) PaidUntil() time.Time { return s.Course().PaidUntil }
+
+// add places the next period and returns its place. Gaps inside make it end later. An end that is off the anniversary
+// because of them begins a new one, so that the next period has its full length.
+func (c *Course) add(p Period, gaps []Span, zone *time.Location) Span {
+	if !p.Fixed.IsZero() {
+		if p.State == PeriodPaid {
+			c.PaidUntil = latest(c.PaidUntil, p.Fixed.To)
+		}
+		return p.Fixed
+	}
+	if p.Begins.After(c.End) {
+		c.End, c.Anchor = p.Begins, cmp.Or(p.Anchor, p.Begins.In(zone).Day())
+	}
+	if !p.takesTime() {
+		return Span{}
+	}
+	from, to := c.End, p.Unit.After(c.End, c.Anchor, zone)
+	c.End = stretched(from, to, gaps)
+	if !c.End.Equal(to) {
+		c.Anchor = anchorAt(c.End, c.Anchor, zone)
+	}
+	if p.State == PeriodPaid {
+		c.PaidUntil = latest(c.PaidUntil, c.End)
+	}
+	return Span{from, c.End}
+}
+
+// stretched is the end of a period after the gaps that lie in it. Gaps are disjoint and in order of time.
+func stretched(from, to time.Time, gaps []Span) time.Time {
+	for _, g := range gaps {
+		if !g.From.Before(to) {
+			break
+		}
+		if inside := g.To.Sub(latest(g.From, from)); inside > 0 {
+			to = to.Add(inside)
+		}
+	}
+	return to
+}
+
+// withGap returns a copy of the gaps with one more, joined with those that it touches. A span without length adds
+// nothing.
+func withGap(gaps []Span, gap Span) []Span {
+	if !gap.From.Before(gap.To) {
+		return gaps
+	}
+	var joined []Span
+	for _, g := range gaps {
+		if g.To.Before(gap.From) || gap.To.Before(g.From) {
+			joined = append(joined, g)
+			continue
+		}
+		gap = Span{earliest(g.From, gap.From), latest(g.To, gap.To)}
+	}
+	joined = append(joined, gap)
+	slices.SortFunc(joined, func(a, b Span) int { return a.From.Compare(b.From) })
+	return joined
+}
+
+// anchorAt keeps the anniversary when an instant lies on it, which for shorter months is their last day. Otherwise the
+// local day of the instant becomes the anniversary.
+func anchorAt(at time.Time, anchor int, zone *time.Location) int {
+	local := at.In(zone)
+	last := time.Date(local.Year(), local.Month()+1, 0, 12, 0, 0, 0, zone).Day()
+	if local.Day() == min(anchor, last) {
+		return anchor
+	}
+	return local.Day()
+}
+
+// moved lists the periods whose place differs between two courses of the same periods, except the one at index but.
+func moved(periods []Period, before, after Course, but int) []events.PeriodPlace {
+	var list []events.PeriodPlace
+	for i, p := range periods {
+		was, is := before.Places[i], after.Places[i]
+		if i != but && !(was.From.Equal(is.From) && was.To.Equal(is.To)) {
+			list = append(list, events.PeriodPlace{
+				Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, From: is.From, To: is.To,
+			})
+		}
+	}
+	return list
+}
+
+// keptPeriods is the number of newest periods that stay changeable when a stream period closes. An account keeps fewer
+// invoices than that in full, and a stream period holds at most some hundred more.
+const keptPeriods = 1000
+
+// compacted drops settled periods that are over and older than the newest ones to keep, and the gaps before them. What
+// they amount to goes to the base, so that the course of the others stays the same. A prepaid period that waits for
+// money stops it, since a payment would move all later ones; a postpaid one keeps its place by itself.
+func (s Subscription) compacted(keep int) Subscription {
+	course, over := s.Course(), s.running(s.Latest)
+	base, zone := s.Base, s.zone()
+	c := Course{PaidUntil: base.PaidUntil, End: base.End, Anchor: base.Anchor}
+	var kept []Period
+	i := 0
+	for ; i < len(s.Periods)-keep; i++ {
+		p, place := s.Periods[i], course.Places[i]
+		if place.To.After(over) || p.Mode == events.Prepaid && p.open() {
+			break
+		}
+		if c.add(p, s.Gaps, zone); p.open() {
+			p.Fixed = place
+			kept = append(kept, p)
+		}
+		base.Ordinal = max(base.Ordinal, p.Ordinal)
+	}
+	if i == 0 {
+		return s
+	}
+	base.End, base.Anchor, base.PaidUntil = c.End, c.Anchor, c.PaidUntil
+	s.Base, s.Periods = base, append(kept, s.Periods[i:]...)
+	s.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g Span) bool { return !g.To.After(base.End) })
+	return s
+}
+
+// latest is the last of the instants; zero instants do not count.
+func latest(instants ...time.Time) time.Time {
+	var last time.Time
+	for _, t := range instants {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// earliest is the first of two instants.
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

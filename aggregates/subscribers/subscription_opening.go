@@ -1,0 +1,235 @@
+package subscribers
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// openingForm is the form of openings that are written now. Openings of the first form have no such number.
+const openingForm = 2
+
+// subscriptionOpening is the JSON form of Subscription that a closed stream period passes to the next. It is durable:
+// names never change, and the zero value of a new field must be harmless. The username travels outside, sealed.
+type subscriptionOpening struct {
+	Form          int               `json:"form"`
+	ID            id.Subscription   `json:"subscription"`
+	Owner         id.Organization   `json:"org"`
+	SubscriberID  id.Subscriber     `json:"subscriber"`
+	PlanVersion   int               `json:"planVersion"`
+	Terms         events.PlanTerms  `json:"terms"`
+	Timezone      string            `json:"timezone"`
+	StartsAt      time.Time         `json:"startsAt"`
+	State         SubscriptionState `json:"state"`
+	PausedAt      time.Time         `json:"pausedAt,omitzero"`
+	Base          openingBase       `json:"base,omitzero"`
+	Periods       []openingPeriod   `json:"periods,omitempty"`
+	Gaps          []openingSpan     `json:"gaps,omitempty"`
+	UnservedSince time.Time         `json:"unservedSince,omitzero"`
+	Latest        time.Time         `json:"latest,omitzero"`
+}
+
+// openingBase is the durable form of Base. Names of fields never change.
+type openingBase struct {
+	Ordinal   int       `json:"ordinal,omitempty"`
+	End       time.Time `json:"end,omitzero"`
+	Anchor    int       `json:"anchor,omitempty"`
+	PaidUntil time.Time `json:"paidUntil,omitzero"`
+}
+
+// openingPeriod is the durable form of Period. Names of fields never change. An absent invoice is the one that the
+// ordinal gives, an absent mode or unit that of the subscription's terms, and an absent state means paid.
+type openingPeriod struct {
+	Ordinal   int                `json:"n"`
+	InvoiceID id.Invoice         `json:"invoice,omitzero"`
+	Mode      events.BillingMode `json:"mode,omitempty"`
+	Unit      calendar.Period    `json:"unit,omitempty"`
+	State     PeriodState        `json:"state,omitempty"`
+	Begins    time.Time          `json:"begins,omitzero"`
+	Anchor    int                `json:"anchor,omitempty"`
+	Fixed     openingSpan        `json:"fixed,omitzero"`
+}
+
+// openingSpan is the durable form of Span. Names of fields never change.
+type openingSpan struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+// closeSubscription makes the last event of a full stream period, with the whole state except what compacted drops
+// (docs/rules/engine.md#closing-a-period). The username travels outside the JSON, so that the codec seals it.
+func closeSubscription(s Subscription) events.SubscriptionEvent {
+	s = s.compacted(keptPeriods)
+	o := subscriptionOpening{
+		Form: openingForm, ID: s.ID, Owner: s.Owner, SubscriberID: s.SubscriberID, PlanVersion: s.PlanVersion,
+		Terms: s.Terms, Timezone: s.Timezone, StartsAt: s.StartsAt, State: s.State, PausedAt: s.PausedAt,
+		Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
+	}
+	for _, p := range s.Periods {
+		o.Periods = append(o.Periods, s.closePeriod(p))
+	}
+	for _, g := range s.Gaps {
+		o.Gaps = append(o.Gaps, openingSpan(g))
+	}
+	opening, err := json.Marshal(o)
+	if err != nil {
+		panic(fmt.Sprintf("subscribers: write opening of subscription %s: %v", s.ID, err)) // no field can fail
+	}
+	return events.SubscriptionPeriodClosed{
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
+	}
+}
+
+// closePeriod leaves out what the reader finds by itself, since there can be a thousand periods.
+func (s Subscription) closePeriod(p Period) openingPeriod {
+	o := openingPeriod{Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Fixed: openingSpan(p.Fixed)}
+	if p.InvoiceID != s.invoiceOf(p.Ordinal) {
+		o.InvoiceID = p.InvoiceID
+	}
+	if p.Mode != s.Terms.Mode {
+		o.Mode = p.Mode
+	}
+	if p.Unit != s.Terms.Period {
+		o.Unit = p.Unit
+	}
+	if p.State != PeriodPaid {
+		o.State = p.State
+	}
+	return o
+}
+
+// reopened decodes the state that a closed stream period passes on. It panics on JSON that closeSubscription never
+// wrote, because a subscription with a wrong state must not decide about paid time.
+func reopened(e events.SubscriptionPeriodClosed) Subscription {
+	var o subscriptionOpening
+	if err := json.Unmarshal(e.Opening, &o); err != nil {
+		panic(fmt.Sprintf("subscribers: read opening of subscription %s: %v", e.SubscriptionID, err))
+	}
+	if o.Form == 0 {
+		return reopenedFirstForm(e)
+	}
+	s := Subscription{
+		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanVersion: o.PlanVersion, Terms: o.Terms,
+		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
+		Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
+	}
+	for _, p := range o.Periods {
+		read := Period{
+			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
+			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
+			Anchor: p.Anchor, Fixed: Span(p.Fixed),
+		}
+		if read.InvoiceID.IsZero() {
+			read.InvoiceID = s.invoiceOf(p.Ordinal)
+		}
+		s.Periods = append(s.Periods, read)
+	}
+	for _, g := range o.Gaps {
+		s.Gaps = append(s.Gaps, Span(g))
+	}
+	return s
+}
+
+// firstOpening is the form of openings that was written before periods were facts of their own: the JSON of a Go struct
+// with the names of its fields.
+type firstOpening struct {
+	ID           id.Subscription
+	Owner        id.Organization
+	SubscriberID id.Subscriber
+	PlanVersion  int
+	Terms        events.PlanTerms
+	Timezone     string
+	StartsAt     time.Time
+	State        SubscriptionState
+	PausedAt     time.Time
+	PaidUntil    time.Time
+	AnchorDay    int
+	LastTo       time.Time           // postpaid: end of the latest period that became due
+	Open         []id.Invoice        // of due and unpaid periods
+	Paid         map[id.Invoice]Span // the 24 newest paid periods, shifts by pauses not included
+}
+
+// firstFormKept is the number of paid periods that an opening of the first form had at most.
+const firstFormKept = 24
+
+// reopenedFirstForm makes periods of what the first form kept. The paid time stays what it was.
+func reopenedFirstForm(e events.SubscriptionPeriodClosed) Subscription {
+	var o firstOpening
+	if err := json.Unmarshal(e.Opening, &o); err != nil {
+		panic(fmt.Sprintf("subscribers: read first opening of subscription %s: %v", e.SubscriptionID, err))
+	}
+	s := Subscription{
+		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanVersion: o.PlanVersion, Terms: o.Terms,
+		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
+	}
+	if o.Terms.Mode == events.Postpaid {
+		return s.withFirstPostpaid(o)
+	}
+	return s.withFirstPrepaid(o)
+}
+
+// withFirstPostpaid fixes the paid periods in their places. The places of unpaid ones were not kept; they count as
+// lying at the end of the latest.
+func (s Subscription) withFirstPostpaid(o firstOpening) Subscription {
+	paid := o.paidInOrder()
+	s.Base = Base{End: o.LastTo, Anchor: o.AnchorDay}
+	if len(paid) == 0 {
+		s.Base.PaidUntil = o.PaidUntil
+	}
+	for i, invoice := range paid {
+		place := o.Paid[invoice]
+		if i == len(paid)-1 {
+			place.To = latest(place.To, o.PaidUntil) // a pause may have moved the end
+		}
+		s = s.became(invoice, 0, func(p *Period) { p.State, p.Fixed = PeriodPaid, place })
+	}
+	for _, invoice := range o.Open {
+		s = s.became(invoice, 0, func(p *Period) { p.State, p.Fixed = PeriodDue, Span{o.LastTo, o.LastTo} })
+	}
+	return s
+}
+
+// withFirstPrepaid makes a chain of the paid periods. What pauses had added to the paid time becomes a gap in the last
+// of them.
+func (s Subscription) withFirstPrepaid(o firstOpening) Subscription {
+	paid := o.paidInOrder()
+	if len(paid) == 0 {
+		s.Base = Base{End: o.PaidUntil, Anchor: o.AnchorDay, PaidUntil: o.PaidUntil}
+	}
+	if len(paid) >= firstFormKept { // older ones are no longer known
+		from := o.Paid[paid[0]].From
+		s.Base = Base{Ordinal: 1, End: from, Anchor: o.AnchorDay, PaidUntil: from}
+	}
+	zone := s.zone()
+	for _, invoice := range paid {
+		from, end := o.Paid[invoice].From, s.Course().End
+		s = s.became(invoice, 0, func(p *Period) {
+			p.State = PeriodPaid
+			if from.After(end) {
+				p.Begins, p.Anchor = from, anchorAt(from, o.AnchorDay, zone)
+			}
+		})
+	}
+	if course := s.Course(); len(paid) > 0 && course.PaidUntil.Before(o.PaidUntil) {
+		from := course.Places[len(paid)-1].From
+		s.Gaps = withGap(s.Gaps, Span{from, from.Add(o.PaidUntil.Sub(course.PaidUntil))})
+	}
+	for _, invoice := range o.Open {
+		s = s.became(invoice, 0, func(p *Period) { p.State = PeriodDue })
+	}
+	return s
+}
+
+// paidInOrder lists the paid invoices by the beginning of their periods.
+func (o firstOpening) paidInOrder() []id.Invoice {
+	return slices.SortedFunc(maps.Keys(o.Paid), func(a, b id.Invoice) int {
+		return cmp.Or(o.Paid[a].From.Compare(o.Paid[b].From), o.Paid[a].To.Compare(o.Paid[b].To))
+	})
+}

@@ -1,0 +1,137 @@
+package renewal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// Refused is a command that was refused although it is still wanted. Fields that a kind does not need are zero.
+type Refused struct {
+	Kind           string          `json:"kind"` // name of the command
+	SubscriptionID id.Subscription `json:"subscriptionId,omitzero"`
+	SubscriberID   id.Subscriber   `json:"subscriberId,omitzero"`
+	InvoiceID      id.Invoice      `json:"invoiceId"`
+	PaidAt         time.Time       `json:"paidAt,omitzero"`
+	Reason         string          `json:"reason,omitempty"`
+}
+
+// againTimer is the timer after which refused commands are asked again; one instance has one.
+const againTimer = "again"
+
+// Waits before a refused command is asked again. A missing invoice is usually drafted within a moment; any other reason
+// needs a person or a later event.
+const (
+	soon  = time.Minute
+	later = time.Hour
+)
+
+// refusedCommand describes a refused command. It is false when the command became pointless: nobody waits for a period
+// of a subscription that does not exist, and the next period is asked for anew by its timer and by credit.
+func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
+	if r.Code == "subscription_not_found" {
+		return Refused{}, false
+	}
+	switch c := r.Asked.(type) {
+	case commands.ExtendSubscription:
+		return Refused{
+			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID, PaidAt: c.PaidAt,
+		}, true
+	case commands.WithdrawPeriod:
+		return Refused{
+			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID, Reason: c.Reason,
+		}, true
+	case commands.CancelPeriod:
+		return Refused{Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID}, true
+	case commands.VoidInvoice:
+		return Refused{
+			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, Reason: c.Reason,
+		}, true
+	}
+	return Refused{}, false
+}
+
+// command is the described command.
+func (r Refused) command() commands.Command {
+	switch r.Kind {
+	case commands.ExtendSubscription{}.CommandName():
+		return commands.ExtendSubscription{
+			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, PaidAt: r.PaidAt,
+		}
+	case commands.WithdrawPeriod{}.CommandName():
+		return commands.WithdrawPeriod{
+			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, Reason: r.Reason,
+		}
+	case commands.CancelPeriod{}.CommandName():
+		return commands.CancelPeriod{SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID}
+	}
+	return commands.VoidInvoice{
+		SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: r.Reason, ReleaseMoney: true,
+	}
+}
+
+// refused sets the timer after which a command is asked again.
+func (s State) refused(r processmanagers.Refusal, now time.Time) processmanagers.Output {
+	if _, wanted := refusedCommand(r); !wanted {
+		return processmanagers.Output{}
+	}
+	at := now.Add(later)
+	if r.Code == "invoice_not_found" {
+		at = now.Add(soon)
+	}
+	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: againTimer, At: at}}}
+}
+
+// again asks for all refused commands. Those that are refused again come back as refusals.
+func (s State) again() processmanagers.Output {
+	var out processmanagers.Output
+	for _, r := range s.Refused {
+		out.Commands = append(out.Commands, r.command())
+	}
+	return out
+}
+
+// repeating returns the state with a refused command remembered, and after the timer without any.
+func (s State) repeating(in processmanagers.Input) State {
+	if in.Timeout != nil && in.Timeout.Name == againTimer {
+		s.Refused = nil
+		return s
+	}
+	if in.Refusal == nil {
+		return s
+	}
+	r, wanted := refusedCommand(*in.Refusal)
+	known := slices.ContainsFunc(s.Refused,
+		func(k Refused) bool { return k.Kind == r.Kind && k.InvoiceID == r.InvoiceID })
+	if wanted && !known {
+		s.Refused = append(slices.Clone(s.Refused), r)
+	}
+	return s
+}
+
+// overtaken returns the state without the refused commands that a later event about their invoice replaces: asked again
+// they would undo what follows from the event. A wish to void an invoice ends only when nothing is owed on it for good.
+func (s State) overtaken(invoice id.Invoice, final bool) State {
+	var left []Refused
+	for _, r := range s.Refused {
+		voids := r.Kind == (commands.VoidInvoice{}).CommandName()
+		if r.InvoiceID != invoice || voids && !final {
+			left = append(left, r)
+		}
+	}
+	s.Refused = left
+	return s
+}
+
+// drafted voids at once an invoice that could not be voided before, because it was not drafted yet.
+func (s State) drafted(invoice id.Invoice) processmanagers.Output {
+	for _, r := range s.Refused {
+		if r.InvoiceID == invoice && r.Kind == (commands.VoidInvoice{}).CommandName() {
+			return command(r.command())
+		}
+	}
+	return processmanagers.Output{}
+}

@@ -1,0 +1,104 @@
+package subscribersviews
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Statements of Apply about periods. An event that was recorded without an ordinal gives a new period the next one, and
+// changes no place and no paid time that it does not tell. A cancelled one tells the paid time only with an ordinal.
+const (
+	dueSQL = `
+update {schema}.subscriptions set open_invoices = array_append(array_remove(open_invoices, $2::uuid), $2), revision = $3
+where subscription_id = $1`
+	cancelledSQL = `
+update {schema}.subscriptions set
+	paid_until = case when $3::integer > 0 then $4::timestamptz else paid_until end,
+	open_invoices = array_remove(open_invoices, $2::uuid), revision = $5
+where subscription_id = $1`
+	extendedSQL = `
+update {schema}.subscriptions set paid_until = $2, open_invoices = array_remove(open_invoices, $3::uuid), revision = $4
+where subscription_id = $1`
+	withdrawnSQL = `
+update {schema}.subscriptions set
+	paid_until = $2, open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3), revision = $4
+where subscription_id = $1`
+	becameSQL = `
+insert into {schema}.subscription_periods
+	(subscription_id, invoice_id, org_id, ordinal, state, due_at, paid_at, from_at, to_at)
+select @subscription, @invoice, s.org_id, coalesce(nullif(@ordinal::integer, 0),
+		(select coalesce(max(p.ordinal), 0) + 1 from {schema}.subscription_periods p
+			where p.subscription_id = @subscription)), @state, @due::timestamptz, @paid::timestamptz,
+	@from::timestamptz, @to::timestamptz
+from {schema}.subscriptions s where s.subscription_id = @subscription
+on conflict (subscription_id, invoice_id) do update set
+	state = excluded.state, due_at = coalesce(excluded.due_at, subscription_periods.due_at),
+	paid_at = coalesce(excluded.paid_at, subscription_periods.paid_at),
+	from_at = coalesce(excluded.from_at, subscription_periods.from_at),
+	to_at = coalesce(excluded.to_at, subscription_periods.to_at)`
+	placeSQL = `
+update {schema}.subscription_periods set from_at = $3, to_at = $4 where subscription_id = $1 and invoice_id = $2`
+)
+
+// period is the part of an event that its row of subscription_periods takes. Zero instants leave what is there.
+type period struct {
+	subscription id.Subscription
+	invoice      id.Invoice
+	ordinal      int // 0 = not recorded
+	state        string
+	due, paid    time.Time
+	from, to     time.Time
+	elsewhere    []events.PeriodPlace // periods that moved
+}
+
+// applyPeriod queues the statements of an event about one period; other events queue nothing.
+func applyPeriod(w *runner.Writes, e events.Event, revision int64) {
+	switch v := e.(type) {
+	case events.PeriodDue:
+		w.Exec(dueSQL, v.SubscriptionID, v.InvoiceID, revision)
+		became(w, period{
+			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "due", due: v.DueAt,
+			from: v.From, to: v.To,
+		})
+	case events.SubscriptionExtended:
+		w.Exec(extendedSQL, v.SubscriptionID, v.PaidUntil, v.InvoiceID, revision)
+		became(w, period{
+			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "paid", paid: v.PaidAt,
+			from: v.From, to: v.To, elsewhere: v.Moved,
+		})
+	case events.PeriodWithdrawn:
+		w.Exec(withdrawnSQL, v.SubscriptionID, null.Time(v.PaidUntil), v.InvoiceID, revision)
+		became(w, period{
+			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "withdrawn",
+			elsewhere: v.Moved,
+		})
+	case events.PeriodCancelled:
+		w.Exec(cancelledSQL, v.SubscriptionID, v.InvoiceID, v.Ordinal, null.Time(v.PaidUntil), revision)
+		became(w, period{
+			subscription: v.SubscriptionID, invoice: v.InvoiceID, ordinal: v.Ordinal, state: "cancelled",
+			elsewhere: v.Moved,
+		})
+	}
+}
+
+// became queues the row of a period and the places of those that moved with it.
+func became(w *runner.Writes, p period) {
+	w.Exec(becameSQL, pgx.NamedArgs{
+		"subscription": p.subscription, "invoice": p.invoice, "ordinal": p.ordinal, "state": p.state,
+		"due": null.Time(p.due), "paid": null.Time(p.paid), "from": null.Time(p.from), "to": null.Time(p.to),
+	})
+	place(w, p.subscription, p.elsewhere)
+}
+
+// place queues the new places of periods; one that takes no time any more has none.
+func place(w *runner.Writes, subscription id.Subscription, moved []events.PeriodPlace) {
+	for _, m := range moved {
+		w.Exec(placeSQL, subscription, m.InvoiceID, null.Time(m.From), null.Time(m.To))
+	}
+}
