@@ -155,3 +155,70 @@ func TestRenewal_EndingVoidsTheInvoiceOfServiceNeverGiven(t *testing.T) {
 	k.eventually(t, s.ID, "voided",
 		func(_ subscribers.Subscription, a billing.Account) bool { return len(a.Voided) == 1 })
 }
+
+// credit is a condition on the unused money of an account, in minor units, with nothing due.
+func credit(minor int64) func(subscribers.Subscription, billing.Account) bool {
+	return func(_ subscribers.Subscription, a billing.Account) bool {
+		return a.Credit().Minor == minor && a.Due().IsZero() && len(a.Voided) > 0
+	}
+}
+
+func TestRenewal_EndingGivesThePartOnTheInvoiceBackAsCredit(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil)
+	invoice := id.Must[id.Invoice](*s.OpenInvoiceID)
+	k.eventually(t, s.ID, "invoiced", func(_ subscribers.Subscription, a billing.Account) bool {
+		return a.Invoices[invoice].Seq > 0
+	})
+	k.credited(t, c.ID, 100000)
+	k.eventually(t, s.ID, "partly paid", func(_ subscribers.Subscription, a billing.Account) bool {
+		return a.Invoices[invoice].Due.Minor == 50050
+	})
+	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
+	k.eventually(t, s.ID, "given back", credit(100000))
+}
+
+func TestRenewal_MoneyThatLandsAfterTheEndBecomesCredit(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil)
+	k.eventually(t, s.ID, "invoiced", func(_ subscribers.Subscription, a billing.Account) bool {
+		return a.Invoices[id.Must[id.Invoice](*s.OpenInvoiceID)].Seq > 0
+	})
+	k.Run(t, commands.EndSubscription{SubscriptionID: id.Must[id.Subscription](s.ID), Reason: "moved"})
+	k.credited(t, c.ID, 150050) // at the same moment: before or after the invoice is voided
+	k.eventually(t, s.ID, "credit", func(s subscribers.Subscription, a billing.Account) bool {
+		return credit(150050)(s, a) && s.PaidUntil().IsZero() && s.State == subscribers.Ended
+	})
+}
+
+func TestRenewal_ACreditNoteOverAPaidMonthEndsItLikeAReversal(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	k.withMoney(t)
+	admin := k.Admin(t)
+	c := k.Register(t, admin, isptest.Amina())
+	s := k.subscribe(t, admin, c.ID, k.Plan(t, admin, "p", "prepaid", "month"), nil)
+	start, invoice := k.Clock.Now(), id.Must[id.Invoice](*s.OpenInvoiceID)
+	receipt := k.credited(t, c.ID, 150050)
+	k.eventually(t, s.ID, "paid", paidUntil(start.AddDate(0, 1, 0)))
+	subscriber := id.Must[id.Subscriber](c.ID)
+	k.Run(t, commands.WithdrawReceipt{SubscriberID: subscriber, ReceiptID: receipt, Reason: "reversed"})
+	k.eventually(t, s.ID, "withdrawn", openInvoices(1))
+	k.Run(t, commands.DraftCreditNote{
+		SubscriberID: subscriber, CreditNoteID: id.New[id.Receipt](), InvoiceID: invoice, Reason: "goodwill",
+		Prefix: "ACME",
+	})
+	k.eventually(t, s.ID, "cancelled", func(s subscribers.Subscription, a billing.Account) bool {
+		p, _ := s.Period(invoice)
+		return p.State == subscribers.PeriodCancelled && s.PaidUntil().IsZero() && a.Due().IsZero() &&
+			a.Credit().IsZero()
+	})
+}
