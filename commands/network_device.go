@@ -25,10 +25,14 @@ const (
 	DefaultAPIPort = 80
 )
 
+// BootstrapVersion is the version of the newest bootstrap script; older ones have smaller numbers, from 1. Source:
+// docs/rules/network.md#bootstrap-script.
+const BootstrapVersion = 2
+
 // Ways in which the platform learns the version of the bootstrap script.
-const ( // the script called the platform
-	BootstrapByReport = "report" // the platform read it from the router
-	BootstrapByRouter = "router" // read from the router
+const (
+	BootstrapByReport = "report" // the script called the platform
+	BootstrapByRouter = "router" // the platform read it from the router
 )
 
 // TunnelPlan is the range of the routers' tunnel addresses. Source: docs/rules/network.md#address-plans.
@@ -86,7 +90,13 @@ type MarkDeviceUnreachable struct {
 // MarkDeviceRecovered reports that a health check of the router succeeded. Fails: device_not_found.
 type MarkDeviceRecovered struct{ DeviceID id.Device }
 
-// ReportBootstrap reports the version of the bootstrap script on the router. Fails: device_not_found.
+// ShowBootstrap records that the caller is about to be given the bootstrap script. Fails: device_not_found.
+type ShowBootstrap struct {
+	DeviceID id.Device
+	Version  int // of the script
+}
+
+// ReportBootstrap reports the version of the bootstrap script on the router. Fails: device_not_found, bad_version.
 type ReportBootstrap struct {
 	DeviceID id.Device
 	Version  int
@@ -136,6 +146,7 @@ func (ReplaceDeviceCredentials) CommandName() string { return "network.ReplaceDe
 func (LearnDeviceTransport) CommandName() string     { return "network.LearnDeviceTransport" }
 func (MarkDeviceUnreachable) CommandName() string    { return "network.MarkDeviceUnreachable" }
 func (MarkDeviceRecovered) CommandName() string      { return "network.MarkDeviceRecovered" }
+func (ShowBootstrap) CommandName() string            { return "network.ShowBootstrap" }
 func (ReportBootstrap) CommandName() string          { return "network.ReportBootstrap" }
 func (RequestReboot) CommandName() string            { return "network.RequestReboot" }
 func (BeginReboot) CommandName() string              { return "network.BeginReboot" }
@@ -150,6 +161,7 @@ func (c ReplaceDeviceCredentials) Target() Target { return At(DeviceCategory, c.
 func (c LearnDeviceTransport) Target() Target     { return At(DeviceCategory, c.DeviceID) }
 func (c MarkDeviceUnreachable) Target() Target    { return At(DeviceCategory, c.DeviceID) }
 func (c MarkDeviceRecovered) Target() Target      { return At(DeviceCategory, c.DeviceID) }
+func (c ShowBootstrap) Target() Target            { return At(DeviceCategory, c.DeviceID) }
 func (c ReportBootstrap) Target() Target          { return At(DeviceCategory, c.DeviceID) }
 func (c RequestReboot) Target() Target            { return At(DeviceCategory, c.DeviceID) }
 func (c BeginReboot) Target() Target              { return At(DeviceCategory, c.DeviceID) }
@@ -204,14 +216,15 @@ func (c LearnDeviceTransport) Validate() error {
 	return f.Err()
 }
 
-// Validate checks form.
+// Validate checks form. A version that was never written is refused, whoever tells it.
 func (c ReportBootstrap) Validate() error {
-	var f failure.Faults
-	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
-	f.Check(c.Version > 0 && c.Version < 1_000_000, "version", "must be a whole number from 1")
-	return f.Err()
+	if c.Version < 1 || c.Version > BootstrapVersion {
+		return ErrNoBootstrapVersion()
+	}
+	return deviceNamed(c.DeviceID)
 }
 
+func (c ShowBootstrap) Validate() error         { return deviceNamed(c.DeviceID) }
 func (c MarkDeviceUnreachable) Validate() error { return deviceNamed(c.DeviceID) }
 func (c MarkDeviceRecovered) Validate() error   { return deviceNamed(c.DeviceID) }
 func (c RequestReboot) Validate() error         { return rebootNamed(c.DeviceID, c.RunID) }
@@ -264,6 +277,7 @@ func hasControl(text string) bool { return strings.ContainsFunc(text, unicode.Is
 
 func (RegisterDevice) deviceCommand()           {}
 func (CorrectDevice) deviceCommand()            {}
+func (ShowBootstrap) deviceCommand()            {}
 func (ReplaceDeviceCredentials) deviceCommand() {}
 func (LearnDeviceTransport) deviceCommand()     {}
 func (MarkDeviceUnreachable) deviceCommand()    {}
@@ -275,6 +289,11 @@ func (AcceptReboot) deviceCommand()             {}
 func (ConfirmReboot) deviceCommand()            {}
 func (FailReboot) deviceCommand()               {}
 func (DecommissionDevice) deviceCommand()       {}
+
+// ErrNoBootstrapVersion is the failure for a version of the bootstrap script that was never written.
+func ErrNoBootstrapVersion() error {
+	return failure.NewMalformed("bad_version", "There is no such version of the bootstrap script.")
+}
 
 // ErrNoDevice is the failure for a device that does not exist or belongs to another organization.
 func ErrNoDevice() error {

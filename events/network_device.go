@@ -101,6 +101,14 @@ type DeviceBootstrapReported struct {
 	At       time.Time `json:"at"`
 }
 
+// DeviceBootstrapShown records that somebody was given the bootstrap script, which has the router's tunnel, RADIUS and
+// API secrets. The envelope says who.
+type DeviceBootstrapShown struct {
+	DeviceID id.Device `json:"deviceId"`
+	Version  int       `json:"version"` // of the script
+	At       time.Time `json:"at"`
+}
+
 // DeviceRebootRequested records that an operator wants a reboot. RunID identifies the attempt.
 type DeviceRebootRequested struct {
 	DeviceID id.Device `json:"deviceId"`
@@ -160,6 +168,7 @@ func (DeviceTransportLearned) EventType() string    { return "network.DeviceTran
 func (DeviceUnreachable) EventType() string         { return "network.DeviceUnreachable.v1" }
 func (DeviceRecovered) EventType() string           { return "network.DeviceRecovered.v1" }
 func (DeviceBootstrapReported) EventType() string   { return "network.DeviceBootstrapReported.v1" }
+func (DeviceBootstrapShown) EventType() string      { return "network.DeviceBootstrapShown.v1" }
 func (DeviceRebootRequested) EventType() string     { return "network.DeviceRebootRequested.v1" }
 func (DeviceRebootStarted) EventType() string       { return "network.DeviceRebootStarted.v1" }
 func (DeviceRebootAccepted) EventType() string      { return "network.DeviceRebootAccepted.v1" }
@@ -175,6 +184,7 @@ func (DeviceTransportLearned) deviceEvent()    {}
 func (DeviceUnreachable) deviceEvent()         {}
 func (DeviceRecovered) deviceEvent()           {}
 func (DeviceBootstrapReported) deviceEvent()   {}
+func (DeviceBootstrapShown) deviceEvent()      {}
 func (DeviceRebootRequested) deviceEvent()     {}
 func (DeviceRebootStarted) deviceEvent()       {}
 func (DeviceRebootAccepted) deviceEvent()      {}

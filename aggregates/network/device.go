@@ -22,6 +22,7 @@ func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.Devi
 		Close: closeDevice,
 		Commands: []commands.DeviceCommand{
 			commands.RegisterDevice{}, commands.CorrectDevice{}, commands.ReplaceDeviceCredentials{},
+			commands.ShowBootstrap{},
 			commands.LearnDeviceTransport{}, commands.MarkDeviceUnreachable{}, commands.MarkDeviceRecovered{},
 			commands.ReportBootstrap{}, commands.RequestReboot{}, commands.BeginReboot{}, commands.AcceptReboot{},
 			commands.ConfirmReboot{}, commands.FailReboot{}, commands.DecommissionDevice{},
@@ -117,6 +118,7 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 		*s.ref(e.Kind) = e.Ref
 	case events.DeviceTransportLearned:
 		s.Transport = e.Transport
+	case events.DeviceBootstrapShown: // only the audit log and the history tell it
 	case events.DeviceUnreachable:
 		s.Unreachable = true
 	case events.DeviceRecovered:
@@ -173,6 +175,8 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 	}
 	switch c := c.(type) {
 	case commands.RegisterDevice:
+	case commands.ShowBootstrap:
+		return only[events.DeviceEvent](events.DeviceBootstrapShown{DeviceID: s.ID, Version: c.Version, At: now})
 	case commands.CorrectDevice:
 		if c.Details != s.Details {
 			return only[events.DeviceEvent](events.DeviceDetailsCorrected{DeviceID: s.ID, Details: c.Details, At: now})
@@ -263,7 +267,7 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 				DeviceID: s.ID, RunID: c.RunID, Message: c.Message, At: now,
 			})
 		}
-	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials,
+	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials, commands.ShowBootstrap,
 		commands.LearnDeviceTransport,
 		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap,
 		commands.DecommissionDevice:

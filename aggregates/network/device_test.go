@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -164,5 +165,33 @@ func TestTunnelUser_StandsInAScriptAsItIs(t *testing.T) {
 	if got := network.TunnelUser(
 		id.Must[id.Device]("0195a000-0000-7000-8000-00000000abcd")); got != "nas-00000000abcd" {
 		t.Errorf("user %q", got)
+	}
+}
+
+func TestBootstrap_OnlyVersionsThatExistAreBelieved(t *testing.T) {
+	t.Parallel()
+	for version, exists := range map[int]bool{
+		-1: false, 0: false, 1: true, commands.BootstrapVersion: true, commands.BootstrapVersion + 1: false, 99: false,
+	} {
+		report := commands.ReportBootstrap{DeviceID: device, Version: version, By: commands.BootstrapByRouter}
+		if err := report.Validate(); (err == nil) != exists || err != nil && failure.CodeOf(err) != "bad_version" {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+func TestBootstrap_EachShowingIsRecorded(t *testing.T) {
+	t.Parallel()
+	show := commands.ShowBootstrap{DeviceID: device, Version: 2}
+	shown := events.DeviceBootstrapShown{DeviceID: device, Version: 2, At: now}
+	s := decidertest.For(t, devices, now).
+		When(show).ThenFails("device_not_found").
+		Given(registered).
+		When(show).Then(shown).
+		When(show).Then(shown).
+		When(commands.ReportBootstrap{DeviceID: device, Version: 1, By: commands.BootstrapByReport}).
+		Then(events.DeviceBootstrapReported{DeviceID: device, Version: 1, By: commands.BootstrapByReport, At: now})
+	if s.State().Bootstrap != 1 {
+		t.Errorf("state %+v", s.State())
 	}
 }

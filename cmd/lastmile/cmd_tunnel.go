@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -17,7 +20,9 @@ type tunnelCommands struct {
 // tunnelConfig is `lastmile tunnel config`. Its output holds secrets.
 type tunnelConfig struct {
 	Target      string `default:"accel-ppp" enum:"accel-ppp,router" help:"accel-ppp (for Debian) or router (RouterOS)."`
-	File        string `default:"all" enum:"all,config,secrets" help:"Of accel-ppp: which of its two files."`
+	File        string `default:"all" enum:"all,config,secrets,firewall" help:"Of accel-ppp: which of its files."`
+	Output      string `help:"File to write; only its owner may read it. Standard output when absent."`
+	Platform    string `help:"On a router: the platform's address, as that router reaches it."`
 	Certificate string `default:"/etc/accel-ppp/fullchain.pem" help:"Path of the certificate; on a router its name."`
 	Key         string `default:"/etc/accel-ppp/privkey.pem" help:"Path of the certificate's key."`
 }
@@ -44,10 +49,19 @@ func (c tunnelConfig) Run(ctx context.Context, p program) error {
 		return err
 	}
 	tunnel := routerplan.TunnelConfig{Port: cfg.TunnelPort, Certificate: c.Certificate, Key: c.Key}
+	tunnel.Platform, _ = netip.ParseAddr(c.Platform)
 	if tunnel.Clients, err = tunnelClients(ctx, s, r.Views()); err != nil {
 		return err
 	}
-	return c.print(p, tunnel)
+	text, err := c.text(tunnel)
+	if err != nil {
+		return err
+	}
+	if c.Output != "" {
+		return writePrivate(c.Output, text)
+	}
+	_, err = fmt.Fprint(p.out, text)
+	return err
 }
 
 // tunnelClients reads all routers with their tunnel credentials.
@@ -69,26 +83,53 @@ func tunnelClients(ctx context.Context, s *storage, views *runner.Views) ([]rout
 	return clients, nil
 }
 
-// print writes the file or the script that the flags choose.
-func (c tunnelConfig) print(p program, tunnel routerplan.TunnelConfig) error {
+// text gives the file or the script that the flags choose.
+func (c tunnelConfig) text(tunnel routerplan.TunnelConfig) (string, error) {
 	if c.Target == "router" {
-		script, err := routerplan.RouterConcentrator(tunnel)
-		if err == nil {
-			_, err = fmt.Fprint(p.out, script)
-		}
-		return err
+		return routerplan.RouterConcentrator(tunnel)
 	}
 	config, secrets, err := routerplan.AccelPPP(tunnel)
 	if err != nil {
-		return err
+		return "", err
 	}
-	switch c.File {
+	switch firewall := routerplan.AccelFirewall(); c.File {
 	case "config":
-		_, err = fmt.Fprint(p.out, config)
+		return config, nil
 	case "secrets":
-		_, err = fmt.Fprint(p.out, secrets)
+		return secrets, nil
+	case "firewall":
+		return firewall, nil
 	default:
-		_, err = fmt.Fprintf(p.out, "# /etc/accel-ppp.conf\n%s\n# /etc/accel-ppp/chap-secrets\n%s", config, secrets)
+		return fmt.Sprintf("# /etc/accel-ppp.conf\n%s\n# /etc/accel-ppp/chap-secrets\n%s\n# "+
+			"/etc/nftables.d/lastmile.nft\n%s",
+			config, secrets, firewall), nil
 	}
-	return err
+}
+
+// writePrivate replaces a file by one that only its owner may read, from before the first byte is in it. A reader finds
+// the old file or the whole new one.
+func writePrivate(path, text string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // with mode 0600
+	if err != nil {
+		return fmt.Errorf("make a private file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.WriteString(text); err != nil {
+		return fmt.Errorf("write %s: %w", f.Name(), err)
+	}
+	if err = f.Sync(); err != nil {
+		return fmt.Errorf("write %s: %w", f.Name(), err)
+	}
+	if err = f.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", f.Name(), err)
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("replace %s: %w", path, err)
+	}
+	return nil
 }

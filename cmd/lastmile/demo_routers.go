@@ -122,10 +122,8 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 			continue
 		}
 		path := "/nas/devices/" + device.text("id")
-		if len(demoRouters[at].services) == 0 {
-			if err := s.pasteScript(ctx, path, r); err != nil {
-				return err
-			}
+		if err := s.pasteScript(ctx, path, r); err != nil {
+			return err
 		}
 		if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
 			s.app.logger.WarnContext(ctx, "a simulated router is not in line", "error", err)

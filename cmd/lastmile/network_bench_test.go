@@ -186,15 +186,15 @@ func BenchmarkFleet(b *testing.B) {
 	})
 	workers := k.app.routers.Load()
 	for i, r := range k.routers.Routers() {
-		r.SetPower(i%20 != 0)
+		r.SetFaults(router.Faults{Refuse: i%20 == 0})
 	}
 	for range 6 { // opens the breakers of the dead
 		if err := workers.PollFleet(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for _, r := range k.routers.Routers() {
-		r.SetFaults(router.Faults{LatencyMs: int(far.Milliseconds())})
+	for i, r := range k.routers.Routers() {
+		r.SetFaults(router.Faults{LatencyMs: int(far.Milliseconds()), Refuse: i%20 == 0})
 	}
 	b.Run("poll", func(b *testing.B) {
 		for b.Loop() {

@@ -127,7 +127,7 @@ func TestService_OnARouterThatIsGoneCanBeGivenUp(t *testing.T) {
 	if rowOf(r, "ip/pool", "name", "pool-svc-"+other[:8]) != nil {
 		t.Error("a router that answers was given up")
 	}
-	r.SetPower(false)
+	r.SetFaults(router.Faults{Refuse: true})
 	k.refused(k.admin, "DELETE /nas/services/"+service+"?abandon=true", nil, 503, "device_unreachable")
 	k.refused(k.admin, "DELETE /nas/services/"+service+"?confirm=true", nil, 503, "device_unreachable")
 	k.must(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true&abandon=true", nil)

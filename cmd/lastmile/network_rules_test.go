@@ -158,11 +158,11 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	k.must(k.admin, "POST", "/nas/services/"+service+"/reconcile", nil)
 	k.serviceIs(service, "active")
 
-	r.SetPower(false)
+	r.SetFaults(router.Faults{Refuse: true})
 	for range 6 { // opens the breaker
 		if no := k.errorOf(k.admin, "GET", "/nas/devices/"+r.device+"/resource", nil); no.Status != 503 ||
 			no.Code != "device_unreachable" {
-			t.Fatalf("without power: %v", no)
+			t.Fatalf("without an answer: %v", no)
 		}
 	}
 	open := k.must(k.admin, "GET", "/platform/breakers", nil).list("data")
@@ -177,7 +177,7 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	if ping["reachable"] != false || ping["error"] == nil {
 		t.Errorf("ping %v", ping)
 	}
-	r.SetPower(true)
+	r.SetFaults(router.Faults{})
 	now.shift(breakerPatience)
 	k.must(k.admin, "POST", "/nas/devices/"+r.device+"/ping", nil)
 	k.eventually("the router to be shown as recovered", func(ctx context.Context) (bool, error) {

@@ -28,13 +28,29 @@ type simRouter struct {
 	device  string // its id
 }
 
-// withRouters starts simulated routers, one of each version, for the program to dial. It must be called before start.
+// withRouters starts simulated routers, one of each version, for the program to dial. Their operator has prepared them:
+// they have a certificate, and RADIUS checks customers. It must be called before start.
 func (k *kit) withRouters(versions ...string) *kit {
+	k.t.Helper()
+	k.withNewRouters(false, versions...)
+	for _, r := range k.routers.Routers() {
+		for _, prepare := range []func() error{r.Certify, r.UseRADIUS} {
+			if err := prepare(); err != nil {
+				k.t.Fatalf("prepare %s: %v", r.Name(), err)
+			}
+		}
+	}
+	return k
+}
+
+// withNewRouters starts simulated routers as they leave the factory; remote ones are reached through their SSTP client
+// only.
+func (k *kit) withNewRouters(remote bool, versions ...string) *kit {
 	k.t.Helper()
 	var list []router.RouterConfig
 	for i, v := range versions {
 		list = append(list, router.RouterConfig{Name: fmt.Sprintf("r%d", i), Version: v, Password: routerPassword,
-			Tunnel: netip.AddrFrom4([4]byte{10, 99, 200, byte(i + 2)})})
+			Tunnel: netip.MustParseAddr(simAddress(i)), Remote: remote})
 	}
 	sim, err := router.New(router.Config{Routers: list})
 	if err == nil {
@@ -48,10 +64,13 @@ func (k *kit) withRouters(versions ...string) *kit {
 	return k
 }
 
+// simAddress gives the tunnel address of the i-th simulated router.
+func simAddress(i int) string { return fmt.Sprintf("10.99.200.%d", i+2) }
+
 // register registers the i-th simulated router for acme.
 func (k *kit) register(i int) simRouter {
 	k.t.Helper()
-	address := netip.AddrFrom4([4]byte{10, 99, 200, byte(i + 2)}).String()
+	address := simAddress(i)
 	r := simRouter{Router: k.routers.Routers()[i], address: address}
 	port := 80
 	if strings.HasPrefix(r.Summary().Version, "7.6") {

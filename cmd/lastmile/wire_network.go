@@ -58,6 +58,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 		Bus: a.engines.bus, Views: a.engines.views, DB: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
 		Polls: polls, Clock: a.clock, Logger: a.logger, Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
+		Limiter:   a.storage.vault.Limits,
 		PollEvery: a.cfg.FleetPollInterval, DriftEvery: a.cfg.DriftCheckInterval, PollsKept: a.cfg.FleetHistoryKept,
 	})
 	workers.Register(a.engines.jobs)
@@ -79,6 +80,8 @@ func (a *App) networkAPI(
 		DeviceCases: networkcases.Devices{
 			Bus: b, Secrets: a.storage.vault.Secrets, Soon: workers.Soon,
 			Forget:              func(device id.Device) { a.forgetRouter(gateway, polls, device) },
+			Script:              liveRouters{workers}.BootstrapScript,
+			Limiter:             a.storage.vault.Limits,
 			ManagementAddresses: !a.cfg.Production(),
 		},
 		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},

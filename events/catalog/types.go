@@ -79,6 +79,7 @@ func payments() []events.Event {
 // network lists the events of routers, services, address plans and runs of writes.
 func network() []events.Event {
 	return []events.Event{
+		events.DeviceBootstrapShown{},
 		events.DeviceRegistered{}, events.DeviceDetailsCorrected{}, events.DeviceCredentialsReplaced{},
 		events.DeviceTransportLearned{}, events.DeviceUnreachable{}, events.DeviceRecovered{},
 		events.DeviceBootstrapReported{}, events.DeviceRebootRequested{}, events.DeviceRebootStarted{},

@@ -24,6 +24,9 @@ func BenchmarkPrint(b *testing.B) {
 	}
 	defer func() { _ = sim.Stop(context.Background()) }()
 	r := sim.Router("r")
+	if err := r.UseRADIUS(); err != nil {
+		b.Fatal(err)
+	}
 	if _, err := r.Do("interface/pppoe-server/server", "add",
 		router.Item{"service-name": "s", "interface": "ether5", "disabled": "no"}); err != nil {
 		b.Fatal(err)

@@ -138,7 +138,7 @@ func TestReboot_ALostReplyIsASuccess(t *testing.T) {
 func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, k *kit) {
-		k.router.SetPower(false)
+		k.router.SetFaults(router.Faults{Refuse: true})
 		for range 5 {
 			_, err := k.device().Print(t.Context(), "system/resource", routeros.Query{})
 			if !routeros.IsUnreachable(err) || routeros.MayHaveApplied(err) {
@@ -149,7 +149,7 @@ func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 			s[0].Target != "device-1" {
 			t.Errorf("breaker: %+v", s)
 		}
-		k.router.SetPower(true)
+		k.router.SetFaults(router.Faults{})
 		k.clock.Advance(time.Minute)
 		k.print("system/resource", routeros.Query{})
 		k.router.SetFaults(router.Faults{Unauthorized: true})

@@ -55,6 +55,11 @@ func newKitWith(t *testing.T, rc router.RouterConfig, port uint16, cfg routeros.
 		t.Fatal(err)
 	}
 	k.sim, k.router = sim, sim.Router("r1")
+	for _, prepare := range []func() error{k.router.Certify, k.router.UseRADIUS} {
+		if err := prepare(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	k.breakers = breaker.New(breaker.Config{Clock: k.clock})
 	cfg.Guard, cfg.Dial, cfg.Clock = k.breakers, sim.Dial, k.clock
 	if cfg.Policy == nil {

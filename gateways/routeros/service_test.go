@@ -24,7 +24,7 @@ var resources = []struct {
 	{
 		"ppp/profile", props{
 			"name": "ppp-prof-svc-5d1e0f3a", "local-address": "10.50.0.1", "remote-address": "pool-svc-5d1e0f3a",
-			"only-one": "yes", "comment": tag,
+			"only-one": "yes", // no comment: releases before 7.9 have none here
 		},
 	},
 	{"interface/pppoe-server/server", props{

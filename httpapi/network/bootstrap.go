@@ -5,14 +5,14 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
 // BootstrapReports accepts the reports of bootstrap scripts.
 type BootstrapReports interface {
 	// ReportBootstrap records the version of the script that ran on the router to which the token belongs. Fails:
-	// callback_token_unknown.
+	// callback_token_unknown, bad_version, rate_limited.
 	ReportBootstrap(ctx context.Context, token string, version int) error
 }
 
@@ -38,7 +38,7 @@ func (a Bootstrap) Routes() []httpapi.Route {
 func (a Bootstrap) report(ctx context.Context, c *httpapi.Call) error {
 	version, err := strconv.Atoi(c.Param("version"))
 	if err != nil || version < 1 {
-		return failure.NewMalformed("bad_version", "The version must be a whole number from 1.")
+		return commands.ErrNoBootstrapVersion()
 	}
 	if err := a.Reports.ReportBootstrap(ctx, c.Param("token"), version); err != nil {
 		return err

@@ -42,8 +42,6 @@ type Routers interface {
 	Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error)
 	Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
 	FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
-	// BootstrapScript makes the script. A router without API credentials gets some by a command with the caller's meta.
-	BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error)
 }
 
 // Fleet has the polls of routers. Implementations are safe for concurrent use.

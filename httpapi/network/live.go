@@ -85,13 +85,14 @@ func (a API) ping(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
-// bootstrapScript answers with the script. It holds the router's own credentials, so no cache may keep it.
+// bootstrapScript answers with the script, which the audit log then tells. It holds the router's own credentials, so no
+// cache may keep it.
 func (a API) bootstrapScript(ctx context.Context, c *httpapi.Call) error {
 	device, err := a.device(ctx, c)
 	if err != nil {
 		return err
 	}
-	script, err := a.Routers.BootstrapScript(ctx, device, c.Meta())
+	script, err := a.DeviceCases.ShowBootstrap(ctx, c.Asked(), device)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -115,8 +116,11 @@ func (w *Workers) apiUser(
 	return routeros.Credentials{User: made.Username, Password: made.Password}, err
 }
 
+// reportsPerHour bounds the reports of scripts for one router, since whoever has read the script knows the address.
+const reportsPerHour = 30
+
 // ReportBootstrap records the report of a script that ran on a router; the token in the address names the router.
-// Fails: callback_token_unknown.
+// Fails: callback_token_unknown, bad_version, rate_limited.
 func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int) error {
 	owner, err := w.cfg.Tokens.Lookup(ctx, secrets.Text(token))
 	if err != nil {
@@ -127,6 +131,13 @@ func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int
 	}
 	cause := jobs.Cause{OrgID: owner.OrgID, Actor: platformActor, JobID: id.New[id.Any]()}
 	device := id.Device(owner.Ref)
+	ok, wait, err := w.cfg.Limiter.Allow(ctx, "bootstrap_report:"+device.String(), reportsPerHour, time.Hour)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
+	}
 	done, err := w.report(ctx, cause, "", commands.ReportBootstrap{
 		DeviceID: device, Version: version, By: commands.BootstrapByReport,
 	})

@@ -34,6 +34,7 @@ type Config struct {
 	DB       *postgres.DB
 	Secrets  *vault.Secrets
 	Tokens   *vault.CallbackSecrets
+	Limiter  vault.Limiter // counts the reports of bootstrap scripts
 	Gateway  *routeros.Gateway
 	Breakers *breaker.Set
 	Polls    *Polls

@@ -28,7 +28,7 @@ var devicesDDL string
 func (Devices) Name() string { return DevicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Devices) Version() int { return 1 }
+func (Devices) Version() int { return 2 }
 
 // DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }
@@ -42,7 +42,8 @@ func (Devices) Handles() []string {
 		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(),
 		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceTransportLearned{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
-		events.DeviceBootstrapReported{}.EventType(), events.DeviceRebootRequested{}.EventType(),
+		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
+		events.DeviceRebootRequested{}.EventType(),
 		events.DeviceRebootStarted{}.EventType(), events.DeviceRebootAccepted{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 		events.DeviceDecommissioned{}.EventType(), events.DevicePeriodClosed{}.EventType(),
@@ -109,6 +110,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 			pgx.NamedArgs{"version": v.Version, "at": v.At})
 	case events.DeviceDecommissioned:
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
+	case events.DeviceBootstrapShown:
+		d.set(v.DeviceID, `details = details`, nil)
 	case events.DevicePeriodClosed:
 		d.set(v.DeviceID, `details = details`, nil)
 	default:

@@ -31,7 +31,7 @@ var historyDDL string
 func (History) Name() string { return HistoryName }
 
 // Version must grow with every change to the tables or to Apply.
-func (History) Version() int { return 1 }
+func (History) Version() int { return 2 }
 
 // DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }
@@ -50,7 +50,8 @@ func (History) Handles() []string {
 		events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
 		events.RouterWritten{}.EventType(), events.ReconcileFinished{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
-		events.DeviceBootstrapReported{}.EventType(), events.DeviceRebootRequested{}.EventType(),
+		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
+		events.DeviceRebootRequested{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 	}
 }
@@ -158,6 +159,8 @@ func tellRouter(e events.Event) (kind, summary string) {
 		return "recovered", "the router answers again"
 	case events.DeviceBootstrapReported:
 		return "bootstrap_reported", fmt.Sprintf("bootstrap script of version %d is in place", v.Version)
+	case events.DeviceBootstrapShown:
+		return "bootstrap_shown", "the bootstrap script with its secrets was shown"
 	case events.DeviceRebootRequested:
 		return "reboot_requested", "reboot requested"
 	case events.DeviceRebootConfirmed:

@@ -84,6 +84,7 @@ func networkStory() *projectiontest.Story {
 		events.DeviceUnreachable{DeviceID: lodge, Error: "gone", At: began},
 		events.DeviceDecommissioned{DeviceID: lodge, OrgID: acme, At: began})
 	addServices(s)
+	s.Add("device-tower", events.DeviceBootstrapShown{DeviceID: tower, Version: 2, At: began})
 	return s
 }
 

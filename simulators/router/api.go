@@ -15,7 +15,7 @@ import (
 )
 
 // acceptAPI serves the API protocol until the listener closes, each connection in a goroutine of its own.
-func (r *Router) acceptAPI(ctx context.Context, in net.Listener) {
+func (r *Router) acceptAPI(ctx context.Context, in net.Listener, service string) {
 	for {
 		conn, err := in.Accept()
 		if err != nil {
@@ -23,18 +23,19 @@ func (r *Router) acceptAPI(ctx context.Context, in net.Listener) {
 		}
 		r.door.work.Go(func() {
 			defer conn.Close()
-			_ = (&talk{r: r, in: bufio.NewReader(conn), out: bufio.NewWriter(conn)}).serve(ctx, conn)
+			_ = (&talk{r: r, service: service, in: bufio.NewReader(conn), out: bufio.NewWriter(conn)}).serve(ctx, conn)
 		})
 	}
 }
 
 // talk is one API connection. who is nil before the login.
 type talk struct {
-	r   *Router
-	in  *bufio.Reader
-	out *bufio.Writer
-	who *caller
-	tag string // of the sentence being answered
+	r       *Router
+	in      *bufio.Reader
+	out     *bufio.Writer
+	who     *caller
+	tag     string // of the sentence being answered
+	service string // api or api-ssl
 }
 
 // errTalkOver closes the connection; the client has got the reason, or a fault keeps it from getting one.
@@ -113,7 +114,7 @@ func (t *talk) answer(ctx context.Context, words []string) error {
 func (t *talk) command(ctx context.Context, path string, c call) error {
 	path = strings.Trim(path, "/")
 	at := max(strings.LastIndex(path, "/"), 0)
-	c.menu, c.command, c.who = path[:at], strings.TrimPrefix(path[at:], "/"), t.who
+	c.menu, c.command, c.who, c.service = path[:at], strings.TrimPrefix(path[at:], "/"), t.who, t.service
 	if t.r.menus[c.menu] == nil {
 		t.trap(refuse("no such command prefix"))
 		return nil

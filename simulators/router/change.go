@@ -57,6 +57,11 @@ func (r *Router) set(m *menu, c call) (reply, *Trap) {
 				return reply{}, trap
 			}
 		}
+		if m.guard != nil {
+			if trap := m.guard(r, w, changed); trap != nil {
+				return reply{}, trap
+			}
+		}
 		before := w.props
 		w.props = changed.props
 		if m.changed != nil {
@@ -102,6 +107,9 @@ func (r *Router) move(m *menu, c call) (reply, *Trap) {
 	rows, trap := r.targets(m, c.args)
 	if trap != nil {
 		return reply{}, trap
+	}
+	if slices.ContainsFunc(rows, func(w *row) bool { return w.dynamic }) {
+		return reply{}, refuse("failure: can not move dynamic item")
 	}
 	t := r.tableOf(m.table)
 	target, _ := r.find(m, c.args["destination"])

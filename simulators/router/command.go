@@ -14,6 +14,7 @@ type call struct {
 	query         []string
 	proplist      []string
 	who           *caller
+	service       string // of ip/service through which the command came; "" for Do and scripts
 }
 
 // reply is the result of a command that was not refused.
@@ -46,6 +47,9 @@ func (r *Router) run(c call) (reply, *Trap) {
 	if trap := r.permit(m, c); trap != nil {
 		return reply{}, trap
 	}
+	outer := r.acting
+	r.acting = c.who
+	defer func() { r.acting = outer }()
 	switch c.command {
 	case "print":
 		return r.print(m, c)
@@ -63,6 +67,9 @@ func (r *Router) run(c call) (reply, *Trap) {
 		return r.move(m, c)
 	case "monitor-traffic":
 		return r.monitor(c)
+	}
+	if m.command != nil {
+		return m.command(r, c)
 	}
 	return reply{}, refuse("no such command")
 }
@@ -158,7 +165,7 @@ func (r *Router) values(m *menu, args Item) (Item, *Trap) {
 	out := Item{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		value := args[name]
-		if name == "comment" && m.comment {
+		if name == "comment" && m.commented(r.version) {
 			out[name] = value
 			continue
 		}
@@ -200,7 +207,7 @@ func (r *Router) add(m *menu, c call) (reply, *Trap) {
 	at := -1
 	if placed && m.ordered {
 		w, trap := r.find(m, before)
-		if trap != nil {
+		if trap != nil || w.dynamic {
 			return reply{}, mismatch("place-before")
 		}
 		at = r.tableOf(m.table).index(w)
@@ -225,7 +232,7 @@ func (r *Router) add(m *menu, c call) (reply, *Trap) {
 	if comment := given["comment"]; comment != "" {
 		w.props["comment"] = comment
 	}
-	if trap := r.duplicate(m, w); trap != nil {
+	if trap := r.fits(m, w); trap != nil {
 		return reply{}, trap
 	}
 	r.insert(m.table, w)
@@ -242,6 +249,15 @@ func (r *Router) add(m *menu, c call) (reply, *Trap) {
 	}
 	id := formatID(w.id)
 	return reply{ret: &id, row: w}, nil
+}
+
+// fits refuses a new item that another one excludes, or whose values do not fit together.
+func (r *Router) fits(m *menu, w *row) *Trap {
+	trap := r.duplicate(m, w)
+	if trap == nil && m.guard != nil {
+		trap = m.guard(r, w, w)
+	}
+	return trap
 }
 
 // duplicate refuses an item that equals another one in all of the menu's unique properties.

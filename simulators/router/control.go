@@ -28,7 +28,7 @@ func (r *Router) Summary() Summary {
 	for service, l := range r.door.listeners {
 		s.Addresses[service] = l.Addr().String()
 	}
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	s.On, s.Writes = !r.off, int(r.writes)
 	s.Sessions = len(r.tableOf("ppp/active").rows) + len(r.tableOf("ip/hotspot/active").rows)

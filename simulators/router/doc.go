@@ -1,8 +1,9 @@
 // Package router simulates MikroTik routers on real sockets, many in one process. Each has one configuration store
-// behind two protocols: REST (www and www-ssl, with a self-signed certificate) and the API protocol (api and api-ssl),
-// with the same validation and the same texts. Versions differ as docs/facts/routeros.md#releases says: before 7.1
-// there is no REST and www shows a page, before 7.9 REST is on www-ssl only, dates are ISO from 7.10, "!empty" comes
-// from 7.18, and ip/service lists connections from 7.19.
+// behind two protocols: REST (www and www-ssl) and the API protocol (api and api-ssl), with the same validation and the
+// same texts. It is no kinder than a router (docs/facts/routeros.md#simulating): see Connect, SetPower, Dial and
+// Certify. Versions differ as docs/facts/routeros.md#releases says: before 7.1 there is no REST and www shows a page,
+// before 7.9 REST is on www-ssl only, dates are ISO from 7.10, "!empty" comes from 7.18, and ip/service lists
+// connections from 7.19.
 //
 // Go methods (Do, Connect, SetFaults, SetPower, ...) or HTTP paths control a router:
 //
@@ -28,7 +29,7 @@
 // functions, strings with escapes and $ in them, numbers, booleans, lists, and the operators in parentheses. As on a
 // router, an unknown command, parameter or fixed word is a fault of the whole text that no on-error catches, the
 // numbers of print are not valid, and local variables end with their block or, pasted, with their line. Not covered:
-// keys of arrays, arithmetic on times and addresses, bit operators, files, /tool fetch, scheduler, and print's output.
+// keys of arrays, arithmetic on times and addresses, bit operators, files, /tool fetch, and print's output.
 //
 // Two runs with the same seed, clock and order of requests give the same ids, addresses and counters.
 package router

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,10 +28,12 @@ type door struct {
 	listeners map[string]net.Listener // by service; fixed after open
 	servers   []*http.Server
 	work      sync.WaitGroup
+	silent    atomic.Bool // the router has no power
 
-	mu    sync.Mutex
-	conns map[*visit]struct{}
-	last  uint64
+	mu     sync.Mutex
+	conns  map[*visit]struct{}
+	parked []net.Conn // left open without an answer while the router has no power
+	last   uint64
 }
 
 // visit is one open connection; its id numbers the rows of ip/service.
@@ -41,14 +45,37 @@ type visit struct {
 	once    sync.Once
 }
 
-// Close removes the connection from the door, once, and closes it.
+// Close removes the connection from the door, once, and closes it. While the router has no power nobody closes
+// anything: the connection stays open without an answer.
 func (v *visit) Close() error {
 	v.once.Do(func() {
 		v.door.mu.Lock()
 		delete(v.door.conns, v)
 		v.door.mu.Unlock()
 	})
+	if v.door.park(v.Conn) {
+		return nil
+	}
 	return v.Conn.Close()
+}
+
+// Write sends an answer, which is lost while the router has no power.
+func (v *visit) Write(p []byte) (int, error) {
+	if v.door.silent.Load() {
+		return len(p), nil
+	}
+	return v.Conn.Write(p)
+}
+
+// park keeps a connection open until the power is back; false when the router has power.
+func (d *door) park(conn net.Conn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.silent.Load() {
+		return false
+	}
+	d.parked = append(d.parked, conn)
+	return true
 }
 
 // gate is a listener that admits the clients that the configuration allows.
@@ -58,35 +85,93 @@ type gate struct {
 	service string
 }
 
-// Accept gives the next connection that the configuration admits. A refused one is accepted and then closed, as on a
-// router; a connection to a service that is off is reset.
+// Accept gives the next connection that the configuration admits. What the firewall drops, or what comes while the
+// router has no power, stays open without an answer; a client outside the address filter finds the connection ended
+// before an answer, as on a router; a connection to a service that is off is reset.
 func (g gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		up, admitted := g.r.admits(g.service)
-		if up && admitted {
+		tcp, isTCP := conn.(*net.TCPConn)
+		switch g.r.admits(g.service) {
+		case admitted:
 			return g.r.door.enter(conn, g.service), nil
-		}
-		if tcp, ok := conn.(*net.TCPConn); ok && !up {
-			_ = tcp.SetLinger(0)
+		case unheard:
+			g.r.door.mu.Lock()
+			g.r.door.parked = append(g.r.door.parked, conn)
+			g.r.door.mu.Unlock()
+			continue
+		case turnedAway:
+			if isTCP {
+				g.r.door.work.Go(func() { hangUp(tcp) })
+				continue
+			}
+		case refused:
+			if isTCP {
+				_ = tcp.SetLinger(0)
+			}
 		}
 		_ = conn.Close()
 	}
 }
 
-// admits reports whether a service is on, and whether it admits clients from the address seenFrom.
-func (r *Router) admits(service string) (up, admitted bool) {
-	r.mu.Lock()
+// hangUp ends a connection so that the client reads its end, not a reset: what it has sent already is read first.
+func hangUp(conn *net.TCPConn) {
+	_ = conn.CloseWrite()
+	_ = conn.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // bounds a read of this machine
+	_, _ = io.Copy(io.Discard, conn)
+	_ = conn.Close()
+}
+
+// welcome says how a router treats a new connection.
+type welcome int
+
+// The ways in which a router treats a new connection.
+const (
+	admitted   welcome = iota
+	turnedAway         // accepted and ended: the address filter of the service, or its max-sessions
+	refused            // reset: the service is off
+	unheard            // no answer at all: no power, or dropped by the firewall
+)
+
+// admits gives what the router does with a new connection to a service from the address seenFrom.
+func (r *Router) admits(service string) welcome {
+	r.lock()
 	defer r.mu.Unlock()
 	w := r.byName("ip/service", service)
-	if w == nil || r.off || w.props["disabled"] == "true" {
-		return false, false
+	switch {
+	case r.off:
+		return unheard
+	case r.faults.Refuse:
+		return refused
+	case w == nil:
+		return refused
+	}
+	if verdict := r.filter(w.props["port"], "new"); verdict != admitted {
+		return verdict
+	}
+	if w.props["disabled"] == "true" {
+		return refused
 	}
 	limit, err := strconv.Atoi(w.props["max-sessions"])
-	return true, inside(w.props["address"], r.seenFrom) && (err != nil || r.door.count(service) < limit)
+	if !inside(w.props["address"], r.seenFrom) || err == nil && r.door.count(service) >= limit {
+		return turnedAway
+	}
+	return admitted
+}
+
+// serviceAt gives the service that has a port; "" for none. woken is closed when the power comes back.
+func (r *Router) serviceAt(port string) (service string, woken <-chan struct{}) {
+	r.lock()
+	defer r.mu.Unlock()
+	for _, w := range r.tableOf("ip/service").rows {
+		if w.props["port"] == port {
+			service = w.name()
+		}
+	}
+	return service, r.woken
 }
 
 // count gives the number of open connections of a service, for max-sessions.
@@ -123,16 +208,23 @@ func (d *door) enter(conn net.Conn, service string) net.Conn {
 // breakAll resets all connections, without a farewell, as a power cut does.
 func (d *door) breakAll() {
 	d.mu.Lock()
-	all := make([]*visit, 0, len(d.conns))
+	all := make([]net.Conn, 0, len(d.conns)+len(d.parked))
 	for v := range d.conns {
-		all = append(all, v)
-	}
-	d.mu.Unlock()
-	for _, v := range all {
 		if tcp, ok := v.Conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
 		}
-		_ = v.Close()
+		all = append(all, v)
+	}
+	for _, conn := range d.parked {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		all = append(all, conn)
+	}
+	d.parked = nil
+	d.mu.Unlock()
+	for _, conn := range all {
+		_ = conn.Close()
 	}
 }
 
@@ -162,7 +254,6 @@ func (r *Router) Connections() int {
 // open starts the listeners of the services whose port is not negative.
 func (r *Router) open(ctx context.Context, certificate tls.Certificate) error {
 	r.door.listeners, r.door.conns = map[string]net.Listener{}, map[*visit]struct{}{}
-	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	for service, port := range map[string]int{
 		serviceWWW: r.cfg.Ports.WWW, serviceWWWSSL: r.cfg.Ports.WWWSSL, serviceAPI: r.cfg.Ports.API,
 		serviceAPISSL: r.cfg.Ports.APISSL,
@@ -177,20 +268,37 @@ func (r *Router) open(ctx context.Context, certificate tls.Certificate) error {
 		r.door.listeners[service] = plain
 		var in net.Listener = gate{plain, r, service}
 		if service == serviceWWWSSL || service == serviceAPISSL {
-			in = tls.NewListener(in, secure)
+			in = tls.NewListener(in, r.secure(service, certificate))
 		}
 		if service == serviceWWW || service == serviceWWWSSL {
 			server := &http.Server{
-				Handler: r.rest(service == serviceWWWSSL), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet,
+				Handler: r.rest(service), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet,
 				BaseContext: func(net.Listener) context.Context { return ctx },
 			}
 			r.door.servers = append(r.door.servers, server)
 			r.door.work.Go(func() { _ = server.Serve(in) })
 			continue
 		}
-		r.door.work.Go(func() { r.acceptAPI(ctx, in) })
+		r.door.work.Go(func() { r.acceptAPI(ctx, in, service) })
 	}
 	return nil
+}
+
+// secure gives the TLS settings of a service. Without a certificate that is signed and assigned the handshake fails, as
+// a router's does for clients without anonymous ciphers.
+func (r *Router) secure(service string, own tls.Certificate) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			r.lock()
+			defer r.mu.Unlock()
+			w := r.byName("certificate", r.byName("ip/service", service).props["certificate"])
+			if w == nil || !issued(w) {
+				return nil, fmt.Errorf("%s of router %s has no certificate", service, r.cfg.Name)
+			}
+			return &own, nil
+		},
+	}
 }
 
 // close ends listeners and connections and waits for their goroutines.
@@ -201,6 +309,7 @@ func (r *Router) close() {
 	for _, s := range r.door.servers {
 		_ = s.Close()
 	}
+	r.door.silent.Store(false)
 	r.door.breakAll()
 	r.door.work.Wait()
 }

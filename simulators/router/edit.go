@@ -10,11 +10,18 @@ import (
 // Do runs a console command with all rights, like an operator with Winbox: checked like any other, but without
 // faults and not counted as a write. It gives the items printed, or one with the returned value under "ret".
 func (r *Router) Do(menu, command string, args Item) ([]Item, error) {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	given := Item{}
 	maps.Copy(given, args)
-	out, trap := r.run(call{menu: strings.ReplaceAll(strings.Trim(menu, "/"), " ", "/"), command: command, args: given})
+	return r.perform(call{
+		menu: strings.ReplaceAll(strings.Trim(menu, "/"), " ", "/"), command: command, args: given,
+	})
+}
+
+// perform runs a command and gives the items printed, or one with the returned value under "ret". The lock is held.
+func (r *Router) perform(c call) ([]Item, error) {
+	out, trap := r.run(c)
 	switch {
 	case trap != nil:
 		return nil, trap
@@ -29,7 +36,7 @@ type Snapshot map[string][]Item
 
 // Snapshot copies the configuration; dynamic items are included on request only.
 func (r *Router) Snapshot(dynamic bool) Snapshot {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	out := Snapshot{}
 	for path, m := range r.menus {
@@ -67,30 +74,40 @@ func (s Snapshot) Without(match func(menu string, item Item) bool) Snapshot {
 
 // Writes gives the number of writes applied over a protocol since the start.
 func (r *Router) Writes() int {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	return int(r.writes)
 }
 
 // Log gives the writes applied over a protocol, oldest first: "user /menu command".
 func (r *Router) Log() []string {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)
 }
 
-// SetPower switches a router off, or on, which boots it. Connections break in both cases.
+// SetPower switches a router off, or on, which boots it. A router without power is silent: it neither answers nor
+// refuses, on connections that are open and on new ones, and its clients run into their time limits. When it is on
+// again, it resets the connections from before.
 func (r *Router) SetPower(on bool) {
-	r.mu.Lock()
+	r.lock()
+	was := r.off
 	r.off = !on
 	r.restart()
+	r.door.silent.Store(!on)
+	if on && was {
+		close(r.woken)
+		r.woken = make(chan struct{})
+	}
 	r.mu.Unlock()
-	r.door.breakAll()
+	if on {
+		r.door.breakAll()
+	}
 }
 
 // SetLink unplugs the cable of an interface, or plugs it in.
 func (r *Router) SetLink(name string, up bool) {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	r.unplugged[name] = !up
 	if w := r.byName("interface", name); w != nil && !up {
@@ -100,7 +117,7 @@ func (r *Router) SetLink(name string, up bool) {
 
 // SetSeenFrom sets the address that address filters see for loopback clients; 10.99.0.1 at the start.
 func (r *Router) SetSeenFrom(ip netip.Addr) {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	r.seenFrom = ip
 }

@@ -12,6 +12,8 @@ import (
 type Faults struct {
 	// LatencyMs delays every answer.
 	LatencyMs int `json:"latencyMs"`
+	// Refuse resets every connection, as a machine does on which nothing listens.
+	Refuse bool `json:"refuse"`
 	// Hang accepts requests and never answers; nothing is applied.
 	Hang bool `json:"hang"`
 	// Unauthorized refuses every login.
@@ -48,15 +50,18 @@ func After(n int) *int { return &n }
 
 // SetFaults replaces the faults; the zero value ends them all.
 func (r *Router) SetFaults(f Faults) {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	f.from = r.writes
 	r.faults = f
+	if f.Refuse {
+		r.door.breakAll()
+	}
 }
 
 // Faults gives the present faults.
 func (r *Router) Faults() Faults {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	return r.faults
 }
@@ -71,9 +76,15 @@ func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, ans
 	if !r.delay(ctx) {
 		return reply{}, nil, false
 	}
-	r.mu.Lock()
+	r.lock()
 	if r.off || r.reached(r.faults.DropAfterWrites) {
 		r.mu.Unlock()
+		return reply{}, nil, false
+	}
+	if service := r.byName("ip/service", c.service); service != nil &&
+		r.filter(service.props["port"], "established") == unheard {
+		r.mu.Unlock()
+		<-ctx.Done()
 		return reply{}, nil, false
 	}
 	if c.command == "reboot" {

@@ -55,6 +55,24 @@ func newKit(t *testing.T, version string) *kit {
 	return k
 }
 
+// certified makes a certificate for www-ssl and api-ssl, as their operator would, and switches both on.
+func (k *kit) certified() *kit {
+	k.t.Helper()
+	if err := k.Certify(); err != nil {
+		k.t.Fatal(err)
+	}
+	return k
+}
+
+// withRADIUS lets a RADIUS server check customers.
+func (k *kit) withRADIUS() *kit {
+	k.t.Helper()
+	if err := k.UseRADIUS(); err != nil {
+		k.t.Fatal(err)
+	}
+	return k
+}
+
 // do runs a command and fails the test when it is refused.
 func (k *kit) do(menu, command string, args router.Item) []router.Item {
 	k.t.Helper()

@@ -28,6 +28,7 @@ type menu struct {
 	ordered  bool   // place-before and move
 	named    bool   // items are found by name
 	comment  bool
+	remarks  version  // the first release with comments, when comment is set
 	closed   bool     // nothing is added or removed
 	free     bool     // dynamic items may be removed
 	admin    bool     // writes need the policy called "policy"
@@ -36,6 +37,10 @@ type menu struct {
 	props    []prop
 	state    []string // shown, never written
 	commands []string // besides the usual ones
+	// command runs one of commands.
+	command func(r *Router, c call) (reply, *Trap)
+	// guard refuses values that do not fit together. w is the row, next has what it would become.
+	guard func(r *Router, w, next *row) *Trap
 	// show adds computed state to what is printed.
 	show func(r *Router, w *row, out Item)
 	// added may fill in state or refuse; the row is in its table.
@@ -55,6 +60,9 @@ func (m *menu) prop(v version, name string) *prop {
 	}
 	return nil
 }
+
+// commented reports whether items have a comment in a release.
+func (m *menu) commented(v version) bool { return m.comment && v >= m.remarks }
 
 // shows reports whether print gives a property in a release.
 func (m *menu) shows(v version, name string) bool {
@@ -111,7 +119,8 @@ func word(name string, words ...string) prop {
 func menusOf(v version) map[string]*menu {
 	all := map[string]*menu{}
 	for _, list := range [][]menu{
-		interfaceMenus(), pppMenus(), addressMenus(), hotspotMenus(), firewallMenus(), systemMenus(),
+		interfaceMenus(), groupingMenus(), pppMenus(), addressMenus(), hotspotMenus(), firewallMenus(),
+		systemMenus(), scheduleMenus(), certificateMenus(),
 	} {
 		for _, m := range list {
 			if !v.within(m.since, m.until) {

@@ -25,10 +25,16 @@ func addressMenus() []menu {
 				{name: "address", need: true, check: interfaceAddress}, ifaceProp("interface", "", true),
 				{name: "network", check: address}, onByDefault,
 			},
-			state: []string{"actual-interface", "invalid"}, added: addressAdded, changed: addressChanged,
+			state: []string{"actual-interface", "invalid", "slave"}, added: addressAdded, changed: addressChanged,
 			show: func(r *Router, w *row, out Item) {
 				out["actual-interface"] = w.props["interface"]
-				showInvalid("interface")(r, w, out)
+				if master := r.masterOf(w.props["interface"]); master != "" {
+					out["actual-interface"] = master
+					if r.version >= v7ServiceRows {
+						out["slave"] = "true"
+					}
+				}
+				showDangling("interface")(r, w, out)
 			},
 		},
 		routeMenu(),
@@ -56,7 +62,7 @@ func dhcpMenus() []menu {
 				{name: "disabled", def: "false", check: boolean, since: v7},
 			},
 			state: []string{"status", "address", "gateway", "dhcp-server", "primary-dns", "expires-after", "invalid"},
-			show:  showInvalid("interface"),
+			show:  showDangling("interface"),
 		},
 		dhcpServerMenu(),
 		{
@@ -65,7 +71,21 @@ func dhcpMenus() []menu {
 			props: []prop{
 				{name: "address", need: true, check: network}, {name: "gateway", def: blank, check: prefixesBare},
 				{name: "dns-server", def: blank, check: prefixesBare}, text("domain", blank), text("ntp-server", blank),
+				{name: "netmask", def: "0", check: number(0, 32)}, text("wins-server", blank),
+				{name: "dhcp-option", def: blank, check: options, ref: "ip/dhcp-server/option"},
 			},
+		},
+		{
+			path: "ip/dhcp-server/option", named: true, comment: true, unique: []string{"name"},
+			dup: "failure: option with such name already exists",
+			props: []prop{
+				nameProp, {name: "code", need: true, check: number(1, 254)},
+				{name: "value", def: blank, check: optionValue}, {
+					name: "force", def: "false", check: boolean, since: v7,
+				},
+			},
+			state: []string{"raw-value"}, changed: renamed("ip/dhcp-server/option"),
+			show: func(_ *Router, w *row, out Item) { out["raw-value"] = rawOption(w.props["value"]) },
 		},
 		dhcpLeaseMenu(),
 	}
@@ -199,9 +219,16 @@ func dhcpServerMenu() menu {
 			nameProp, ifaceProp("interface", "", true),
 			{name: "address-pool", def: "static-only", check: existing("ip/pool", "static-only"), ref: "ip/pool"},
 			{name: "lease-time", def: "30m", check: interval()}, word("use-radius", "no", "yes", "accounting"),
-			text("authoritative", "yes"), onByDefault,
+			text("authoritative", "yes"), {name: "disabled", def: "true", check: boolean, until: v7},
+			{name: "disabled", def: "false", check: boolean, since: v7},
 		},
-		state: []string{"invalid"}, show: showInvalid("interface"), changed: renamed("ip/dhcp-server"),
+		state: []string{"invalid"}, changed: renamed("ip/dhcp-server"),
+		show: func(r *Router, w *row, out Item) {
+			showInvalid("interface")(r, w, out)
+			if len(r.subnets(w.props["interface"])) == 0 {
+				out["invalid"] = "true"
+			}
+		},
 		added: func(r *Router, w *row) *Trap {
 			for _, other := range r.tableOf("ip/dhcp-server").rows {
 				if other != w && other.props["interface"] == w.props["interface"] {
@@ -223,6 +250,15 @@ func dhcpLeaseMenu() menu {
 			text("client-id", ""),
 			{name: "server", check: existing("ip/dhcp-server", "all"), ref: "ip/dhcp-server"},
 			text("address-lists", blank), text("dhcp-option", blank), no("blocked"), onByDefault,
+		},
+		guard: func(r *Router, w, next *row) *Trap {
+			for _, other := range r.tableOf("ip/dhcp-server/lease").rows {
+				if mac := next.props["mac-address"]; other != w && !other.dynamic && mac != "" &&
+					other.props["mac-address"] == mac && other.props["server"] == next.props["server"] {
+					return refuse("failure: already have static lease for this client")
+				}
+			}
+			return nil
 		},
 		state: []string{
 			"status", "expires-after", "last-seen", "active-address", "active-mac-address", "active-client-id",

@@ -26,6 +26,7 @@ func firewallMenus() []menu {
 		}
 		return menu{
 			path: path, comment: true, ordered: true, props: props, state: []string{"bytes", "packets", "invalid"},
+			guard: guardRule,
 			show: func(_ *Router, _ *row, out Item) {
 				out["bytes"], out["packets"], out["invalid"] = "0", "0", "false"
 			},
@@ -53,6 +54,23 @@ func firewallMenus() []menu {
 			},
 		},
 	}
+}
+
+// guardRule refuses matchers that cannot hold in the rule's chain or without its protocol.
+func guardRule(_ *Router, _, next *row) *Trap {
+	p := next.props
+	switch {
+	case (p["chain"] == "output" || p["chain"] == "srcnat" || p["chain"] == "postrouting") &&
+		p["in-interface"]+p["in-interface-list"] != "":
+		return refuse("failure: incoming interface matching not possible in output and postrouting chains")
+	case (p["chain"] == "input" || p["chain"] == "dstnat" || p["chain"] == "prerouting") &&
+		p["out-interface"]+p["out-interface-list"] != "":
+		return refuse("failure: outgoing interface matching not possible in input and prerouting chains")
+	case p["src-port"]+p["dst-port"] != "" && p["protocol"] != "tcp" && p["protocol"] != "udp" &&
+		p["protocol"] != "6" && p["protocol"] != "17":
+		return refuse("failure: ports can be specified if proto is tcp,udp,udp-lite,dccp,sctp")
+	}
+	return nil
 }
 
 // negated accepts an existing name, with or without "!".

@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -16,7 +17,7 @@ var counters = []string{
 // sameName refuses a second interface of one name.
 const sameName = "failure: already have interface with such name"
 
-// interfaceMenus has the interfaces, bridge ports, interface lists and PPPoE servers.
+// interfaceMenus has the interfaces, the PPPoE servers and the SSTP server.
 func interfaceMenus() []menu {
 	return []menu{
 		{
@@ -35,6 +36,12 @@ func interfaceMenus() []menu {
 			text("mtu", "auto"), word("protocol-mode", "rstp", "none", "stp", "mstp"), no("vlan-filtering"),
 			yes("auto-mac"),
 			prop{name: "admin-mac", check: hardware}, yes("fast-forward"), text("arp", "enabled")),
+		typed("bond", "interface/bonding", false, showInterface,
+			text("mtu", "1500"), prop{name: "slaves", need: true, check: slaves},
+			word("mode", "balance-rr", "802.3ad", "active-backup", "balance-alb", "balance-tlb", "balance-xor",
+				"broadcast"),
+			text("primary", "none"), text("link-monitoring", "mii"), text("arp", "enabled"),
+			text("transmit-hash-policy", "layer-2")),
 		tunnel("sstp-out", "interface/sstp-client",
 			text("connect-to", ""), prop{name: "port", def: "443", check: number(1, 65535), since: v7},
 			text("certificate", "none"),
@@ -46,6 +53,14 @@ func interfaceMenus() []menu {
 		tunnel("l2tp-out", "interface/l2tp-client", text("connect-to", ""), no("use-ipsec"),
 			prop{name: "ipsec-secret", secret: true}),
 		pppoeSessionMenu(),
+		pppoeServerMenu(),
+		sstpServerMenu(),
+	}
+}
+
+// groupingMenus has the ports of bridges, and the lists of interfaces with their members.
+func groupingMenus() []menu {
+	return []menu{
 		{
 			path: "interface/bridge/port", comment: true, unique: []string{"interface"},
 			dup: "failure: device already added as bridge port",
@@ -54,7 +69,11 @@ func interfaceMenus() []menu {
 				prop{name: "pvid", def: "1", check: number(1, 4094)}, yes("hw"), onByDefault,
 			},
 			state: []string{"inactive", "status", "role"},
-			show:  func(_ *Router, _ *row, out Item) { out["inactive"] = "false" },
+			show: func(r *Router, w *row, out Item) {
+				port, bridge := r.byName("interface", w.props["interface"]), r.byName("interface", w.props["bridge"])
+				out["inactive"] = strconv.FormatBool(w.props["disabled"] == "true" || port == nil || bridge == nil ||
+					!r.running(port) || bridge.props["disabled"] == "true")
+			},
 		},
 		{
 			path: "interface/list", named: true, comment: true, unique: []string{"name"},
@@ -74,7 +93,6 @@ func interfaceMenus() []menu {
 				ifaceProp("interface", "", true), onByDefault,
 			},
 		},
-		pppoeServerMenu(),
 	}
 }
 
@@ -152,12 +170,66 @@ func bindingChanged(disruptive ...string) func(*Router, *row, Item) {
 	}
 }
 
-// showInvalid marks an item whose reference is dangling: an id has taken the place of the name.
+// showInvalid marks a server that cannot work on its interface: the reference is dangling (an id has taken the place of
+// the name), or the interface is disabled or the port of a bridge or a bond.
 func showInvalid(prop string) func(*Router, *row, Item) {
 	return func(r *Router, w *row, out Item) {
+		port := r.byName("interface", w.props[prop])
+		out["invalid"] = strconv.FormatBool(port == nil || port.props["disabled"] == "true" ||
+			r.masterOf(port.name()) != "")
+	}
+}
+
+// showDangling marks an item whose reference is dangling: an id has taken the place of the name.
+func showDangling(prop string) func(*Router, *row, Item) {
+	return func(_ *Router, w *row, out Item) {
 		_, dangling := parseID(w.props[prop])
 		out["invalid"] = strconv.FormatBool(dangling)
 	}
+}
+
+// masterOf gives the bridge or the bond that an interface is a port of; "" when it is none.
+func (r *Router) masterOf(name string) string {
+	for _, port := range r.tableOf("interface/bridge/port").rows {
+		if port.props["interface"] == name && port.props["disabled"] != "true" {
+			return port.props["bridge"]
+		}
+	}
+	for _, w := range r.tableOf("interface").rows {
+		if w.props["type"] == "bond" && w.props["disabled"] != "true" &&
+			slices.Contains(splitList(w.props["slaves"]), name) {
+			return w.name()
+		}
+	}
+	return ""
+}
+
+// closed gives the reason why no client of a service reaches the router over an interface; "" when clients do.
+func (r *Router) closed(name string) string {
+	w := r.byName("interface", name)
+	switch {
+	case w == nil:
+		return "there is no interface " + name
+	case w.props["disabled"] == "true":
+		return name + " is disabled"
+	case r.masterOf(name) != "":
+		return name + " is a port of " + r.masterOf(name)
+	case !r.running(w):
+		return name + " is not running"
+	case w.props["type"] == "vlan":
+		return r.closed(w.props["interface"])
+	}
+	return ""
+}
+
+// slaves accepts a comma list of interfaces that are no ports yet.
+func slaves(r *Router, prop, value string) (string, *Trap) {
+	for _, one := range splitList(value) {
+		if !r.hasName("interface", one) || r.masterOf(one) != "" {
+			return "", mismatch(prop)
+		}
+	}
+	return value, nil
 }
 
 // showInterface adds counters and link state. Packets are counted as 900 bytes each.
@@ -182,10 +254,12 @@ func showInterface(r *Router, w *row, out Item) {
 		out["l2mtu"], out["max-l2mtu"] = "1514", "9796"
 		out["last-link-up-time"] = r.version.date(r.booted)
 	}
-	for _, port := range r.tableOf("interface/bridge/port").rows {
-		if port.props["interface"] == w.name() && port.props["disabled"] != "true" {
-			out["slave"] = "true"
-		}
+	if r.masterOf(w.name()) != "" {
+		out["slave"] = "true"
+	}
+	if parent := r.byName("interface", w.props["interface"]); w.props["type"] == "vlan" &&
+		(parent == nil || parent.props["disabled"] == "true") {
+		out["inactive"] = "true"
 	}
 }
 
@@ -194,9 +268,14 @@ func (r *Router) running(w *row) bool {
 	switch {
 	case w.props["disabled"] == "true" || r.unplugged[w.name()]:
 		return false
-	case w.props["type"] == "vlan":
+	case w.props["type"] == "vlan", w.props["type"] == "pppoe-out":
 		parent := r.byName("interface", w.props["interface"])
 		return parent != nil && r.running(parent)
+	case w.props["type"] == "bond":
+		return slices.ContainsFunc(splitList(w.props["slaves"]), func(name string) bool {
+			port := r.byName("interface", name)
+			return port != nil && r.running(port)
+		})
 	case w.props["type"] == "sstp-out":
 		return w.props["connect-to"] != "" && w.props["user"] != "" && w.props["profile"] != ""
 	}
@@ -224,11 +303,15 @@ func (r *Router) newMAC() string {
 func pppoeSessionMenu() menu {
 	return menu{
 		path: "interface/pppoe-server", table: "interface", kind: "pppoe-in", named: true, closed: true, free: true,
-		state: []string{"name", "user", "service", "remote-address", "running", "uptime"},
+		state: []string{
+			"name", "user", "service", "interface", "remote-address", "running", "uptime", "encoding", "mtu",
+		},
 		show: func(r *Router, w *row, out Item) {
-			if w.owner != nil {
-				out["user"], out["remote-address"], out["uptime"] = w.owner.name(), w.owner.props["caller-id"],
-					span(r.since(w))
+			if w.owner != nil && w.owner.owner != nil {
+				server := w.owner.owner.props
+				out["user"], out["remote-address"] = w.owner.name(), w.owner.props["caller-id"]
+				out["service"], out["interface"] = server["service-name"], server["interface"]
+				out["uptime"], out["encoding"] = span(r.since(w)), ""
 			}
 			out["running"] = "true"
 		},
@@ -255,5 +338,33 @@ func pppoeServerMenu() menu {
 		},
 		state: []string{"invalid"}, show: showInvalid("interface"),
 		changed: bindingChanged("interface", "service-name", "disabled"),
+	}
+}
+
+// sstpServerMenu has the one SSTP server of a router. It needs a certificate that is signed.
+func sstpServerMenu() menu {
+	return menu{
+		path: "interface/sstp-server/server", single: true,
+		props: []prop{
+			no("enabled"), {name: "port", def: "443", check: number(1, 65535)}, text("max-mtu", "1500"),
+			text("max-mru", "1500"), text("mrru", "disabled"),
+			{name: "keepalive-timeout", def: "60", check: number(1, 65535, "disabled")},
+			{name: "default-profile", def: "default", check: existing("ppp/profile"), ref: "ppp/profile"},
+			{
+				name: "authentication", def: "pap,chap,mschap1,mschap2",
+				check: listOf("pap", "chap", "mschap1", "mschap2"),
+			},
+			{name: "certificate", def: "none", check: usableCertificate, ref: "certificate"},
+			no("verify-client-certificate"), no("pfs"), text("tls-version", "any"), no("force-aes"),
+		},
+		guard: func(r *Router, _, next *row) *Trap {
+			for _, other := range r.tableOf("ip/service").rows {
+				if next.props["enabled"] == "true" && other.props["disabled"] != "true" &&
+					other.props["port"] == next.props["port"] {
+					return refuse("failure: port is used by another service")
+				}
+			}
+			return nil
+		},
 	}
 }

@@ -111,7 +111,7 @@ func renamed(name string) func(*Router, *row, Item) {
 // profileMenu has the settings that sessions get: addresses, lists and rates.
 func profileMenu() menu {
 	return menu{
-		path: "ppp/profile", named: true, comment: true, unique: []string{"name"},
+		path: "ppp/profile", named: true, comment: true, remarks: v7PlainREST, unique: []string{"name"},
 		dup: "failure: profile with the same name already exists",
 		props: []prop{
 			nameProp, {name: "local-address", check: addressOrPool, ref: "ip/pool"},

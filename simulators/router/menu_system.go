@@ -25,21 +25,27 @@ func systemMenus() []menu {
 			path: "ip/service", named: true, closed: true,
 			props: []prop{
 				{name: "port", check: number(1, 65535)}, {name: "address", def: blank, check: prefixes}, onByDefault,
-				text("certificate", ""), text("tls-version", ""), {name: "vrf", def: "main", since: v7},
+				{name: "certificate", check: usableCertificate, ref: "certificate"}, text("tls-version", ""),
+				{name: "vrf", def: "main", since: v7},
 				{name: "max-sessions", def: "20", since: 70100, check: number(1, 1000)},
 			},
 			state: []string{"name", "invalid", "proto", "local", "remote", "connection"},
-			show:  func(_ *Router, w *row, out Item) { out["invalid"] = "false" },
-		},
-		{
-			path: "certificate", named: true, unique: []string{"name"},
-			dup: "failure: certificate with such name already exists",
-			props: []prop{
-				nameProp, text("common-name", ""), text("days-valid", "365"), text("key-size", "2048"), no("trusted"),
-			},
-			state: []string{"fingerprint", "invalid-after"},
+			show:  func(_ *Router, w *row, out Item) { out["invalid"] = "false" }, guard: guardService,
 		},
 	}
+}
+
+// guardService refuses a port that another service has, and a certificate where none is used.
+func guardService(r *Router, _, next *row) *Trap {
+	for _, other := range r.tableOf("ip/service").rows {
+		if other.name() != next.name() && other.props["port"] == next.props["port"] {
+			return refuse("failure: port is used by another service")
+		}
+	}
+	if next.props["certificate"] != "" && next.name() != serviceWWWSSL && next.name() != serviceAPISSL {
+		return refuse("unknown parameter certificate")
+	}
+	return nil
 }
 
 // policyWords gives the policies that exist in a release.

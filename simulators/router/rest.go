@@ -20,14 +20,16 @@ const maxRequest = 1 << 20
 
 // exchange is one REST request while it is answered.
 type exchange struct {
-	r   *Router
-	ctx context.Context //nolint:containedctx // lives as long as the request
-	w   http.ResponseWriter
-	who *caller
+	r       *Router
+	ctx     context.Context //nolint:containedctx // lives as long as the request
+	w       http.ResponseWriter
+	who     *caller
+	service string // www or www-ssl
 }
 
 // rest serves www or www-ssl. 7.x has REST on www-ssl, and from 7.9 on www, too.
-func (r *Router) rest(secure bool) http.Handler {
+func (r *Router) rest(service string) http.Handler {
+	secure := service == serviceWWWSSL
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		path, isREST := strings.CutPrefix(strings.SplitN(req.RequestURI, "?", 2)[0], "/rest")
 		if since := v7PlainREST; !isREST || r.version < v7 || r.version < since && !secure {
@@ -40,7 +42,7 @@ func (r *Router) rest(secure bool) http.Handler {
 		}
 		name, password, _ := req.BasicAuth()
 		who := r.authenticate(name, password, "rest-api")
-		x := &exchange{r: r, ctx: req.Context(), w: w, who: who}
+		x := &exchange{r: r, ctx: req.Context(), w: w, who: who, service: service}
 		if who == nil {
 			w.Header().Set("WWW-Authenticate", `Basic realm="RouterOS"`)
 			x.fail(http.StatusUnauthorized, "")
@@ -76,7 +78,7 @@ func (x *exchange) refuse(t *Trap) {
 
 // do runs a command; false when the refusal is already sent. A lost answer aborts the connection.
 func (x *exchange) do(c call) (reply, bool) {
-	c.who = x.who
+	c.who, c.service = x.who, x.service
 	out, trap, answered := x.r.handle(x.ctx, c)
 	if !answered {
 		panic(http.ErrAbortHandler)
@@ -183,7 +185,7 @@ func (x *exchange) put(req *http.Request, m *menu, word string) {
 
 // show answers with one item in its present state.
 func (x *exchange) show(status int, m *menu, w *row) {
-	x.r.mu.Lock()
+	x.r.lock()
 	item := x.r.shown(m, w, x.who)
 	x.r.mu.Unlock()
 	x.object(status, []Item{item})
@@ -253,7 +255,9 @@ func (x *exchange) execute(c call) {
 		x.refuse(noPermission())
 		return
 	}
-	out, err := x.r.Script(c.args["script"])
+	m := &machine{r: x.r, who: x.who, globals: map[string]any{}}
+	err := m.text(c.args["script"])
+	out := m.out.String()
 	if err != nil {
 		out += err.Error()
 	}

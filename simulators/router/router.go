@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -19,6 +20,9 @@ type RouterConfig struct {
 	User     string     // the full user; admin when empty
 	Password string
 	Empty    bool // without the home configuration; see home
+	// Remote makes Dial find the router only while one of its SSTP clients runs, as it is with a router in the field.
+	// Otherwise Dial reaches it also over a cable of its own, which no firewall rule filters.
+	Remote bool
 	// DeviceMode lists menus that the device mode forbids, such as "ip/hotspot".
 	DeviceMode []string
 }
@@ -51,6 +55,11 @@ type Router struct {
 	memory    uint64
 	seenFrom  netip.Addr // the address of loopback clients for address filters
 	off       bool
+	woken     chan struct{}      // closed when the power comes back
+	due       map[*row]time.Time // next runs of system/scheduler
+	nested    int                // stored scripts that run within each other at this moment
+	ticking   bool               // a scheduled script runs at this moment
+	acting    *caller            // of the command that runs; nil for Do
 	faults    Faults
 	lines     []string // log of writes, for tests
 	door      door
@@ -75,7 +84,7 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	r := &Router{
 		sim: sim, cfg: cfg, version: v, menus: sim.menus[v], seed: seed, memory: 1 << 30, tables: map[string]*table{},
 		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(),
-		seenFrom: netip.MustParseAddr("10.99.0.1"),
+		seenFrom: netip.MustParseAddr("10.99.0.1"), woken: make(chan struct{}), due: map[*row]time.Time{},
 	}
 	r.factory()
 	return r, nil
@@ -158,7 +167,11 @@ func (r *Router) factory() {
 		{"telnet", "23"}, {"ftp", "21"}, {"www", "80"}, {"ssh", "22"}, {"www-ssl", "443"}, {"api", "8728"},
 		{"winbox", "8291"}, {"api-ssl", "8729"},
 	} {
-		r.put("ip/service", row{builtin: true}, "name", s.name, "port", s.port)
+		w := r.put("ip/service", row{builtin: true}, "name", s.name, "port", s.port)
+		if s.name == serviceWWWSSL || s.name == serviceAPISSL {
+			w.props["certificate"] = "none"
+			w.props["disabled"] = strconv.FormatBool(s.name == serviceWWWSSL)
+		}
 	}
 	for i := 1; i <= 5; i++ {
 		name := fmt.Sprintf("ether%d", i)
@@ -190,7 +203,8 @@ func (r *Router) home() {
 	r.put("interface/list/member", row{}, "list", "WAN", "interface", "ether1", "comment", "defconf")
 	r.put("ip/pool", row{}, "name", "default-dhcp", "ranges", "192.168.88.10-192.168.88.254")
 	r.put("ip/address", row{}, "address", "192.168.88.1/24", "interface", "bridge", "comment", "defconf")
-	r.put("ip/dhcp-server", row{}, "name", "defconf", "interface", "bridge", "address-pool", "default-dhcp")
+	r.put("ip/dhcp-server", row{}, "name", "defconf", "interface", "bridge", "address-pool", "default-dhcp",
+		"disabled", "false")
 	r.put("ip/dhcp-server/network", row{}, "address", "192.168.88.0/24", "gateway", "192.168.88.1", "comment",
 		"defconf")
 	client := r.put("ip/dhcp-client", row{}, "interface", "ether1", "disabled", "false", "comment", "defconf", "status",

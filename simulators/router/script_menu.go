@@ -115,7 +115,7 @@ func (p *parser) known(m *menu, verb string) []string {
 			names = append(names, one.name)
 		}
 	}
-	if m.comment {
+	if m.commented(p.r.version) {
 		names = append(names, "comment")
 	}
 	if verb == "add" && m.ordered {

@@ -3,6 +3,7 @@ package router
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +15,11 @@ const maxSteps = 200_000
 // maxDepth bounds how deep blocks and functions may be nested.
 const maxDepth = 500
 
-// machine runs one script on a router, with all rights, through Do.
+// machine runs one script on a router.
 type machine struct {
 	r       *Router
+	who     *caller // whose rights the script has; nil = all
+	inside  bool    // the router's lock is held, as it is for scripts that the router itself starts
 	globals map[string]any
 	out     strings.Builder
 	steps   int
@@ -55,14 +58,31 @@ func (returned) Error() string { return "returned" }
 // the printed text.
 func (r *Router) Script(text string) (string, error) {
 	m := &machine{r: r, globals: map[string]any{}}
-	body, _, err := r.parse(text, "")
+	err := m.text(text)
+	return m.out.String(), err
+}
+
+// text parses a whole script and runs it.
+func (m *machine) text(text string) error {
+	body, _, err := m.r.parse(text, "")
 	if err == nil {
 		_, err = m.commands(body, (&scope{}).with(map[string]any{}))
 	}
 	if errors.As(err, &returned{}) {
 		err = nil
 	}
-	return m.out.String(), err
+	return err
+}
+
+// perform runs one command of a menu with the rights of the script.
+func (m *machine) perform(path, command string, args Item) ([]Item, error) {
+	if !m.inside {
+		m.r.lock()
+		defer m.r.mu.Unlock()
+	}
+	given := Item{}
+	maps.Copy(given, args)
+	return m.r.perform(call{menu: path, command: command, args: given, who: m.who})
 }
 
 // Paste runs a script as a terminal does: each line or block is parsed and run alone, with its own local variables,
@@ -209,8 +229,7 @@ func (m *machine) menu(c command, s *scope) (any, error) {
 		args[name] = given(value)
 	}
 	if c.verb == "reboot" {
-		m.r.Reboot()
-		return nil, nil
+		return nil, m.reboot()
 	}
 	if numbers, ok := args["numbers"]; ok {
 		if numbers == "" {
@@ -224,16 +243,30 @@ func (m *machine) menu(c command, s *scope) (any, error) {
 	if before, ok := args["place-before"]; ok {
 		args["place-before"], _, _ = strings.Cut(before, ";")
 	}
-	items, err := m.r.Do(c.menu, c.verb, args)
+	items, err := m.perform(c.menu, c.verb, args)
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
 	return items[0]["ret"], nil
 }
 
+// reboot restarts the router, if the script may.
+func (m *machine) reboot() error {
+	if !m.who.may("reboot") {
+		return noPermission()
+	}
+	if !m.inside {
+		m.r.Reboot()
+		return nil
+	}
+	m.r.restart()
+	m.r.door.breakAll()
+	return nil
+}
+
 // items gives the items of a find or print that meet its condition.
 func (m *machine) items(c command, s *scope) ([]Item, error) {
-	all, err := m.r.Do(c.menu, "print", nil)
+	all, err := m.perform(c.menu, "print", nil)
 	if err != nil || c.where == nil {
 		return all, err
 	}
@@ -270,7 +303,7 @@ func (m *machine) get(c command, s *scope) (any, error) {
 		}
 		args[".id"], words = words[0], words[1:]
 	}
-	items, err := m.r.Do(c.menu, "print", args)
+	items, err := m.perform(c.menu, "print", args)
 	if err != nil || len(words) == 0 || len(items) == 0 {
 		return nil, cmpErr(err, "expected the name of a value")
 	}

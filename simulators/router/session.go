@@ -1,8 +1,11 @@
 package router
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,12 +47,13 @@ func (r *Router) bornOf(w *row) time.Time { return r.flowOf(w).born }
 // since gives the age of a row.
 func (r *Router) since(w *row) time.Duration { return r.now().Sub(r.bornOf(w)) }
 
-// Session is a connected customer, as RADIUS and the network would create it.
+// Session is a customer who connects.
 type Session struct {
-	Kind    string `json:"kind"` // "pppoe" or "hotspot"
-	User    string `json:"user"`
-	Server  string `json:"server"` // service-name of the PPPoE server, or name of the hotspot
-	MAC     string `json:"mac"`
+	Kind   string `json:"kind"` // "pppoe" or "hotspot"
+	User   string `json:"user"`
+	Server string `json:"server"` // service-name of the PPPoE server, or name of the hotspot
+	MAC    string `json:"mac"`    // made up when empty
+	// Address is the one that RADIUS gives; when empty, the next one of the profile's or the hotspot's pool.
 	Address string `json:"address"`
 	// Rate is the first part of Mikrotik-Rate-Limit, upload/download as "5M/10M"; empty means no queue.
 	Rate string `json:"rate"`
@@ -59,17 +63,21 @@ type Session struct {
 	TxBytes uint64 `json:"txBytes"`
 }
 
-// Connect starts a session on an enabled server and gives its id in the active list.
+// Connect starts a session and gives its id in the active list. It fails where a real router takes no client: the
+// server or its interface is off or the port of a bridge, nobody may check the user's password, or there is no address.
 func (r *Router) Connect(s Session) (string, error) {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	r.sessions++
 	s.MAC = strings.ToUpper(s.MAC)
 	if s.MAC == "" {
 		s.MAC = r.newMAC()
 	}
-	if _, err := netip.ParseAddr(s.Address); err != nil {
+	if _, err := netip.ParseAddr(s.Address); err != nil && s.Address != "" {
 		return "", fmt.Errorf("session address: %w", err)
+	}
+	if r.off {
+		return "", fmt.Errorf("router %s is off", r.cfg.Name)
 	}
 	switch s.Kind {
 	case "pppoe":
@@ -80,16 +88,86 @@ func (r *Router) Connect(s Session) (string, error) {
 	return "", fmt.Errorf("session kind %q is neither pppoe nor hotspot", s.Kind)
 }
 
-// server finds an enabled server on an enabled interface by a property.
+// server finds an enabled server by a property, on an interface that brings clients.
 func (r *Router) server(path, prop, value string) (*row, error) {
+	why := "there is none"
 	for _, w := range r.tableOf(path).rows {
-		if w.props[prop] == value && w.props["disabled"] != "true" {
-			if port := r.byName("interface", w.props["interface"]); port != nil && port.props["disabled"] != "true" {
-				return w, nil
+		if w.props[prop] != value || w.props["disabled"] == "true" {
+			continue
+		}
+		if why = r.closed(w.props["interface"]); why == "" {
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no enabled server with %s %q: %s", path, prop, value, why)
+}
+
+// asks reports whether a RADIUS client serves a service.
+func (r *Router) asks(service string) bool {
+	return slices.ContainsFunc(r.tableOf("radius").rows, func(w *row) bool {
+		return w.props["disabled"] != "true" && slices.Contains(splitList(w.props["service"]), service)
+	})
+}
+
+// secretOf finds the local secret of a PPP user, which counts before RADIUS; nil when there is none. It fails when
+// nobody can check the user.
+func (r *Router) secretOf(user string) (*row, error) {
+	w := r.byName("ppp/secret", user)
+	if w != nil && w.props["disabled"] != "true" && (w.props["service"] == "any" || w.props["service"] == "pppoe") {
+		return w, nil
+	}
+	if r.tableOf("ppp/aaa").rows[0].props["use-radius"] != "true" || !r.asks("ppp") {
+		return nil, fmt.Errorf("nobody checks user %s: no secret of this name, and RADIUS is not used for PPP", user)
+	}
+	return nil, nil
+}
+
+// pppAddresses gives the addresses of both ends of a PPP session, from the secret, RADIUS and the profile.
+func (r *Router) pppAddresses(s Session, secret, profile *row) (local, remote string, err error) {
+	sources := []Item{profile.props}
+	if secret != nil {
+		sources = []Item{secret.props, profile.props}
+	}
+	remote = s.Address
+	for _, from := range sources {
+		for name, end := range map[string]*string{"local-address": &local, "remote-address": &remote} {
+			value := from[name]
+			if *end != "" || value == "" {
+				continue
+			}
+			if _, isAddress := netip.ParseAddr(value); isAddress == nil {
+				*end = value
+			} else if *end, err = r.fromPool(value); err != nil {
+				return "", "", err
 			}
 		}
 	}
-	return nil, fmt.Errorf("%s has no enabled server with %s %q", path, prop, value)
+	if remote == "" {
+		return "", "", fmt.Errorf("user %s gets no address: profile %s has no remote-address", s.User, profile.name())
+	}
+	return cmp.Or(local, "10.112.112.1"), remote, nil
+}
+
+// full refuses a session that a PPPoE server or its profile does not allow beside those that are there.
+func (r *Router) full(s Session, server, profile *row) error {
+	count, sameHost, sameUser := 0, false, false
+	for _, w := range r.tableOf("ppp/active").rows {
+		sameUser = sameUser || w.name() == s.User
+		if w.owner == server {
+			count++
+			sameHost = sameHost || w.props["caller-id"] == s.MAC
+		}
+	}
+	limit, err := strconv.Atoi(server.props["max-sessions"])
+	switch {
+	case err == nil && limit > 0 && count >= limit:
+		return fmt.Errorf("server %s has max-sessions", s.Server)
+	case sameHost && server.props["one-session-per-host"] == "true":
+		return fmt.Errorf("host %s has a session already", s.MAC)
+	case sameUser && profile.props["only-one"] == "yes":
+		return fmt.Errorf("user %s is online already", s.User)
+	}
+	return nil
 }
 
 // dialIn creates the dynamic items of a PPPoE session: interface, queue, address and route.
@@ -98,6 +176,25 @@ func (r *Router) dialIn(s Session) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	secret, err := r.secretOf(s.User)
+	if err != nil {
+		return "", err
+	}
+	profile := r.byName("ppp/profile", server.props["default-profile"])
+	if secret != nil {
+		profile = r.byName("ppp/profile", secret.props["profile"])
+	}
+	if profile == nil {
+		return "", fmt.Errorf("the profile of server %s is gone", s.Server)
+	}
+	if err := r.full(s, server, profile); err != nil {
+		return "", err
+	}
+	local, remote, err := r.pppAddresses(s, secret, profile)
+	if err != nil {
+		return "", err
+	}
+	s.Address = remote
 	name := "<pppoe-" + s.User + ">"
 	for n := 1; r.hasName("interface", name); n++ {
 		name = fmt.Sprintf("<pppoe-%s-%d>", s.User, n)
@@ -105,7 +202,7 @@ func (r *Router) dialIn(s Session) (string, error) {
 	active := r.insert("ppp/active", &row{id: 0x80000000 + r.sessions, dynamic: true, owner: server, props: Item{
 		"name": s.User, "service": "pppoe", "caller-id": s.MAC, "address": s.Address, "encoding": "",
 		"limit-bytes-in": "0", "limit-bytes-out": "0", "session-id": fmt.Sprintf("0x81%X%05X", r.boots%16, r.sessions),
-		"radius": "true",
+		"radius": strconv.FormatBool(secret == nil),
 	}})
 	port := r.insert("interface", &row{
 		id: 0xF00000 + r.sessions, dynamic: true, owner: active, props: Item{
@@ -117,7 +214,7 @@ func (r *Router) dialIn(s Session) (string, error) {
 	r.shape(active, name, name, s)
 	address := r.insert("ip/address", &row{
 		dynamic: true, owner: active, props: Item{
-			"address": "10.50.0.1/32", "network": s.Address, "interface": name, "disabled": "false",
+			"address": local + "/32", "network": s.Address, "interface": name, "disabled": "false",
 		},
 	})
 	r.insert("ip/route", &row{
@@ -135,7 +232,19 @@ func (r *Router) login(s Session) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	radius, err := r.hotspotUser(s.User, server)
+	if err != nil {
+		return "", err
+	}
+	if pool := server.props["address-pool"]; s.Address == "" && pool != "none" {
+		if s.Address, err = r.fromPool(pool); err != nil {
+			return "", err
+		}
+	}
 	ip, _ := netip.ParseAddr(s.Address)
+	if !r.within(server.props["interface"], ip) {
+		return "", fmt.Errorf("%q is in no network of %s", s.Address, server.props["interface"])
+	}
 	id := uint64(0)
 	for _, b := range ip.AsSlice() {
 		id = id<<8 | uint64(b)
@@ -145,7 +254,7 @@ func (r *Router) login(s Session) (string, error) {
 	}
 	active := r.insert("ip/hotspot/active", &row{id: id, dynamic: true, owner: server, props: Item{
 		"server": s.Server, "user": s.User, "address": s.Address, "mac-address": s.MAC, "login-by": "http-chap",
-		"keepalive-timeout": "2m", "radius": "true",
+		"keepalive-timeout": "2m", "radius": strconv.FormatBool(radius),
 	}})
 	r.trickle(active, s)
 	r.insert("ip/hotspot/host", &row{
@@ -156,6 +265,23 @@ func (r *Router) login(s Session) (string, error) {
 	})
 	r.shape(active, "<hotspot-"+s.User+">", s.Address+"/32", s)
 	return formatID(active.id), nil
+}
+
+// hotspotUser reports whether RADIUS checks a user of a hotspot; it fails when nobody can. Local users count before
+// RADIUS.
+func (r *Router) hotspotUser(user string, server *row) (radius bool, err error) {
+	for _, w := range r.tableOf("ip/hotspot/user").rows {
+		if at := w.props["server"]; w.name() == user && w.props["disabled"] != "true" &&
+			(at == "" || at == "all" || at == server.name()) {
+			return false, nil
+		}
+	}
+	profile := r.byName("ip/hotspot/profile", server.props["profile"])
+	if profile == nil || profile.props["use-radius"] != "true" || !r.asks("hotspot") {
+		return false, fmt.Errorf("nobody checks user %s: no user of this name, and RADIUS is not used by %s", user,
+			server.name())
+	}
+	return true, nil
 }
 
 // trickle starts the traffic of a session at its rates.
@@ -182,21 +308,33 @@ func (r *Router) shape(active *row, name, target string, s Session) {
 
 // Lease is a device with an address that the router's DHCP server gave it.
 type Lease struct {
-	Address string `json:"address"`
+	Address string `json:"address"` // the next one of the server's pool when empty
 	MAC     string `json:"mac"`
 	Host    string `json:"host"`   // the name it gave
 	Server  string `json:"server"` // of ip/dhcp-server
 }
 
-// Lease adds a dynamic lease in the state bound.
+// Lease adds a dynamic lease in the state bound. It fails where a device would get none.
 func (r *Router) Lease(l Lease) error {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
-	if _, err := netip.ParseAddr(l.Address); err != nil {
-		return fmt.Errorf("lease address: %w", err)
+	server, err := r.server("ip/dhcp-server", "name", l.Server)
+	if err != nil {
+		return err
 	}
-	if !r.hasName("ip/dhcp-server", l.Server) {
-		return fmt.Errorf("there is no DHCP server %q", l.Server)
+	if pool := server.props["address-pool"]; l.Address == "" && pool != "static-only" {
+		if l.Address, err = r.fromPool(pool); err != nil {
+			return err
+		}
+	}
+	ip, err := netip.ParseAddr(l.Address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("lease address: %w", err)
+	case !r.within(server.props["interface"], ip):
+		return fmt.Errorf("%s is in no network of %s", ip, server.props["interface"])
+	case r.taken()[l.Address]:
+		return fmt.Errorf("%s is in use", ip)
 	}
 	if l.MAC == "" {
 		l.MAC = r.newMAC()
@@ -216,7 +354,7 @@ func (r *Router) Lease(l Lease) error {
 
 // Disconnect ends the sessions of a user and gives their number.
 func (r *Router) Disconnect(user string) int {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	n := 0
 	for path, prop := range map[string]string{"ppp/active": "name", "ip/hotspot/active": "user"} {
@@ -232,7 +370,7 @@ func (r *Router) Disconnect(user string) int {
 
 // AddTraffic adds bytes to an interface's counters and sets its rates, in bytes a second, from now on.
 func (r *Router) AddTraffic(name string, rx, tx, rxRate, txRate uint64) error {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	w := r.byName("interface", name)
 	if w == nil {
@@ -256,11 +394,12 @@ func (r *Router) restart() {
 	r.booted = r.now()
 	r.boots++
 	r.sessions = 0
+	r.rescheduleAll()
 }
 
 // Reboot restarts the router and breaks its connections; the router is up again at once.
 func (r *Router) Reboot() {
-	r.mu.Lock()
+	r.lock()
 	r.restart()
 	r.mu.Unlock()
 	r.door.breakAll()

@@ -15,6 +15,9 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"os"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -139,25 +142,39 @@ func (s *Simulator) Router(name string) *Router { return s.byName[name] }
 // Routers gives all routers in the order of Config.
 func (s *Simulator) Routers() []*Router { return s.routers }
 
-// Dial connects to a tunnel address at a usual port (80, 443, 8728, 8729), as through the tunnel. A router that is
-// off, and an address without a router, refuse the connection.
+// Dial connects to a tunnel address at the port that a service of the router has, as through the tunnel. A router that
+// is off, or whose firewall drops the connection, does not answer: Dial waits until ctx ends or the power comes back. A
+// port without a service refuses the connection; to an address without a router there is no route.
 func (s *Simulator) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	service := map[string]string{"80": serviceWWW, "443": serviceWWWSSL, "8728": serviceAPI,
-		"8729": serviceAPISSL}[port]
-	for _, r := range s.routers {
-		if !r.cfg.Tunnel.IsValid() || r.cfg.Tunnel.String() != host {
-			continue
-		}
-		up, _ := r.admits(service)
-		if addr := r.Addr(service); up && addr != "" {
+	fail := func(why error) error {
+		return fmt.Errorf("dial %s: %w", address, &net.OpError{Op: "dial", Net: network, Err: why})
+	}
+	at := slices.IndexFunc(s.routers, func(r *Router) bool {
+		return r.cfg.Tunnel.IsValid() && r.cfg.Tunnel.String() == host
+	})
+	if at < 0 {
+		return nil, fail(os.NewSyscallError("connect", syscall.EHOSTUNREACH))
+	}
+	for r := s.routers[at]; ; {
+		service, woken := r.serviceAt(port)
+		addr := r.Addr(service)
+		switch verdict := r.admits(service); {
+		case verdict == unheard:
+		case verdict == refused || addr == "":
+			return nil, fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
+		default:
 			return (&net.Dialer{}).DialContext(ctx, network, addr)
 		}
+		select {
+		case <-woken:
+		case <-ctx.Done():
+			return nil, fail(ctx.Err())
+		}
 	}
-	return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("connect to %s: connection refused", address)}
 }
 
 // selfSigned makes one certificate for all routers; it is random, also with a fixed seed.

@@ -86,6 +86,7 @@ func (r *Router) drop(name string, w *row) {
 	}
 	t.rows = slices.Delete(t.rows, at, at+1)
 	delete(r.traffic, w)
+	delete(r.due, w)
 	if w.name() != "" && !w.dynamic {
 		r.rename(name, w.name(), formatID(w.id))
 	}

@@ -13,11 +13,12 @@ import (
 func TestSession_LeavesItsTracesAndTakesThemAway(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions {
-		k := newKit(t, version)
+		k := newKit(t, version).withRADIUS()
 		k.do("interface/pppoe-server/server", "add", router.Item{
 			"service-name": "s", "interface": "ether5", "disabled": "no",
 		})
 		k.do("ip/hotspot", "add", router.Item{"name": "h", "interface": "ether4", "disabled": "no"})
+		k.do("ip/address", "add", router.Item{"address": "10.50.1.1/24", "interface": "ether4"})
 		before := k.Snapshot(true)
 		for _, s := range []router.Session{
 			{
@@ -74,7 +75,7 @@ func TestSession_EndsWithItsServer(t *testing.T) {
 		"rebooted":  func(k *kit) { k.Reboot() },
 		"unplugged": func(k *kit) { k.SetPower(false) },
 	} {
-		k := newKit(t, "7.16")
+		k := newKit(t, "7.16").withRADIUS()
 		k.do("interface/pppoe-server/server", "add", router.Item{
 			"service-name": "s", "interface": "ether5", "disabled": "no",
 		})

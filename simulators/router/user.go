@@ -8,7 +8,7 @@ import (
 // authenticate finds the user who logs in. nil means refused: a wrong password, a forbidden address, or a group without
 // the policy of the protocol.
 func (r *Router) authenticate(name, password, policy string) *caller {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	w := r.byName("user", name)
 	if w == nil || r.faults.Unauthorized || w.props["disabled"] == "true" || !inside(w.props["address"], r.seenFrom) ||

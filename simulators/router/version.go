@@ -13,7 +13,7 @@ type version int
 // The releases at which something changes. Source: docs/facts/routeros.md#releases.
 const (
 	v7            version = 70000
-	v7PlainREST   version = 70900 // REST on www, too
+	v7PlainREST   version = 70900 // REST on www, too; comments of ppp/profile
 	v7ISODates    version = 71000
 	v7Loopback    version = 71400
 	v7MessageAuth version = 71500

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
@@ -57,7 +58,8 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, network.AddressPlans())
 	bus.Register(k.Bus, network.Runs())
 	k.devices = networkcases.Devices{
-		Bus: k.Bus, Secrets: k.Vault.Secrets, ManagementAddresses: true,
+		Bus: k.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, ManagementAddresses: true,
+		Script: func(context.Context, id.Device, commands.Meta) (string, error) { return "the script", nil },
 		Soon: func(device id.Device, _ uint64) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -162,6 +164,7 @@ type plant struct {
 	rows     networkviews.ServicesQuery
 	services networkcases.Services
 	runs     networkcases.Runs
+	workers  *networkjobs.Workers
 }
 
 // newPlant starts a plant; it stops with the test.
@@ -179,8 +182,12 @@ func newPlant(t *testing.T) *plant {
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	p.router = sim.Router("tower")
+	if err := p.router.UseRADIUS(); err != nil {
+		t.Fatal(err)
+	}
 	p.views = p.Show(t, networkviews.Devices{}, networkviews.Services{}, networkviews.History{})
 	workers := p.work(sim)
+	p.workers = workers
 	p.rows = networkviews.ServicesQuery{Views: p.views}
 	p.services = networkcases.Services{Bus: p.Bus, Services: p.rows, Routers: workers}
 	p.runs = networkcases.Runs{
@@ -214,6 +221,7 @@ func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	}
 	workers := networkjobs.New(networkjobs.Config{
 		Bus: p.Bus, Views: p.views, DB: p.DB, Secrets: p.Vault.Secrets, Tokens: p.Vault.CallbackSecrets,
+		Limiter: p.Vault.Limits,
 		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: clock.System(), Logger: storetest.Quiet(),
 		Overrides: true,
 	})

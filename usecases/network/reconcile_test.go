@@ -42,7 +42,7 @@ func TestReconcile_TellsWhyARunStopped(t *testing.T) {
 	if told := told(err); !strings.Contains(told.Message, "in-interface") {
 		t.Errorf("not in the router's words: %+v", told)
 	}
-	p.router.SetPower(false)
+	p.router.SetFaults(router.Faults{Refuse: true})
 	_, err = p.runs.Reconcile(t.Context(), p.asked(), p.device, events.ReconcileFirewall)
 	coretest.Refused(t, "without power", err, "device_unreachable")
 }
@@ -63,13 +63,12 @@ func TestReboot_AnswersWhenTheRouterTakesIt(t *testing.T) {
 func TestReboot_OneAtATimeAndNeverOfASilentRouter(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t)
-	p.router.SetPower(false)
+	p.router.SetFaults(router.Faults{Refuse: true})
 	_, err := p.runs.Reboot(t.Context(), p.asked(), p.device)
 	coretest.Refused(t, "without power", err, "device_unreachable")
 	if run := p.kit.device(p.device).Reboot.RunID; !run.IsZero() {
 		t.Error("a reboot is asked for all the same")
 	}
-	p.router.SetPower(true)
 	p.router.SetFaults(router.Faults{DenyWrites: true})
 	_, err = p.runs.Reboot(t.Context(), p.asked(), p.device)
 	coretest.Refused(t, "not permitted", err, "router_refused")

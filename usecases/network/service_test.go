@@ -69,7 +69,7 @@ func TestCreate_RefusesBeforeAddressesAreTaken(t *testing.T) {
 	stranger := coretest.Keyed(id.New[id.Organization]())
 	_, _, err := p.services.Create(t.Context(), stranger, p.pppoe("ether4"))
 	coretest.Refused(t, "another organization", err, "device_not_found")
-	p.router.SetPower(false)
+	p.router.SetFaults(router.Faults{Refuse: true})
 	_, _, err = p.services.Create(t.Context(), p.asked(), p.pppoe("ether4"))
 	coretest.Refused(t, "a router without power", err, "device_unreachable")
 	if held := p.plan().Held; len(held) != 0 || p.router.Writes() != 0 {
@@ -245,7 +245,7 @@ func TestDelete_OfASilentRouterMustBeConfirmedAndMayBeAbandoned(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t)
 	service := p.active("ether4")
-	p.router.SetPower(false)
+	p.router.SetFaults(router.Faults{Refuse: true})
 	in := networkcases.DeleteInput{Service: service, Abandon: true}
 	_, err := p.services.Delete(t.Context(), p.asked(), in)
 	coretest.Refused(t, "unconfirmed", err, "device_unreachable")

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,7 +15,7 @@ import (
 )
 
 // BootstrapVersion is the version of the script that Bootstrap writes. Source: docs/rules/network.md#bootstrap-script.
-const BootstrapVersion = 2
+const BootstrapVersion = commands.BootstrapVersion
 
 // Names that the script gives to what it makes outside the firewall. bootstrapComment is the comment, bootstrapGroup
 // the user group; versionMark stands before the script's version in a comment.
@@ -93,6 +92,7 @@ func (c BootstrapConfig) Validate() error {
 	f.Check(quotable(c.APIPassword), "apiPassword", "must have 1 to %d characters, without control characters",
 		maxQuoted)
 	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
+	f.Check(takenPorts[c.APIPort] == "", "apiPort", "is the port of %s: choose another one", takenPorts[c.APIPort])
 	if c.ReportURL != "" {
 		_, err := url.Parse(c.ReportURL)
 		f.Check(err == nil && plainURL.MatchString(c.ReportURL), "reportUrl",
@@ -116,8 +116,8 @@ func serviceOf(port int) string {
 }
 
 // Bootstrap writes the script that an operator pastes into a router's terminal or imports from a file. It runs on 6.49
-// and 7.x and may run again. It changes only what it made itself, and also /ppp aaa, /radius incoming and the one
-// service that it restricts to the tunnel.
+// and 7.x and may run again. It changes only what it made itself, and also /ppp aaa, /radius incoming and the services
+// that it restricts to the tunnel (ServicePlan).
 //
 // The script is one block, because a local variable in a pasted text lives for one line only. It has no tabs and no
 // question marks, because a terminal reacts to them. A command that only one version knows is given to :parse at run
@@ -133,12 +133,11 @@ func Bootstrap(c BootstrapConfig) (string, error) {
 		return "", err
 	}
 	var b script
-	b.put("# Lastmile bootstrap, version %d. Safe to run again. It restricts the service %s to the tunnel:",
-		BootstrapVersion, serviceOf(c.APIPort))
-	b.put("# afterwards that service no longer answers on the LAN; winbox and ssh do.")
+	b.put("# Lastmile bootstrap, version %d. Safe to run again. It restricts services to the tunnel: afterwards",
+		BootstrapVersion)
+	b.put("# %s no longer answer on the LAN; winbox and ssh do.", restrictedServices(c.APIPort))
 	b.put("{")
-	b.put(`:local ver [/system resource get version]`)
-	b.put(`:local major [:tonum [:pick $ver 0 [:find $ver "."]]]`)
+	b.version()
 	b.tunnel(c)
 	b.radius(c)
 	b.access(c)
@@ -209,73 +208,33 @@ func (s *script) radius(c BootstrapConfig) {
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
 }
 
-// deniedPolicies are denied by name, because a group keeps every policy that a set does not mention.
-var deniedPolicies = []string{"ftp", "reboot", "policy", "test", "password", "sniff", "sensitive", "romon"}
-
-// access makes the API user and its group, and lets the service answer in the tunnel only.
-func (s *script) access(c BootstrapConfig) {
-	policies := []string{"read", "write", "api"}
-	for _, p := range deniedPolicies {
-		if p == "reboot" && c.AllowReboot {
-			policies = append(policies, p)
-			continue
-		}
-		policies = append(policies, "!"+p)
-	}
-	s.put("# 3. API user, restricted to the tunnel.")
-	list := strings.Join(policies, ",")
-	s.ensure("/user group", `name="`+bootstrapGroup+`"`, "policy="+list, `name="`+bootstrapGroup+`"`)
-	// Version 6 does not know the policy rest-api.
-	s.put(`:if ($major >= 7) do={`)
-	s.late(fmt.Sprintf(`/user group set [find where name="%s"] policy=%s,rest-api`, bootstrapGroup, list))
-	s.put(`}`)
-	s.user(c)
-	s.put("/ip service set %s address=%s disabled=no", serviceOf(c.APIPort), commands.TunnelPlan)
-	if serviceOf(c.APIPort) == "www" {
-		// Version 6 has no REST: the platform falls back to the API service.
-		s.put(`:if ($major < 7) do={ /ip service set api address=%s disabled=no }`, commands.TunnelPlan)
-	}
-	if !isDefaultPort(c.APIPort) {
-		s.put("/ip service set %s port=%d", serviceOf(c.APIPort), c.APIPort)
-	}
-}
-
-// user makes the API user. A user of that name outside the platform's group is a login of the operator, perhaps the
-// only one: its group and its password stay, because the operator gave this user to the platform.
-func (s *script) user(c BootstrapConfig) {
-	name, password := "name="+quoted(c.APIUser), "password="+quoted(c.APIPassword)
-	s.put(`:if ([:len [/user find where %s]] = 0) do={ /user add %s group=%s %s disabled=no } else={`, name, name,
-		bootstrapGroup, password)
-	const foreign = "The user exists and is not the platform's: it stays as it is."
-	s.put(`:if ([:len [/user find where %s group="%s"]] = 0) do={ :put "%s" } else={`, name, bootstrapGroup, foreign)
-	s.put(`/user set [find where %s] %s disabled=no`, name, password)
-	s.put(`} }`)
-}
-
-// isDefaultPort reports whether the port is the default of its service, which the script need not set.
-func isDefaultPort(port int) bool {
-	return port == 80 || port == 443 || port == 8728 || port == 8729
-}
-
-// firewall makes the platform's rules at the head of the table, from the last to the first. The rules of an earlier run
-// are removed after the new ones stand, so that the tunnel is never blocked.
+// firewall makes the platform's rules.
 func (s *script) firewall(c BootstrapConfig) {
 	s.put("# 4. Firewall: the tunnel rule first. Rules of others are not touched.")
-	s.put(`:local old [/ip firewall filter find where comment~"^%s"]`, FirewallTag)
-	s.put(`:local ids $old`)
-	for _, rule := range slices.Backward(FirewallRules(Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort})) {
-		s.put(`:set ids [/ip firewall filter find where dynamic=no]`)
-		add := "/ip firewall filter add " + words(rule)
+	s.rules("/ip firewall filter", FirewallTag, FirewallRules(Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort}))
+}
+
+// rules puts rules at the head of a table, in their order: so what is accepted is accepted before anything is dropped.
+// The rules of an earlier run, which have the same tag, are removed after the new ones stand. The tunnel is blocked at
+// no moment, also when the script ends in the middle.
+func (s *script) rules(menu, tag string, rules []Resource) {
+	s.put(`{`)
+	s.put(`:local old [%s find where comment~"^%s"]`, menu, tag)
+	s.put(`:local ids [%s find where dynamic=no]`, menu)
+	for _, rule := range rules {
+		add := menu + " add " + words(rule)
 		s.put(`:if ([:len $ids] > 0) do={ %s place-before=($ids->0) } else={ %s }`, add, add)
 	}
-	s.put(`:foreach rule in=$old do={ /ip firewall filter remove $rule }`)
+	s.put(`:foreach rule in=$old do={ %s remove $rule }`, menu)
+	s.put(`}`)
 }
 
 // words writes a rule's properties in a fixed order, so that equal rules give equal scripts.
 func words(rule Resource) string {
 	var list []string
 	for _, property := range []string{
-		"chain", "action", "in-interface", "src-address", "protocol", "dst-port", "comment",
+		"chain", "action", "in-interface", "out-interface", "in-interface-list", "out-interface-list", "src-address",
+		"dst-address", "protocol", "dst-port", "connection-state", "connection-nat-state", "to-addresses", "comment",
 	} {
 		if value, ok := rule.Values[property]; ok && property == "comment" {
 			list = append(list, fmt.Sprintf("%s=%q", property, value))
@@ -298,12 +257,14 @@ func (s *script) report(c BootstrapConfig) {
 	s.put(`:put "%s%d done"`, versionMark, BootstrapVersion)
 }
 
-// BootstrapOf reads the version of the script on a router from the menu interface; 0 without the script.
+// BootstrapOf reads the version of the script on a router from the menu interface; 0 without the script, and for a
+// version that does not exist, since anybody at the router can write a comment.
 func BootstrapOf(s Snapshot) int {
 	for _, r := range s[MenuInterface] {
 		_, after, found := strings.Cut(r[propertyComment], versionMark)
 		text, _, _ := strings.Cut(after, " ")
-		if version, err := strconv.Atoi(text); r[propertyName] == TunnelInterface && found && err == nil {
+		if version, err := strconv.Atoi(text); r[propertyName] == TunnelInterface && found && err == nil &&
+			version > 0 && version <= BootstrapVersion {
 			return version
 		}
 	}

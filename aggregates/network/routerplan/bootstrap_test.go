@@ -2,6 +2,7 @@ package routerplan_test
 
 import (
 	"flag"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -149,6 +150,7 @@ func TestBootstrapOf_ReadsTheVersionFromTheTunnelInterface(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]int{
 		"Platform BOOTSTRAP_VERSION=2": 2, "Platform BOOTSTRAP_VERSION=1 x": 1, "": 0, "BOOTSTRAP_VERSION=x": 0,
+		"Platform BOOTSTRAP_VERSION=99": 0, "Platform BOOTSTRAP_VERSION=-1": 0,
 	} {
 		s := routerplan.Snapshot{
 			routerplan.MenuInterface: {
@@ -177,7 +179,12 @@ func TestTunnelConfigs_AreTheFilesThatWereReviewed(t *testing.T) {
 	}
 	golden(t, "accel-ppp.conf", config)
 	golden(t, "chap-secrets", secrets)
+	golden(t, "tunnel.nft", routerplan.AccelFirewall())
 	c.Certificate = "tunnel"
+	if _, err := routerplan.RouterConcentrator(c); err == nil {
+		t.Error("a concentrator that does not know the platform")
+	}
+	c.Platform = netip.MustParseAddr("192.168.88.10")
 	script, err := routerplan.RouterConcentrator(c)
 	if err != nil {
 		t.Fatal(err)

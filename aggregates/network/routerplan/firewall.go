@@ -1,6 +1,7 @@
 package routerplan
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,10 @@ const (
 	fwTunnel  = FirewallTag + "tunnel"
 	fwRadius  = FirewallTag + "radius-incoming"
 	fwForward = FirewallTag + "tunnel-forward"
+	// What comes through the tunnel and is not from the platform comes from another router, perhaps of another
+	// organization: it is dropped.
+	fwDrop        = FirewallTag + "tunnel-drop"
+	fwForwardDrop = FirewallTag + "tunnel-forward-drop"
 )
 
 // Firewall has the values that the platform's rules depend on.
@@ -31,17 +36,17 @@ func FirewallRules(f Firewall) []Resource {
 		values := map[string]string{
 			"chain": chain, propertyAction: "accept", "in-interface": TunnelInterface, propertyComment: comment,
 		}
-		for property, value := range more {
-			values[property] = value
-		}
+		maps.Copy(values, more)
 		return Resource{Path: MenuFirewallFilter, Name: comment, Values: values}
 	}
 	return []Resource{
-		rule(fwTunnel, "input", map[string]string{"src-address": commands.TunnelPlan.String()}),
+		rule(fwTunnel, "input", map[string]string{"src-address": f.RadiusHost}),
 		rule(fwRadius, "input", map[string]string{
 			"src-address": f.RadiusHost, "protocol": "udp", "dst-port": strconv.Itoa(f.CoAPort),
 		}),
-		rule(fwForward, "forward", map[string]string{"src-address": commands.TunnelPlan.String()}),
+		rule(fwDrop, "input", map[string]string{propertyAction: "drop"}),
+		rule(fwForward, "forward", map[string]string{"src-address": f.RadiusHost}),
+		rule(fwForwardDrop, "forward", map[string]string{propertyAction: "drop"}),
 	}
 }
 

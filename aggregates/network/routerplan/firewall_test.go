@@ -34,7 +34,8 @@ func TestFirewall_TunnelRuleComesFirst(t *testing.T) {
 		comments = append(comments, row["comment"])
 	}
 	want := []string{
-		"special dummy rule", "Platform-fw:tunnel", "Platform-fw:radius-incoming", "Platform-fw:tunnel-forward", "", "",
+		"special dummy rule", "Platform-fw:tunnel", "Platform-fw:radius-incoming", "Platform-fw:tunnel-drop",
+		"Platform-fw:tunnel-forward", "Platform-fw:tunnel-forward-drop", "", "",
 	}
 	if diff := cmp.Diff(want, comments); diff != "" {
 		t.Error(diff)
@@ -52,7 +53,8 @@ func TestFirewall_RepairsOrderAndValuesWithTheFewestWrites(t *testing.T) {
 				r.menu[routerplan.MenuFirewallFilter][1][".id"])
 		}, []string{
 			"move ip/firewall/filter Platform-fw:tunnel", "move ip/firewall/filter Platform-fw:radius-incoming",
-			"move ip/firewall/filter Platform-fw:tunnel-forward",
+			"move ip/firewall/filter Platform-fw:tunnel-drop", "move ip/firewall/filter Platform-fw:tunnel-forward",
+			"move ip/firewall/filter Platform-fw:tunnel-forward-drop",
 		}},
 		"two changed places": {func(r *model) {
 			rows := r.menu[routerplan.MenuFirewallFilter]

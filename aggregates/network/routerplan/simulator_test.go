@@ -20,14 +20,19 @@ import (
 // releases has one version of each group in docs/facts/routeros.md#releases.
 var releases = []string{"6.49.10", "7.6", "7.16", "7.23.7"}
 
-// simulated starts a simulated router of a version; it ends with the test.
+// simulated starts a simulated router of a version, as it leaves the factory; it ends with the test.
 func simulated(t *testing.T, version string) *router.Router {
 	t.Helper()
+	return fresh(t, router.RouterConfig{Version: version}).Router("r1")
+}
+
+// fresh starts a simulator of one router, r1, whose tunnel address is 10.99.0.2.
+func fresh(t *testing.T, c router.RouterConfig) *router.Simulator {
+	t.Helper()
+	c.Name, c.Password, c.Tunnel = "r1", "secret", netip.MustParseAddr("10.99.0.2")
 	sim, err := router.New(router.Config{
-		Routers: []router.RouterConfig{
-			{Name: "r1", Version: version, Password: "secret", Tunnel: netip.MustParseAddr("10.99.0.2")},
-		},
-		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), CommandLimit: 50 * time.Millisecond,
+		Routers: []router.RouterConfig{c},
+		Clock:   clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), CommandLimit: 50 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +45,7 @@ func simulated(t *testing.T, version string) *router.Router {
 			t.Error(err)
 		}
 	})
-	return sim.Router("r1")
+	return sim
 }
 
 // read returns the rows of the menus, as print shows them.

@@ -3,6 +3,7 @@ package routerplan
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -16,7 +17,10 @@ type TunnelConfig struct {
 	Port        int    // TCP
 	Certificate string // path of the certificate chain (accel-ppp), or name of the certificate (router)
 	Key         string // path of its key (accel-ppp)
-	Clients     []TunnelClient
+	// Platform is the address at which a router that serves as concentrator reaches the platform; accel-ppp runs on
+	// the platform's own machine and needs none.
+	Platform netip.Addr
+	Clients  []TunnelClient
 }
 
 // TunnelClient is one router that connects to the concentrator.
@@ -27,8 +31,13 @@ type TunnelClient struct {
 	Name    string // for people only
 }
 
-// tunnelServer names the profile and tags the secrets, when the concentrator is a router.
+// tunnelServer names the profile and the list of the tunnels' interfaces, and tags secrets and rules, when the
+// concentrator is a router.
 const tunnelServer = "lastmile-tunnel"
+
+// tunnelLink begins the names of the tunnels' interfaces with accel-ppp; a number follows. Both its configuration and
+// the rules of nftables are made from it.
+const tunnelLink = "lmtun"
 
 // Validate reports clients that a file cannot hold unchanged, and addresses or users that occur twice.
 func (c TunnelConfig) Validate() error {
@@ -91,7 +100,7 @@ accept=ssl
 ssl-pemfile=%s
 ssl-keyfile=%s
 ssl-protocol=tls1.2,tls1.3
-ifname=nas%%d
+ifname=%s%%d
 
 [client-ip-range]
 disable
@@ -102,7 +111,7 @@ chap-secrets=/etc/accel-ppp/chap-secrets
 
 [cli]
 tcp=127.0.0.1:2001
-`, c.Port, c.Certificate, c.Key, commands.TunnelGateway)
+`, c.Port, c.Certificate, c.Key, tunnelLink, commands.TunnelGateway)
 	var b strings.Builder
 	b.WriteString("# user server secret address\n")
 	for _, client := range c.sorted() {
@@ -111,18 +120,58 @@ tcp=127.0.0.1:2001
 	return config, b.String(), nil
 }
 
+// AccelFirewall writes the rules of nftables that belong to accel-ppp. A router reaches RADIUS at the platform's
+// address and nothing else: no other service of the machine, no other router, no network behind it.
+func AccelFirewall() string {
+	return fmt.Sprintf(`# Management tunnel of Lastmile. Written by "lastmile tunnel config"; load it with nft -f.
+table inet lastmile_tunnel
+delete table inet lastmile_tunnel
+table inet lastmile_tunnel {
+	chain input {
+		type filter hook input priority -10; policy accept;
+		iifname "%[1]s*" ip saddr != %[2]s drop
+		iifname "%[1]s*" ip daddr != %[3]s drop
+		iifname "%[1]s*" ct state established,related accept
+		iifname "%[1]s*" udp dport { 1812, 1813 } accept
+		iifname "%[1]s*" icmp type echo-request accept
+		iifname "%[1]s*" drop
+	}
+	chain forward {
+		type filter hook forward priority -10; policy accept;
+		iifname "%[1]s*" drop
+		oifname "%[1]s*" drop
+	}
+}
+`, tunnelLink, commands.TunnelPlan, commands.TunnelGateway)
+}
+
 // RouterConcentrator writes the script for a router that serves as concentrator. It may run again: it removes the
 // secrets of routers that no longer exist, and otherwise changes only the router's one SSTP server.
+//
+// The router has 10.99.0.1, and hands the platform what comes there for RADIUS; what the platform sends into the tunnel
+// comes from 10.99.0.1. So routers know one address for both, and accept requests of dynamic authorization from it.
+// Nothing is forwarded between two tunnels, nor between a tunnel and anybody but the platform.
 func RouterConcentrator(c TunnelConfig) (string, error) {
 	if err := c.Validate(); err != nil {
+		return "", err
+	}
+	var f failure.Faults
+	f.Check(c.Platform.Is4() && !commands.TunnelPlan.Contains(c.Platform) && !c.Platform.IsUnspecified(), "platform",
+		"must be the platform's IPv4 address, as this router reaches it")
+	if err := f.Err(); err != nil {
 		return "", err
 	}
 	var b script
 	b.put("# Management tunnel of Lastmile: SSTP concentrator. Safe to run again.")
 	b.put("{")
+	b.put(`:if ([:len [/interface list find where name="%s"]] = 0) do={ /interface list add name="%s" }`, tunnelServer,
+		tunnelServer)
 	b.ensure("/ppp profile", `name="`+tunnelServer+`"`,
-		fmt.Sprintf("local-address=%s only-one=yes use-encryption=yes change-tcp-mss=yes", commands.TunnelGateway),
-		`name="`+tunnelServer+`"`)
+		fmt.Sprintf("local-address=%s only-one=yes use-encryption=yes change-tcp-mss=yes interface-list=%s",
+			commands.TunnelGateway, tunnelServer), `name="`+tunnelServer+`"`)
+	filter, nat := concentratorRules(c.Platform)
+	b.rules("/ip firewall filter", tunnelServer+":", filter)
+	b.rules("/ip firewall nat", tunnelServer+":", nat)
 	var known []string
 	for _, client := range c.sorted() {
 		known = append(known, fmt.Sprintf(`name!="%s"`, client.User))
@@ -137,4 +186,39 @@ func RouterConcentrator(c TunnelConfig) (string, error) {
 	b.put(`:put "tunnel concentrator: %d routers"`, len(c.Clients))
 	b.put("}")
 	return strings.Join(b.lines, "\n") + "\n", nil
+}
+
+// concentratorRules lists the firewall's rules on a router that serves as concentrator, in their order.
+func concentratorRules(platform netip.Addr) (filter, nat []Resource) {
+	rule := func(name string, pairs ...string) Resource {
+		r := Resource{Name: tunnelServer + ":" + name, Values: map[string]string{
+			propertyComment: tunnelServer + ":" + name,
+		}}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			r.Values[pairs[i]] = pairs[i+1]
+		}
+		return r
+	}
+	const in, out = "in-interface-list", "out-interface-list"
+	at := platform.String()
+	filter = []Resource{
+		rule("ping", "chain", "input", "action", "accept", in, tunnelServer, "protocol", "icmp"),
+		rule("input-drop", "chain", "input", "action", "drop", in, tunnelServer),
+		rule("answers", "chain", "forward", "action", "accept", in, tunnelServer, "dst-address", at, "connection-state",
+			"established,related"),
+		rule("radius", "chain", "forward", "action", "accept", in, tunnelServer, "dst-address", at, "protocol", "udp",
+			"dst-port", "1812,1813"),
+		rule("from-tunnels-drop", "chain", "forward", "action", "drop", in, tunnelServer),
+		rule("platform", "chain", "forward", "action", "accept", out, tunnelServer, "src-address", at),
+		rule("to-tunnels-drop", "chain", "forward", "action", "drop", out, tunnelServer),
+	}
+	gateway := commands.TunnelGateway.String()
+	nat = []Resource{
+		rule("radius", "chain", "dstnat", "action", "dst-nat", in, tunnelServer, "dst-address", gateway, "protocol",
+			"udp",
+			"dst-port", "1812,1813", "to-addresses", at),
+		rule("platform", "chain", "srcnat", "action", "src-nat", out, tunnelServer, "src-address", at, "to-addresses",
+			gateway),
+	}
+	return filter, nat
 }

@@ -1,8 +1,16 @@
-# Lastmile bootstrap, version 2. Safe to run again. It restricts the service www to the tunnel:
-# afterwards that service no longer answers on the LAN; winbox and ssh do.
+# Lastmile bootstrap, version 2. Safe to run again. It restricts services to the tunnel: afterwards
+# api, www, www-ssl no longer answer on the LAN; winbox and ssh do.
 {
 :local ver [/system resource get version]
 :local major [:tonum [:pick $ver 0 [:find $ver "."]]]
+:local tail [:pick $ver ([:find $ver "."] + 1) [:len $ver]]
+:local minor 0
+:local digits true
+:for i from=0 to=([:len $tail] - 1) do={
+:local c [:pick $tail $i ($i + 1)]
+:if ([:typeof [:find "0123456789" $c]] != "num") do={ :set digits false }
+:if ($digits) do={ :set minor ($minor * 10 + [:tonum $c]) }
+}
 # 1. Management tunnel: everything else goes through it.
 :if ([:len [/ppp profile find where name="platform-tunnel"]] = 0) do={ /ppp profile add name="platform-tunnel" use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes } else={ /ppp profile set [find where name="platform-tunnel"] use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes }
 :if ([:len [/interface sstp-client find where name="platform-tunnel"]] = 0) do={ /interface sstp-client add name="platform-tunnel" connect-to=vpn.example.net user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no verify-server-certificate=no disabled=no } else={ /interface sstp-client set [find where name="platform-tunnel"] user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no verify-server-certificate=no disabled=no }
@@ -19,27 +27,37 @@
 :if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no }
 /ppp aaa set use-radius=yes accounting=yes interim-update=5m
 /radius incoming set accept=yes port=3799
-# 3. API user, restricted to the tunnel.
+# 3. API user and services, restricted to the tunnel.
 :if ([:len [/user group find where name="platform-api"]] = 0) do={ /user group add name="platform-api" policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon } else={ /user group set [find where name="platform-api"] policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon }
 :if ($major >= 7) do={
 :do { :local cmd [:parse "/user group set [find where name=\"platform-api\"] policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon,rest-api"]; $cmd } on-error={ :put "skipped on this router" }
 }
-:if ([:len [/user find where name="platform"]] = 0) do={ /user add name="platform" group=platform-api password="apiPassword1" disabled=no } else={
+:if ([:len [/user find where name="platform"]] = 0) do={ /user add name="platform" group=platform-api password="apiPassword1" address=10.99.0.0/16 disabled=no } else={
 :if ([:len [/user find where name="platform" group="platform-api"]] = 0) do={ :put "The user exists and is not the platform's: it stays as it is." } else={
-/user set [find where name="platform"] password="apiPassword1" disabled=no
+/user set [find where name="platform"] password="apiPassword1" address=10.99.0.0/16 disabled=no
 } }
-/ip service set www address=10.99.0.0/16 disabled=no
-:if ($major < 7) do={ /ip service set api address=10.99.0.0/16 disabled=no }
+/ip service set www address=10.99.0.0/16
+:if ([:len [/ip service find where port=80 and name!="www"]] = 0) do={
+:do { /ip service set www port=80 disabled=no } on-error={ :put "www cannot be switched on at port 80." }
+} else={ :put "Port 80 belongs to another service of this router: choose another API port for www." }
+/ip service set api address=10.99.0.0/16
+:if ($major < 7 || ($major = 7 && $minor < 9)) do={
+:if ([:len [/ip service find where port=8728 and name!="api"]] = 0) do={
+:do { /ip service set api port=8728 disabled=no } on-error={ :put "api cannot be switched on at port 8728." }
+} else={ :put "Port 8728 belongs to another service of this router: choose another API port for api." }
+}
+/ip service set www-ssl address=10.99.0.0/16
 # 4. Firewall: the tunnel rule first. Rules of others are not touched.
+{
 :local old [/ip firewall filter find where comment~"^Platform-fw:"]
-:local ids $old
-:set ids [/ip firewall filter find where dynamic=no]
-:if ([:len $ids] > 0) do={ /ip firewall filter add chain=forward action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel-forward" place-before=($ids->0) } else={ /ip firewall filter add chain=forward action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel-forward" }
-:set ids [/ip firewall filter find where dynamic=no]
+:local ids [/ip firewall filter find where dynamic=no]
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.1 comment="Platform-fw:tunnel" place-before=($ids->0) } else={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.1 comment="Platform-fw:tunnel" }
 :if ([:len $ids] > 0) do={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.1 protocol=udp dst-port=3799 comment="Platform-fw:radius-incoming" place-before=($ids->0) } else={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.1 protocol=udp dst-port=3799 comment="Platform-fw:radius-incoming" }
-:set ids [/ip firewall filter find where dynamic=no]
-:if ([:len $ids] > 0) do={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel" place-before=($ids->0) } else={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel" }
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=input action=drop in-interface=platform-tunnel comment="Platform-fw:tunnel-drop" place-before=($ids->0) } else={ /ip firewall filter add chain=input action=drop in-interface=platform-tunnel comment="Platform-fw:tunnel-drop" }
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=forward action=accept in-interface=platform-tunnel src-address=10.99.0.1 comment="Platform-fw:tunnel-forward" place-before=($ids->0) } else={ /ip firewall filter add chain=forward action=accept in-interface=platform-tunnel src-address=10.99.0.1 comment="Platform-fw:tunnel-forward" }
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=forward action=drop in-interface=platform-tunnel comment="Platform-fw:tunnel-forward-drop" place-before=($ids->0) } else={ /ip firewall filter add chain=forward action=drop in-interface=platform-tunnel comment="Platform-fw:tunnel-forward-drop" }
 :foreach rule in=$old do={ /ip firewall filter remove $rule }
+}
 # 5. Report the version.
 /interface sstp-client set [find where name="platform-tunnel"] comment="Platform BOOTSTRAP_VERSION=2"
 :do { :local cmd [:parse "/tool fetch url=\"https://isp.example.net/webhooks/bootstrap/TOKEN/2\" http-method=post http-data=\"\" check-certificate=no keep-result=no"]; $cmd } on-error={ :put "skipped on this router" }

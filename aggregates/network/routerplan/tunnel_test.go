@@ -1,0 +1,131 @@
+package routerplan_test
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/simulators/router"
+)
+
+// concentrator is a complete input for both kinds of concentrators.
+func concentrator() routerplan.TunnelConfig {
+	return routerplan.TunnelConfig{
+		Port: 4443, Certificate: "operator", Key: "/etc/key.pem", Platform: netip.MustParseAddr("192.168.88.10"),
+		Clients: []routerplan.TunnelClient{
+			{User: "nas-1", Secret: "secretOfOne", Address: "10.99.3.4"}, {
+				User: "nas-2", Secret: "secretOfTwo", Address: "10.99.7.9",
+			},
+		},
+	}
+}
+
+func TestConcentrator_RulesNameTheInterfacesThatTheConfigurationMakes(t *testing.T) {
+	t.Parallel()
+	config, _, err := routerplan.AccelPPP(concentrator())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := regexp.MustCompile(`(?m)^ifname=(\S+)%d$`).FindStringSubmatch(config)
+	if made == nil {
+		t.Fatalf("no interface name in %s", config)
+	}
+	named := regexp.MustCompile(`[io]ifname "([^"]+)\*"`).FindAllStringSubmatch(routerplan.AccelFirewall(), -1)
+	for _, one := range named {
+		if one[1] != made[1] {
+			t.Errorf("rules are about %s*, interfaces are %s0, …", one[1], made[1])
+		}
+	}
+	rules := routerplan.AccelFirewall()
+	for _, want := range []string{`iifname "` + made[1] + `*" drop`, `oifname "` + made[1] + `*" drop`} {
+		if !strings.Contains(rules[strings.Index(rules, "chain forward"):], want) {
+			t.Errorf("forwarding is not closed by %s", want)
+		}
+	}
+}
+
+// TestConcentrator_OnARouterIsolatesAndRunsTwice on all releases: the rules stand first and in order, tunnels are in
+// the list that the rules name, and RADIUS reaches the platform.
+func TestConcentrator_OnARouterIsolatesAndRunsTwice(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		r := simulated(t, version)
+		if err := r.Certify(); err != nil {
+			t.Fatal(err)
+		}
+		script, err := routerplan.RouterConcentrator(concentrator())
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkScript(t, script)
+		before := withoutOurs(r)
+		if out, err := r.Script(script); err != nil || !strings.HasSuffix(out, "2 routers\n") {
+			t.Fatalf("%s: %v: %s", version, err, out)
+		}
+		first := withoutIDs(r)
+		if _, faults := r.Paste(script); len(faults) > 0 {
+			t.Fatalf("%s: %v", version, faults)
+		}
+		if diff := cmp.Diff(first, withoutIDs(r)); diff != "" {
+			t.Errorf("%s: a second run changed something:\n%s", version, diff)
+		}
+		if diff := cmp.Diff(before, withoutOurs(r)); diff != "" {
+			t.Errorf("%s: rules of others:\n%s", version, diff)
+		}
+		after := r.Snapshot(false)
+		for i, want := range []string{
+			"ping", "input-drop", "answers", "radius", "from-tunnels-drop", "platform", "to-tunnels-drop",
+		} {
+			rule := after["ip/firewall/filter"][i]
+			if rule["comment"] != "lastmile-tunnel:"+want ||
+				rule["in-interface-list"]+rule["out-interface-list"] != "lastmile-tunnel" {
+				t.Errorf("%s: rule %d is %v, not %s", version, i, rule, want)
+			}
+		}
+		if rule := after["ip/firewall/nat"][0]; rule["dst-address"] != "10.99.0.1" ||
+			rule["to-addresses"] != "192.168.88.10" || rule["dst-port"] != "1812,1813" {
+			t.Errorf("%s: RADIUS goes nowhere: %v", version, rule)
+		}
+		if rule := after["ip/firewall/nat"][1]; rule["src-address"] != "192.168.88.10" ||
+			rule["to-addresses"] != "10.99.0.1" {
+			t.Errorf("%s: the platform is not 10.99.0.1 to routers: %v", version, rule)
+		}
+		for _, profile := range after["ppp/profile"] {
+			if profile["name"] == "lastmile-tunnel" && profile["interface-list"] != "lastmile-tunnel" {
+				t.Errorf("%s: tunnels are in no list: %v", version, profile)
+			}
+		}
+		c := concentrator()
+		c.Clients = c.Clients[:1]
+		if script, err = routerplan.RouterConcentrator(c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Script(script); err != nil || len(r.Snapshot(false)["ppp/secret"]) != 1 {
+			t.Errorf("%s: %v: the secret of a router that is gone stays", version, err)
+		}
+	}
+}
+
+// withoutIDs is a router's configuration without the ids of the concentrator's rules, which each run makes anew.
+func withoutIDs(r *router.Router) router.Snapshot {
+	s := r.Snapshot(false)
+	for _, menu := range []string{"ip/firewall/filter", "ip/firewall/nat"} {
+		for _, rule := range s[menu] {
+			if strings.HasPrefix(rule["comment"], "lastmile-tunnel:") {
+				delete(rule, ".id")
+			}
+		}
+	}
+	return s
+}
+
+// withoutOurs is a router's firewall without the concentrator's rules.
+func withoutOurs(r *router.Router) router.Snapshot {
+	return r.Snapshot(false).Without(func(menu string, item router.Item) bool {
+		return !strings.HasPrefix(menu, "ip/firewall/") || strings.HasPrefix(item["comment"], "lastmile-tunnel:")
+	})
+}
