@@ -18,6 +18,9 @@ var (
 	ManagementPlan = netip.MustParsePrefix("10.20.0.0/16")
 )
 
+// minManagementBits is the prefix length of the largest subnet of a management service: it is claimed block by block.
+const minManagementBits = 16
+
 // AddressingCommand is a command to the address plan of an organization.
 //
 //sumtype:decl
@@ -28,8 +31,8 @@ type AddressingCommand interface {
 
 // AllocateAddresses takes a subnet for a service, and its place on the router. Read the result from the state
 // (bus.LoadOwned). Empty fields of Wanted are completed. A service that holds another allocation keeps both until
-// SettleAddresses. Fails: subnet_overlaps, addresses_exhausted, interface_in_use, device_closed, service_slug_taken
-// (choose another id).
+// SettleAddresses. Fails: subnet_overlaps, addresses_exhausted, management_subnet_taken, interface_in_use,
+// device_closed, service_slug_taken (choose another id).
 type AllocateAddresses struct {
 	OrgID     id.Organization
 	ServiceID id.Service
@@ -37,6 +40,8 @@ type AllocateAddresses struct {
 	Binding   events.ServiceBinding
 	Wanted    events.ServiceAddressing
 	Occupied  []string // subnets that the router uses for other purposes, CIDR
+	// Try passes over so many free subnets of the management plan: another organization took them at the same moment.
+	Try int
 }
 
 // SettleAddresses keeps one allocation of a service and gives back the earlier ones. Later ones belong to a coming
@@ -77,6 +82,11 @@ func (c AllocateAddresses) Validate() error {
 	checkAddressingTarget(&f, c.OrgID, c.ServiceID)
 	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
 	CheckBinding(&f, c.Binding)
+	f.Check(c.Try >= 0, "try", "must not be negative")
+	if subnet, err := netip.ParsePrefix(c.Wanted.Subnet); err == nil && c.Binding.Type == events.ServiceCPEManagement {
+		f.Check(subnet.Bits() >= minManagementBits, "subnet", "must be at most a /%d for cpe-management",
+			minManagementBits)
+	}
 	if c.Wanted != (events.ServiceAddressing{}) {
 		CheckAddressing(&f, CompleteAddressing(c.Wanted))
 	}

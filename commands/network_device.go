@@ -68,10 +68,12 @@ type CorrectDevice struct {
 	Details  events.DeviceDetails
 }
 
-// ReplaceDeviceCredentials adopts new credentials that the vault already has. Fails: device_not_found.
+// ReplaceDeviceCredentials adopts new credentials that the vault already has. Fails: device_not_found,
+// concurrent_change when other credentials came in between.
 type ReplaceDeviceCredentials struct {
 	DeviceID id.Device
 	Kind     events.CredentialKind
+	From     id.Secret // the present reference, as the caller knows it; zero = none
 	Ref      id.Secret
 }
 
@@ -264,6 +266,9 @@ func checkDevice(f *failure.Faults, d events.DeviceDetails) {
 		"must be an IP address")
 	f.Check(isPort(d.CoAPort), "coaPort", "must be from 1 to 65535")
 	f.Check(isPort(d.APIPort), "apiPort", "must be from 1 to 65535")
+	if used := portsInUse(d.APIPort); used != "" {
+		f.Add("apiPort", "must not be %d, where a router has %s", d.APIPort, used)
+	}
 	f.Check(len(d.ManagementAddress) <= maxManagementAddress && !strings.ContainsAny(d.ManagementAddress, "/?#@ ") &&
 		!hasControl(d.ManagementAddress),
 		"managementAddress", "must be a host, or host:port")
@@ -298,4 +303,31 @@ func ErrNoBootstrapVersion() error {
 // ErrNoDevice is the failure for a device that does not exist or belongs to another organization.
 func ErrNoDevice() error {
 	return failure.NewNotFound("device_not_found", "There is no such device.")
+}
+
+// portsInUse names what a router has on a TCP port besides its web and API services; "" for any other port. The
+// bootstrap script moves the web service to the API port, and would take the port away from what is there. Source:
+// docs/rules/network.md#api-ports.
+func portsInUse(port int) string {
+	switch port {
+	case 20, 21:
+		return "its file service"
+	case 22:
+		return "ssh"
+	case 23:
+		return "telnet"
+	case 53:
+		return "its name service"
+	case 179:
+		return "BGP"
+	case 646:
+		return "label distribution"
+	case 1723:
+		return "PPTP"
+	case 2000:
+		return "its bandwidth test"
+	case 8291:
+		return "Winbox"
+	}
+	return ""
 }

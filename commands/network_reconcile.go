@@ -17,12 +17,13 @@ type ReconcileCommand interface {
 	reconcileCommand()
 }
 
-// RequestReconcile asks for a run over a device or its firewall. A process then starts the job. Fails: run_exists.
+// RequestReconcile asks for a run over a device, its setup or its firewall. A process then starts the job. Fails:
+// run_exists.
 type RequestReconcile struct {
 	RunID    id.Run
 	OrgID    id.Organization
 	DeviceID id.Device
-	Kind     events.ReconcileKind // device or firewall
+	Kind     events.ReconcileKind // device, firewall or setup
 }
 
 // StartReconcile begins a run. After a crash it is sent again and changes nothing. Fails: run_finished.
@@ -51,6 +52,14 @@ type RecordWrite struct {
 	Found     bool
 }
 
+// RecordRefusal reports a write that the router refused. Fails: run_not_found, run_finished.
+type RecordRefusal struct {
+	RunID     id.Run
+	ServiceID id.Service // zero: the service of the run
+	Step      events.RouterStep
+	Message   string // the router's own words
+}
+
 // FinishReconcile ends a run. Fails: run_not_found.
 type FinishReconcile struct {
 	RunID     id.Run
@@ -64,12 +73,14 @@ func (RequestReconcile) CommandName() string { return "network.RequestReconcile"
 func (StartReconcile) CommandName() string   { return "network.StartReconcile" }
 func (PlanWrites) CommandName() string       { return "network.PlanWrites" }
 func (RecordWrite) CommandName() string      { return "network.RecordWrite" }
+func (RecordRefusal) CommandName() string    { return "network.RecordRefusal" }
 func (FinishReconcile) CommandName() string  { return "network.FinishReconcile" }
 
 func (c RequestReconcile) Target() Target { return At(ReconcileCategory, c.RunID) }
 func (c StartReconcile) Target() Target   { return At(ReconcileCategory, c.RunID) }
 func (c PlanWrites) Target() Target       { return At(ReconcileCategory, c.RunID) }
 func (c RecordWrite) Target() Target      { return At(ReconcileCategory, c.RunID) }
+func (c RecordRefusal) Target() Target    { return At(ReconcileCategory, c.RunID) }
 func (c FinishReconcile) Target() Target  { return At(ReconcileCategory, c.RunID) }
 
 // Validate checks form.
@@ -78,8 +89,8 @@ func (c RequestReconcile) Validate() error {
 	f.Check(!c.RunID.IsZero(), "runId", "is required")
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
-	f.Check(c.Kind == events.ReconcileDevice || c.Kind == events.ReconcileFirewall, "kind",
-		"must be device or firewall")
+	f.Check(c.Kind == events.ReconcileDevice || c.Kind == events.ReconcileFirewall ||
+		c.Kind == events.ReconcileSetup, "kind", "must be device, firewall or setup")
 	return f.Err()
 }
 
@@ -112,6 +123,11 @@ func (c RecordWrite) Validate() error {
 }
 
 // Validate checks form.
+func (c RecordRefusal) Validate() error {
+	return RecordWrite{RunID: c.RunID, Step: c.Step}.Validate()
+}
+
+// Validate checks form.
 func (c FinishReconcile) Validate() error {
 	var f failure.Faults
 	f.Check(!c.RunID.IsZero(), "runId", "is required")
@@ -123,6 +139,7 @@ func (RequestReconcile) reconcileCommand() {}
 func (StartReconcile) reconcileCommand()   {}
 func (PlanWrites) reconcileCommand()       {}
 func (RecordWrite) reconcileCommand()      {}
+func (RecordRefusal) reconcileCommand()    {}
 func (FinishReconcile) reconcileCommand()  {}
 
 // ErrNoRun is the failure for a run that does not exist or belongs to another organization.

@@ -24,6 +24,7 @@ const (
 	ReconcileRemove   ReconcileKind = "remove"   // removes one service
 	ReconcileRecreate ReconcileKind = "recreate" // removes the old resources of one service before a re-creation
 	ReconcileDevice   ReconcileKind = "device"   // makes all services of a device as desired and removes its orphans
+	ReconcileSetup    ReconcileKind = "setup"    // makes the setup of a device as desired, its firewall rules included
 	ReconcileFirewall ReconcileKind = "firewall" // makes the platform's firewall rules on a device as desired
 )
 
@@ -88,6 +89,18 @@ type RouterWritten struct {
 	At        time.Time       `json:"at"`
 }
 
+// RouterWriteRefused records one write that the router refused, in its own words. The router is as it was before.
+type RouterWriteRefused struct {
+	RunID     id.Run          `json:"runId"`
+	OrgID     id.Organization `json:"orgId"`
+	DeviceID  id.Device       `json:"deviceId"`
+	ServiceID id.Service      `json:"serviceId"` // null for the router's own setup
+	Step      RouterStep      `json:"step"`
+	Message   string          `json:"message"`
+	By        Actor           `json:"by"`
+	At        time.Time       `json:"at"`
+}
+
 // ReconcileFinished records the result of a run.
 type ReconcileFinished struct {
 	RunID     id.Run           `json:"runId"`
@@ -114,6 +127,7 @@ func (ReconcileRequested) EventType() string    { return "network.ReconcileReque
 func (ReconcileStarted) EventType() string      { return "network.ReconcileStarted.v1" }
 func (ReconcilePlanned) EventType() string      { return "network.ReconcilePlanned.v1" }
 func (RouterWritten) EventType() string         { return "network.RouterWritten.v1" }
+func (RouterWriteRefused) EventType() string    { return "network.RouterWriteRefused.v1" }
 func (ReconcileFinished) EventType() string     { return "network.ReconcileFinished.v1" }
 func (ReconcilePeriodClosed) EventType() string { return "network.ReconcilePeriodClosed.v1" }
 
@@ -121,5 +135,6 @@ func (ReconcileRequested) reconcileEvent()    {}
 func (ReconcileStarted) reconcileEvent()      {}
 func (ReconcilePlanned) reconcileEvent()      {}
 func (RouterWritten) reconcileEvent()         {}
+func (RouterWriteRefused) reconcileEvent()    {}
 func (ReconcileFinished) reconcileEvent()     {}
 func (ReconcilePeriodClosed) reconcileEvent() {}

@@ -18,7 +18,7 @@ import (
 func AddressPlans() aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent] {
 	return aggregates.Definition[Addressing, commands.AddressingCommand, events.AddressingEvent]{
 		Category: commands.AddressingCategory, Missing: commands.ErrNotFound, Evolve: evolveAddressing,
-		Decide: decideAddressing, Owner: ownerAddressing, Close: closeAddressing,
+		Decide: decideAddressing, Owner: ownerAddressing, Claims: claimsAddressing, Close: closeAddressing,
 		Commands: []commands.AddressingCommand{
 			commands.AllocateAddresses{}, commands.SettleAddresses{}, commands.ReleaseAddresses{},
 			commands.CloseAddressingDevice{},
@@ -63,6 +63,43 @@ func (s Addressing) Of(service id.Service) (Allocation, bool) {
 		}
 	}
 	return Allocation{}, false
+}
+
+// claimsAddressing claims the subnets of management services, in blocks of /24, on the whole platform: the CPE server
+// reaches the devices of all organizations, so that no two may have the same address.
+func claimsAddressing(s Addressing) []commands.Claim {
+	var claims []commands.Claim
+	for _, h := range s.Held {
+		subnet, err := netip.ParsePrefix(h.Addressing.Subnet)
+		if err != nil || h.Binding.Type != events.ServiceCPEManagement {
+			continue
+		}
+		for _, block := range blocksOf(subnet) {
+			if !slices.ContainsFunc(claims, func(c commands.Claim) bool { return c.Value == block }) {
+				claims = append(claims, commands.Claim{
+					Kind: "management_subnet", Value: block, Code: "management_subnet_taken",
+					Message: "Another organization has management addresses in this subnet. Please give another one.",
+				})
+			}
+		}
+	}
+	return claims
+}
+
+// blocksOf lists the blocks of /24 that a subnet is in or that it has. A subnet wider than /16, which no command takes,
+// counts as its first /16.
+func blocksOf(subnet netip.Prefix) []string {
+	count := 1
+	if subnet.Bits() < subnetBits {
+		count = 1 << (subnetBits - max(subnet.Bits(), 16))
+	}
+	block := netip.PrefixFrom(subnet.Addr(), subnetBits).Masked()
+	var blocks []string
+	for range count {
+		blocks = append(blocks, block.String())
+		block = netip.PrefixFrom(commands.Broadcast(block).Next(), subnetBits)
+	}
+	return blocks
 }
 
 // evolveAddressing applies one recorded event. An allocation that is recorded again moves to the end of Held.
@@ -149,7 +186,7 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 		taken = append(taken, netip.MustParsePrefix(h.Addressing.Subnet))
 	}
 	if wanted.Subnet == "" {
-		subnet, ok := firstFree(planOf(c.Binding.Type), taken)
+		subnet, ok := firstFree(planOf(c.Binding.Type), taken, c.Try)
 		if !ok {
 			return nil, failure.NewConflict("addresses_exhausted", "No subnet of the plan is free. Give a subnet.")
 		}
@@ -182,12 +219,16 @@ func planOf(t events.ServiceType) netip.Prefix {
 	return commands.CustomerPlan
 }
 
-// firstFree is the lowest subnet of the plan that overlaps no taken one; false when the plan is full.
-func firstFree(plan netip.Prefix, taken []netip.Prefix) (netip.Prefix, bool) {
+// firstFree is the lowest subnet of the plan that overlaps no taken one, after passing over some; false when there is
+// none.
+func firstFree(plan netip.Prefix, taken []netip.Prefix, pass int) (netip.Prefix, bool) {
 	for at := plan.Addr(); plan.Contains(at); {
 		subnet := netip.PrefixFrom(at, subnetBits)
 		if !slices.ContainsFunc(taken, subnet.Overlaps) {
-			return subnet, true
+			if pass == 0 {
+				return subnet, true
+			}
+			pass--
 		}
 		at = commands.Broadcast(subnet).Next()
 	}

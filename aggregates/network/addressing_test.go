@@ -236,3 +236,32 @@ func TestAddresses_ServicesOfOneDeviceDifferInTheirSlug(t *testing.T) {
 	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe,
 		plan)).When(twin).ThenFails("service_slug_taken")
 }
+
+// The CPE server reaches the devices of all organizations, so that management subnets are claimed on the whole
+// platform.
+func TestAddressing_ManagementSubnetsAreClaimedOnThePlatform(t *testing.T) {
+	t.Parallel()
+	claims := func(kind events.ServiceType, subnet string) (values []string) {
+		state := network.Addressing{Held: []network.Allocation{{
+			Binding: events.ServiceBinding{Type: kind}, Addressing: events.ServiceAddressing{Subnet: subnet},
+		}}}
+		for _, c := range network.AddressPlans().Claims(state) {
+			values = append(values, c.Kind+" "+c.Value)
+		}
+		return values
+	}
+	if got := claims(events.ServicePPPoE, "10.50.1.0/24"); len(got) != 0 {
+		t.Errorf("customers' subnets are claimed: %v", got)
+	}
+	for subnet, want := range map[string]int{
+		"10.20.1.0/24": 1, "10.20.1.128/25": 1, "10.20.0.0/22": 4, "10.20.0.0/16": 256,
+	} {
+		if got := claims(events.ServiceCPEManagement, subnet); len(got) != want {
+			t.Errorf("%s: %d claims, want %d", subnet, len(got), want)
+		}
+	}
+	a, b := claims(events.ServiceCPEManagement, "10.20.1.0/25"), claims(events.ServiceCPEManagement, "10.20.1.128/25")
+	if a[0] != b[0] || a[0] != "management_subnet 10.20.1.0/24" {
+		t.Errorf("parts of one block: %v, %v", a, b)
+	}
+}

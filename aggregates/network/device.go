@@ -25,7 +25,8 @@ func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.Devi
 			commands.ShowBootstrap{},
 			commands.LearnDeviceTransport{}, commands.MarkDeviceUnreachable{}, commands.MarkDeviceRecovered{},
 			commands.ReportBootstrap{}, commands.RequestReboot{}, commands.BeginReboot{}, commands.AcceptReboot{},
-			commands.ConfirmReboot{}, commands.FailReboot{}, commands.DecommissionDevice{},
+			commands.ConfirmReboot{}, commands.FailReboot{}, commands.ReportSetupApplied{}, commands.ReportSetupDrift{},
+			commands.DecommissionDevice{},
 		},
 	}
 }
@@ -47,6 +48,7 @@ type Device struct {
 	Transport      events.DeviceTransport // Protocol "" = not known yet
 	Unreachable    bool
 	Bootstrap      int // version of the bootstrap script on the router; 0 = not known
+	Setup          DeviceSetup
 	Reboot         Reboot
 	Decommissioned bool
 }
@@ -125,6 +127,9 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 		s.Unreachable = false
 	case events.DeviceBootstrapReported:
 		s.Bootstrap = e.Version
+		return evolveSetup(s, e)
+	case events.DeviceSetupApplied, events.DeviceSetupDrifted, events.DeviceSetupCleared:
+		return evolveSetup(s, e)
 	case events.DeviceRebootRequested:
 		s.Reboot = Reboot{RunID: e.RunID, RequestedAt: e.At}
 	case events.DeviceRebootStarted:
@@ -182,11 +187,7 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 			return only[events.DeviceEvent](events.DeviceDetailsCorrected{DeviceID: s.ID, Details: c.Details, At: now})
 		}
 	case commands.ReplaceDeviceCredentials:
-		if *s.ref(c.Kind) != c.Ref {
-			return only[events.DeviceEvent](events.DeviceCredentialsReplaced{
-				DeviceID: s.ID, Kind: c.Kind, Ref: c.Ref, At: now,
-			})
-		}
+		return decideCredentials(s, c, now)
 	case commands.LearnDeviceTransport:
 		if s.Transport != c.Transport {
 			return only[events.DeviceEvent](events.DeviceTransportLearned{
@@ -202,7 +203,9 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 			return only[events.DeviceEvent](events.DeviceRecovered{DeviceID: s.ID, At: now})
 		}
 	case commands.ReportBootstrap:
-		if s.Bootstrap != c.Version {
+		// a script that ran again may have brought another RADIUS secret
+		again := c.By == commands.BootstrapByReport && s.Setup.RadiusGiven != s.RadiusRef
+		if s.Bootstrap != c.Version || again {
 			return only[events.DeviceEvent](events.DeviceBootstrapReported{
 				DeviceID: s.ID, Version: c.Version, By: c.By, At: now,
 			})
@@ -211,11 +214,26 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 		if !s.Decommissioned {
 			return only[events.DeviceEvent](events.DeviceDecommissioned{DeviceID: s.ID, OrgID: s.Org, At: now})
 		}
+	case commands.ReportSetupApplied, commands.ReportSetupDrift:
+		return decideSetup(s, c, now)
 	case commands.RequestReboot, commands.BeginReboot, commands.AcceptReboot, commands.ConfirmReboot,
 		commands.FailReboot:
 		return decideReboot(s, c, now)
 	}
 	return nil, nil
+}
+
+// decideCredentials adopts new credentials in place of those that the caller knew.
+func decideCredentials(s Device, c commands.ReplaceDeviceCredentials, now time.Time) ([]events.DeviceEvent, error) {
+	switch present := *s.ref(c.Kind); {
+	case present == c.Ref:
+		return nil, nil
+	case present != c.From:
+		return nil, errOvertaken()
+	}
+	return only[events.DeviceEvent](events.DeviceCredentialsReplaced{
+		DeviceID: s.ID, Kind: c.Kind, Ref: c.Ref, At: now,
+	})
 }
 
 // only returns one event as a decision.
@@ -270,7 +288,7 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials, commands.ShowBootstrap,
 		commands.LearnDeviceTransport,
 		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap,
-		commands.DecommissionDevice:
+		commands.ReportSetupApplied, commands.ReportSetupDrift, commands.DecommissionDevice:
 	}
 	return nil, nil
 }

@@ -49,6 +49,9 @@ func TestDevice_IsRegisteredCorrectedAndDecommissioned(t *testing.T) {
 		t.Error("another port must be found out again")
 	}
 	s.When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2}).
+		ThenFails("concurrent_change").
+		When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius, From: secret,
+			Ref: secret2}).
 		Then(events.DeviceCredentialsReplaced{DeviceID: device, Kind: events.CredentialRadius, Ref: secret2, At: now}).
 		When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialRadius,
 			Ref: secret2}).ThenNothing().

@@ -6,7 +6,14 @@ package network
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
 )
+
+// errOvertaken refuses a change that was made from a state which another change has replaced meanwhile.
+func errOvertaken() error {
+	return failure.NewConflict("concurrent_change", "Somebody else changed this at the same time. Please try again.")
+}
 
 // opening encodes a state for the last event of a period. The JSON is durable and uses the names of the state's fields.
 func opening[S any](s S) []byte {

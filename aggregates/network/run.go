@@ -20,7 +20,7 @@ func Runs() aggregates.Definition[Run, commands.ReconcileCommand, events.Reconci
 		Close: closeRun,
 		Commands: []commands.ReconcileCommand{
 			commands.RequestReconcile{}, commands.StartReconcile{}, commands.PlanWrites{}, commands.RecordWrite{},
-			commands.FinishReconcile{},
+			commands.RecordRefusal{}, commands.FinishReconcile{},
 		},
 	}
 }
@@ -55,6 +55,8 @@ func evolveRun(s Run, e events.ReconcileEvent) Run {
 		s.Planned = e.Steps
 	case events.RouterWritten:
 		s.Writes = e.Seq
+		s.Planned = without(s.Planned, e.Step)
+	case events.RouterWriteRefused:
 		s.Planned = without(s.Planned, e.Step)
 	case events.ReconcileFinished:
 		s.Finished, s.Planned = true, nil
@@ -110,7 +112,7 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 			return nil, nil
 		}
 		return decideStep(s, c, now)
-	case commands.PlanWrites, commands.RecordWrite:
+	case commands.PlanWrites, commands.RecordWrite, commands.RecordRefusal:
 		return decideStep(s, c, now)
 	}
 	return nil, nil
@@ -131,13 +133,14 @@ func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Rec
 			return only[events.ReconcileEvent](events.ReconcilePlanned{RunID: s.ID, Steps: c.Steps, At: now})
 		}
 	case commands.RecordWrite:
-		service := c.ServiceID
-		if service.IsZero() {
-			service = s.Service
-		}
 		return only[events.ReconcileEvent](events.RouterWritten{
-			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: service, Seq: s.Writes + 1, Step: c.Step,
-			Found: c.Found, By: s.By, At: now,
+			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: s.serviceOf(c.ServiceID), Seq: s.Writes + 1,
+			Step: c.Step, Found: c.Found, By: s.By, At: now,
+		})
+	case commands.RecordRefusal:
+		return only[events.ReconcileEvent](events.RouterWriteRefused{
+			RunID: s.ID, OrgID: s.Org, DeviceID: s.Device, ServiceID: s.serviceOf(c.ServiceID), Step: c.Step,
+			Message: c.Message, By: s.By, At: now,
 		})
 	case commands.FinishReconcile:
 		return only[events.ReconcileEvent](events.ReconcileFinished{
@@ -146,6 +149,14 @@ func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Rec
 		})
 	}
 	return nil, nil
+}
+
+// serviceOf is the service of a step: the given one, or the run's.
+func (s Run) serviceOf(given id.Service) id.Service {
+	if given.IsZero() {
+		return s.Service
+	}
+	return given
 }
 
 // errRunFinished refuses steps of a run that has ended: it never starts again.

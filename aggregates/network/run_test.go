@@ -69,3 +69,23 @@ func TestRun_OverADeviceIsRequestedFirst(t *testing.T) {
 			Step: events.RouterStep{Path: "ip/pool", Operation: "remove"}, At: now,
 		})
 }
+
+func TestRun_KeepsAWriteThatTheRouterRefused(t *testing.T) {
+	t.Parallel()
+	by := events.Actor{Kind: events.ActorUser, ID: "u", Role: "admin"}
+	step := events.RouterStep{Path: "ip/pool", Operation: "add", Name: "pool-svc-1"}
+	refusal := commands.RecordRefusal{RunID: run, Step: step, Message: "pool with such name exists"}
+	s := decidertest.For(t, runs, now).
+		When(refusal).ThenFails("run_not_found").
+		When(commands.StartReconcile{RunID: run, OrgID: org, DeviceID: device, ServiceID: service,
+			Kind: events.ReconcileApply, By: by}).
+		Then(events.ReconcileStarted{RunID: run, OrgID: org, DeviceID: device, ServiceID: service,
+			Kind: events.ReconcileApply, By: by, At: now}).
+		When(commands.PlanWrites{RunID: run, Steps: []events.RouterStep{step}}).
+		Then(events.ReconcilePlanned{RunID: run, Steps: []events.RouterStep{step}, At: now}).
+		When(refusal).Then(events.RouterWriteRefused{RunID: run, OrgID: org, DeviceID: device, ServiceID: service,
+		Step: step, Message: refusal.Message, By: by, At: now})
+	if state := s.State(); len(state.Planned) != 0 || state.Writes != 0 {
+		t.Errorf("a refused write may still come: %+v", state)
+	}
+}

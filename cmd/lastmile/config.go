@@ -82,6 +82,12 @@ type Config struct {
 	// RouterAllowReboot gives the routers' API user the policy reboot, which is denied by default
 	// (docs/rules/network.md#bootstrap-script): without it a router refuses to be rebooted, in its own words.
 	RouterAllowReboot bool `env:"ROUTER_ALLOW_REBOOT"`
+	// RouterDNS lists the name servers that customers behind a router are told, separated by commas
+	// (docs/rules/network.md#working-services).
+	RouterDNS string `env:"ROUTER_DNS" envDefault:"1.1.1.1,8.8.8.8"`
+	// RouterNAT is "auto" or "off": whether a router translates the addresses of a service's customers where no rule of
+	// the operator's does (docs/rules/network.md#working-services).
+	RouterNAT string `env:"ROUTER_NAT" envDefault:"auto"`
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`

@@ -147,6 +147,11 @@ func (c Config) checkPayments(f *faults) {
 
 // checkNetwork checks the settings of fleet polls, drift checks and the tunnel.
 func (c Config) checkNetwork(f *faults) {
+	f.check(c.RouterNAT == "auto" || c.RouterNAT == "off", "ROUTER_NAT", "must be auto or off")
+	for _, server := range c.routerDNS() {
+		address, err := netip.ParseAddr(server)
+		f.check(err == nil && address.Is4(), "ROUTER_DNS", "must be IPv4 addresses, separated by commas")
+	}
 	f.check(c.FleetPollInterval >= time.Second, "FLEET_POLL_INTERVAL", "must be at least 1s")
 	f.check(c.DriftCheckInterval >= time.Second, "DRIFT_CHECK_INTERVAL", "must be at least 1s")
 	f.check(c.FleetHistoryKept >= time.Minute, "FLEET_HISTORY_RETENTION", "must be at least 1m")
@@ -192,4 +197,9 @@ func hasScheme(text string, schemes ...string) bool {
 		}
 	}
 	return false
+}
+
+// routerDNS lists the name servers that customers behind a router are told; empty when none are set.
+func (c Config) routerDNS() []string {
+	return strings.FieldsFunc(c.RouterDNS, func(r rune) bool { return r == ',' || r == ' ' })
 }

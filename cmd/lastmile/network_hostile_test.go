@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -60,16 +61,15 @@ func TestReconcile_NeverWritesToARowThatBecameSomebodysMeanwhile(t *testing.T) {
 }
 
 // TestReconcile_AResourceInTheWayIsToldInTheRoutersWords: a resource that the router refuses as a duplicate belongs to
-// the operator, and the write is not tried for ever.
+// the operator, and the write is not tried for ever. What was written before the refusal is taken away.
 func TestReconcile_AResourceInTheWayIsToldInTheRoutersWords(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).withRouters("7.16").start().signIn()
 	r := k.register(0)
-	if _, err := r.Do("ip/dhcp-server", "add",
-		router.Item{"name": "mine", "interface": "ether4", "disabled": "no"}); err != nil {
-		t.Fatal(err)
-	}
 	before := foreign(r)
+	r.SetFaults(router.Faults{EditAfterWrites: router.After(2), Edits: []router.Edit{{
+		Menu: "ip/dhcp-server", Command: "add", Args: router.Item{"name": "mine", "interface": "ether4"},
+	}}})
 	service := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/services",
 		map[string]any{"type": "hotspot", "parentInterface": "ether4"}).text("id")
 	k.serviceIs(service, "failed")
@@ -78,10 +78,44 @@ func TestReconcile_AResourceInTheWayIsToldInTheRoutersWords(t *testing.T) {
 		!strings.Contains(answer(e).text("message"), "already exists") {
 		t.Errorf("lastError %v", shown["lastError"])
 	}
+	if left := platformItems(r); len(left) != 0 {
+		t.Errorf("the refused service left %v", left)
+	}
+	k.eventually("the refused write in the audit log", func(context.Context) (bool, error) {
+		for _, e := range k.all(k.admin, "/audit-log?action=router.write") {
+			d, _ := e["detail"].(map[string]any)
+			if d["path"] == "ip/dhcp-server" && answer(e).text("outcome") == "refused" && answer(e).text("ip") != "" &&
+				strings.Contains(answer(d).text("message"), "already exists") && answer(e).text("requestId") != "" {
+				return true, nil
+			}
+		}
+		return false, errors.New("there is none")
+	})
 	k.must(k.admin, "DELETE", "/nas/services/"+service, nil)
-	if after := foreign(r); len(after["ip/dhcp-server"]) != len(before["ip/dhcp-server"]) ||
+	if after := foreign(r); len(after["ip/dhcp-server"]) != len(before["ip/dhcp-server"])+1 ||
 		len(platformItems(r)) != 0 {
 		t.Errorf("after: %v, left %v", after["ip/dhcp-server"], platformItems(r))
+	}
+}
+
+// TestService_WhereAnOperatorsServerIsAlreadyIsRefusedBeforeAnyWrite: a router has one DHCP server on an interface.
+func TestService_WhereAnOperatorsServerIsAlreadyIsRefusedBeforeAnyWrite(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).withRouters("7.16").start().signIn()
+	r := k.register(0)
+	for _, e := range []router.Edit{
+		{Menu: "ip/dhcp-server", Command: "add", Args: router.Item{"name": "mine", "interface": "ether4"}},
+		{Menu: "interface", Command: "set", Args: router.Item{"numbers": "ether5", "disabled": "yes"}},
+	} {
+		if _, err := r.Do(e.Menu, e.Command, e.Args); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writes, path := r.Writes(), "POST /nas/devices/"+r.device+"/services"
+	k.refused(k.admin, path, map[string]any{"type": "hotspot", "parentInterface": "ether4"}, 422, "invalid_input")
+	k.refused(k.admin, path, map[string]any{"type": "pppoe", "parentInterface": "ether5"}, 422, "invalid_input")
+	if r.Writes() != writes {
+		t.Errorf("%d writes", r.Writes()-writes)
 	}
 }
 
@@ -103,12 +137,21 @@ func TestReconcile_AStoppedRunOverADeviceReportsNoServiceAsApplied(t *testing.T)
 	}
 	k.serviceIs(drifted, "degraded")
 	r.SetFaults(router.Faults{DenyWrites: true})
+	writes := r.Writes()
+	k.refused(k.admin, "POST /nas/devices/"+r.device+"/reconcile", nil, 400, "reserved_interface")
+	if r.Writes() != writes {
+		t.Errorf("%d writes beside a reserved port", r.Writes()-writes)
+	}
+	member := rowOf(r, "interface/list/member", "interface", "ether4")
+	if _, err := r.Do("interface/list/member", "remove", router.Item{".id": member[".id"]}); err != nil {
+		t.Fatal(err)
+	}
 	k.refused(k.admin, "POST /nas/devices/"+r.device+"/reconcile", nil, 502, "router_refused")
 	if now := k.must(k.admin, "GET", "/nas/services/"+drifted, nil); now.text("state") != "degraded" {
 		t.Errorf("after a run that wrote nothing: %v", now)
 	}
 	r.SetFaults(router.Faults{})
-	k.refused(k.admin, "POST /nas/devices/"+r.device+"/reconcile", nil, 502, "") // the port is still reserved
+	k.must(k.admin, "POST", "/nas/devices/"+r.device+"/reconcile", nil)
 	k.eventually("the other service to be repaired", func(ctx context.Context) (bool, error) {
 		now, err := k.admin.call(ctx, "GET", "/nas/services/"+drifted, "", nil)
 		return now.text("state") == "active", err

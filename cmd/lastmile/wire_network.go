@@ -58,6 +58,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 		Bus: a.engines.bus, Views: a.engines.views, DB: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
 		Polls: polls, Clock: a.clock, Logger: a.logger, Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
+		DNS: a.cfg.routerDNS(), Masquerade: a.cfg.RouterNAT == "auto",
 		Limiter:   a.storage.vault.Limits,
 		PollEvery: a.cfg.FleetPollInterval, DriftEvery: a.cfg.DriftCheckInterval, PollsKept: a.cfg.FleetHistoryKept,
 	})

@@ -89,10 +89,11 @@ func network() []events.Event {
 		events.ServiceTornDown{}, events.ServiceReconcileRequested{}, events.ServiceApplied{},
 		events.ServiceApplyFailed{}, events.ServiceDriftDetected{}, events.ServiceDriftCleared{},
 		events.ServiceRemovalRequested{}, events.ServiceRemoved{}, events.ServicePeriodClosed{},
+		events.DeviceSetupApplied{}, events.DeviceSetupDrifted{}, events.DeviceSetupCleared{},
 		events.ReconcileRequested{}, events.ReconcileStarted{}, events.ReconcilePlanned{}, events.RouterWritten{},
-		events.ReconcileFinished{}, events.ReconcilePeriodClosed{}, events.AddressesAllocated{},
-		events.AddressesSettled{}, events.AddressesReleased{}, events.AddressingDeviceClosed{},
-		events.AddressingPeriodClosed{},
+		events.RouterWriteRefused{}, events.ReconcileFinished{}, events.ReconcilePeriodClosed{},
+		events.AddressesAllocated{}, events.AddressesSettled{}, events.AddressesReleased{},
+		events.AddressingDeviceClosed{}, events.AddressingPeriodClosed{},
 	}
 }
 

@@ -107,10 +107,29 @@ func Answered(err error) error {
 	return answered{err}
 }
 
+// unsent marks an error of a call that ended before anything was sent.
+type unsent struct{ error }
+
+// Unwrap lets errors.Is and errors.As find the marked error.
+func (u unsent) Unwrap() error { return u.error }
+
+// Unsent marks an error of a call that ended in the caller's own queue, before anything was sent: it says nothing about
+// the target. Do returns it as it is and counts neither a success nor a failure. A nil error stays nil.
+func Unsent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unsent{err}
+}
+
 // Do runs call unless the target's breaker refuses. An error of call counts as a failure of the target unless it is
-// marked with Answered or the caller itself cancelled ctx (a passed deadline counts: it is a time-out). An open breaker
-// gives failure.Unavailable with RetryAfter and does not run call.
+// marked with Answered or Unsent, or the caller itself cancelled ctx (a deadline that passes during the call counts: it
+// is a time-out). An open breaker gives failure.Unavailable with RetryAfter and does not run call. A ctx that has ended
+// already gives its error and counts as nothing.
 func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	k := key{kind, name}
 	era, err := s.enter(k)
 	s.announce()
@@ -126,10 +145,11 @@ func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.C
 	}()
 	err = call(ctx)
 	var alive answered
+	var waited unsent
 	switch {
 	case err == nil, errors.As(err, &alive):
 		s.leave(k, era, nil)
-	case errors.Is(ctx.Err(), context.Canceled):
+	case errors.As(err, &waited), errors.Is(ctx.Err(), context.Canceled):
 		s.abandon(k, era)
 	default:
 		s.leave(k, era, err)
@@ -245,7 +265,7 @@ func (s *Set) leave(k key, era uint64, err error) {
 	s.turn(k, t, Open)
 }
 
-// abandon ends a probe whose caller cancelled it, without a verdict: the next call is the probe.
+// abandon ends a probe that was cancelled or never sent, without a verdict: the next call is the probe.
 func (s *Set) abandon(k key, era uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -189,11 +189,14 @@ func TestBreaker_CallerWhoLeavesIsNoVerdict(t *testing.T) {
 func TestBreaker_TimeoutsCount(t *testing.T) {
 	t.Parallel()
 	k := newKit()
-	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
-	defer cancel()
 	for range 5 {
-		if err := k.Do(ctx, "provider", "paybill",
-			func(ctx context.Context) error { return ctx.Err() }); !errors.Is(err, context.DeadlineExceeded) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		err := k.Do(ctx, "provider", "paybill", func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 	}
@@ -310,5 +313,47 @@ func TestBreaker_AnErrorWithoutATextCountsAndFreesTheProbe(t *testing.T) {
 	k.clock.Advance(time.Hour)
 	if ran, err := k.call(t, nil); !ran || err != nil {
 		t.Errorf("the next probe: ran %v, error %v", ran, err)
+	}
+}
+
+func TestBreaker_WaitingCallsNeitherCountNorEndTheCount(t *testing.T) {
+	t.Parallel()
+	k := newKit()
+	k.fail(t, 4)
+	if _, err := k.call(t, breaker.Unsent(errDown)); !errors.Is(err, errDown) {
+		t.Errorf("a call that was not sent: %v", err)
+	}
+	ended, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	err := k.Do(ended, "provider", "paybill", func(context.Context) error {
+		t.Error("a call ran with a context that had ended")
+		return nil
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a context that had ended: %v", err)
+	}
+	if got := k.States()[0]; got.State != breaker.Closed || got.Failures != 4 {
+		t.Fatalf("after calls that were not sent: %+v", got)
+	}
+	k.fail(t, 1)
+	if got := k.States()[0].State; got != breaker.Open {
+		t.Errorf("after the fifth failure: %s", got)
+	}
+	if breaker.Unsent(nil) != nil {
+		t.Error("no error was marked as one")
+	}
+}
+
+func TestBreaker_AProbeThatWasNotSentLeavesTheNextCallAsProbe(t *testing.T) {
+	t.Parallel()
+	k := newKit()
+	k.fail(t, 5)
+	k.clock.Advance(30 * time.Second)
+	_, _ = k.call(t, breaker.Unsent(errDown))
+	if ran, err := k.call(t, nil); !ran || err != nil {
+		t.Errorf("the next probe: ran %v, %v", ran, err)
+	}
+	if got := k.States()[0].State; got != breaker.Closed {
+		t.Errorf("after the probe: %s", got)
 	}
 }

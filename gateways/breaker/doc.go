@@ -19,9 +19,11 @@
 //
 // # What counts
 //
-// Every error of a call is a failure of its target (a transport error, a time-out, a 5xx, a panic), with two
+// Every error of a call is a failure of its target (a transport error, a time-out, a 5xx, a panic), with three
 // exceptions. The system's own answer, such as a 4xx or a body in its error form, proves that it works: the caller
-// marks that error with [Answered], and it counts as a success. A call that its caller cancelled does not count.
+// marks that error with [Answered], and it counts as a success. A call that its caller cancelled does not count. A call
+// that ended in the caller's own queue, before anything was sent, says nothing about the target: the caller marks that
+// error with [Unsent], and it does not count either.
 //
 // # Guarantees
 //

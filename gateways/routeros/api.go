@@ -185,7 +185,7 @@ func (a *api) open(ctx context.Context) (*session, error) {
 		case errors.Is(err, errForbidden):
 			return nil, err
 		case errors.As(err, &op) && (errors.Is(err, syscall.ECONNREFUSED) || strings.Contains(err.Error(), "refused")):
-			return nil, fmt.Errorf("%w: %w", errNotSpoken, err)
+			return nil, fmt.Errorf("%w: %w", errClosed, err)
 		}
 		return nil, lost(false, err)
 	}

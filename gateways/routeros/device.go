@@ -42,6 +42,12 @@ type protocol interface {
 // errNotSpoken means that the other side does not speak the protocol at all; the request was not executed.
 var errNotSpoken = errors.New("the device does not speak this protocol")
 
+// errClosed is the errNotSpoken of a port that refuses connections: nothing there said what it speaks.
+var errClosed = fmt.Errorf("%w: connection refused", errNotSpoken)
+
+// errAway answers a call when every port refused the connection: the router is off, or closed to us.
+var errAway = errors.New("connection refused at every port of the router's services")
+
 // link is shared by all Devices of one ID: connections and what was learned about the router.
 type link struct {
 	g      *Gateway
@@ -72,6 +78,13 @@ func (l *link) retire() {
 	for _, p := range all {
 		p.close()
 	}
+}
+
+// Target gives the target of the device, with the protocol that it was found to speak.
+func (l *link) Target() Target {
+	t := l.target
+	t.Speaks = l.Speaks()
+	return t
 }
 
 // Speaks gives the protocol that the device was found to speak so far; callers store it for the next Target.
@@ -177,7 +190,10 @@ func (l *link) call(ctx context.Context, r request, needsID bool) ([]Item, error
 		case l.slots <- struct{}{}:
 			defer func() { <-l.slots }()
 		case <-ctx.Done():
-			return breaker.Answered(lost(false, ctx.Err())) // our own queue says nothing about the router
+			return breaker.Unsent(lost(false, ctx.Err())) // our own queue says nothing about the router
+		}
+		if ctx.Err() != nil { // a free slot and an ended context at the same time
+			return breaker.Unsent(lost(false, ctx.Err()))
 		}
 		var err error
 		items, err = l.exchange(ctx, r)
@@ -248,6 +264,9 @@ func (l *link) exchange(ctx context.Context, r request) ([]Item, error) {
 			return items, err
 		}
 		tried = append(tried, err)
+	}
+	if !slices.ContainsFunc(tried, func(err error) bool { return !errors.Is(err, errClosed) }) {
+		return nil, lost(false, errAway)
 	}
 	return nil, lost(false, errors.Join(tried...))
 }

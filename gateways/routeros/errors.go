@@ -74,6 +74,13 @@ func IsDuplicate(err error) bool {
 	return r != nil && duplicate.MatchString(r.Message)
 }
 
+// IsUnknownMenu reports whether a print was refused because the router has no such menu: its release or packages lack
+// it. A router may take the last word of the path for the name of an item, and then says that there is no such item.
+func IsUnknownMenu(err error) bool {
+	r := RefusalOf(err)
+	return r != nil && (strings.HasPrefix(r.Message, "no such command") || IsMissing(err))
+}
+
 // IsDenied reports whether the API user lacks a policy for the request.
 func IsDenied(err error) bool {
 	r := RefusalOf(err)

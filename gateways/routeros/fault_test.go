@@ -342,3 +342,38 @@ func TestOnlyWay_RefusingConnectionsIsUnreachableWithItsReason(t *testing.T) {
 		t.Errorf("without a cause: %q", text)
 	}
 }
+
+// A router that accepts connections and never answers has two calls under way and others that wait for their turn. What
+// waits until its time is over says nothing about the router, so that five dead answers open the breaker.
+func TestBreaker_OpensThoughOtherCallsWait(t *testing.T) {
+	t.Parallel()
+	k := newKitWith(t, router.RouterConfig{Version: "7.16"}, routeros.PortHTTP,
+		routeros.Config{Timeout: 80 * time.Millisecond})
+	k.router.SetFaults(router.Faults{Hang: true})
+	for range 5 {
+		var calls sync.WaitGroup
+		for range 6 {
+			calls.Go(func() {
+				if _, err := k.device().Print(t.Context(), "interface", routeros.Query{}); err == nil {
+					t.Error("a dead router answered")
+				}
+			})
+		}
+		calls.Wait()
+	}
+	if got := k.breakers.States()[0]; got.State != breaker.Open {
+		t.Errorf("after five dead answers: %+v", got)
+	}
+}
+
+func TestUnplugged_IsToldAsUnreachable(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "7.16", routeros.PortHTTP)
+	k.router.SetPower(false)
+	_, err := k.device().Print(t.Context(), "interface", routeros.Query{})
+	var lost *routeros.Lost
+	if !routeros.IsUnreachable(err) || !errors.As(err, &lost) || strings.Contains(lost.Error(), "speak") ||
+		!strings.HasPrefix(lost.Error(), "router not reached") {
+		t.Errorf("%v: %v", err, lost)
+	}
+}

@@ -158,7 +158,7 @@ func broken(wrote bool, err error) error {
 	}
 	if errors.As(err, &op) && op.Op == "dial" &&
 		(errors.Is(err, syscall.ECONNREFUSED) || strings.Contains(err.Error(), "refused")) {
-		return fmt.Errorf("%w: %w", errNotSpoken, err)
+		return fmt.Errorf("%w: %w", errClosed, err)
 	}
 	return lost(wrote, err)
 }

@@ -63,6 +63,8 @@ type Config struct {
 	Clock   clock.Clock   // the machine's when nil
 	Logger  *slog.Logger  // silent when nil
 	Timeout time.Duration // of one call with its connection; 15 s when 0
+	// Connect bounds the opening of a connection, so that a silent router costs less than a slow one; 3 s when 0.
+	Connect time.Duration
 	Idle    time.Duration // unused connections are closed after it; 60 s when 0
 	// Connections is the number of calls that a router gets at a time, each over its own connection; 2 when 0.
 	Connections int
@@ -83,6 +85,7 @@ func New(cfg Config) (*Gateway, error) {
 		return nil, errors.New("router gateway needs a breaker and an address policy")
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, 15*time.Second)
+	cfg.Connect = cmp.Or(cfg.Connect, 3*time.Second)
 	cfg.Idle = cmp.Or(cfg.Idle, time.Minute)
 	cfg.Connections = cmp.Or(cfg.Connections, 2)
 	if cfg.Clock == nil {
@@ -123,6 +126,8 @@ func (g *Gateway) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err := g.cfg.Policy(place.Addr()); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, g.cfg.Connect)
+	defer cancel()
 	return g.cfg.Dial(ctx, network, place.String())
 }
 

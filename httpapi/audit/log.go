@@ -54,6 +54,7 @@ type auditDetail struct {
 	Found     bool              `json:"found,omitempty" doc:"the answer was lost, the router was found to have it"`
 	ServiceID *id.Service       `json:"serviceId,omitempty"`
 	RunID     *id.Run           `json:"runId,omitempty"`
+	Message   string            `json:"message,omitempty" doc:"of a write that the router refused: its own words"`
 }
 
 // Routes lists the endpoints.
@@ -122,7 +123,7 @@ func showAuditEntry(e auditviews.Entry) auditEntry {
 	if d := e.Detail; d != nil {
 		detail.Path, detail.Operation, detail.Name, detail.Before, detail.After, detail.Found = d.Path, d.Operation,
 			d.Name, d.Before, d.After, d.Found
-		detail.ServiceID, detail.RunID = null.Of(d.ServiceID), null.Of(d.RunID)
+		detail.ServiceID, detail.RunID, detail.Message = null.Of(d.ServiceID), null.Of(d.RunID), d.Message
 	}
 	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
 		Actor: httpapi.AuditActor{

@@ -67,6 +67,7 @@ type deviceResponse struct {
 	UnreachableSince  *time.Time      `json:"unreachableSince" doc:"null: it answers, or was never asked"`
 	Error             *string         `json:"error"`
 	Bootstrap         bootstrapShape  `json:"bootstrap"`
+	SetupDrift        *driftShape     `json:"setupDrift" doc:"of the setup; null = as desired, or never compared"`
 	Reboot            *rebootShape    `json:"reboot" doc:"the newest one"`
 	CreatedAt         time.Time       `json:"createdAt"`
 }
@@ -113,6 +114,9 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 	if r.Transport != nil {
 		shape := transportShape(*r.Transport)
 		out.Transport = &shape
+	}
+	if d := r.SetupDrift; d != nil {
+		out.SetupDrift = &driftShape{FirstSeenAt: d.FirstSeenAt, Hash: d.Hash, Resources: showDrift(d.Resources)}
 	}
 	if b := r.Reboot; b != nil {
 		out.Reboot = &rebootShape{Stage: b.Stage, Message: null.Of(b.Message), At: b.At}

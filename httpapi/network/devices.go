@@ -42,6 +42,7 @@ type Routers interface {
 	Diff(ctx context.Context, service id.Service) (networkviews.LiveDiff, error)
 	Drift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
 	FirewallDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
+	SetupDrift(ctx context.Context, device id.Device) (networkviews.LiveDiff, error)
 }
 
 // Fleet has the polls of routers. Implementations are safe for concurrent use.
@@ -75,6 +76,7 @@ func (a API) Routes() []httpapi.Route {
 	}
 	routes = append(routes, a.liveRoutes()...)
 	routes = append(routes, a.serviceRoutes()...)
+	routes = append(routes, a.runRoutes()...)
 	for i := range routes {
 		routes[i].Hosts, routes[i].Access = httpapi.OnOrganization, httpapi.AccessAdmin
 	}

@@ -45,7 +45,7 @@ func (a API) fleet(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// showFleet shows a load only when the last poll was answered; error says why there is none.
+// showFleet shows a load only when the last poll was answered; error says what is missing and why.
 func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) fleetRow {
 	out := fleetRow{DeviceID: r.ID, Name: r.Details.Name}
 	p, polled := polls[r.ID]
@@ -60,10 +60,12 @@ func showFleet(r networkviews.DeviceRow, polls map[id.Device]networkviews.Poll) 
 	if polled {
 		out.PolledAt = &p.At
 	}
-	if polled && p.Reachable && out.Error == nil {
+	if polled && p.Reachable && !r.APIRef.IsZero() {
 		out.Reachable, out.BoardName, out.Version = true, null.Of(p.BoardName), null.Of(p.Version)
-		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds, out.ActiveSessions = &p.CPUPercent, &p.MemoryPercent,
-			&p.UptimeSeconds, &p.ActiveSessions
+		out.CPUPercent, out.MemoryPercent, out.UptimeSeconds = &p.CPUPercent, &p.MemoryPercent, &p.UptimeSeconds
+		if p.Error == "" { // else the router refused to tell its sessions
+			out.ActiveSessions = &p.ActiveSessions
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package networkapi
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -27,15 +28,15 @@ func (a API) liveRoutes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: of + "/sessions", Summary: "Customers online, read now",
-			Response: httpapi.ListOf[sessionShape]{}, Handle: live(a, a.Routers.Sessions, showSession),
+			Row: sessionShape{}, Handle: live(a, a.Routers.Sessions, showSession),
 		},
 		{
 			Method: "GET", Path: of + "/leases", Summary: "DHCP leases, read now",
-			Response: httpapi.ListOf[leaseShape]{}, Handle: live(a, a.Routers.Leases, showLease),
+			Row: leaseShape{}, Handle: live(a, a.Routers.Leases, showLease),
 		},
 		{
 			Method: "GET", Path: of + "/queues", Summary: "Simple queues, read now",
-			Response: httpapi.ListOf[queueShape]{}, Handle: live(a, a.Routers.Queues, showQueue),
+			Row: queueShape{}, Handle: live(a, a.Routers.Queues, showQueue),
 		},
 		{
 			Method: "GET", Path: of + "/resource", Summary: "Load of a router, read now", Response: resourceShape{},
@@ -114,15 +115,20 @@ type interfaceGroup struct {
 
 // interfaceOption is an interface that can be chosen unless it is reserved.
 type interfaceOption struct {
-	Name     string  `json:"name"`
-	Type     string  `json:"type"`
-	Running  bool    `json:"running"`
-	Disabled bool    `json:"disabled"`
-	Comment  *string `json:"comment"`
-	RxBytes  int64   `json:"rxBytes"`
-	TxBytes  int64   `json:"txBytes"`
-	Reserved bool    `json:"reserved"`
-	Reason   *string `json:"reason" doc:"why it is reserved"`
+	Name      string  `json:"name"`
+	Type      string  `json:"type"`
+	Running   bool    `json:"running"`
+	Disabled  bool    `json:"disabled"`
+	Comment   *string `json:"comment"`
+	RxBytes   int64   `json:"rxBytes"`
+	TxBytes   int64   `json:"txBytes"`
+	RxPackets int64   `json:"rxPackets"`
+	TxPackets int64   `json:"txPackets"`
+	LinkDowns int64   `json:"linkDowns" doc:"how often the link went down since the router started"`
+	MTU       *int64  `json:"mtu" doc:"in use, in bytes; null = the router does not tell"`
+	Reserved  bool    `json:"reserved"`
+	Reason    *string `json:"reason" doc:"why it is reserved"`
+	Warning   *string `json:"warning" doc:"why a service on it would not work now, such as: has no link"`
 }
 
 // interfaces asks the router and answers with the choices.
@@ -141,7 +147,9 @@ func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
 		for _, o := range g.Options {
 			shown.Options = append(shown.Options, interfaceOption{
 				Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled, Comment: null.Of(o.Comment),
-				RxBytes: o.RxBytes, TxBytes: o.TxBytes, Reserved: o.Reserved, Reason: null.Of(o.Reason),
+				RxBytes: o.RxBytes, TxBytes: o.TxBytes, RxPackets: o.RxPackets, TxPackets: o.TxPackets,
+				LinkDowns: o.LinkDowns, MTU: null.Of(o.MTU), Reserved: o.Reserved, Reason: null.Of(o.Reason),
+				Warning: null.Of(o.Warning),
 			})
 		}
 		out.Groups = append(out.Groups, shown)
@@ -149,8 +157,8 @@ func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, out)
 }
 
-// live makes a handler that asks the router for a list now.
-func live[R, T any](
+// live makes a handler that asks the router for a list now, for each page again.
+func live[R httpapi.Row[networkviews.LiveKey], T any](
 	a API, read func(context.Context, id.Device) ([]R, error), show func(R) T,
 ) func(context.Context, *httpapi.Call) error {
 	return func(ctx context.Context, c *httpapi.Call) error {
@@ -158,20 +166,29 @@ func live[R, T any](
 		if err != nil {
 			return err
 		}
-		rows, err := read(ctx, device)
-		if err != nil {
-			return err
-		}
-		out := httpapi.ListOf[T]{Data: make([]T, 0, len(rows))}
-		for _, r := range rows {
-			out.Data = append(out.Data, show(r))
-		}
-		return c.Send(200, out)
+		return httpapi.SendList(ctx, c, show,
+			func(ctx context.Context, after networkviews.LiveKey, max int) ([]R, error) {
+				rows, err := read(ctx, device)
+				return pageOf(rows, after, max), err
+			})
 	}
+}
+
+// pageOf gives up to max rows behind a key, in the order of their keys.
+func pageOf[R httpapi.Row[networkviews.LiveKey]](rows []R, after networkviews.LiveKey, max int) []R {
+	rows = slices.DeleteFunc(rows, func(r R) bool { return !after.Less(r.Key()) })
+	slices.SortFunc(rows, func(x, y R) int {
+		if x.Key().Less(y.Key()) {
+			return -1
+		}
+		return 1
+	})
+	return rows[:min(len(rows), max)]
 }
 
 // sessionShape is one customer online.
 type sessionShape struct {
+	ID            string `json:"id" doc:"of the session on the router"`
 	Kind          string `json:"kind" enum:"ppp,hotspot"`
 	User          string `json:"user"`
 	Service       string `json:"service" doc:"pppoe and the like; of a hotspot its server"`
@@ -187,6 +204,7 @@ func showSession(s networkviews.LiveSession) sessionShape { return sessionShape(
 
 // leaseShape is one DHCP lease.
 type leaseShape struct {
+	ID           string `json:"id" doc:"of the lease on the router"`
 	Address      string `json:"address"`
 	MACAddress   string `json:"macAddress"`
 	HostName     string `json:"hostName"`
@@ -201,6 +219,7 @@ func showLease(l networkviews.LiveLease) leaseShape { return leaseShape(l) }
 
 // queueShape is one simple queue.
 type queueShape struct {
+	ID         string `json:"id" doc:"of the queue on the router"`
 	Name       string `json:"name"`
 	Target     string `json:"target"`
 	MaxLimit   string `json:"maxLimit" doc:"upload/download in bits a second"`

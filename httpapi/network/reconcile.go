@@ -7,12 +7,13 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
 // runResponse is a run over a router that has ended well; another end is a failure.
 type runResponse struct {
 	ID      id.Run `json:"id"`
-	Kind    string `json:"kind" enum:"device,firewall"`
+	Kind    string `json:"kind" enum:"device,firewall,setup"`
 	Outcome string `json:"outcome" enum:"done"`
 	Writes  int    `json:"writes"`
 }
@@ -47,15 +48,35 @@ func (a API) reconcile(kind events.ReconcileKind) func(context.Context, *httpapi
 			return err
 		}
 		run, err := a.RunCases.Reconcile(ctx, c.Asked(), device, kind)
-		switch {
-		case err != nil:
-			return err
-		case run.Ended == nil:
-			return sendAccepted(c, run.Run)
-		}
-		r := *run.Ended
-		return c.Send(200, runResponse{ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes})
+		return sendRun(c, run, err)
 	}
+}
+
+// repairSetup brings the setup of a router in line and answers with the run.
+func (a API) repairSetup(ctx context.Context, c *httpapi.Call) error {
+	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
+	if err != nil {
+		return err
+	}
+	f := c.Filters()
+	confirmed := flagOf(f, confirmParam)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	run, err := a.RunCases.RepairSetup(ctx, c.Asked(), device, confirmed)
+	return sendRun(c, run, err)
+}
+
+// sendRun answers with a run that has ended, with 202 for one that goes on, or with the failure.
+func sendRun(c *httpapi.Call, run networkcases.Reconciled, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case run.Ended == nil:
+		return sendAccepted(c, run.Run)
+	}
+	r := *run.Ended
+	return c.Send(200, runResponse{ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes})
 }
 
 // reboot answers once the router has accepted the reboot, before it is back.

@@ -20,7 +20,7 @@ var abandonParam = httpapi.Param{Name: "abandon", Type: "boolean",
 	Doc: "true, with confirm: when the router is not reached the service is forgotten all the same; what is left " +
 		"there is an orphan"}
 
-// serviceRoutes serve services, and the runs that bring routers in line.
+// serviceRoutes serve services.
 func (a API) serviceRoutes() []httpapi.Route {
 	const of, device = "/nas/services/:id", "/nas/devices/:id"
 	confirm := []httpapi.Param{confirmParam}
@@ -54,6 +54,13 @@ func (a API) serviceRoutes() []httpapi.Route {
 			Method: "GET", Path: of + "/history", Summary: "What happened to a service, newest first",
 			Row: historyShape{}, Handle: a.serviceHistory,
 		},
+	}
+}
+
+// runRoutes compare and write routers as a whole.
+func (a API) runRoutes() []httpapi.Route {
+	const device = "/nas/devices/:id"
+	return []httpapi.Route{
 		{
 			Method: "GET", Path: device + "/drift", Summary: "How a router differs from all its services, read now",
 			Response: diffResponse{}, Handle: a.diff(a.Routers.Drift),
@@ -71,6 +78,17 @@ func (a API) serviceRoutes() []httpapi.Route {
 			Method: "POST", Path: device + "/firewall/reconcile",
 			Summary: "Bring the platform's firewall rules in line", Response: runResponse{},
 			Handle: a.reconcile(events.ReconcileFirewall),
+		},
+		{
+			Method: "GET", Path: device + "/setup",
+			Summary:  "How RADIUS client, accounting, API user, services and firewall of a router differ, read now",
+			Response: diffResponse{}, Handle: a.diff(a.Routers.SetupDrift),
+		},
+		{
+			Method: "POST", Path: device + "/setup/reconcile", Summary: "Bring the setup of a router in line",
+			Query: []httpapi.Param{{Name: "confirm", Type: "boolean",
+				Doc: "true: services and firewall may be written, through which the router is reached"}},
+			Response: runResponse{}, Handle: a.repairSetup,
 		},
 		{
 			Method: "POST", Path: device + "/reboot", Summary: "Reboot a router", Response: deviceResponse{},

@@ -117,28 +117,40 @@ func gone(err error) bool {
 		failure.KindOf(err) == failure.Conflict && failure.CodeOf(err) != "concurrent_change"
 }
 
-// apply does the work of ApplyService. The interface is checked before the first write, with the same reading.
+// apply does the work of ApplyService. The interface is checked before the first write, with the same reading. When the
+// router refuses a service that it never had, what was written of it is taken away again.
 func (s serviceWork) apply(ctx context.Context, u *run) error {
 	version, err := u.r.version(ctx)
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	menus := routerplan.ServiceMenus()
-	snapshot, err := u.r.read(ctx, union(menus, routerplan.InterfaceMenus()))
+	menus := routerplan.ApplyMenus()
+	snapshot, err := u.r.read(ctx, union(menus, routerplan.BindingMenus()))
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	if err := routerplan.CheckBinding(snapshot, s.row.ID, s.row.Binding); err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	return u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareService(now, wanted(s.row), version)
+	err = u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
+		return routerplan.CompareService(now, s.w.wanted(s.row), version)
 	}})
+	if err == nil {
+		err = u.skipped()
+	}
+	var why *stopped
+	if errors.As(err, &why) && why.refused() && s.row.AppliedAt == nil {
+		if left := s.remove(ctx, u); left != nil {
+			s.w.cfg.Logger.WarnContext(ctx, "rest of a refused service stays", "service_id", s.row.ID, "error", left)
+		}
+	}
+	return err
 }
 
-// remove does the work of RemoveService: it plans the removal of every resource with the service's tag.
+// remove does the work of RemoveService: it plans the removal of every resource with the service's tag, and then ends
+// its sessions.
 func (s serviceWork) remove(ctx context.Context, u *run) error {
-	menus := routerplan.ServiceMenus()
+	menus := union(routerplan.ServiceMenus(), routerplan.SessionMenus())
 	snapshot, err := u.r.read(ctx, menus)
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)

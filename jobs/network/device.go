@@ -11,8 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// ReconcileDevice brings a router in line with all its services and removes orphans. A service whose interface has
-// become reserved meanwhile is left as it is; the run then ends as refused, with the reason.
+// ReconcileDevice brings a router in line with all its services and removes orphans. When the interface of a service
+// has become reserved meanwhile nothing is written, and the run ends as refused, with the reason.
 func (w *Workers) ReconcileDevice(ctx context.Context, args commands.ReconcileDevice, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -70,9 +70,14 @@ func (d deviceWork) do(ctx context.Context, row networkviews.DeviceRow, work fun
 	return u.finish(ctx, why)
 }
 
-// services does the work of ReconcileDevice. When a write fails, no service is reported as applied.
+// services does the work of ReconcileDevice. A service on an interface that has become reserved ends the run before
+// anything is written. When a write fails, no service is reported as applied.
 func (d deviceWork) services(ctx context.Context, u *run) error {
 	rows, err := d.w.services.OfDevice(ctx, u.r.row.ID)
+	if err != nil {
+		return err
+	}
+	former, err := d.w.services.Former(ctx, u.r.row.OrgID)
 	if err != nil {
 		return err
 	}
@@ -80,24 +85,21 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	menus := routerplan.ServiceMenus()
-	snapshot, err := u.r.read(ctx, union(menus, routerplan.InterfaceMenus()))
+	menus := routerplan.ApplyMenus()
+	snapshot, err := u.r.read(ctx, union(menus, routerplan.BindingMenus()))
 	if err != nil {
+		return stop(ctx, commands.OperationRead, err)
+	}
+	if err := checkBindings(snapshot, rows); err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	services := make([]routerplan.Service, 0, len(rows))
 	for _, row := range rows {
-		services = append(services, wanted(row))
-		if leaving(row) {
-			continue
-		}
-		if err := routerplan.CheckBinding(snapshot, row.ID, row.Binding); err != nil {
-			u.blocked[row.ID] = err
-		}
+		services = append(services, d.w.wanted(row))
 	}
 	failed := u.converge(ctx, snapshot, comparison{
 		menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-			return routerplan.CompareDevice(now, services, version)
+			return routerplan.CompareDevice(now, services, version, former...)
 		},
 	})
 	if failed != nil {
@@ -107,6 +109,19 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 		return err
 	}
 	return u.skipped()
+}
+
+// checkBindings checks the places of all services that are to stay. Fails: reserved_interface, invalid_input.
+func checkBindings(s routerplan.Snapshot, rows []networkviews.ServiceRow) error {
+	for _, row := range rows {
+		if leaving(row) {
+			continue
+		}
+		if err := routerplan.CheckBinding(s, row.ID, row.Binding); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportApplied reports each service that is in line now and was not known to be. Services that are leaving have a job
@@ -126,15 +141,11 @@ func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []networkvie
 
 // firewall does the work of ReconcileFirewall.
 func (d deviceWork) firewall(ctx context.Context, u *run) error {
-	menus := routerplan.FirewallMenus()
-	snapshot, err := u.r.read(ctx, menus)
-	if err != nil {
-		return stop(ctx, commands.OperationRead, err)
-	}
 	rules := d.w.firewallOf(u.r.row)
-	return u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
+	c := comparison{menus: routerplan.FirewallMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
 		return routerplan.CompareFirewall(now, rules)
-	}})
+	}}
+	return u.safely(ctx, c, c)
 }
 
 // firewallOf gives the inputs of the platform's firewall rules on a router: the RADIUS server and the CoA port.

@@ -15,9 +15,9 @@ import (
 // differences.
 const maxDrifted = 100
 
-// CheckDrift compares a router with all its services and writes nothing to it. The number of reads of an unchanged
-// router does not depend on its services, and an unchanged difference is reported once. A new difference is read again
-// under the router's lock: a run in progress is not drift.
+// CheckDrift compares a router with all its services, and with its setup, and writes nothing to it. The number of reads
+// of an unchanged router does not depend on its services, and an unchanged difference is reported once. A new
+// difference is read again under the router's lock: a run in progress is not drift.
 func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
 	found, err := w.newDrift(ctx, args.DeviceID)
 	if err != nil || len(found) == 0 {
@@ -29,7 +29,8 @@ func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, caus
 			return err
 		}
 		for _, report := range found {
-			if _, err := w.report(ctx, cause, report.ServiceID.String(), report); err != nil && !gone(err) {
+			use := report.Target().ID.String()
+			if _, err := w.report(ctx, cause, use, report); err != nil && !gone(err) {
 				return err
 			}
 		}
@@ -37,27 +38,42 @@ func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, caus
 	})
 }
 
-// newDrift reads a router and gives the services whose difference is not the recorded one. For a router that is not
-// reached it gives none: the breaker and the fleet poll show that.
-func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.ReportDrift, error) {
+// newDrift reads a router and gives the reports of its services, and of its setup, whose difference is not the recorded
+// one. For a router that is not reached it gives none: the breaker and the fleet poll show that.
+func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.Command, error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil || row == nil {
-		return nil, err
-	}
-	rows, err := w.services.OfDevice(ctx, row.ID)
-	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	r, err := w.openRow(ctx, *row)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the fleet poll shows it
 	}
-	diff, err := r.drift(ctx, rows)
+	found, err := w.serviceDrift(ctx, r)
+	if err == nil {
+		var setup *commands.ReportSetupDrift
+		if setup, err = w.setupDrift(ctx, r); setup != nil {
+			found = append(found, *setup)
+		}
+	}
 	if err != nil {
 		w.cfg.Logger.InfoContext(ctx, "drift was not checked", "device_id", row.ID, "error", err)
 		return nil, nil
 	}
-	var found []commands.ReportDrift
+	return found, nil
+}
+
+// serviceDrift gives the reports of those services of a router whose difference is not the recorded one.
+func (w *Workers) serviceDrift(ctx context.Context, r router) ([]commands.Command, error) {
+	rows, err := w.services.OfDevice(ctx, r.row.ID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	diff, err := w.drift(ctx, r, rows, nil) // orphans are no drift of a service
+	if err != nil {
+		return nil, err
+	}
+	var found []commands.Command
 	for _, s := range rows {
 		part := diff.Of(s.ID)
 		if !watched(s) || s.Drift == nil && part.InSync() || s.Drift != nil && s.Drift.Hash == part.Hash() {
@@ -77,7 +93,9 @@ func watched(s networkviews.ServiceRow) bool {
 }
 
 // drift reads a router and compares it with its services, orphans included.
-func (r router) drift(ctx context.Context, rows []networkviews.ServiceRow) (routerplan.Diff, error) {
+func (w *Workers) drift(
+	ctx context.Context, r router, rows []networkviews.ServiceRow, former []id.Service,
+) (routerplan.Diff, error) {
 	version, err := r.version(ctx)
 	if err != nil {
 		return routerplan.Diff{}, err
@@ -88,7 +106,7 @@ func (r router) drift(ctx context.Context, rows []networkviews.ServiceRow) (rout
 	}
 	services := make([]routerplan.Service, 0, len(rows))
 	for _, row := range rows {
-		services = append(services, wanted(row))
+		services = append(services, w.wanted(row))
 	}
-	return routerplan.CompareDevice(snapshot, services, version), nil
+	return routerplan.CompareDevice(snapshot, services, version, former...), nil
 }

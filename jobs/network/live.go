@@ -79,17 +79,28 @@ func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkvi
 		for _, g := range routerplan.Picker(snapshot) {
 			group := networkviews.LiveInterfaces{Name: g.Name}
 			for _, o := range g.Options {
-				row := rows[o.Name]
-				group.Options = append(group.Options, networkviews.LiveInterface{
-					Name: o.Name, Type: row["type"], Running: row["running"] == "true",
-					Disabled: row["disabled"] == "true", Comment: row["comment"], RxBytes: number(row["rx-byte"]),
-					TxBytes: number(row["tx-byte"]), Reserved: o.Reserved, Reason: o.Reason,
-				})
+				shown := interfaceOf(rows[o.Name])
+				shown.Name, shown.Reserved, shown.Reason, shown.Warning = o.Name, o.Reserved, o.Reason, o.Warning
+				group.Options = append(group.Options, shown)
 			}
 			groups = append(groups, group)
 		}
 		return groups, nil
 	})
+}
+
+// interfaceOf reads a row of the menu interface. The MTU in use is preferred, because the configured one may be "auto".
+func interfaceOf(row routerplan.Row) networkviews.LiveInterface {
+	mtu := number(row["actual-mtu"])
+	if mtu == 0 {
+		mtu = number(row["mtu"])
+	}
+	return networkviews.LiveInterface{
+		Name: row["name"], Type: row["type"], Running: row["running"] == "true", Disabled: row["disabled"] == "true",
+		Comment: row["comment"], RxBytes: number(row["rx-byte"]), TxBytes: number(row["tx-byte"]),
+		RxPackets: number(row["rx-packet"]), TxPackets: number(row["tx-packet"]), LinkDowns: number(row["link-downs"]),
+		MTU: mtu,
+	}
 }
 
 // Sessions reads the customers that are online: PPP first, then hotspot.
@@ -103,14 +114,15 @@ func (w *Workers) Sessions(ctx context.Context, device id.Device) ([]networkview
 		for _, s := range snapshot[routerplan.MenuPPPActive] {
 			uptime, _ := routerplan.ParseDuration(s["uptime"])
 			out = append(out, networkviews.LiveSession{
-				Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"], Address: s["address"],
-				UptimeSeconds: int64(uptime.Seconds()), Encoding: s["encoding"], Radius: s["radius"] == "true",
+				ID: s[".id"], Kind: "ppp", User: s["name"], Service: s["service"], CallerID: s["caller-id"],
+				Address: s["address"], UptimeSeconds: int64(uptime.Seconds()), Encoding: s["encoding"],
+				Radius: s["radius"] == "true",
 			})
 		}
 		for _, s := range snapshot[routerplan.MenuHotspotActive] {
 			uptime, _ := routerplan.ParseDuration(s["uptime"])
 			out = append(out, networkviews.LiveSession{
-				Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"],
+				ID: s[".id"], Kind: "hotspot", User: s["user"], Service: s["server"], CallerID: s["mac-address"],
 				Address: s["address"], UptimeSeconds: int64(uptime.Seconds()), Radius: s["radius"] == "true",
 			})
 		}
@@ -130,6 +142,7 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.
 			return ""
 		}
 		return networkviews.LiveLease{
+			ID:      l.ID(),
 			Address: first("active-address", "address"), MACAddress: first("active-mac-address", "mac-address"),
 			HostName: l["host-name"], Status: l["status"], Server: first("active-server", "server"),
 			ExpiresAfter: l["expires-after"], Dynamic: l["dynamic"] == "true",
@@ -141,6 +154,7 @@ func (w *Workers) Leases(ctx context.Context, device id.Device) ([]networkviews.
 func (w *Workers) Queues(ctx context.Context, device id.Device) ([]networkviews.LiveQueue, error) {
 	return list(ctx, w, device, "queue/simple", func(q routeros.Item) networkviews.LiveQueue {
 		return networkviews.LiveQueue{
+			ID:   q.ID(),
 			Name: q["name"], Target: q["target"], MaxLimit: q["max-limit"], BurstLimit: q["burst-limit"],
 			Dynamic: q["dynamic"] == "true", Disabled: q["disabled"] == "true",
 		}
@@ -178,6 +192,23 @@ func (w *Workers) Placement(
 		slices.Sort(occupied)
 		return slices.Compact(occupied), nil
 	})
+}
+
+// Placements checks the places of all services of a router that are to stay, with one reading. Fails:
+// reserved_interface, invalid_input.
+func (w *Workers) Placements(ctx context.Context, device id.Device) error {
+	rows, err := w.services.OfDevice(ctx, device)
+	if err != nil {
+		return err
+	}
+	_, err = ask(ctx, w, device, func(ctx context.Context, r router) (struct{}, error) {
+		snapshot, err := r.read(ctx, routerplan.BindingMenus())
+		if err == nil {
+			err = checkBindings(snapshot, rows)
+		}
+		return struct{}{}, err
+	})
+	return err
 }
 
 // AffectedSessions counts the customers that are online through a service.
@@ -225,7 +256,7 @@ func (w *Workers) Diff(ctx context.Context, service id.Service) (networkviews.Li
 		if err != nil {
 			return networkviews.LiveDiff{}, err
 		}
-		return liveDiff(routerplan.CompareService(snapshot, wanted(row), version)), nil
+		return liveDiff(routerplan.CompareService(snapshot, w.wanted(row), version)), nil
 	})
 }
 
@@ -241,7 +272,11 @@ func (w *Workers) Drift(ctx context.Context, device id.Device) (networkviews.Liv
 		return networkviews.LiveDiff{}, err
 	}
 	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveDiff, error) {
-		d, err := r.drift(ctx, rows)
+		former, err := w.services.Former(ctx, r.row.OrgID)
+		if err != nil {
+			return networkviews.LiveDiff{}, err
+		}
+		d, err := w.drift(ctx, r, rows, former)
 		return liveDiff(d), err
 	})
 }

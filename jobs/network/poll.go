@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -21,9 +23,10 @@ import (
 
 // Fleet polls. Source: docs/rules/network.md#fleet-polls.
 const (
-	pollBatch    = 10
-	pollPatience = 5 * time.Second // a router that takes longer counts as unreachable
-	scriptEvery  = 5 * time.Minute // how often a router with an old script is asked for its version
+	pollBatch     = 10
+	batchesAtOnce = 10
+	pollPatience  = 5 * time.Second // a router that takes longer counts as unreachable
+	scriptEvery   = 5 * time.Minute // how often a router with an old script is asked for its version
 )
 
 // resource reads the one row of system/resource. An empty answer fails with router_refused.
@@ -38,19 +41,40 @@ func (r router) resource(ctx context.Context) (routeros.Item, error) {
 	return items[0], nil
 }
 
-// PollFleet polls all routers of all organizations, in batches one after the other, and stores the answers. Routers of
-// a batch are polled at the same time. A router whose breaker is open is not dialled.
+// PollFleet polls all routers of all organizations in batches, and stores the answers. Routers of a batch are polled at
+// the same time, and up to batchesAtOnce batches are under way, so that silent routers delay the others little. A
+// router whose breaker is open is not dialled.
 func (w *Workers) PollFleet(ctx context.Context) error {
 	rows, err := w.devices.Every(ctx)
 	if err != nil {
 		return err
 	}
-	var failed error // a failed batch does not stop the others
-	for len(rows) > 0 && ctx.Err() == nil {
-		n := min(pollBatch, len(rows))
-		failed = errors.Join(failed, w.pollAll(ctx, rows[:n]))
-		rows = rows[n:]
+	return inBatches(ctx, rows, w.pollAll)
+}
+
+// inBatches calls do for each batch of a list, batchesAtOnce at a time, and waits for the last one. A failed batch does
+// not stop the others; after the end of ctx no further batch begins.
+func inBatches[T any](ctx context.Context, list []T, do func(context.Context, []T) error) error {
+	var (
+		wait   sync.WaitGroup
+		mu     sync.Mutex
+		failed error
+	)
+	slots := make(chan struct{}, batchesAtOnce)
+	for batch := range slices.Chunk(list, pollBatch) {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			err := do(ctx, batch)
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+		})
 	}
+	wait.Wait()
 	return cmp.Or(ctx.Err(), failed)
 }
 
@@ -94,13 +118,13 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	out := Polled{OrgID: row.OrgID, Poll: networkviews.Poll{DeviceID: row.ID, At: began.Truncate(time.Microsecond)}}
 	r, err := w.openRow(ctx, row)
 	if err == nil {
-		err = r.ask(ctx, &out.Poll)
+		err = r.ask(ctx, w.cfg.Clock, &out.Poll)
 	}
 	if err != nil {
 		out.Reachable, out.Error = false, messageOf(err)
 		return out
 	}
-	out.Reachable, out.ResponseMs = true, w.cfg.Clock.Now().Sub(began).Milliseconds()
+	out.Reachable = true
 	w.learn(ctx, r, out.Version, out.BoardName)
 	w.learnReboot(ctx, r, time.Duration(out.UptimeSeconds)*time.Second)
 	if w.looksForScript(row.ID, began) {
@@ -109,19 +133,27 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	return out
 }
 
-// ask fills a poll: load, and the number of PPP sessions. Source: docs/rules/network.md#fleet-polls.
-func (r router) ask(ctx context.Context, p *networkviews.Poll) error {
+// ask fills a poll: load, the time of the router's answer, and the number of PPP sessions. A router that answers but
+// refuses its sessions is reachable all the same: the poll's error then has its words. Source:
+// docs/rules/network.md#fleet-polls.
+func (r router) ask(ctx context.Context, now clock.Clock, p *networkviews.Poll) error {
+	began := now.Now()
 	resource, err := r.resource(ctx)
 	if err != nil {
 		return err
 	}
-	sessions, err := r.Print(ctx, routerplan.MenuPPPActive, routeros.Query{Props: []string{".id"}})
-	if err != nil {
-		return err
-	}
+	p.ResponseMs = now.Now().Sub(began).Milliseconds()
 	load := loadOf(resource)
 	p.BoardName, p.Version, p.CPUPercent, p.MemoryPercent, p.UptimeSeconds = load.BoardName, load.Version,
 		load.CPUPercent, load.MemoryPercent, load.UptimeSeconds
+	sessions, err := r.Print(ctx, routerplan.MenuPPPActive, routeros.Query{Props: []string{".id"}})
+	switch {
+	case routeros.RefusalOf(err) != nil:
+		p.Error = "The sessions cannot be counted: " + messageOf(err)
+		return nil
+	case err != nil:
+		return err
+	}
 	p.ActiveSessions = len(sessions)
 	return nil
 }

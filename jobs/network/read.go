@@ -33,7 +33,10 @@ func (r router) refresh(ctx context.Context, into routerplan.Snapshot, menus []s
 	for range min(readers, len(menus)) {
 		wait.Go(func() {
 			for menu := range next {
-				items, err := r.Print(ctx, menu, routeros.Query{})
+				items, err := r.Print(ctx, menu, routeros.Query{Where: routerplan.Narrow(menu)})
+				if routeros.IsUnknownMenu(err) && menu != routerplan.MenuInterface {
+					items, err = nil, nil // a package that this router does not have: nothing is there
+				}
 				mu.Lock()
 				if err == nil {
 					into[menu] = rowsOf(items)
@@ -100,11 +103,14 @@ func (r router) version(ctx context.Context) (routerplan.Version, error) {
 }
 
 // wanted gives the wanted state of a service for routerplan. A service that is leaving should have no resources.
-func wanted(r networkviews.ServiceRow) routerplan.Service {
+func (w *Workers) wanted(r networkviews.ServiceRow) routerplan.Service {
 	if leaving(r) {
 		return routerplan.Service{ID: r.ID}
 	}
-	return routerplan.Service{ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden}
+	return routerplan.Service{
+		ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden, DNS: w.cfg.DNS,
+		Masquerade: w.cfg.Masquerade,
+	}
 }
 
 // leaving reports whether the resources of a service must be removed before anything else is done with it.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
@@ -32,7 +34,7 @@ type run struct {
 	count   int                  // commands of this attempt
 	over    bool                 // it ended in an earlier attempt
 	clashes map[string]bool      // additions that the router refused as duplicates
-	blocked map[id.Service]error // services left as they are, with the reason
+	blocked map[id.Service]error // services that do not work though they are written, with the reason
 }
 
 // stopped ends a run early. It is recorded with the run and shown to operators.
@@ -85,11 +87,13 @@ type comparison struct {
 // attempt may not meet.
 func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comparison) error {
 	for range maxRounds {
-		steps := u.allowed(c.compare(snapshot).Plan())
+		diff := c.compare(snapshot)
+		steps := diff.Plan()
 		if err := u.settle(ctx, steps); err != nil {
 			return err
 		}
 		if len(steps) == 0 {
+			u.note(diff.Faults())
 			return nil
 		}
 		again, err := u.writeAll(ctx, steps)
@@ -107,15 +111,21 @@ func (u *run) converge(ctx context.Context, snapshot routerplan.Snapshot, c comp
 		message: "The router still differs after several writes. Something else is changing it."}
 }
 
-// allowed leaves out the steps of blocked services.
-func (u *run) allowed(steps []routerplan.Step) []routerplan.Step {
-	return slices.DeleteFunc(slices.Clone(steps), func(s routerplan.Step) bool { return u.blocked[s.Service] != nil })
+// note keeps the services that do not work although all of them is written.
+func (u *run) note(faults []routerplan.Fault) {
+	for _, f := range faults {
+		u.blocked[f.Service] = &stopped{
+			outcome: events.ReconcileRefused, path: f.Path, operation: commands.OperationVerify, message: f.Message,
+		}
+	}
 }
 
-// skipped gives the reason of one blocked service as the end of the run; nil without any.
+// skipped gives the reason of one service that does not work as the end of the run; nil without any.
 func (u *run) skipped() error {
-	for _, err := range u.blocked {
-		return &stopped{outcome: events.ReconcileRefused, operation: commands.OperationRead, message: messageOf(err)}
+	for _, service := range slices.SortedFunc(maps.Keys(u.blocked), func(a, b id.Service) int {
+		return strings.Compare(a.String(), b.String())
+	}) {
+		return u.blocked[service]
 	}
 	return nil
 }

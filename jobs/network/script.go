@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -113,6 +115,13 @@ func (w *Workers) apiUser(
 	_, err = w.report(ctx, by, ref.String(), commands.ReplaceDeviceCredentials{
 		DeviceID: row.ID, Kind: events.CredentialAPI, Ref: ref,
 	})
+	if failure.CodeOf(err) == "concurrent_change" { // another script was made at the same time: both have its user
+		device, _, err := bus.LoadUnchecked[network.Device](ctx, w.cfg.Bus, row.ID)
+		if err != nil {
+			return routeros.Credentials{}, err
+		}
+		return w.credentials(ctx, device.APIRef)
+	}
 	return routeros.Credentials{User: made.Username, Password: made.Password}, err
 }
 

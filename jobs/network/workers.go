@@ -46,6 +46,11 @@ type Config struct {
 	// Script has the platform's values in bootstrap scripts and firewall rules.
 	Script ScriptSettings
 
+	// DNS lists the name servers that customers are told (ROUTER_DNS).
+	DNS []string
+	// Masquerade makes routers translate customers' addresses where no rule of the operator's does (ROUTER_NAT).
+	Masquerade bool
+
 	PollEvery  time.Duration // FLEET_POLL_INTERVAL
 	DriftEvery time.Duration // DRIFT_CHECK_INTERVAL
 	PollsKept  time.Duration // how long the history of polls is kept
@@ -81,6 +86,7 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	jobrunner.AddWorker(r, w.RemoveService, patient)
 	jobrunner.AddWorker(r, w.ReconcileDevice, patient)
 	jobrunner.AddWorker(r, w.ReconcileFirewall, patient)
+	jobrunner.AddWorker(r, w.ReconcileSetup, patient)
 	jobrunner.AddWorker(r, w.RebootDevice, jobrunner.Options{
 		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20,
 	})

@@ -49,7 +49,7 @@ func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []strin
 			return nil, nil
 		default:
 			u.pending = nil
-			return nil, stop(ctx, s.Operation, &at{path: s.Path, err: err})
+			return nil, u.refuse(ctx, s, err)
 		}
 		record := commands.RecordWrite{RunID: u.id, ServiceID: s.Service, Step: s.Audit()}
 		if err := u.command(ctx, record); err != nil {
@@ -58,6 +58,20 @@ func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []strin
 		again = union(again, []string{s.Path})
 	}
 	return again, nil
+}
+
+// refuse ends the run at a step that failed. A refusal by the router is recorded with the step.
+func (u *run) refuse(ctx context.Context, s routerplan.Step, err error) error {
+	ended := stop(ctx, s.Operation, &at{path: s.Path, err: err})
+	var why *stopped
+	if !errors.As(ended, &why) || !why.refused() {
+		return ended
+	}
+	record := commands.RecordRefusal{RunID: u.id, ServiceID: s.Service, Step: s.Audit(), Message: why.message}
+	if err := u.command(ctx, record); err != nil {
+		return fmt.Errorf("record refusal: %w", err)
+	}
+	return ended
 }
 
 // clashed reports whether the same addition was refused as a duplicate before. The first time the duplicate may be a

@@ -56,11 +56,17 @@ const (
 
 // SQL of Apply. A command's events in one stream share an entry; an entry without an address takes that of its request.
 const (
-	entrySQL = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
+	// what a job writes for a person has the address and the id of the request that led to it
+	firstSQL = ` from {schema}.entries o where o.correlation_id = @correlation_id and o.ip is not null
+		and o.actor_kind = @actor_kind and o.actor_id = @actor_id order by o.position limit 1`
+	placeSQL   = `coalesce(@ip, (select o.ip` + firstSQL + `))`
+	requestSQL = `coalesce(nullif(@request_id, ''), (select o.request_id` + firstSQL + `), '')`
+	entrySQL   = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
 		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
 		status, refusals, events)
-		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, @ip, @action,
-		@target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status,
+		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, ` + placeSQL +
+		`,
+		@action, @target_type, @target_id, @outcome, ` + requestSQL + `, @correlation_id, @reason, @code, @status,
 		@refusals, @events)
 		on conflict (id) do update set last_position = excluded.last_position, events = e.events || excluded.events
 		where e.last_position < excluded.last_position`
@@ -68,11 +74,8 @@ const (
 		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
 		status, refusals, events, detail)
 		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role,
-		coalesce(@ip, (select o.ip from {schema}.entries o where o.correlation_id = @correlation_id and o.ip is not null
-			and o.actor_user is not distinct from @actor_user order by o.position limit 1)),
-		@action, @target_type, @target_id, @outcome, @request_id, @correlation_id, @reason, @code, @status,
-		@refusals, @events,
-		@detail) on conflict (id) do nothing`
+		` + placeSQL + `, @action, @target_type, @target_id, @outcome, ` + requestSQL + `, @correlation_id, @reason,
+		@code, @status, @refusals, @events, @detail) on conflict (id) do nothing`
 	actorSQL = `insert into {schema}.actors (org_id, user_id, name)
 		select $1, user_id, name from {schema}.people where user_id = $2 on conflict do nothing`
 	memberSQL = `insert into {schema}.actors (org_id, user_id, name) values ($1, $2, $3)
@@ -97,7 +100,15 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.RequestRefused:
 		row.refused(v)
 	case events.RouterWritten:
-		return writeRouter(w, e, v)
+		return writeRouter(w, e, v, "")
+	case events.RouterWriteRefused:
+		return writeRouter(w, e, events.RouterWritten{
+			RunID: v.RunID, OrgID: v.OrgID, DeviceID: v.DeviceID, ServiceID: v.ServiceID, Step: v.Step, By: v.By,
+		}, v.Message)
+	case events.ReconcileFinished:
+		row.ended(v.Outcome)
+	case events.ServiceApplyFailed:
+		row.ended(outcomeOf(v))
 	}
 	w.Exec(entrySQL, row.arguments(e, e.Meta.Actor))
 	keepActor(w, e.Meta.OrgID, e.Meta.Actor)
@@ -105,12 +116,14 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// writeRouter queues one entry for each write to a router. The actor is the user who asked for it, with the address of
-// that request, even when a job wrote minutes later: the request is found by its correlation id.
-func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) error {
+// writeRouter queues one entry for each write to a router; refusal has the router's words when it refused the write,
+// else "". The actor is the user who asked for it, with the address of that request, even when a job wrote minutes
+// later: the request is found by its correlation id.
+func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten, refusal string) error {
 	detail, err := json.Marshal(RouterWrite{
 		Path: v.Step.Path, Operation: v.Step.Operation, Name: v.Step.Name, Before: v.Step.Before,
 		After: v.Step.After, Found: v.Found, ServiceID: v.ServiceID, RunID: v.RunID,
+		Message: refusal,
 	})
 	if err != nil {
 		return fmt.Errorf("audit a router's write: %w", err)
@@ -122,6 +135,9 @@ func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten) er
 	row := entry{
 		id: id.Derive[id.Any]("audit", e.ID.String()), action: RouterWriteAction, targetType: "device",
 		targetID: id.Any(v.DeviceID), outcome: Succeeded,
+	}
+	if refusal != "" {
+		row.ended(events.ReconcileRefused)
 	}
 	args := row.arguments(e, actor)
 	args["detail"] = string(detail)
@@ -178,6 +194,27 @@ func (r *entry) refused(e events.RequestRefused) {
 	if e.Status >= http.StatusInternalServerError {
 		r.outcome = Failed
 	}
+}
+
+// ended turns the entry into one of work on a router that did not succeed; a done outcome changes nothing.
+func (r *entry) ended(outcome events.ReconcileOutcome) {
+	switch outcome {
+	case events.ReconcileDone:
+	case events.ReconcileRefused:
+		r.outcome, r.code = Refused, "router_refused"
+	case events.ReconcileUnreachable:
+		r.outcome, r.code = Failed, "device_unreachable"
+	case events.ReconcileUnstable:
+		r.outcome, r.code = Failed, "router_changed"
+	}
+}
+
+// outcomeOf is the outcome of work on one service that failed.
+func outcomeOf(e events.ServiceApplyFailed) events.ReconcileOutcome {
+	if e.Refused {
+		return events.ReconcileRefused
+	}
+	return events.ReconcileUnreachable
 }
 
 // arguments are those of entrySQL. The actor can differ from the one in the metadata: a job writes for the user who

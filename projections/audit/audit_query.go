@@ -47,6 +47,7 @@ type RouterWrite struct {
 	Found     bool              `json:"found"` // the answer was lost; a later look found the write on the router
 	ServiceID id.Service        `json:"serviceId"`
 	RunID     id.Run            `json:"runId"`
+	Message   string            `json:"message,omitempty"` // of a write that the router refused: its own words
 }
 
 // Key is an entry's place in the log, newest first. The zero value starts at the newest entry.

@@ -156,6 +156,49 @@ func TestLog_OneEntryForEachCommandAndStream(t *testing.T) {
 	}
 }
 
+// What a job does for a person minutes later has the address and the request of the person who asked for it. A write
+// that the router refused is told with its words, and work that did not succeed has not succeeded in the log.
+func TestLog_LaterWritesKeepAddressAndRequestAndARefusedOneIsTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.register()
+	device, run := id.Derive[id.Device]("test", "router"), id.Derive[id.Run]("test", "run")
+	first := s.act("reboot", acme, jane, "admin", "network.RequestReboot")
+	s.append("device-"+device.String(), eventstore.NoStream, first,
+		events.DeviceRebootRequested{DeviceID: device, RunID: run, At: start})
+	later := func(word, action string) events.Metadata {
+		m := s.act(word, acme, jane, "admin", action)
+		m.IP, m.RequestID, m.CorrelationID = personal.Text{}, "", "reboot"
+		return m
+	}
+	s.append("device-"+device.String(), 0, later("accept", "network.AcceptReboot"),
+		events.DeviceRebootAccepted{DeviceID: device, RunID: run, At: start})
+	step := events.RouterStep{Path: "ip/pool", Operation: "add", Name: "pool"}
+	s.append("reconcile-"+run.String(), eventstore.NoStream, later("refused", "network.RecordRefusal"),
+		events.RouterWriteRefused{
+			RunID: run, OrgID: acme, DeviceID: device, Step: step, Message: "pool with such name exists",
+			By: first.Actor, At: start,
+		})
+	s.append("reconcile-"+run.String(), 0, later("finish", "network.FinishReconcile"), events.ReconcileFinished{
+		RunID: run, OrgID: acme, DeviceID: device, Outcome: events.ReconcileUnreachable, At: start,
+	})
+	rows := s.of(acme, auditviews.Filter{}, auditviews.Key{}, 4)
+	for _, row := range rows {
+		if row.IP == nil || *row.IP != "198.51.100.7" || row.RequestID != "request-reboot" {
+			t.Errorf("%s: address %v, request %q", row.Action, row.IP, row.RequestID)
+		}
+	}
+	finished, refused := rows[0], rows[1]
+	if finished.Outcome != auditviews.Failed || finished.Code != "device_unreachable" {
+		t.Errorf("the end of the run: %+v", finished)
+	}
+	if refused.Action != auditviews.RouterWriteAction || refused.Outcome != auditviews.Refused ||
+		refused.Detail == nil || refused.Detail.Message != "pool with such name exists" ||
+		refused.Detail.Path != "ip/pool" {
+		t.Errorf("the refused write: %+v, %+v", refused, refused.Detail)
+	}
+}
+
 func TestLog_TenantsSeeTheirOwnAndThePlatformAll(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

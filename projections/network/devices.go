@@ -46,7 +46,9 @@ func (Devices) Handles() []string {
 		events.DeviceRebootRequested{}.EventType(),
 		events.DeviceRebootStarted{}.EventType(), events.DeviceRebootAccepted{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
-		events.DeviceDecommissioned{}.EventType(), events.DevicePeriodClosed{}.EventType(),
+		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
+		events.DeviceSetupCleared{}.EventType(), events.DeviceDecommissioned{}.EventType(),
+		events.DevicePeriodClosed{}.EventType(),
 	}
 }
 
@@ -106,7 +108,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.DeviceRecovered:
 		d.set(v.DeviceID, `unreachable_since = null, unreachable_error = ''`, nil)
 	case events.DeviceBootstrapReported:
-		d.set(v.DeviceID, `bootstrap_version = @version::int, bootstrap_at = @at::timestamptz`,
+		d.set(v.DeviceID, `bootstrap_version = @version::int, bootstrap_at = @at::timestamptz,
+			radius_given = radius_ref, setup_drift = null`,
 			pgx.NamedArgs{"version": v.Version, "at": v.At})
 	case events.DeviceDecommissioned:
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
@@ -116,6 +119,7 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 		d.set(v.DeviceID, `details = details`, nil)
 	default:
 		d.reboot(e.Event)
+		d.setup(e.Event)
 	}
 	return nil
 }
@@ -152,6 +156,20 @@ func (d deviceWrites) reboot(e events.Event) {
 		return
 	}
 	d.set(device, `reboot = @reboot::jsonb`, pgx.NamedArgs{"reboot": asJSON(r)})
+}
+
+// setup stores the last known state of a router's setup.
+func (d deviceWrites) setup(e events.Event) {
+	switch v := e.(type) {
+	case events.DeviceSetupApplied:
+		d.set(v.DeviceID, `radius_given = @ref::uuid, setup_drift = null`, pgx.NamedArgs{"ref": v.RadiusRef})
+	case events.DeviceSetupDrifted:
+		d.set(v.DeviceID, `setup_drift = @drift::jsonb`, pgx.NamedArgs{
+			"drift": asJSON(Drift{Hash: v.Hash, FirstSeenAt: v.FirstSeenAt, Resources: v.Resources}),
+		})
+	case events.DeviceSetupCleared:
+		d.set(v.DeviceID, `setup_drift = null`, nil)
+	}
 }
 
 // asJSON encodes a value for a jsonb column. The structs and maps here always encode; otherwise the result is JSON

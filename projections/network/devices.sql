@@ -15,6 +15,8 @@ create table {schema}.devices (
   unreachable_error text not null default '',
   bootstrap_version int not null default 0, -- 0: none reported yet
   bootstrap_at timestamptz,
+  radius_given uuid, -- reference of the RADIUS secret that the router was given last; null = not known
+  setup_drift jsonb, -- the present difference of the setup; null = none
   reboot jsonb,                   -- the newest one
   created_at timestamptz not null,
   removed_at timestamptz,

@@ -38,6 +38,8 @@ type DeviceRow struct {
 	UnreachableError string                  `db:"unreachable_error"`
 	BootstrapVersion int                     `db:"bootstrap_version"`
 	BootstrapAt      *time.Time              `db:"bootstrap_at"`
+	RadiusGiven      id.Secret               `db:"radius_given"`
+	SetupDrift       *Drift                  `db:"setup_drift"`
 	Reboot           *Reboot                 `db:"reboot"`
 	CreatedAt        time.Time               `db:"created_at"`
 	Revision         int64                   `db:"revision"`
@@ -57,8 +59,8 @@ type DevicesQuery struct{ Views *runner.Views }
 
 // deviceSelect fits DeviceRow and leaves decommissioned routers out; a condition follows.
 const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
-	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at, reboot, created_at,
-	revision
+	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at,
+	radius_given, setup_drift, reboot, created_at, revision
 	from {schema}.devices where removed_at is null and `
 
 // Get returns one router of an organization, nil when it has none with this id or the router is decommissioned.

@@ -48,7 +48,10 @@ func (History) Handles() []string {
 		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(),
 		events.ServiceDriftDetected{}.EventType(), events.ServiceDriftCleared{}.EventType(),
 		events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
-		events.RouterWritten{}.EventType(), events.ReconcileFinished{}.EventType(),
+		events.RouterWritten{}.EventType(), events.RouterWriteRefused{}.EventType(),
+		events.ReconcileFinished{}.EventType(),
+		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
+		events.DeviceSetupCleared{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
 		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
 		events.DeviceRebootRequested{}.EventType(),
@@ -81,8 +84,11 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 	}
 	kind, summary := tell(e.Event)
 	actor := e.Meta.Actor
-	if v, written := e.Event.(events.RouterWritten); written && v.By.Kind != "" {
-		actor = v.By
+	switch v := e.Event.(type) {
+	case events.RouterWritten:
+		actor = askedBy(v.By, actor)
+	case events.RouterWriteRefused:
+		actor = askedBy(v.By, actor)
 	}
 	w.Exec(insertEntrySQL, pgx.NamedArgs{
 		"position": int64(e.Position), "org": e.Meta.OrgID, //nolint:gosec // positions fit
@@ -90,6 +96,14 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 		"detail": asJSON(e.Event), "actor_kind": string(actor.Kind), "actor_id": actor.ID,
 	})
 	return nil
+}
+
+// askedBy is the actor who asked for a run, or other when the run does not say.
+func askedBy(by, other events.Actor) events.Actor {
+	if by.Kind == "" {
+		return other
+	}
+	return by
 }
 
 // subjects returns the router and the service that an event concerns; the service is zero for an event about the router
@@ -147,12 +161,20 @@ func tellRouter(e events.Event) (kind, summary string) {
 	switch v := e.(type) {
 	case events.RouterWritten:
 		return "written", fmt.Sprintf("%s %s %s", v.Step.Operation, v.Step.Path, v.Step.Name)
+	case events.RouterWriteRefused:
+		return "write_refused", fmt.Sprintf("%s %s %s: %s", v.Step.Operation, v.Step.Path, v.Step.Name, v.Message)
 	case events.ReconcileFinished:
 		if v.Message != "" {
 			return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes: %s", v.Kind, v.Outcome, v.Writes,
 				v.Message)
 		}
 		return "reconcile_finished", fmt.Sprintf("%s: %s after %d writes", v.Kind, v.Outcome, v.Writes)
+	case events.DeviceSetupApplied:
+		return "setup_applied", "the setup of the router is as desired"
+	case events.DeviceSetupDrifted:
+		return "setup_drift_detected", fmt.Sprintf("the setup of the router differs in %d places", len(v.Resources))
+	case events.DeviceSetupCleared:
+		return "setup_drift_cleared", "the setup of the router no longer differs"
 	case events.DeviceUnreachable:
 		return "unreachable", v.Error
 	case events.DeviceRecovered:

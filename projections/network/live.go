@@ -10,13 +10,25 @@ import (
 // The types of this file hold what a router reports at this moment. They are not stored in tables: jobs ask the router,
 // and the API shows the result.
 
+// LiveKey orders a live list: by menu, then by the row's identifier on the router. An identifier of a session stays
+// while the session does, so that paging to the end visits each row that stays exactly once.
+type LiveKey struct {
+	Kind string `json:"k"`
+	ID   string `json:"i"`
+}
+
+// Less reports whether a key comes before another one.
+func (k LiveKey) Less(other LiveKey) bool {
+	return k.Kind < other.Kind || k.Kind == other.Kind && k.ID < other.ID
+}
+
 // LivePing is the result of one short call to a router.
 type LivePing struct {
 	Reachable  bool
 	ResponseMs int64 // milliseconds until the reply
 	BoardName  string
 	Version    string
-	Error      string // "" when reachable
+	Error      string // why it was not reached, or what it refused to tell; else ""
 }
 
 // LiveResource is a router's load at one instant.
@@ -33,6 +45,7 @@ type LiveResource struct {
 
 // LiveSession is one customer online on a router.
 type LiveSession struct {
+	ID            string // of the row on the router
 	Kind          string // "ppp" or "hotspot"
 	User          string
 	Service       string // "pppoe", "sstp" and so on; for a hotspot the name of its server
@@ -43,8 +56,18 @@ type LiveSession struct {
 	Radius        bool // signed in through RADIUS
 }
 
+// Key puts PPP sessions after those of hotspots.
+func (s LiveSession) Key() LiveKey { return LiveKey{s.Kind, s.ID} }
+
+// Key orders leases by identifier.
+func (l LiveLease) Key() LiveKey { return LiveKey{ID: l.ID} }
+
+// Key orders queues by identifier.
+func (q LiveQueue) Key() LiveKey { return LiveKey{ID: q.ID} }
+
 // LiveLease is one lease of a router's DHCP server.
 type LiveLease struct {
+	ID           string // of the row on the router
 	Address      string
 	MACAddress   string
 	HostName     string
@@ -56,6 +79,7 @@ type LiveLease struct {
 
 // LiveQueue is one simple queue. Limits are texts of RouterOS, bits per second, upload/download.
 type LiveQueue struct {
+	ID         string // of the row on the router
 	Name       string
 	Target     string
 	MaxLimit   string
@@ -71,10 +95,16 @@ type LiveInterface struct {
 	Running  bool
 	Disabled bool
 	Comment  string
-	RxBytes  int64
-	TxBytes  int64
-	Reserved bool   // cannot be chosen
-	Reason   string // why it is reserved, else ""
+	// counters since the router started
+	RxBytes   int64
+	TxBytes   int64
+	RxPackets int64
+	TxPackets int64
+	LinkDowns int64
+	MTU       int64  // in use, in bytes; 0 = the router does not tell
+	Reserved  bool   // cannot be chosen
+	Reason    string // why it is reserved, else ""
+	Warning   string // why a service on it would not work now, else ""
 }
 
 // LiveInterfaces is one group in the choice of interfaces.
@@ -94,7 +124,7 @@ type Poll struct {
 	DeviceID       id.Device
 	At             time.Time
 	Reachable      bool
-	Error          string // "" when reachable
+	Error          string // why it was not reached, or why its sessions are not known; else ""
 	BoardName      string
 	Version        string
 	CPUPercent     int

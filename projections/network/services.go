@@ -25,7 +25,7 @@ var servicesDDL string
 func (Services) Name() string { return ServicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Services) Version() int { return 2 }
+func (Services) Version() int { return 3 }
 
 // DDL creates the tables of services.sql.
 func (Services) DDL() string { return servicesDDL }
@@ -83,7 +83,7 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ServiceRecreationConfirmed:
 		s.recreate(v)
 	case events.ServiceTornDown:
-		s.set(v.ServiceID, `open = 'apply'`, nil)
+		s.set(v.ServiceID, `open = 'apply', applied_at = null`, nil) // the router has nothing of it
 	case events.ServiceReconcileRequested:
 		s.set(v.ServiceID, `open = @phase::text`, pgx.NamedArgs{"phase": v.Phase})
 	case events.ServiceApplied:

@@ -13,7 +13,7 @@ create table {schema}.services (
   last_error jsonb, -- null: no error since the last success
   drift jsonb, -- the present difference; null = none
   outcome_position bigint not null default 0, -- of the newest event that ended work; requests that wait compare it
-  applied_at timestamptz,
+  applied_at timestamptz, -- null: the router was never brought in line, or the service was torn down since
   created_at timestamptz not null,
   removed_at timestamptz,
   revision bigint not null,

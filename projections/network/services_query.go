@@ -107,6 +107,29 @@ func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]Servic
 	return rows, err
 }
 
+// Former returns the services that an organization had on its routers and has no more: for jobs, which recognise what
+// is left of them by name.
+func (q ServicesQuery) Former(ctx context.Context, org id.Organization) ([]id.Service, error) {
+	var former []id.Service
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &former, pgx.RowTo[id.Service],
+			q.Views.SQL(ServicesName, `select service_id from {schema}.services where org_id = $1
+			and removed_at is not null order by service_id`), org)
+	})
+	return former, err
+}
+
+// ManagementSubnets returns the subnets of the management services of all other organizations: they share one plan.
+func (q ServicesQuery) ManagementSubnets(ctx context.Context, org id.Organization) ([]string, error) {
+	var subnets []string
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &subnets, pgx.RowTo[string],
+			q.Views.SQL(ServicesName, `select addressing->>'subnet' from {schema}.services where org_id <> $1
+			and removed_at is null and binding->>'type' = 'cpe-management' order by service_id`), org)
+	})
+	return subnets, err
+}
+
 // Any returns one service of any organization, also a removed one; nil when there is none. For jobs.
 func (q ServicesQuery) Any(ctx context.Context, service id.Service) (*ServiceRow, error) {
 	var row *ServiceRow

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -91,9 +92,10 @@ func (d Devices) keepAPI(ctx context.Context, org id.Organization, ref id.Secret
 }
 
 // replaceCredentials stores new secrets, then makes the router's stream refer to them. It gives the result of the last
-// command, or done when there was none.
+// command, or done when there was none. from is the router as the change was made from. Fails: concurrent_change when
+// other secrets came in between.
 func (d Devices) replaceCredentials(
-	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange, done bus.Result,
+	ctx context.Context, asked usecases.Asked, from network.Device, in DeviceChange, done bus.Result,
 ) (bus.Result, error) {
 	if in.RadiusSecret != nil {
 		ref := newRef(asked, events.CredentialRadius)
@@ -101,7 +103,10 @@ func (d Devices) replaceCredentials(
 			return done, err
 		}
 		var err error
-		if done, err = d.adopt(ctx, asked, device, events.CredentialRadius, ref); err != nil {
+		command := commands.ReplaceDeviceCredentials{
+			DeviceID: from.ID, Kind: events.CredentialRadius, From: from.RadiusRef, Ref: ref,
+		}
+		if done, err = d.adopt(ctx, asked, command); err != nil {
 			return done, err
 		}
 	}
@@ -116,14 +121,15 @@ func (d Devices) replaceCredentials(
 			return done, err
 		}
 	}
-	return d.adopt(ctx, asked, device, events.CredentialAPI, ref)
+	return d.adopt(ctx, asked, commands.ReplaceDeviceCredentials{
+		DeviceID: from.ID, Kind: events.CredentialAPI, From: from.APIRef, Ref: ref,
+	})
 }
 
 // adopt makes the router's stream refer to a secret that is in the vault; the zero reference removes the secret from
 // it.
 func (d Devices) adopt(
-	ctx context.Context, asked usecases.Asked, device id.Device, kind events.CredentialKind, ref id.Secret,
+	ctx context.Context, asked usecases.Asked, command commands.ReplaceDeviceCredentials,
 ) (bus.Result, error) {
-	command := commands.ReplaceDeviceCredentials{DeviceID: device, Kind: kind, Ref: ref}
-	return d.Bus.Execute(ctx, command, asked.Step(string(kind)))
+	return d.Bus.Execute(ctx, command, asked.Step(string(command.Kind)))
 }

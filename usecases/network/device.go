@@ -151,21 +151,36 @@ func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 	return d
 }
 
+// overtakes reports whether a change sets a field that another change has set to something else since from, the state
+// that this change was made from.
+func (in DeviceChange) overtakes(from, now events.DeviceDetails) bool {
+	return overtakes(in.Name, from.Name, now.Name) || overtakes(in.IPAddress, from.IPAddress, now.IPAddress) ||
+		overtakes(in.CoAPort, from.CoAPort, now.CoAPort) || overtakes(in.APIPort, from.APIPort, now.APIPort) ||
+		overtakes(in.ManagementAddress, from.ManagementAddress, now.ManagementAddress)
+}
+
 // Change corrects the details, then adopts new credentials, each under a new reference in the vault, and has the router
 // polled. If-Match is checked with the details, before any credential changes; a crash in between leaves the former
-// credentials in use. A repeat under the same key goes on where the first try ended. Two changes of different fields
-// both count. Fails: device_not_found, invalid_input, stale_revision, concurrent_change.
+// credentials in use. A repeat under the same key goes on where the first try ended. Two changes at once of different
+// fields both count; of two of the same field one is refused. Fails: device_not_found, invalid_input, stale_revision,
+// concurrent_change.
 func (d Devices) Change(
 	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange,
 ) (bus.Result, error) {
+	var from *network.Device // the state that the change was made from
 	done, err := usecases.Amend(ctx, d.Bus, asked, device, func(present network.Device) (commands.Command, error) {
+		if from == nil {
+			from = &present
+		} else if in.overtakes(from.Details, present.Details) {
+			return nil, bus.ErrConcurrentChange()
+		}
 		to := in.details(present.Details)
 		return commands.CorrectDevice{DeviceID: device, Details: to}, d.checkChange(present.Details, to, in)
 	})
 	if err != nil {
 		return done, err
 	}
-	if done, err = d.replaceCredentials(ctx, asked, device, in, done); err != nil {
+	if done, err = d.replaceCredentials(ctx, asked, *from, in, done); err != nil {
 		return done, err
 	}
 	d.Soon(device, done.Position)

@@ -1,6 +1,7 @@
 package networkcases_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -307,5 +308,30 @@ func TestDecommission_RefusesARouterWithServices(t *testing.T) {
 	}
 	if _, has := k.secret(k.device(device).RadiusRef); !has || len(k.forgotten) != 0 {
 		t.Error("a refused end dropped something")
+	}
+}
+
+func TestChangeDevice_OfTwoAtOnceOfTheSameSecretOneIsRefused(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	device := k.register()
+	before := k.device(device).RadiusRef
+	given := []secrets.Text{"first-secret", "second-secret"}
+	errs := coretest.AtOnce(2, func(n int) error {
+		_, err := k.devices.Change(t.Context(), k.asked(), device, networkcases.DeviceChange{RadiusSecret: &given[n]})
+		return err
+	})
+	winner := slices.Index(errs, nil)
+	if winner < 0 {
+		t.Fatalf("both are refused: %v", errs)
+	}
+	if errs[1-winner] != nil {
+		coretest.Refused(t, "the other", errs[1-winner], "concurrent_change")
+		if plain, _ := k.secret(k.device(device).RadiusRef); plain != string(given[winner]) {
+			t.Errorf("the secret is %q", plain)
+		}
+	}
+	if k.device(device).RadiusRef == before {
+		t.Error("no secret was adopted")
 	}
 }

@@ -223,7 +223,7 @@ func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 		Bus: p.Bus, Views: p.views, DB: p.DB, Secrets: p.Vault.Secrets, Tokens: p.Vault.CallbackSecrets,
 		Limiter: p.Vault.Limits,
 		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: clock.System(), Logger: storetest.Quiet(),
-		Overrides: true,
+		Overrides: true, Script: networkjobs.ScriptSettings{RadiusHost: "10.99.0.1"},
 	})
 	queue := jobrunner.New(jobrunner.Config{DB: p.DB, Sole: true})
 	workers.Register(queue)

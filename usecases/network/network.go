@@ -24,6 +24,10 @@ type Routers interface {
 	// subnets that the router uses for something of its own, in CIDR form.
 	Placement(ctx context.Context, device id.Device, service id.Service,
 		b events.ServiceBinding) (occupied []string, err error)
+	// Placements is Placement for all services of a router, with one reading.
+	Placements(ctx context.Context, device id.Device) error
+	// SetupRisks lists the menus of those writes of a repair of the setup that could cut the platform's own way.
+	SetupRisks(ctx context.Context, device id.Device) ([]string, error)
 	// AffectedSessions counts the customers who are online through a service.
 	AffectedSessions(ctx context.Context, service id.Service) (int, error)
 }
@@ -49,4 +53,10 @@ func errUnreachable(message string) error {
 // errRefused is the failure for a router that refused, in the router's own words.
 func errRefused(words string) error {
 	return &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: words}
+}
+
+// overtakes reports whether a change of one field meets another one: the field is no longer what it was when the change
+// was made, and not what the change wants. given nil = the change leaves the field as it is.
+func overtakes[T comparable](given *T, from, now T) bool {
+	return given != nil && from != now && *given != now
 }

@@ -20,14 +20,35 @@ type Runs struct {
 	Routers Routers
 }
 
+// RepairSetup is Reconcile for the setup of a router: RADIUS client, accounting, services and firewall. Writes that
+// could cut the platform off need confirmed. Fails: setup_confirmation_required, and as Reconcile does.
+func (r Runs) RepairSetup(
+	ctx context.Context, asked usecases.Asked, device id.Device, confirmed bool,
+) (Reconciled, error) {
+	if err := OwnDevice(ctx, r.Bus, asked.Org(), device); err != nil {
+		return Reconciled{}, err
+	}
+	if !confirmed {
+		menus, err := r.Routers.SetupRisks(ctx, device)
+		switch {
+		case err != nil:
+			return Reconciled{}, err
+		case len(menus) > 0:
+			return Reconciled{}, commands.ErrSetupConfirmation(menus)
+		}
+	}
+	return r.Reconcile(ctx, asked, device, events.ReconcileSetup)
+}
+
 // Reconciled is a run that was asked for.
 type Reconciled struct {
 	Run   id.Run
 	Ended *networkviews.RunRow // the result; nil when the run goes on
 }
 
-// Reconcile asks for a run that brings a router, or its firewall, in line, and waits for its end. A crash in between
-// leaves a run that a process carries out. A repeat under the same key waits for the same run. Fails: device_not_found,
+// Reconcile asks for a run that brings a router, or its firewall, in line, and waits for its end. A service on an
+// interface that has become reserved is refused before anything is written. A crash in between leaves a run that a
+// process carries out. A repeat under the same key waits for the same run. Fails: device_not_found, reserved_interface,
 // router_refused, device_unreachable, router_changed.
 func (r Runs) Reconcile(
 	ctx context.Context, asked usecases.Asked, device id.Device, kind events.ReconcileKind,
@@ -35,6 +56,11 @@ func (r Runs) Reconcile(
 	out := Reconciled{Run: usecases.NewID[id.Run](asked, "run")}
 	if err := OwnDevice(ctx, r.Bus, asked.Org(), device); err != nil {
 		return out, err
+	}
+	if kind == events.ReconcileDevice {
+		if err := r.Routers.Placements(ctx, device); err != nil {
+			return out, err
+		}
 	}
 	command := commands.RequestReconcile{RunID: out.Run, OrgID: asked.Org(), DeviceID: device, Kind: kind}
 	if _, err := r.Bus.Execute(ctx, command, asked.Meta); err != nil {

@@ -2,6 +2,7 @@ package networkcases
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -109,12 +110,18 @@ type ServiceChange struct {
 // takes the addresses. A change that disconnects customers is refused with their number unless it is confirmed, and
 // then takes no addresses. It waits a short while for the router's answer. A crash in between leaves addresses that no
 // service uses; the process provisioning gives them back. A repeat under the same key changes nothing more. Two changes
-// of different fields both count. Fails: service_not_found, service_removing, confirmation_required, stale_revision,
-// concurrent_change, and as Create does.
+// at once of different fields both count; of two that do not go together one is refused. Fails: service_not_found,
+// service_removing, confirmation_required, stale_revision, concurrent_change, and as Create does.
 func (s Services) Change(
 	ctx context.Context, asked usecases.Asked, service id.Service, in ServiceChange,
 ) (bus.Result, error) {
+	var from *network.Service // the state that the change was made from
 	done, err := usecases.Amend(ctx, s.Bus, asked, service, func(present network.Service) (commands.Command, error) {
+		if from == nil {
+			from = &present
+		} else if in.overtakes(*from, present) {
+			return nil, bus.ErrConcurrentChange()
+		}
 		return s.change(ctx, asked, present, in)
 	})
 	if err != nil {
@@ -159,6 +166,26 @@ func (s Services) change(
 		return commands.ConfirmNasServiceChange(command), nil
 	}
 	return command, nil
+}
+
+// overtakes reports whether a change cannot be merged with those that came since from, the state that it was made from:
+// they set the same field to something else, moved the service that this one moves too, or took the subnet away in
+// which this one gives addresses.
+func (in ServiceChange) overtakes(from, now network.Service) bool {
+	moved := from.Binding != now.Binding && in.binding(from.Binding) != from.Binding &&
+		in.binding(now.Binding) != now.Binding
+	a, b := from.Addressing, now.Addressing
+	elsewhere := a.Subnet != b.Subnet && (in.Gateway != nil || in.PoolStart != nil || in.PoolEnd != nil)
+	garden := in.WalledGarden != nil && !sameGarden(from.WalledGarden, now.WalledGarden) &&
+		!sameGarden(*in.WalledGarden, now.WalledGarden)
+	return moved || elsewhere || garden || overtakes(in.Subnet, a.Subnet, b.Subnet) ||
+		overtakes(in.Gateway, a.Gateway, b.Gateway) || overtakes(in.PoolStart, a.PoolStart, b.PoolStart) ||
+		overtakes(in.PoolEnd, a.PoolEnd, b.PoolEnd)
+}
+
+// sameGarden compares two walled gardens in their normal form, entry by entry.
+func sameGarden(a, b events.WalledGarden) bool {
+	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Addresses, b.Addresses)
 }
 
 // binding applies the change to the present binding.

@@ -289,3 +289,91 @@ func TestReconcileService_RepairsOrTellsInTheRoutersWords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two operators change the same part of one service at the same time. One change counts, the other is told, so that
+// none is undone without a word.
+func TestChange_OfTwoAtOnceOfTheSameFieldOneIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	in := p.pppoe("ether4")
+	in.Type = events.ServiceHotspot
+	service, _, err := p.services.Create(t.Context(), p.asked(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.settled(service)
+	a, b := events.WalledGarden{Domains: []string{"a.example"}}, events.WalledGarden{Domains: []string{"b.example"}}
+	subnets, parents := []string{"10.70.0.0/24", "10.71.0.0/24"}, []string{"ether5", "ether6"}
+	vlan, end := 12, "10.50.0.99"
+	for name, changes := range map[string][2]networkcases.ServiceChange{
+		"walled garden":             {{WalledGarden: &a}, {WalledGarden: &b}},
+		"pool and its subnet":       {{Subnet: &subnets[0]}, {PoolEnd: &end}},
+		"interface":                 {{ParentInterface: &parents[0]}, {ParentInterface: &parents[1]}},
+		"interface and VLAN":        {{ParentInterface: &parents[0]}, {VlanID: &vlan}},
+		"subnet":                    {{Subnet: &subnets[0]}, {Subnet: &subnets[1]}},
+		"subnet, wanted by the two": {{Subnet: &subnets[0]}, {Subnet: &subnets[0]}},
+	} {
+		from := p.service(service)
+		now := from
+		if changes[0].Subnet != nil {
+			now.Addressing.Subnet = *changes[0].Subnet
+		}
+		if changes[0].ParentInterface != nil {
+			now.Binding.ParentInterface = *changes[0].ParentInterface
+		}
+		if changes[0].WalledGarden != nil {
+			now.WalledGarden = *changes[0].WalledGarden
+		}
+		if got := changes[1].Overtakes(from, now); got == (name == "subnet, wanted by the two") {
+			t.Errorf("%s: overtakes %v", name, got)
+		}
+	}
+	gardens := []events.WalledGarden{a, b}
+	errs := coretest.AtOnce(2, func(n int) error {
+		_, err := p.services.Change(t.Context(), p.asked(), service, networkcases.ServiceChange{
+			WalledGarden: &gardens[n],
+		})
+		return err
+	})
+	winner := slices.Index(errs, nil)
+	if winner < 0 {
+		t.Fatalf("both are refused: %v", errs)
+	}
+	if errs[1-winner] != nil {
+		coretest.Refused(t, "the other", errs[1-winner], "concurrent_change")
+		if got := p.service(service).WalledGarden; !slices.Equal(got.Domains, gardens[winner].Domains) {
+			t.Errorf("the garden is %v", got)
+		}
+	}
+}
+
+// Two organizations plan from the one management range. Neither gets a subnet of the other, not even at the same moment
+// or when it names one.
+func TestCreate_ManagementSubnetsDifferBetweenOrganizations(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	in := p.pppoe("ether4")
+	in.Type = events.ServiceCPEManagement
+	service, _, err := p.services.Create(t.Context(), p.asked(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := p.service(service).Addressing.Subnet
+	other, foreign := id.New[id.Organization](), id.New[id.Service]()
+	ask := func(wanted events.ServiceAddressing, try int) error {
+		_, err := p.Bus.Execute(t.Context(), commands.AllocateAddresses{
+			OrgID: other, ServiceID: foreign, DeviceID: id.New[id.Device](), Wanted: wanted, Try: try,
+			Binding: events.ServiceBinding{Type: events.ServiceCPEManagement, ParentInterface: "ether2"},
+		}, coretest.Keyed(other).Meta)
+		return err
+	}
+	coretest.Refused(t, "the first free subnet", ask(events.ServiceAddressing{}, 0), "management_subnet_taken")
+	coretest.Refused(t, "the same subnet", ask(commands.CompleteAddressing(events.ServiceAddressing{Subnet: mine}), 0),
+		"management_subnet_taken")
+	if err := ask(events.ServiceAddressing{}, 1); err != nil {
+		t.Errorf("the next free subnet: %v", err)
+	}
+	if others, err := p.rows.ManagementSubnets(t.Context(), other); err != nil || !slices.Contains(others, mine) {
+		t.Errorf("subnets of others: %v, %v", others, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -15,6 +16,10 @@ type Service struct {
 	Binding      events.ServiceBinding
 	Addressing   events.ServiceAddressing
 	WalledGarden events.WalledGarden
+	// DNS lists the name servers that customers are told; empty = the router itself for DHCP, and none for PPPoE.
+	DNS []string
+	// Masquerade makes the router translate the customers' addresses where no rule of the operator's does.
+	Masquerade bool
 }
 
 // Resource is one row that a router should have. Values are the properties that the platform decides; the operator
@@ -79,9 +84,11 @@ func Desired(s Service, v Version) []Resource {
 	switch s.Binding.Type {
 	case events.ServicePPPoE:
 		d.pppoe(v)
+		d.masquerade()
 	case events.ServiceHotspot:
 		d.addresses(hotspotLease)
 		d.hotspot()
+		d.masquerade()
 	case events.ServiceCPEManagement:
 		d.addresses(managementLease)
 	}
@@ -116,12 +123,27 @@ func (d *desire) pool() {
 // session.
 func (d *desire) pppoe(v Version) {
 	d.pool()
-	d.add(MenuPPPProfile, map[string]string{
+	profile := map[string]string{
 		propertyName: d.names.pppProfile, "local-address": d.service.Addressing.Gateway, "remote-address": d.names.pool,
-	}, v.commentedProfiles())
+	}
+	if len(d.service.DNS) > 0 {
+		profile["dns-server"] = strings.Join(d.service.DNS, ",")
+	}
+	d.add(MenuPPPProfile, profile, v.commentedProfiles())
 	d.add(MenuPPPoEServer, map[string]string{
 		propertyServiceName: d.names.pppoe, propertyInterface: d.on, "default-profile": d.names.pppProfile,
 		"one-session-per-host": "yes", propertyDisabled: "no", // a router creates servers disabled
+	}, true)
+}
+
+// masquerade translates the customers' addresses on their way out. What goes to the tunnel keeps its address.
+func (d *desire) masquerade() {
+	if !d.service.Masquerade {
+		return
+	}
+	d.add(MenuNAT, map[string]string{
+		"chain": "srcnat", propertyAction: "masquerade", propertySrcAddress: d.service.Addressing.Subnet,
+		propertyDstAddress: "!" + commands.TunnelPlan.String(), propertyDisabled: "no",
 	}, true)
 }
 
@@ -135,8 +157,13 @@ func (d *desire) addresses(lease string) {
 		propertyName: d.names.dhcp, propertyInterface: d.on, "address-pool": d.names.pool, "lease-time": lease,
 		propertyDisabled: "no",
 	}, true)
-	d.add(MenuDHCPNetwork, map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": a.Gateway},
-		true)
+	// A hotspot answers its customers' questions for names itself, whatever server they ask. Anywhere else the default
+	// firewall drops questions to the router.
+	dns := a.Gateway
+	if d.service.Binding.Type != events.ServiceHotspot && len(d.service.DNS) > 0 {
+		dns = strings.Join(d.service.DNS, ",")
+	}
+	d.add(MenuDHCPNetwork, map[string]string{propertyAddress: a.Subnet, "gateway": a.Gateway, "dns-server": dns}, true)
 }
 
 // hotspot makes a server with its own profile and its walled garden. A domain needs two rows: one for plain web pages

@@ -34,6 +34,7 @@ type Difference struct {
 	row     Row       // as it was read; nil when missing
 	want    *Resource // nil when the row should not exist
 	replace bool      // the row must be removed and added again, because a set cannot remove a property
+	fault   string    // why the service does not work though no write would help; "" for what a write repairs
 }
 
 // Diff is the list of differences in the order of the menus, and the writes that remove them.
@@ -97,26 +98,38 @@ func (d Diff) Hash() string {
 
 // CompareService compares a router with one of its services. Rows of other services are ignored.
 func CompareService(s Snapshot, service Service, v Version) Diff {
-	return compare(s, []Service{service}, v, false)
+	return compare(s, []Service{service}, v, nil)
 }
 
-// CompareDevice compares a router with all its services. A row that is tagged with any other service is an orphan.
-func CompareDevice(s Snapshot, services []Service, v Version) Diff {
-	return compare(s, services, v, true)
+// CompareDevice compares a router with all its services. A row that is tagged with any other service is an orphan; in
+// menus without comments, one with a name of a former service. former lists the services that the platform had on
+// routers of the organization and has no more.
+func CompareDevice(s Snapshot, services []Service, v Version, former ...id.Service) Diff {
+	o := ownersOf(s, services, former)
+	return compare(s, services, v, &o)
 }
 
-// CompareRemoval reports everything that a service has on a router as extra.
+// CompareRemoval reports everything that a service has on a router as extra, its sessions included. Their removals come
+// last, when nobody can connect any more. The snapshot must have ServiceMenus and SessionMenus.
 func CompareRemoval(s Snapshot, service id.Service) Diff {
-	return compare(s, []Service{{ID: service}}, Version{}, false)
+	d := compare(s, []Service{{ID: service}}, Version{}, nil)
+	sessions := sessionsOf(s, service)
+	d.Differences = append(d.Differences, sessions...)
+	for _, x := range sessions {
+		d.steps = append(d.steps, disconnection(x))
+	}
+	return d
 }
 
-// compare goes through the menus. It ignores rows without a tag of the platform and, when orphans is false, rows of
-// other services.
-func compare(s Snapshot, services []Service, v Version, orphans bool) Diff {
-	known := map[id.Service]resourceNames{}
+// compare goes through the menus. It ignores rows without a tag of the platform and, without device, rows of other
+// services. device has the owners of all rows of the router.
+func compare(s Snapshot, services []Service, v Version, device *owners) Diff {
+	o := ownersOf(nil, services, nil)
+	if device != nil {
+		o = *device
+	}
 	wanted := map[string][]Resource{} // by menu
 	for _, service := range services {
-		known[service.ID] = names(service.ID)
 		for _, r := range Desired(service, v) {
 			wanted[r.Path] = append(wanted[r.Path], r)
 		}
@@ -125,8 +138,8 @@ func compare(s Snapshot, services []Service, v Version, orphans bool) Diff {
 	for _, m := range menus {
 		live := map[id.Service][]Row{}
 		for _, r := range s.static(m.path) {
-			switch owner, ours, orphan := m.ownerOf(r, known); {
-			case !ours || orphan && !orphans:
+			switch owner, ours, orphan := m.ownerOf(r, o); {
+			case !ours || orphan && device == nil:
 			case orphan:
 				d.Differences = append(d.Differences, surplus(m, KindOrphan, owner, r))
 			default:
@@ -134,18 +147,24 @@ func compare(s Snapshot, services []Service, v Version, orphans bool) Diff {
 			}
 		}
 		for _, service := range services {
-			mine := slices.DeleteFunc(slices.Clone(wanted[m.path]),
-				func(r Resource) bool { return r.Service != service.ID })
-			d.Differences = append(d.Differences, m.compare(service.ID, mine, live[service.ID])...)
+			mine := slices.DeleteFunc(slices.Clone(wanted[m.path]), func(r Resource) bool {
+				return r.Service != service.ID ||
+					m.path == MenuNAT && len(live[service.ID]) == 0 && translated(s, service)
+			})
+			d.Differences = append(d.Differences, m.compare(s, service.ID, mine, live[service.ID])...)
 		}
+	}
+	for _, service := range services {
+		d.Differences = append(d.Differences, parentOf(s, service)...)
 	}
 	d.steps = order(d.Differences)
 	return d
 }
 
 // compare pairs the rows that one service should have in a menu with the rows that it has.
-func (m menu) compare(service id.Service, wanted []Resource, live []Row) []Difference {
+func (m menu) compare(s Snapshot, service id.Service, wanted []Resource, live []Row) []Difference {
 	var found []Difference
+	live, former := m.split(s, service, wanted, live)
 	pairs, rest := m.pair(wanted, live)
 	for i, want := range wanted {
 		row := pairs[i]
@@ -159,10 +178,17 @@ func (m menu) compare(service id.Service, wanted []Resource, live []Row) []Diffe
 		if x, differs := m.changed(want, row); differs {
 			x.want = &wanted[i]
 			found = append(found, x)
+		} else if x, dead := m.dead(want, row); dead {
+			found = append(found, x)
 		}
 	}
 	for _, row := range rest {
 		found = append(found, surplus(m, KindExtra, service, row))
+	}
+	for _, row := range former {
+		if x, differs := m.former(s, service, row); differs {
+			found = append(found, x)
+		}
 	}
 	return found
 }
@@ -219,6 +245,9 @@ func (m menu) changed(want Resource, row Row) (Difference, bool) {
 		Actual: map[string]string{}, row: row,
 	}
 	for property, value := range want.Values {
+		if property == propertyComment && m.byName && row[property] == "" {
+			continue // added when this menu had no comments; the name is the tag
+		}
 		if !SameValue(property, row[property], value) {
 			x.Expected[property], x.Actual[property] = value, row[property]
 		}

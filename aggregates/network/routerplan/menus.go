@@ -1,7 +1,6 @@
 package routerplan
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -16,6 +15,8 @@ type menu struct {
 	named  func(resourceNames) string
 	// matchers that narrow a resource: one that is present and not desired makes it a different resource
 	foreign []string
+	// rows of a former subnet stay while devices have leases in it
+	leased bool
 }
 
 // menus are in the order of creation, so that a resource comes after those that it refers to; removal goes the other
@@ -24,7 +25,7 @@ var menus = []menu{
 	{path: MenuBridge, name: propertyName},
 	{path: MenuBridgePort, name: propertyInterface},
 	{path: MenuVlan, name: propertyName, named: func(n resourceNames) string { return n.vlan }},
-	{path: MenuAddress, name: propertyAddress},
+	{path: MenuAddress, name: propertyAddress, leased: true},
 	{path: MenuPool, name: propertyName, named: func(n resourceNames) string { return n.pool }},
 	{
 		path: MenuPPPProfile, name: propertyName, byName: true,
@@ -32,7 +33,7 @@ var menus = []menu{
 	},
 	{path: MenuPPPoEServer, name: propertyServiceName, named: func(n resourceNames) string { return n.pppoe }},
 	{path: MenuDHCPServer, name: propertyName, named: func(n resourceNames) string { return n.dhcp }},
-	{path: MenuDHCPNetwork, name: propertyAddress},
+	{path: MenuDHCPNetwork, name: propertyAddress, leased: true},
 	{
 		path: MenuHotspotProfile, name: propertyName, byName: true,
 		named: func(n resourceNames) string { return n.hotspotProfile },
@@ -45,6 +46,13 @@ var menus = []menu{
 	{
 		path: MenuWalledGardenIP, name: propertyDstHost, key: []string{propertyDstHost, propertyDstAddress},
 		foreign: []string{"dst-port", "protocol", "src-address", "dst-address-list", "src-address-list"},
+	},
+	{
+		path: MenuNAT, name: propertySrcAddress,
+		foreign: []string{
+			"dst-port", "protocol", "src-address-list", "dst-address-list", "out-interface", "out-interface-list",
+			"in-interface", "to-addresses",
+		},
 	},
 }
 
@@ -64,10 +72,6 @@ func names(service id.Service) resourceNames {
 	}
 }
 
-// ourName matches the names that the platform gives in menus without comments. An operator's resource does not get such
-// a name by chance.
-var ourName = regexp.MustCompile(`^(ppp-prof|hs-prof|hs)-svc-[0-9a-f]{8}$`)
-
 // rankOf is the place of a menu in the order of creation, -1 for a menu without resources of services.
 func rankOf(path string) int {
 	return slices.IndexFunc(menus, func(m menu) bool { return m.path == path })
@@ -83,24 +87,61 @@ func (m menu) nameOf(values map[string]string) string {
 	return values[propertyComment]
 }
 
-// ownerOf finds the service of a row, by its comment or, in menus where the comment may be missing, by its exact name.
-// ours: the row belongs to the platform. orphan: it belongs to none of the given services.
-func (m menu) ownerOf(r Row, services map[id.Service]resourceNames) (owner id.Service, ours, orphan bool) {
+// owners are the services whose rows a comparison may meet, with the names of their rows.
+type owners struct {
+	known  map[id.Service]resourceNames // those that are compared
+	others map[id.Service]resourceNames // those that the router should not have
+}
+
+// ownersOf lists the owners. Others are the services that the platform had on routers before, and those that a comment
+// on this router names. A name alone makes a row the platform's only when it is the name of one of these services: an
+// operator may give a hotspot a name in the same form.
+func ownersOf(s Snapshot, services []Service, former []id.Service) owners {
+	o := owners{known: map[id.Service]resourceNames{}, others: map[id.Service]resourceNames{}}
+	for _, service := range services {
+		o.known[service.ID] = names(service.ID)
+	}
+	add := func(service id.Service) {
+		if _, known := o.known[service]; !known && !service.IsZero() {
+			o.others[service] = names(service)
+		}
+	}
+	for _, service := range former {
+		add(service)
+	}
+	for _, m := range menus {
+		for _, r := range s[m.path] {
+			if tag, tagged := taggedService(r[propertyComment]); tagged {
+				add(tag)
+			}
+		}
+	}
+	return o
+}
+
+// ownerOf finds the service of a row, by its comment or by the exact name of one of the service's rows. In menus with
+// comments the name counts only for services that are compared: what is no service's any more is recognised by its
+// comment there. ours: the row belongs to the platform. orphan: it belongs to none of the compared services.
+func (m menu) ownerOf(r Row, o owners) (owner id.Service, ours, orphan bool) {
 	if tag, tagged := taggedService(r[propertyComment]); tagged {
-		_, known := services[tag]
+		_, known := o.known[tag]
 		return tag, true, !known
 	}
 	name := r[m.name]
 	if m.named == nil || name == "" {
 		return id.Service{}, false, false
 	}
-	for service, n := range services {
+	for service, n := range o.known {
 		if m.named(n) == name {
 			return service, true, false
 		}
 	}
-	if m.byName && ourName.MatchString(name) {
-		return id.Service{}, true, true
+	if m.byName {
+		for service, n := range o.others {
+			if m.named(n) == name {
+				return service, true, true
+			}
+		}
 	}
 	return id.Service{}, false, false
 }

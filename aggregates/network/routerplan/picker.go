@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -20,6 +18,7 @@ type Option struct {
 	Name     string
 	Reserved bool
 	Reason   string // why it is reserved; "" when it is not
+	Warning  string // why a service on it would not work now, such as "is disabled"; "" when it would
 }
 
 // Names of the groups, shown to operators.
@@ -36,6 +35,7 @@ const (
 func Picker(s Snapshot) []Group {
 	groups := []Group{{Name: groupBridges}, {Name: groupEthernet}, {Name: groupSFP}, {Name: groupVLAN}}
 	reserved, ours := Reserved(s), platformVlans(s)
+	below := lowerOf(s)
 	for _, r := range s[MenuInterface] {
 		name, kind := r[propertyName], groupOf(r)
 		reason, is := reserved[name]
@@ -44,7 +44,9 @@ func Picker(s Snapshot) []Group {
 		}
 		for i := range groups {
 			if groups[i].Name == kind {
-				groups[i].Options = append(groups[i].Options, Option{Name: name, Reserved: is, Reason: reason})
+				groups[i].Options = append(groups[i].Options, Option{
+					Name: name, Reserved: is, Reason: reason, Warning: warningOf(s, name, below),
+				})
 			}
 		}
 	}
@@ -84,42 +86,6 @@ func platformVlans(s Snapshot) map[string]id.Service {
 		}
 	}
 	return vlans
-}
-
-// CheckBinding checks whether a service can be placed where it wants, on the router as it is now. A reserved interface
-// is Malformed (400) reserved_interface; any other fault is Invalid (422) and names the field. The snapshot must have
-// InterfaceMenus.
-func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error {
-	if reason, is := Reserved(s)[b.ParentInterface]; is {
-		return failure.NewMalformed("reserved_interface", "Interface %s is reserved: %s.", b.ParentInterface, reason)
-	}
-	var f failure.Faults
-	group, found := "", false
-	for _, r := range s[MenuInterface] {
-		if r[propertyName] == b.ParentInterface {
-			group, found = groupOf(r), true
-		}
-	}
-	owner, ours := platformVlans(s)[b.ParentInterface]
-	switch {
-	case !found:
-		f.Add("parentInterface", "%s does not exist on this router", b.ParentInterface)
-	case group == "":
-		f.Add("parentInterface", "%s is not an ethernet port, SFP port, VLAN or bridge", b.ParentInterface)
-	case ours && owner != service:
-		f.Add("parentInterface", "%s belongs to another service", b.ParentInterface)
-	case ours:
-		f.Add("parentInterface", "%s belongs to this service itself", b.ParentInterface)
-	}
-	for _, r := range s[MenuVlan] {
-		tag, _ := taggedService(r[propertyComment])
-		mine := tag == service || r[propertyName] == names(service).vlan
-		if b.VlanID != 0 && r[propertyInterface] == b.ParentInterface &&
-			SameValue("vlan-id", r["vlan-id"], vlanText(b.VlanID)) && !mine {
-			f.Add("vlanId", "%d exists on %s already, as %s", b.VlanID, b.ParentInterface, r[propertyName])
-		}
-	}
-	return f.Err()
 }
 
 // Occupied lists the subnets that a router uses for anything but services, so that no service gets one of them. The

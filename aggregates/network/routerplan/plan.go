@@ -22,6 +22,8 @@ type Step struct {
 	Destination string
 	Before      map[string]string // the properties that change; all properties of a removed row
 	After       map[string]string
+
+	session Row // the session that the step ends, as it was read; nil for all other steps
 }
 
 // Audit is the step as the audit log shows it, without secrets and without row ids.
@@ -48,7 +50,7 @@ func Lost(announced []events.RouterStep, plan []Step) []events.RouterStep {
 // order makes the writes that remove differences. First come removals, each row before the rows that it refers to; then
 // changes and additions, in the order of creation. No row is written twice, and a right row is never written.
 func order(differences []Difference) []Step {
-	sorted := slices.Clone(differences)
+	sorted := slices.DeleteFunc(slices.Clone(differences), func(x Difference) bool { return x.fault != "" })
 	slices.SortStableFunc(sorted, byRank)
 	var steps []Step
 	for _, x := range slices.Backward(sorted) {

@@ -1,6 +1,8 @@
 package routerplan_test
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -204,30 +206,79 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-func TestSessions_CountsWhoWouldBeDropped(t *testing.T) {
-	t.Parallel()
-	pppoe, hotspot := testService(1, events.ServicePPPoE, "ether5", 0),
+// busy is a router with customers of two services and of the operator's own servers, with addresses of all kinds.
+func busy() (live routerplan.Snapshot, pppoe, hotspot routerplan.Service) {
+	pppoe, hotspot = testService(1, events.ServicePPPoE, "ether5", 0),
 		testService(2, events.ServiceHotspot, "ether6", 0)
-	live := routerplan.Snapshot{
-		routerplan.MenuPPPActive: {
-			{"service": "pppoe", "address": "10.50.1.9"}, {"service": "pppoe", "address": "172.16.0.1"},
-			{"service": "pppoe"}, {"service": "sstp", "address": "10.50.1.10"},
+	server := "pppoe-svc-" + routerplan.Slug(pppoe.ID)
+	return routerplan.Snapshot{
+		routerplan.MenuPPPoESession: {
+			{"user": "jane", "service": server, "remote-address": "AA:00:00:00:00:01", "running": "true"},
+			{"user": "joe", "service": server, "remote-address": "AA:00:00:00:00:02"},
+			{"user": "ann", "service": "renamed", "remote-address": "AA:00:00:00:00:03"},
+			{"user": "away", "service": server, "running": "false"}, {"user": "max", "service": "isp"},
+			{"user": "joe", "service": "isp", "remote-address": "AA:00:00:00:00:09"}, {"user": "negotiating"},
 		},
-		routerplan.MenuHotspotActive: {{"server": "hs-svc-" + routerplan.Slug(hotspot.ID)}, {"server": "hs1"}},
-		routerplan.MenuPPPoEServer:   {{"service-name": "pppoe-svc-" + routerplan.Slug(pppoe.ID)}},
+		routerplan.MenuPPPActive: {
+			{
+				".id": "*1", "name": "jane", "service": "pppoe", "caller-id": "aa:00:00:00:00:01",
+				"address": "203.0.113.7", "session-id": "0x81A00001",
+			},
+			{".id": "*2", "name": "joe", "service": "pppoe", "caller-id": "AA:00:00:00:00:02", "address": "10.50.1.9"},
+			{".id": "*3", "name": "joe", "service": "pppoe", "caller-id": "AA:00:00:00:00:09", "address": "10.50.1.8"},
+			{".id": "*4", "name": "ann", "service": "pppoe", "address": "198.51.100.1"},
+			{".id": "*5", "name": "max", "service": "pppoe", "address": "10.50.1.7"},
+			{".id": "*6", "name": "jane", "service": "sstp", "address": "10.50.1.10"},
+		},
+		routerplan.MenuHotspotActive: {
+			{".id": "*7", "server": "hs-svc-" + routerplan.Slug(hotspot.ID), "user": "v1"}, {
+				".id": "*8", "server": "hs1",
+			},
+		},
+		routerplan.MenuPPPoEServer: {
+			{"service-name": "renamed", "comment": routerplan.ServiceComment(pppoe.ID)}, {"service-name": "isp"},
+		},
+	}, pppoe, hotspot
+}
+
+// A customer may have a static or public address, and a router may have another server: only the router's list of PPPoE
+// sessions names the server of each.
+func TestSessions_CountsWhoWouldBeDroppedWhateverTheAddress(t *testing.T) {
+	t.Parallel()
+	live, pppoe, hotspot := busy()
+	for want, service := range map[int]routerplan.Service{
+		3: pppoe, 1: hotspot, 0: testService(3, events.ServiceCPEManagement, "", 0),
+	} {
+		if got := routerplan.Sessions(live, service); got != want {
+			t.Errorf("%s: %d sessions, want %d", service.Binding.Type, got, want)
+		}
 	}
-	if got := routerplan.Sessions(live, pppoe); got != 3 {
-		t.Errorf("alone: %d", got)
+}
+
+func TestRemoval_EndsTheSessionsOfTheServiceAlone(t *testing.T) {
+	t.Parallel()
+	live, pppoe, _ := busy()
+	removal := routerplan.CompareRemoval(live, pppoe.ID)
+	var ended []string
+	for _, step := range removal.Plan() {
+		ended = append(ended, step.Path+" "+step.ID)
+		if step.Path == routerplan.MenuPPPActive && strings.Contains(fmt.Sprint(step.Audit()), "203.0.113.7") {
+			t.Errorf("the record names the customer: %+v", step.Audit())
+		}
 	}
-	live[routerplan.MenuPPPoEServer] = append(live[routerplan.MenuPPPoEServer], routerplan.Row{"service-name": "isp"})
-	if got := routerplan.Sessions(live, pppoe); got != 1 {
-		t.Errorf("beside another server: %d", got)
+	want := []string{"interface/pppoe-server/server ", "ppp/active *1", "ppp/active *2", "ppp/active *4"}
+	if diff := cmp.Diff(want, ended); diff != "" {
+		t.Error(diff)
 	}
-	if got := routerplan.Sessions(live, hotspot); got != 1 {
-		t.Errorf("hotspot: %d", got)
+	jane := removal.Plan()[1]
+	if !jane.Still(live[routerplan.MenuPPPActive][0]) {
+		t.Error("the session is not recognised")
 	}
-	if got := routerplan.Sessions(live, testService(3, events.ServiceCPEManagement, "", 0)); got != 0 {
-		t.Errorf("cpe-management: %d", got)
+	if reused := maps.Clone(live[routerplan.MenuPPPActive][4]); true {
+		reused[".id"] = "*1"
+		if jane.Still(reused) {
+			t.Error("another customer's session would be ended")
+		}
 	}
 }
 

@@ -47,6 +47,9 @@ func drawService(t *rapid.T) routerplan.Service {
 	if s.Binding.Type == events.ServiceHotspot {
 		s.WalledGarden.Domains = s.WalledGarden.Domains[:rapid.IntRange(0, 2).Draw(t, "domains")]
 	}
+	if s.Masquerade = rapid.Bool().Draw(t, "masquerade"); s.Masquerade {
+		s.DNS = []string{"192.0.2.53"}
+	}
 	if rapid.Bool().Draw(t, "moved") {
 		s.Addressing = testService(n+100, events.ServicePPPoE, "", 0).Addressing
 	}

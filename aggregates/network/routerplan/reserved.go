@@ -16,7 +16,7 @@ const (
 // clientTypes maps the interface types of outgoing connections to their protocols.
 var clientTypes = map[string]string{"pppoe-out": "PPPoE", "l2tp-out": "L2TP", "sstp-out": "SSTP"}
 
-// Reserved maps each interface that no service may use to the reason, from all seven sources of
+// Reserved maps each interface that no service may use to the reason, from all sources of
 // docs/rules/network.md#reserved-interfaces. With several reasons the first source wins.
 func Reserved(s Snapshot) map[string]string {
 	reserved := map[string]string{}
@@ -29,30 +29,86 @@ func Reserved(s Snapshot) map[string]string {
 		reserve(name, "always reserved")
 	}
 	for _, r := range s[MenuBridgePort] {
-		if r["bridge"] == lanBridge {
-			reserve(r[propertyInterface], "member of "+lanBridge)
-		}
+		reserve(r[propertyInterface], "member of "+r["bridge"])
 	}
-	for _, r := range s[MenuDHCPClient] {
-		reserve(r[propertyInterface], "has a DHCP client")
-	}
-	for _, name := range defaultExits(s) {
-		reserve(name, "a default route exits through it")
-	}
-	for _, name := range listMembers(s, wanList) {
-		reserve(name, "member of interface list "+wanList)
-	}
-	for _, r := range s[MenuInterface] {
-		if kind, ok := clientTypes[r["type"]]; ok {
-			reserve(r[propertyName], kind+" client")
-		}
+	uplinks := uplinksOf(s)
+	for _, u := range uplinks {
+		reserve(u.name, u.reason)
 	}
 	for _, r := range s[MenuBridge] {
 		if _, tagged := taggedService(r[propertyComment]); tagged {
 			reserve(r[propertyName], "bridge of a service")
 		}
 	}
+	below := lowerOf(s)
+	for _, r := range s[MenuBonding] {
+		for _, port := range below[r[propertyName]] {
+			reserve(port, "port of the bond "+r[propertyName])
+		}
+	}
+	for _, u := range uplinks {
+		for _, lower := range under(u.name, below) {
+			reserve(lower, "carries the uplink "+u.name)
+		}
+	}
+	for _, r := range s[MenuInterface] {
+		if isTrue(r["slave"]) {
+			reserve(r[propertyName], "port of another interface")
+		}
+	}
 	return reserved
+}
+
+// uplink is an interface towards the operator's own provider, with the reason why it counts as one.
+type uplink struct{ name, reason string }
+
+// uplinksOf lists the interfaces through which the router itself reaches the internet.
+func uplinksOf(s Snapshot) []uplink {
+	var found []uplink
+	for _, r := range s[MenuDHCPClient] {
+		found = append(found, uplink{r[propertyInterface], "has a DHCP client"})
+	}
+	for _, name := range defaultExits(s) {
+		found = append(found, uplink{name, "a default route exits through it"})
+	}
+	for _, name := range listMembers(s, wanList) {
+		found = append(found, uplink{name, "member of interface list " + wanList})
+	}
+	for _, r := range s[MenuInterface] {
+		if kind, ok := clientTypes[r["type"]]; ok {
+			found = append(found, uplink{r[propertyName], kind + " client"})
+		}
+	}
+	return found
+}
+
+// lowerOf maps each interface to those that carry it: a VLAN and a PPPoE client to their interface, a bond to its
+// ports.
+func lowerOf(s Snapshot) map[string][]string {
+	below := map[string][]string{}
+	for _, menu := range []string{MenuVlan, MenuPPPoEClient} {
+		for _, r := range s[menu] {
+			below[r[propertyName]] = append(below[r[propertyName]], r[propertyInterface])
+		}
+	}
+	for _, r := range s[MenuBonding] {
+		below[r[propertyName]] = append(below[r[propertyName]], splitList(r["slaves"])...)
+	}
+	return below
+}
+
+// under lists all interfaces below one, at any depth, each once. It ends also when rows refer to each other in a
+// circle.
+func under(name string, below map[string][]string) []string {
+	var found []string
+	for next := []string{name}; len(next) > 0; next = next[1:] {
+		for _, lower := range below[next[0]] {
+			if lower != "" && lower != name && !slices.Contains(found, lower) {
+				found, next = append(found, lower), append(next, lower)
+			}
+		}
+	}
+	return found
 }
 
 // defaultExits lists the interfaces of all default routes that are not disabled, active or not.

@@ -97,11 +97,11 @@ func houseAddresses() routerplan.Snapshot {
 	}
 }
 
-func TestReserved_HasAllSevenSources(t *testing.T) {
+func TestReserved_HasAllSources(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"bridge": "always reserved", "bridge-lan": "always reserved", "platform-tunnel": "always reserved",
-		"ether2": "member of bridge-lan", "ether1": "has a DHCP client",
+		"ether2": "member of bridge-lan", "ether7": "member of bridge-east", "ether1": "has a DHCP client",
 		"wan-fibre": "a default route exits through it", "vlan20": "a default route exits through it",
 		"ether3":     "member of interface list WAN",
 		"ether9":     "member of interface list WAN", // its own member, which an exclusion does not remove
@@ -148,7 +148,7 @@ func TestPicker_GroupsAndLeavesReservedBridgesOut(t *testing.T) {
 			{Name: "ether1", Reserved: true, Reason: "has a DHCP client"},
 			{Name: "ether2", Reserved: true, Reason: "member of bridge-lan"},
 			{Name: "ether3", Reserved: true, Reason: "member of interface list WAN"}, {Name: "ether5"},
-			{Name: "ether6"}, {Name: "ether7"},
+			{Name: "ether6"}, {Name: "ether7", Reserved: true, Reason: "member of bridge-east"},
 		}},
 		{
 			Name: "SFP", Options: []routerplan.Option{

@@ -54,7 +54,7 @@ func read(t *testing.T, r *router.Router, paths []string) routerplan.Snapshot {
 	s := routerplan.Snapshot{}
 	for _, path := range paths {
 		items, err := r.Do(path, "print", nil)
-		if err != nil {
+		if err != nil && !strings.HasPrefix(err.Error(), "no such command") {
 			t.Fatalf("%s: %v", path, err)
 		}
 		for _, item := range items {

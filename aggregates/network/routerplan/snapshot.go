@@ -21,6 +21,9 @@ const (
 	MenuBridgePort      = "interface/bridge/port"
 	MenuInterfaceList   = "interface/list"
 	MenuListMember      = "interface/list/member"
+	MenuBonding         = "interface/bonding"
+	MenuPPPoEClient     = "interface/pppoe-client"
+	MenuPPPoESession    = "interface/pppoe-server" // without "/server": one row for each session, with server and user
 	MenuVlan            = "interface/vlan"
 	MenuAddress         = "ip/address"
 	MenuPool            = "ip/pool"
@@ -28,6 +31,8 @@ const (
 	MenuPPPoEServer     = "interface/pppoe-server/server"
 	MenuDHCPClient      = "ip/dhcp-client"
 	MenuDHCPServer      = "ip/dhcp-server"
+	MenuDHCPRelay       = "ip/dhcp-relay"
+	MenuDHCPLease       = "ip/dhcp-server/lease"
 	MenuDHCPNetwork     = "ip/dhcp-server/network"
 	MenuRoute           = "ip/route"
 	MenuHotspotProfile  = "ip/hotspot/profile"
@@ -37,6 +42,8 @@ const (
 	MenuPPPActive       = "ppp/active"
 	MenuHotspotActive   = "ip/hotspot/active"
 	MenuFirewallFilter  = "ip/firewall/filter"
+	MenuNAT             = "ip/firewall/nat"
+	propertySrcAddress  = "src-address"
 	propertyID          = ".id"
 	propertyName        = "name"
 	propertyComment     = "comment"
@@ -53,30 +60,51 @@ const (
 
 // ServiceMenus lists the menus to read before services are compared. The list does not depend on the services.
 func ServiceMenus() []string {
-	var all []string
+	all := []string{MenuInterface}
 	for _, m := range menus {
 		all = append(all, m.path)
 	}
 	return all
 }
 
+// Narrow gives the condition with which a menu is read; nil = the whole menu. Of the routes only the default ones are
+// asked for, because a router with a full table has hundreds of thousands. Source: docs/facts/routeros.md#routes.
+func Narrow(menu string) map[string]string {
+	if menu == MenuRoute {
+		return map[string]string{propertyDstAddress: "0.0.0.0/0"}
+	}
+	return nil
+}
+
+// ApplyMenus lists the menus to read before services are written: with the leases, it is known which rows of a former
+// subnet are still needed.
+func ApplyMenus() []string { return append(ServiceMenus(), MenuDHCPLease) }
+
 // FirewallMenus lists the menus to read before CompareFirewall.
 func FirewallMenus() []string { return []string{MenuFirewallFilter} }
 
-// InterfaceMenus lists the menus to read before Reserved, Picker and CheckBinding.
+// InterfaceMenus lists the menus to read before Reserved and Picker.
 func InterfaceMenus() []string {
 	return []string{
-		MenuInterface, MenuBridge, MenuBridgePort, MenuInterfaceList, MenuListMember, MenuVlan, MenuDHCPClient,
-		MenuRoute, MenuAddress,
+		MenuInterface, MenuBridge, MenuBridgePort, MenuInterfaceList, MenuListMember, MenuVlan, MenuBonding,
+		MenuPPPoEClient, MenuDHCPClient, MenuRoute, MenuAddress,
 	}
 }
 
-// CheckMenus lists the menus to read before a service is created or changed: InterfaceMenus and those that Occupied
-// needs.
-func CheckMenus() []string { return append(InterfaceMenus(), MenuDHCPNetwork, MenuPool) }
+// BindingMenus lists the menus to read before CheckBinding: InterfaceMenus and those of the servers that can be on an
+// interface already.
+func BindingMenus() []string {
+	return append(InterfaceMenus(), MenuDHCPServer, MenuDHCPRelay, MenuHotspot)
+}
 
-// SessionMenus lists the menus to read before the sessions of a service are counted.
-func SessionMenus() []string { return []string{MenuPPPActive, MenuHotspotActive, MenuPPPoEServer} }
+// CheckMenus lists the menus to read before a service is created or changed: BindingMenus and those that Occupied
+// needs.
+func CheckMenus() []string { return append(BindingMenus(), MenuDHCPNetwork, MenuPool) }
+
+// SessionMenus lists the menus to read before Sessions and CompareRemoval.
+func SessionMenus() []string {
+	return []string{MenuPPPActive, MenuPPPoESession, MenuPPPoEServer, MenuHotspotActive}
+}
 
 // ServiceTag begins the comment of every resource of a service.
 const ServiceTag = "Platform-svc:"

@@ -1,6 +1,7 @@
 package routerplan
 
 import (
+	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -33,7 +34,7 @@ var forms = map[string]form{
 	"ranges": formRanges, "address": formPrefix, "dst-address": formPrefix, "src-address": formPrefix,
 	"login-by": formSet, "dns-server": formSet, "connection-state": formSet, "authentication": formSet,
 	"max-limit": formRate, "limit-at": formRate, "burst-limit": formRate, "burst-threshold": formRate,
-	"vlan-id": formNumber, "dst-port": formSet,
+	"vlan-id": formNumber, "dst-port": formSet, "service": formSet, "port": formNumber,
 }
 
 // SameValue reports whether two values of a property mean the same to a router: 1h and 01:00:00, yes and true, 10M/10M
@@ -203,3 +204,6 @@ func canonicalRate(value string) string {
 	factor := map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(value[len(digits):])]
 	return strconv.FormatFloat(n*factor, 'f', 0, 64)
 }
+
+// sortedKeys lists the properties of a row in a fixed order.
+func sortedKeys(values map[string]string) []string { return slices.Sorted(maps.Keys(values)) }

@@ -9,6 +9,8 @@
 //	failed, not refused ──► timer retry: 30 s, 1, 5, 15 min, then every 15 min ──► the same job again
 //	failed, refused ──► nothing until a person asks
 //	a job without report for 5 min (timer retry) ──► the same job again
+//	another subnet, of a service with leases ──► the former one stays until they ran out (timer leases) ──► job
+//	  ApplyService, which removes it, and SettleAddresses
 //	allocated, but no service or change recorded in 5 min (timer abandoned): a crash in between ──► addresses go back
 package provisioning
 
@@ -21,10 +23,12 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Names of the timers; each service has one of each.
+// Names of the timers; each service has one of each. The last one comes due when the leases of a former subnet have
+// run out.
 const (
 	timerRetry     = "retry"
 	timerAbandoned = "abandoned"
+	timerLeases    = "leases"
 )
 
 // How long the process waits before it asks again or gives up.
@@ -32,6 +36,19 @@ const (
 	reportWithin   = 5 * time.Minute // a job without a report by then is asked for again
 	abandonedAfter = 5 * time.Minute // allocated addresses without a service or change by then go back
 )
+
+// leasesOf is the time after a change of the subnet in which devices may still have their former address; 0 for a
+// service without leases.
+func leasesOf(t events.ServiceType) time.Duration {
+	switch t {
+	case events.ServiceHotspot:
+		return time.Hour + 10*time.Minute
+	case events.ServiceCPEManagement:
+		return 25 * time.Hour
+	case events.ServicePPPoE:
+	}
+	return 0
+}
 
 // waits are the times between tries while a router does not answer; the last one is repeated.
 var waits = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
@@ -48,6 +65,7 @@ type State struct {
 	Open       string                   `json:"open,omitempty"`   // phase of the unfinished work, "" = none
 	Tries      int                      `json:"tries,omitempty"`  // failed tries of the open work
 	Settle     bool                     `json:"settle,omitempty"` // a former subnet must be given back
+	Leases     bool                     `json:"leases,omitempty"` // devices may have leases in a former subnet
 	Over       bool                     `json:"over,omitempty"`
 }
 
@@ -78,6 +96,9 @@ func Evolve(s State, in processmanagers.Input) State {
 	switch {
 	case in.Timeout != nil:
 		s.Over = s.Over || in.Timeout.Name == timerAbandoned && !s.Known
+		if in.Timeout.Name == timerLeases {
+			s.Leases, s.Settle = false, s.Settle && s.Open != ""
+		}
 		return s
 	case in.Event == nil:
 		return s
@@ -92,12 +113,12 @@ func Evolve(s State, in processmanagers.Input) State {
 		}
 		return s.asking(events.PhaseApply, e.Generation)
 	case events.ServiceAddressingChanged:
-		s.Addressing, s.Settle = e.Addressing, true
+		s.Addressing, s.Settle, s.Leases = e.Addressing, true, leasesOf(s.Binding.Type) > 0
 		return s.changing(e.Generation)
 	case events.ServiceWalledGardenChanged:
 		return s.changing(e.Generation)
 	case events.ServiceRecreationConfirmed:
-		s.Binding, s.Addressing, s.Settle = e.To, e.Addressing, true
+		s.Binding, s.Addressing, s.Settle, s.Leases = e.To, e.Addressing, true, false
 		return s.asking(events.PhaseTeardown, e.Generation)
 	case events.ServiceTornDown:
 		return s.asking(events.PhaseApply, e.Generation)
@@ -107,7 +128,7 @@ func Evolve(s State, in processmanagers.Input) State {
 		return s.asking(events.PhaseRemoval, e.Generation)
 	case events.ServiceApplied:
 		if e.Generation == s.Generation {
-			s.Open, s.Tries, s.Settle = "", 0, false
+			s.Open, s.Tries, s.Settle = "", 0, s.Leases // the former subnet is still on the router
 		}
 	case events.ServiceApplyFailed:
 		s.Tries++
@@ -139,6 +160,8 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	switch {
 	case in.Timeout != nil && in.Timeout.Name == timerAbandoned:
 		return abandoned(s, in.Timeout.Due), nil
+	case in.Timeout != nil && in.Timeout.Name == timerLeases:
+		return leasesOver(s, next, in.Timeout.Due, now), nil
 	case in.Timeout != nil:
 		if s.Open == "" {
 			return processmanagers.Output{}, nil
@@ -154,7 +177,15 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			At: e.At.Add(abandonedAfter)}}}, nil
 	case events.ServiceReconcileRequested:
 		return next.ask(e.RunID, position, now), nil
-	case events.ServiceRequested, events.ServiceAddressingChanged, events.ServiceWalledGardenChanged,
+	case events.ServiceAddressingChanged:
+		out := next.ask(next.run(in.Event.ID.String()), position, now)
+		if next.Leases {
+			out.Timers = append(out.Timers, processmanagers.Timer{
+				Name: timerLeases, At: e.At.Add(leasesOf(s.Binding.Type)),
+			})
+		}
+		return out, nil
+	case events.ServiceRequested, events.ServiceWalledGardenChanged,
 		events.ServiceRecreationConfirmed,
 		events.ServiceTornDown, events.ServiceRemovalRequested:
 		return next.ask(next.run(in.Event.ID.String()), position, now), nil
@@ -165,7 +196,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case events.ServiceRemoved:
 		return processmanagers.Output{
 			Commands: []commands.Command{commands.ReleaseAddresses{OrgID: e.OrgID, ServiceID: e.ServiceID}},
-			Timers:   []processmanagers.Timer{{Name: timerRetry}, {Name: timerAbandoned}},
+			Timers:   []processmanagers.Timer{{Name: timerRetry}, {Name: timerAbandoned}, {Name: timerLeases}},
 		}, nil
 	}
 	return processmanagers.Output{}, nil
@@ -211,9 +242,20 @@ func applied(s State, e events.ServiceApplied) processmanagers.Output {
 		return processmanagers.Output{}
 	}
 	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}
-	if s.Settle {
+	if s.Settle && !s.Leases {
 		out.Commands = []commands.Command{s.settle(time.Time{})}
 	}
+	return out
+}
+
+// leasesOver has the former subnet removed from the router and gives it back. Work that is open does both at its end.
+func leasesOver(s, next State, due, now time.Time) processmanagers.Output {
+	if !s.Leases || s.Open != "" {
+		return processmanagers.Output{}
+	}
+	out := next.asking(events.PhaseApply, s.Generation).ask(next.run(due.UTC().Format(time.RFC3339Nano)), 0, now)
+	out.Timers = nil // the service is applied already, so that no report comes
+	out.Commands = []commands.Command{s.settle(time.Time{})}
 	return out
 }
 

@@ -132,6 +132,28 @@ func TestRecreation_SurvivesAKillBetweenRemovalAndCreation(t *testing.T) {
 	})
 }
 
+// The devices of a hotspot keep their addresses until their leases run out. So long the former subnet is neither
+// removed nor given to another service.
+func TestSubnet_OfAServiceWithLeasesIsKeptUntilTheyRanOut(t *testing.T) {
+	t.Parallel()
+	hotspot := requested
+	hotspot.Binding.Type = events.ServiceHotspot
+	over := now.Add(time.Hour + 10*time.Minute)
+	asking := asks(apply(runOf(moved), 2, processtest.Position))
+	asking.Timers = append(asking.Timers, processmanagers.Timer{Name: "leases", At: over})
+	after(t, hotspot, applied(1)).When(moved).Then(asking)
+	s := after(t, hotspot, applied(1), moved)
+	s.When(applied(2)).Then(processmanagers.Output{Timers: retry(time.Time{})})
+	run := id.Derive[id.Run]("provisioning", service.String(), over.UTC().Format(time.RFC3339Nano))
+	s = after(t, hotspot, applied(1), moved, applied(2))
+	s.WhenDue("leases", over).Then(processmanagers.Output{
+		Jobs: []commands.Job{apply(run, 2, 0)},
+		Commands: []commands.Command{commands.SettleAddresses{
+			OrgID: org, ServiceID: service, Binding: hotspot.Binding, Subnet: plan2.Subnet,
+		}},
+	})
+}
+
 func TestRemoval_ReleasesTheAddressesAtTheEnd(t *testing.T) {
 	t.Parallel()
 	removed := events.ServiceRemoved{ServiceID: service, OrgID: org, DeviceID: device, At: now}
@@ -141,7 +163,7 @@ func TestRemoval_ReleasesTheAddressesAtTheEnd(t *testing.T) {
 	s.WhenDue("retry", dueAt).Then(asks(remove(runDue(), 3, false, 0)))
 	s.When(removed).Then(processmanagers.Output{
 		Commands: []commands.Command{commands.ReleaseAddresses{OrgID: org, ServiceID: service}},
-		Timers:   []processmanagers.Timer{{Name: "retry"}, {Name: "abandoned"}},
+		Timers:   []processmanagers.Timer{{Name: "retry"}, {Name: "abandoned"}, {Name: "leases"}},
 	})
 	after(t, requested, removal).When(removed).ThenEnded()
 	s.WhenRefused(commands.ReleaseAddresses{OrgID: org, ServiceID: service}, "x").ThenNothing()

@@ -1,7 +1,7 @@
-// Package reconciling runs a requested reconcile of a whole device or of its firewall, and asks again when the job is
-// lost.
+// Package reconciling runs a requested reconcile of a whole device, of its setup or of its firewall, and asks again
+// when the job is lost.
 //
-//	requested ──► job ReconcileDevice or ReconcileFirewall ──► finished, over
+//	requested ──► job ReconcileDevice, ReconcileSetup or ReconcileFirewall ──► finished, over
 //	no end within 10 min (timer retry), twice ──► the same job again, which continues the run
 package reconciling
 
@@ -81,8 +81,12 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 // ask returns the job of the run, with a timer that asks again when the job does not end.
 func (s State) ask(position uint64, now time.Time) processmanagers.Output {
 	var job commands.Job = commands.ReconcileDevice{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
-	if s.Kind == events.ReconcileFirewall {
+	switch s.Kind {
+	case events.ReconcileFirewall:
 		job = commands.ReconcileFirewall{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
+	case events.ReconcileSetup:
+		job = commands.ReconcileSetup{DeviceID: s.DeviceID, RunID: s.RunID, Position: position}
+	case events.ReconcileDevice, events.ReconcileApply, events.ReconcileRemove, events.ReconcileRecreate:
 	}
 	return processmanagers.Output{
 		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(finishWithin)}},

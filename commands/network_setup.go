@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// ReportSetupApplied reports that a router was read again and its setup is as desired. Fails: device_not_found.
+type ReportSetupApplied struct {
+	DeviceID  id.Device
+	RunID     id.Run
+	RadiusRef id.Secret // of the RADIUS secret that the router has now
+}
+
+// ReportSetupDrift reports the difference that a check of a router's setup found; empty Resources mean that there is
+// none. Fails: device_not_found.
+type ReportSetupDrift struct {
+	DeviceID  id.Device
+	Hash      string
+	Resources []events.DriftedResource
+}
+
+// ReconcileSetup brings the setup of a router in line: RADIUS client, accounting, services and firewall.
+type ReconcileSetup struct {
+	DeviceID id.Device `json:"deviceId"`
+	RunID    id.Run    `json:"runId"`
+	Position uint64    `json:"position"` // of the event that asks for it; read models must have reached it
+}
+
+func (ReconcileSetup) Kind() string { return "network_reconcile_setup" }
+
+func (ReportSetupApplied) CommandName() string { return "network.ReportSetupApplied" }
+func (ReportSetupDrift) CommandName() string   { return "network.ReportSetupDrift" }
+
+func (c ReportSetupApplied) Target() Target { return At(DeviceCategory, c.DeviceID) }
+func (c ReportSetupDrift) Target() Target   { return At(DeviceCategory, c.DeviceID) }
+
+// Validate checks form.
+func (c ReportSetupApplied) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	f.Check(!c.RunID.IsZero(), "runId", "is required")
+	return f.Err()
+}
+
+// Validate requires a hash for a difference.
+func (c ReportSetupDrift) Validate() error {
+	var f failure.Faults
+	f.Check(!c.DeviceID.IsZero(), "deviceId", "is required")
+	f.Check(c.Hash != "" || len(c.Resources) == 0, "hash", "is required")
+	return f.Err()
+}
+
+func (ReportSetupApplied) deviceCommand() {}
+func (ReportSetupDrift) deviceCommand()   {}
+
+// ErrSetupConfirmation is the failure of an unconfirmed repair of a router's setup that could cut the platform off.
+func ErrSetupConfirmation(menus []string) error {
+	return failure.NewConflict("setup_confirmation_required",
+		"This writes to services or firewall of the router, through which the platform reaches it. Repeat it with "+
+			"confirm=true: the router restores itself after three minutes when it is not reached any more.").
+		With("menus", menus)
+}
