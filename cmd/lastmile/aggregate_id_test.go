@@ -67,9 +67,10 @@ func (w written) aggregate(t *testing.T) id.Any {
 // logged reads the whole log of a store without our client and its codec; the node's own streams are left out.
 func logged(t *testing.T, kit *storetest.Kit) (list []written) {
 	t.Helper()
-	table := pgx.Identifier{kit.DB.Namespace.Schema("log"), "events"}.Sanitize()
-	rows, _ := kit.DB.Owner.Query(t.Context(), `select stream, type, metadata from `+table+`
-		where stream not like '$%' order by position`)
+	schema := pgx.Identifier{kit.DB.Namespace.Schema("log")}.Sanitize()
+	rows, _ := kit.DB.Owner.Query(t.Context(), `select s.name, e.type, e.metadata
+		from `+schema+`.events e join `+schema+`.streams s on s.id = e.stream_id
+		where s.name not like '$%' order by e.position`)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[written])
 	if err != nil {
 		t.Fatalf("read the log: %v", err)

@@ -43,7 +43,7 @@ func TestDocument_StalledStepIsRepeated(t *testing.T) {
 // An instance that an older program left behind without a number asks for nothing: its number comes with a block.
 func TestDocument_WithoutANumberItWaitsForItsBlock(t *testing.T) {
 	t.Parallel()
-	document(t).WhenDue("stalled", now).Then(rests).ThenGoesOn()
+	document(t).WhenDue("stalled", now).Then(rests)
 }
 
 func TestDocument_RefusedIssueVoidsTheNumber(t *testing.T) {
