@@ -26,6 +26,7 @@ func evolveSetup(s Device, e events.DeviceEvent) Device {
 		s.Setup.DriftHash, s.Setup.DriftSince = e.Hash, e.FirstSeenAt
 	case events.DeviceSetupCleared:
 		s.Setup.DriftHash, s.Setup.DriftSince = "", time.Time{}
+	default: // other events are applied by evolveDevice, whose switch is complete
 	}
 	return s
 }
@@ -42,6 +43,7 @@ func decideSetup(s Device, c commands.DeviceCommand, now time.Time) ([]events.De
 		})
 	case commands.ReportSetupDrift:
 		return decideSetupDrift(s, c, now)
+	default: // other commands are decided by decideDevice, whose switch is complete
 	}
 	return nil, nil
 }

@@ -308,8 +308,10 @@ func TestLock_OfALostConnectionIsLostAndFreeForOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer next.Unlock()
-	if held.Ping(t.Context()) == nil || held.Ping(t.Context()) == nil {
-		t.Error("a lost lock is said to be held")
+	for range 2 { // the first one notices the loss, and it is not forgotten
+		if held.Ping(t.Context()) == nil {
+			t.Error("a lost lock is said to be held")
+		}
 	}
 	if _, ok, err := db.TryLock(t.Context(), "x"); ok || err != nil {
 		t.Errorf("two programs hold the lock: %v, %v", ok, err)

@@ -116,12 +116,3 @@ func (r *Runner) check() error {
 	}
 	return err
 }
-
-// names lists the registered projections in the order of registration.
-func (r *Runner) names() []string {
-	names := make([]string, len(r.entries))
-	for i, e := range r.entries {
-		names[i] = e.name
-	}
-	return names
-}
