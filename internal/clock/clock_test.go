@@ -3,6 +3,7 @@ package clock_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,30 +65,31 @@ func TestGate_ShutsWhenNobodyIsInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g clock.Gate
 		leave, _ := g.Enter(t.Context())
-		shut, late := false, false
+		var shut, late atomic.Bool
 		go func() {
 			open, err := g.Shut(t.Context())
-			shut = err == nil
+			shut.Store(err == nil)
 			time.Sleep(time.Second)
 			open()
 		}()
 		synctest.Wait()
 		go func() {
 			leave, err := g.Enter(t.Context())
-			late = err == nil
+			late.Store(err == nil)
 			leave()
 		}()
 		synctest.Wait()
-		if shut || late {
-			t.Fatalf("with one inside: shut %v, another entered %v", shut, late)
+		if shut.Load() || late.Load() {
+			t.Fatalf("with one inside: shut %v, another entered %v", shut.Load(), late.Load())
 		}
 		leave()
 		synctest.Wait()
-		if !shut || late {
-			t.Fatalf("with nobody inside: shut %v, another entered %v", shut, late)
+		if !shut.Load() || late.Load() {
+			t.Fatalf("with nobody inside: shut %v, another entered %v", shut.Load(), late.Load())
 		}
 		time.Sleep(2 * time.Second)
-		if !late {
+		synctest.Wait()
+		if !late.Load() {
 			t.Error("nobody entered after the gate was opened")
 		}
 	})
