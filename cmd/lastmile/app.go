@@ -104,7 +104,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		storageMode{node: a.roles.has(roleEventStore)}); err != nil {
 		return err
 	}
-	if a.engines, err = startEngines(ctx, a.storage, a.clock, a.life, a.roles); err != nil {
+	if a.engines, err = startEngines(ctx, a.storage, a.clock, a.life, a.roles, &a.gates.jobs); err != nil {
 		return err
 	}
 	if !opts.demo {
@@ -126,7 +126,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	if a.roles.has(roleJobs) {
-		err := a.life.startBeside(ctx, "housekeeping", stopEngines, newHousekeeping(a.storage, a.logger))
+		err := a.life.startBeside(ctx, "housekeeping", stopEngines, newHousekeeping(a.storage, a.clock, a.logger))
 		if err != nil {
 			return err
 		}

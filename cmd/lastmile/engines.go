@@ -48,7 +48,10 @@ func newProjections(s *storage, f *feed.Feed, c clock.Clock, logger *slog.Logger
 }
 
 // startEngines starts the readers of the log and makes the runners of jobs and processes; startWork starts those.
-func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, roles roles) (*engines, error) {
+// gate keeps their work out while the clock is moved.
+func startEngines(
+	ctx context.Context, s *storage, c clock.Clock, l *lifecycle, roles roles, gate *clock.Gate,
+) (*engines, error) {
 	e := &engines{directory: identityviews.NewDirectory()}
 	var err error
 	if e.feed, err = startFeed(ctx, s, l); err != nil {
@@ -65,10 +68,11 @@ func startEngines(ctx context.Context, s *storage, c clock.Clock, l *lifecycle, 
 		return nil, err
 	}
 	e.jobs = jobrunner.New(jobrunner.Config{
-		DB: s.db, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
+		DB: s.db, Clock: c, Gate: gate, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
 	e.processes = processrunner.New(processrunner.Config{
-		Feed: e.feed, DB: s.db, Clock: c, Logger: l.logger, Bus: billingcases.PeriodInvoices{Bus: e.bus}, Jobs: e.jobs,
+		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Bus: billingcases.PeriodInvoices{Bus: e.bus},
+		Jobs: e.jobs,
 	})
 	return e, nil
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -14,20 +15,21 @@ const housekeepingEvery = 15 * time.Minute
 // housekeeping removes expired rows of the vault. Of several programs only one does so at a time.
 type housekeeping struct {
 	storage *storage
+	clock   clock.Clock
 	logger  *slog.Logger
 	loops   *loop.Group
 }
 
 // newHousekeeping makes the loop without starting it.
-func newHousekeeping(s *storage, logger *slog.Logger) *housekeeping {
-	return &housekeeping{storage: s, logger: logger, loops: loop.New(logger)}
+func newHousekeeping(s *storage, c clock.Clock, logger *slog.Logger) *housekeeping {
+	return &housekeeping{storage: s, clock: c, logger: logger, loops: loop.New(logger)}
 }
 
 // Start begins the loop; it never fails.
 func (h *housekeeping) Start(ctx context.Context) error {
 	return h.loops.Start(ctx, func(context.Context) error {
 		h.loops.Go("housekeeping", func(ctx context.Context) {
-			for loop.Sleep(ctx, housekeepingEvery) {
+			for loop.SleepUntil(ctx, h.clock, h.clock.Now().Add(housekeepingEvery)) {
 				h.keepHouse(ctx)
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -288,15 +287,6 @@ func unwrap(err error) error {
 
 // breakerPatience is longer than the first cool-down of a breaker (docs/rules/engine.md#breaker).
 const breakerPatience = 31 * time.Second
-
-// shiftedClock is the machine's clock, put forward by a test.
-type shiftedClock struct{ by atomic.Int64 }
-
-// Now gives the machine's time plus the shift, in UTC.
-func (c *shiftedClock) Now() time.Time { return time.Now().UTC().Add(time.Duration(c.by.Load())) }
-
-// shift moves the clock forward by d, in addition to earlier shifts.
-func (c *shiftedClock) shift(d time.Duration) { c.by.Add(int64(d)) }
 
 // withoutRequests keeps the lines about each request out of a test's log.
 type withoutRequests struct{ slog.Handler }

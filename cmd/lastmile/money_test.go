@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -96,8 +97,8 @@ func TestLostCallback_QueryFindsSuccessAndLateReceiptIsNotCreditedAgain(t *testi
 func TestProviderDown_NothingIsLostAndBreakerOpens(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	clock := &shiftedClock{}
-	k.clock = clock
+	now := clock.NewMovable(clock.System(), 0)
+	k.clock = now
 	k.start().signIn()
 	k.paybillReady()
 	phones := []string{
@@ -131,7 +132,7 @@ func TestProviderDown_NothingIsLostAndBreakerOpens(t *testing.T) {
 		t.Errorf("%d prompts reached a provider that is down", n)
 	}
 	k.faults(provider.Faults{C2BAlso: true})
-	clock.shift(breakerPatience)
+	now.Advance(breakerPatience)
 	k.eventually("a payment after the outage", func(ctx context.Context) (bool, error) {
 		phone := phones[len(phones)-1]
 		_, err := k.admin.call(ctx, http.MethodPost, "/payments/initiate", "", map[string]any{

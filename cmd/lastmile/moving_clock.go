@@ -18,7 +18,8 @@ import (
 // request and the usual job.
 const movePatience = 40 * time.Second
 
-// gates keep work out while the clock is moved. Requests are kept out first: one that runs may wait for a job.
+// gates keep work out while the clock is moved: requests first, because one that runs may wait for a job. Callbacks and
+// commands of processes pass the gate of jobs, too.
 type gates struct {
 	requests, jobs clock.Gate
 }
@@ -60,26 +61,53 @@ type mover struct {
 }
 
 // move waits for running requests and jobs, keeps the new time, and then wakes everything that waits for an instant.
-// Fails: clock_busy.
-func (m *mover) move(ctx context.Context, d time.Duration) error {
+// The job queue rests meanwhile. Fails: clock_busy.
+func (m *mover) move(ctx context.Context, to time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	quiet, cancel := context.WithTimeout(context.WithoutCancel(ctx), movePatience)
 	defer cancel()
+	resume := func(context.Context) {}
+	defer func() { resume(context.WithoutCancel(ctx)) }() // after the gates have opened
 	for _, gate := range []*clock.Gate{&m.app.gates.requests, &m.app.gates.jobs} {
 		open, err := gate.Shut(quiet)
 		if err != nil {
-			return failure.NewUnavailable("clock_busy", "Running work does not end. Please try again.", time.Second,
-				err)
+			return errBusy(err)
 		}
 		defer open()
 	}
+	if err := m.settle(quiet); err != nil {
+		return err
+	}
+	var err error
+	if resume, err = m.app.engines.jobs.Pause(quiet); err != nil {
+		return errBusy(err)
+	}
+	d := max(to.Sub(m.clock.Now()), 0)
 	if err := m.app.storage.vault.ClockAhead.Keep(quiet, m.clock.Ahead()+d); err != nil {
 		return err
 	}
 	m.clock.Advance(d)
 	m.app.logger.WarnContext(ctx, "clock moved", "by", d.String(), "now", m.clock.Now())
 	return nil
+}
+
+// settle waits until the program has read all that running work has recorded, so that the processes take it before
+// their timers.
+func (m *mover) settle(ctx context.Context) error {
+	head, err := m.app.storage.store.Head(ctx)
+	if err != nil || head == 0 {
+		return err
+	}
+	if err := m.app.engines.feed.Wait(ctx, head-1); err != nil {
+		return errBusy(err)
+	}
+	return nil
+}
+
+// errBusy answers a move that running work has kept from being made.
+func errBusy(cause error) error {
+	return failure.NewUnavailable("clock_busy", "Running work does not end. Please try again.", time.Second, cause)
 }
 
 // devRoutes gives the endpoints of development, none unless they are switched on.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -26,7 +27,7 @@ func TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState(t *testing
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			now := &shiftedClock{}
+			now := clock.NewMovable(clock.System(), 0)
 			k.clock = now
 			k.withRouters(version).start().signIn()
 			r := k.register(0)
@@ -55,7 +56,7 @@ func TestReconcile_AfterAFaultAtAnyWriteOneMoreReachesTheDesiredState(t *testing
 }
 
 // survives makes a service during a fault, and deletes it during the same fault.
-func (k *kit) survives(r simRouter, now *shiftedClock, what string, f router.Faults) {
+func (k *kit) survives(r simRouter, now *clock.Movable, what string, f router.Faults) {
 	k.t.Helper()
 	writes := r.Writes()
 	r.SetFaults(f)
@@ -81,7 +82,7 @@ func (k *kit) survives(r simRouter, now *shiftedClock, what string, f router.Fau
 	_, err := k.admin.call(k.t.Context(), "DELETE", "/nas/services/"+service+"?confirm=true", "", nil)
 	r.SetFaults(router.Faults{})
 	if err != nil {
-		now.shift(breakerPatience)
+		now.Advance(breakerPatience)
 		k.must(k.admin, "DELETE", "/nas/services/"+service+"?confirm=true", nil)
 	}
 	k.refused(k.admin, "GET /nas/services/"+service, nil, 404, "service_not_found")
@@ -97,9 +98,9 @@ func (k *kit) reported(service string) {
 }
 
 // reconciled asks for one reconcile, past the cool-down of the router's breaker.
-func (k *kit) reconciled(service string, now *shiftedClock, what string) {
+func (k *kit) reconciled(service string, now *clock.Movable, what string) {
 	k.t.Helper()
-	now.shift(breakerPatience)
+	now.Advance(breakerPatience)
 	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
 	defer cancel()
 	out, err := k.admin.call(ctx, "POST", "/nas/services/"+service+"/reconcile", "", nil)

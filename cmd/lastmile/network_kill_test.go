@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -63,18 +64,18 @@ func TestKill9_BetweenRemovalAndCreation(t *testing.T) {
 func TestReboot_IsConfirmedByUptimeAndSentOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	now := &shiftedClock{}
+	now := clock.NewMovable(clock.System(), 0)
 	k.clock = now
 	k.withRouters("6.49.10", "7.23.7").start().signIn()
 	for i := range 2 {
 		r := k.register(i)
-		now.shift(breakerPatience * 3)
+		now.Advance(breakerPatience * 3)
 		done := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/reboot", nil)
 		if b, _ := done["reboot"].(map[string]any); b["stage"] != "accepted" {
 			t.Errorf("%s: %v", r.Summary().Version, done)
 		}
 		k.refused(k.admin, "POST /nas/devices/"+r.device+"/reboot", nil, 409, "reboot_in_progress")
-		now.shift(breakerPatience)
+		now.Advance(breakerPatience)
 		k.eventually("the reboot to be confirmed", func(ctx context.Context) (bool, error) {
 			if _, err := k.admin.call(ctx, "POST", "/nas/devices/"+r.device+"/ping", "", nil); err != nil {
 				return false, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -136,7 +137,7 @@ func TestService_DisruptiveChangeNeedsConfirmation(t *testing.T) {
 func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	now := &shiftedClock{}
+	now := clock.NewMovable(clock.System(), 0)
 	k.clock = now
 	k.withRouters("7.16").start().signIn()
 	r := k.register(0)
@@ -178,7 +179,7 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 		t.Errorf("ping %v", ping)
 	}
 	r.SetFaults(router.Faults{})
-	now.shift(breakerPatience)
+	now.Advance(breakerPatience)
 	k.must(k.admin, "POST", "/nas/devices/"+r.device+"/ping", nil)
 	k.eventually("the router to be shown as recovered", func(ctx context.Context) (bool, error) {
 		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+r.device, "", nil)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -168,7 +169,7 @@ func (a *App) probeJobs(ctx context.Context) error {
 	var waiting bool
 	err := a.storage.db.Owner.QueryRow(ctx,
 		`select exists (select from `+a.storage.db.Namespace.Schema("river")+`.river_job
-		where state = 'available' and scheduled_at < now() - interval '2 minutes')`).Scan(&waiting)
+		where state = 'available' and scheduled_at < $1)`, a.clock.Now().Add(-2*time.Minute)).Scan(&waiting)
 	if err == nil && waiting {
 		err = down("jobs wait for more than two minutes")
 	}

@@ -46,7 +46,7 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	workers := paymentsjobs.New(paymentsjobs.Config{
 		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock,
-		Logger:    a.logger,
+		Gate: &a.gates.jobs, Logger: a.logger,
 		Addresses: paymentsjobs.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
 	})
 	workers.Register(a.engines.jobs)

@@ -13,9 +13,9 @@ import (
 // Clock serves /dev/clock: the program's time, and moving it forward.
 type Clock struct {
 	Now func() time.Time
-	// Move puts the clock ahead by d, which is above zero, and returns when everything that waits has been woken. It
-	// fails with clock_busy while running work does not end.
-	Move func(ctx context.Context, d time.Duration) error
+	// Move puts the clock ahead to an instant, unless that has passed when running work has ended, and returns when
+	// everything that waits has been woken. It fails with clock_busy while running work does not end.
+	Move func(ctx context.Context, to time.Time) error
 }
 
 // clockResponse is the program's time, in UTC.
@@ -58,12 +58,13 @@ func (a Clock) move(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	d, err := in.distance(a.Now())
+	now := a.Now()
+	d, err := in.distance(now)
 	if err != nil {
 		return err
 	}
 	if d > 0 {
-		if err := a.Move(ctx, d); err != nil {
+		if err := a.Move(ctx, now.Add(d)); err != nil {
 			return err
 		}
 	}

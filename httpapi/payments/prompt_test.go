@@ -311,7 +311,6 @@ func TestRecheck_PeriodicQueryFindsTheSuccess(t *testing.T) {
 	p := k.prompt(t, 300)
 	k.Quiet(t)
 	k.Clock.Advance(31 * 1e9)
-	k.Procs.Wake()
 	k.Until(t, "the re-check", func() bool { return k.payment(t, p.PaymentID).Status == "SUCCESS" })
 	k.Quiet(t)
 	k.expectCredited(t, 300, 1)

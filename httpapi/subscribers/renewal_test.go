@@ -22,7 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
-// withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock and wakes the timers.
+// withMoney adds accounts, invoicing and renewal to the kit. travel moves the clock.
 func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 	t.Helper()
 	bus.Register(k.Core.Bus, billing.Accounts())
@@ -35,10 +35,7 @@ func (k *ispKit) withMoney(t *testing.T) (travel func(to time.Time)) {
 		Bus: k.Core.Bus, Query: billingviews.NumberingQuery{Views: k.Views()}, Clock: k.Clock,
 		Logger: storetest.Quiet(),
 	}))
-	return func(to time.Time) {
-		k.Clock.Set(to)
-		p.Wake()
-	}
+	return k.Clock.Set
 }
 
 // credited puts money on a subscriber's account, in minor units, and gives the receipt.

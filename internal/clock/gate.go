@@ -37,6 +37,20 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
+// TryEnter is Enter for work that comes back later by itself: ok is false at once while the gate is shut.
+func (g *Gate) TryEnter() (leave func(), ok bool) {
+	if g == nil {
+		return func() {}, true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut != nil {
+		return nil, false
+	}
+	g.inside++
+	return g.leave, true
+}
+
 // leave counts one less inside.
 func (g *Gate) leave() {
 	g.mu.Lock()

@@ -57,13 +57,34 @@ func WaitFor(ctx context.Context, signal <-chan struct{}, d time.Duration) bool 
 // SleepUntil waits until the clock reaches an instant, at its own pace or because it was moved. It returns false when
 // ctx has ended.
 func SleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
+	return WaitUntil(ctx, nil, c, at)
+}
+
+// WaitUntil is SleepUntil that a signal ends, too.
+func WaitUntil(ctx context.Context, signal <-chan struct{}, c clock.Clock, at time.Time) bool {
 	for ctx.Err() == nil {
 		moved := clock.Moved(c)
 		left := at.Sub(c.Now())
 		if left <= 0 {
 			return true
 		}
-		WaitFor(ctx, moved, left)
+		if waitUntil(ctx, signal, moved, left) {
+			return ctx.Err() == nil
+		}
+	}
+	return false
+}
+
+// waitUntil waits for d, or until the clock is moved, or for the signal, which alone gives true.
+func waitUntil(ctx context.Context, signal, moved <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-signal:
+		return true
+	case <-ctx.Done():
+	case <-moved:
+	case <-timer.C:
 	}
 	return false
 }

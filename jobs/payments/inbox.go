@@ -79,6 +79,11 @@ func (i *Inbox) handleAll(ctx context.Context) error {
 // HandleDue handles one page of callbacks that are due and returns how many there were. more is called before a full
 // page is handled, so that another worker can take the next one; nil = no other worker.
 func (w *Workers) HandleDue(ctx context.Context, more func()) int {
+	leave, err := w.cfg.Gate.Enter(ctx)
+	if err != nil {
+		return 0
+	}
+	defer leave()
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
 	if err != nil {
 		if ctx.Err() == nil {

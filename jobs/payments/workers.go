@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is shared by the workers and the inbox; every field is required.
+// Config is shared by the workers and the inbox; every field but Gate is required.
 type Config struct {
 	Bus       *bus.Bus
 	Views     *runner.Views
@@ -26,7 +26,9 @@ type Config struct {
 	Addresses Addresses
 	Access    Access
 	Clock     clock.Clock
-	Logger    *slog.Logger
+	// Gate keeps callbacks waiting while the clock is moved; nil is always open.
+	Gate   *clock.Gate
+	Logger *slog.Logger
 }
 
 // Workers make the outside calls of the area payments and handle callbacks. Safe for concurrent use.
@@ -81,7 +83,7 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 		Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute),
 	})
 	if w.cfg.Access.Platform.ShortCode != "" {
-		jobrunner.Every(r, platformRegistration, commands.RegisterPlatform{})
+		jobrunner.EveryAndAtStart(r, platformRegistration, commands.RegisterPlatform{})
 	}
 }
 

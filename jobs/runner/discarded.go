@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/jobs"
 )
@@ -35,9 +34,6 @@ func OnDiscarded[T commands.Job](r *Runner, report Discarded[T]) {
 		}
 		cause := m.Cause
 		cause.JobID, cause.Attempt, cause.Last = args.ID, row.Attempt, true
-		if m.Periodic {
-			cause.JobID = periodicRun(row.Kind, row.ID)
-		}
 		return report(ctx, args.Args, cause, row.Code)
 	}
 }
@@ -119,8 +115,3 @@ func (r *Runner) reportAll(ctx context.Context) error {
 
 // sql replaces {schema} by the schema of the queue's tables.
 func (r *Runner) sql(text string) string { return strings.ReplaceAll(text, "{schema}", r.schema()) }
-
-// periodicRun is the id of one run of a periodic job, whose row all runs would share otherwise.
-func periodicRun(kind string, row int64) id.Any {
-	return id.Derive[id.Any]("periodic-run", kind, fmt.Sprint(row))
-}

@@ -3,10 +3,10 @@
 //
 // # Use
 //
-//	r := jobrunner.New(jobrunner.Config{DB: db, Logger: logger})
+//	r := jobrunner.New(jobrunner.Config{DB: db, Clock: clock, Logger: logger})
 //	jobrunner.AddWorker(r, workers.RebootDevice, jobrunner.Options{Timeout: 20 * time.Second, MaxAttempts: 5})
 //	jobrunner.OnDiscarded(r, workers.RebootFailed)             // what follows when no attempt succeeded
-//	jobrunner.Every(r, time.Hour, commands.RegisterPlatform{}) // periodic work, on one replica
+//	jobrunner.Every(r, time.Hour, commands.SweepMoney{})       // periodic work, on one replica
 //	err := r.Start(ctx)                                        // before the process runner
 //	defer r.Stop()                                             // after it
 //	err = r.InsertTx(ctx, tx, job, jobID, cause)               // by a process, in its transaction
@@ -27,7 +27,10 @@
 //   - Repeat: a second job with the same id is not enqueued, also after the first has ended and while its row is kept.
 //   - Crash: a job whose program was killed runs again after 90 seconds, or at once when a program starts that works
 //     the queue alone (Config.Sole). So each job is worked at least once, and its outcome command acts once.
-//   - Time: an attempt's context ends after Options.Timeout, 30 seconds at most.
+//   - Time: an attempt's context ends after Options.Timeout, 30 seconds at most. Delays, retries and periods follow
+//     Config.Clock. When it jumps, what fell due begins at once in the order of its instants; [Runner.Pause] is needed
+//     for jumps beside running jobs.
+//   - Periodic work: one run in each period over all programs, and one for all periods in which none was running.
 //   - Race: a job is given to one worker at a time. Different jobs run side by side and in no order.
 //   - Fairness: one organization has three quarters of a queue's places at most, and all devices whose last call failed
 //     or was slow a quarter ([commands.OnDevice]). A job without a place comes again after a second.

@@ -47,38 +47,14 @@ func (r *Runner) Insert(
 		if err != nil {
 			return err
 		}
-		if delay > 0 { // River compares it with the database's clock
-			if err := tx.QueryRow(ctx, `select now() + $1`, delay).Scan(&opts.ScheduledAt); err != nil {
-				return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
-			}
+		if delay > 0 {
+			opts.ScheduledAt = r.cfg.Clock.Now().Add(delay)
 		}
 		if _, err := r.client.InsertTx(ctx, tx, args, opts); err != nil {
 			return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
 		}
 		return nil
 	})
-}
-
-// Every registers periodic work: one run at start and one after each interval, on one replica only. A run that is due
-// while an earlier one still waits or runs is left out. Call it before Start.
-func Every[T commands.Job](r *Runner, interval time.Duration, args T) {
-	kind := args.Kind()
-	construct := func() (river.JobArgs, *river.InsertOpts) {
-		opts := r.kinds[kind]
-		meta, err := json.Marshal(metadata{Periodic: true})
-		if err != nil {
-			return nil, nil // River leaves this run out
-		}
-		return stored[T]{ID: id.Derive[id.Any]("periodic", kind), Args: args}, &river.InsertOpts{
-			Queue: opts.Queue, MaxAttempts: opts.MaxAttempts, Metadata: meta,
-			UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-				rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning,
-				rivertype.JobStateRetryable, rivertype.JobStateScheduled,
-			}},
-		}
-	}
-	r.periodic = append(r.periodic, river.NewPeriodicJob(river.PeriodicInterval(interval), construct,
-		&river.PeriodicJobOpts{ID: kind, RunOnStart: true}))
 }
 
 // insertion gives a job in River's form. River rejects a second row with the same kind and id, whatever the state of

@@ -13,6 +13,7 @@ const (
 	deviceShare = 2               // jobs of one device at the same time
 	slow        = 5 * time.Second // an attempt that took longer makes its device one that is in trouble
 	busyPause   = time.Second
+	shutPause   = 50 * time.Millisecond // of a job that met the shut gate
 )
 
 // places counts the running jobs of one queue, so that neither one organization nor devices that do not answer take the

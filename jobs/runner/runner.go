@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +13,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
@@ -40,6 +42,11 @@ const (
 type Config struct {
 	DB     *postgres.DB
 	Logger *slog.Logger // nil discards
+	// Clock says when jobs, their retries and periodic work are due; nil = the machine's. After a jump they are due at
+	// once, in the order of their instants.
+	Clock clock.Clock
+	// Gate keeps jobs from starting while the clock is moved; nil is always open.
+	Gate *clock.Gate
 	// InsertOnly enqueues but runs no job. Workers are registered all the same: the registration has their options.
 	InsertOnly bool
 	// Workers is how many jobs of each queue run at once; zero means 16.
@@ -55,8 +62,10 @@ type Runner struct {
 	logger   *slog.Logger
 	workers  *river.Workers
 	kinds    map[string]Options
-	periodic []*river.PeriodicJob
+	periodic []periodic
 	client   *river.Client[pgx.Tx]
+	running  sync.Mutex         // held while River is started or stopped
+	working  bool               // River runs jobs, or is paused
 	faults   []error            // registrations that cannot work; Start returns them
 	places   map[string]*places // by queue
 	// by kind; see OnDiscarded
@@ -71,6 +80,9 @@ func New(cfg Config) *Runner {
 	}
 	if cfg.Workers == 0 {
 		cfg.Workers = 16
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
 	}
 	return &Runner{
 		cfg: cfg, logger: cfg.Logger, workers: river.NewWorkers(), kinds: map[string]Options{},
@@ -106,39 +118,59 @@ func (r *Runner) begin(ctx context.Context) error {
 		FetchPollInterval:    fetchPoll,
 		SoftStopTimeout:      softStop,
 	}
+	if jumps(r.cfg.Clock) {
+		cfg.Test.Time = riverClock{r.cfg.Clock}
+	}
 	working := !r.cfg.InsertOnly && len(r.kinds) > 0
 	if working {
 		cfg.Queues = r.queues()
-		cfg.PeriodicJobs = r.periodic
 	}
 	client, err := river.NewClient(riverpgxv5.New(r.cfg.DB.Owner), cfg)
 	if err != nil {
 		return fmt.Errorf("open job queue: %w", err)
 	}
-	if working {
-		if err := client.Start(context.WithoutCancel(ctx)); err != nil {
-			return fmt.Errorf("start job queue: %w", err)
-		}
-		r.loops.Go("end of the job queue", func(ctx context.Context) {
-			<-ctx.Done()
-			r.end(context.WithoutCancel(ctx), client)
-		})
-		if len(r.discarded) > 0 {
-			r.loops.Go("discarded jobs", r.reportDiscarded)
-		}
-	}
 	r.client = client
+	if working {
+		return r.work(ctx)
+	}
+	return nil
+}
+
+// work starts River's workers and the loops beside them.
+func (r *Runner) work(ctx context.Context) error {
+	r.running.Lock()
+	defer r.running.Unlock()
+	if err := r.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start job queue: %w", err)
+	}
+	r.working = true
+	r.loops.Go("end of the job queue", func(ctx context.Context) {
+		<-ctx.Done()
+		r.end(context.WithoutCancel(ctx))
+	})
+	if len(r.discarded) > 0 {
+		r.loops.Go("discarded jobs", r.reportDiscarded)
+	}
+	if jumps(r.cfg.Clock) {
+		r.loops.Go("due jobs", r.releaseDue)
+	}
+	for _, p := range r.periodic {
+		r.loops.Go("periodic "+p.job.Kind(), func(ctx context.Context) { r.repeat(ctx, p) })
+	}
 	return nil
 }
 
 // Stop gives running jobs softStop, then cancels them. A cancelled job is tried again by the next program that starts.
 func (r *Runner) Stop() { r.loops.Stop() }
 
-// end stops River and waits up to hardStop.
-func (r *Runner) end(ctx context.Context, client *river.Client[pgx.Tx]) {
+// end stops River for good and waits up to hardStop.
+func (r *Runner) end(ctx context.Context) {
+	r.running.Lock()
+	defer r.running.Unlock()
+	r.working = false
 	ctx, cancel := context.WithTimeout(ctx, hardStop)
 	defer cancel()
-	if err := client.Stop(ctx); err != nil {
+	if err := r.client.Stop(ctx); err != nil {
 		r.logger.Warn("jobs did not stop in time", "error", err)
 	}
 }
@@ -171,7 +203,7 @@ func (r *Runner) migrate(ctx context.Context) error {
 const (
 	releaseJobsSQL = `
 update {schema}.river_job set
-	state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+	state = 'available', scheduled_at = $1, max_attempts = greatest(max_attempts, attempt + 1)
 where state = 'running'`
 	freeLeaderSQL = `delete from {schema}.river_leader`
 )
@@ -179,12 +211,11 @@ where state = 'running'`
 // takeOver makes the jobs that a dead program was running due at once. Only for a program that works the queue alone.
 func (r *Runner) takeOver(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		for _, sql := range []string{releaseJobsSQL, freeLeaderSQL} {
-			if _, err := tx.Exec(ctx, r.sql(sql)); err != nil {
-				return err
-			}
+		if _, err := tx.Exec(ctx, r.sql(releaseJobsSQL), r.cfg.Clock.Now()); err != nil {
+			return err
 		}
-		return nil
+		_, err := tx.Exec(ctx, r.sql(freeLeaderSQL))
+		return err
 	})
 }
 

@@ -297,32 +297,6 @@ func TestStop_TakesNoLongerThanFiveSeconds(t *testing.T) {
 	eventually(t, db, `state in ('available', 'retryable')`) // for the next program
 }
 
-func TestEvery_RunsAtStartWithAnIdOfItsOwn(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t)
-	ids := make(chan id.Any, 10)
-	r := jobrunner.New(jobrunner.Config{DB: db})
-	jobrunner.AddWorker(r, func(_ context.Context, _ sweep, cause jobs.Cause) error { ids <- cause.JobID; return nil },
-		jobrunner.Options{})
-	jobrunner.Every(r, time.Second, sweep{})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Stop)
-	seen := map[id.Any]bool{}
-	for range 2 {
-		select {
-		case jobID := <-ids:
-			seen[jobID] = true
-		case <-time.After(20 * time.Second):
-			t.Fatal("no periodic run")
-		}
-	}
-	if len(seen) != 2 {
-		t.Error("two runs have one id: their commands would act once")
-	}
-}
-
 func TestInsert_OfAnUnknownKindFails(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

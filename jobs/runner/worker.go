@@ -66,7 +66,8 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 		r.places[opts.Queue] = newPlaces(r.cfg.Workers)
 	}
 	err := river.AddWorkerSafely(r.workers, &worker[T]{
-		work: work, opts: opts, places: r.places[opts.Queue], logger: r.logger.With("job", kind),
+		work: work, opts: opts, places: r.places[opts.Queue], clock: r.cfg.Clock, gate: r.cfg.Gate,
+		logger: r.logger.With("job", kind),
 	})
 	if err != nil {
 		r.faults = append(r.faults, fmt.Errorf("register job %s: %w", kind, err))
@@ -97,8 +98,6 @@ func (s stored[T]) Kind() string { return s.Args.Kind() }
 // metadata is kept by River beside the arguments and has no part in uniqueness.
 type metadata struct {
 	Cause jobs.Cause `json:"cause"`
-	// Periodic jobs share an id, so that they do not pile up; each run has one of its own.
-	Periodic bool `json:"periodic,omitempty"`
 }
 
 // worker adapts a Work to River's interface.
@@ -107,16 +106,18 @@ type worker[T commands.Job] struct {
 	work   Work[T]
 	opts   Options
 	places *places
+	clock  clock.Clock
+	gate   *clock.Gate
 	logger *slog.Logger
 }
 
 // Timeout bounds one attempt; the default is already applied.
 func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration { return w.opts.Timeout }
 
-// NextRetry adds the back-off, at least 20 ms, to the machine's clock, which River uses too. For a time in the past
-// River would apply its own policy.
+// NextRetry adds the back-off, at least 20 ms, to the time, which River's is too. For a time in the past River would
+// apply its own policy.
 func (w *worker[T]) NextRetry(job *river.Job[stored[T]]) time.Time {
-	return clock.System().Now().Add(max(w.opts.Backoff(job.Attempt), 20*time.Millisecond))
+	return w.clock.Now().Add(max(w.opts.Backoff(job.Attempt), 20*time.Millisecond))
 }
 
 // Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the failure
@@ -128,9 +129,6 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	}
 	cause := m.Cause
 	cause.JobID, cause.Attempt, cause.Last = job.Args.ID, job.Attempt, job.Attempt >= job.MaxAttempts
-	if m.Periodic {
-		cause.JobID = periodicRun(job.Kind, job.ID)
-	}
 	var snooze *river.JobSnoozeError
 	err := w.seated(ctx, job.Args.Args, cause)
 	var final *givenUp
@@ -147,8 +145,13 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 }
 
 // seated makes the attempt when the queue has a place for the organization and the device of the job, and snoozes
-// otherwise. Jobs that wait come back at different instants.
+// otherwise. Jobs that wait come back at different instants. While the clock is moved no job has a place.
 func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error {
+	leave, ok := w.gate.TryEnter()
+	if !ok {
+		return Snooze(shutPause)
+	}
+	defer leave()
 	var device id.Device
 	if about, ok := any(args).(commands.OnDevice); ok {
 		device = about.Device()

@@ -296,9 +296,15 @@ func (b *bench) start(t testing.TB, names ...string) *processrunner.Runner {
 // open makes an engine with processes of these names that is not started.
 func (b *bench) open(t testing.TB, names ...string) *processrunner.Runner {
 	t.Helper()
+	return b.openWith(t, nil, names...)
+}
+
+// openWith is open with a gate before commands; nil = always open.
+func (b *bench) openWith(t testing.TB, gate *clock.Gate, names ...string) *processrunner.Runner {
+	t.Helper()
 	r := processrunner.New(processrunner.Config{
-		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Bus: b.office, Jobs: b.office,
-		Concurrency: 4,
+		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Gate: gate, Bus: b.office,
+		Jobs: b.office, Concurrency: 4,
 	})
 	for _, name := range names {
 		r.Register(courier(name, &b.forgive))

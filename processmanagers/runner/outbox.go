@@ -54,7 +54,8 @@ type lane struct {
 	pause *loop.Backoff
 }
 
-// retry is a lane whose first command is tried again at an instant of the machine's clock.
+// retry is a lane whose first command is tried again at an instant of the machine's clock: the pause is for a part of
+// the installation that is away, and no rule or person waits for it.
 type retry struct {
 	lane lane
 	at   time.Time
@@ -272,13 +273,18 @@ func (d *round) decode(row storedCommand) (cmd commands.Command, cause jobs.Caus
 // execute runs a command with the process as its actor, and holds one of the slots that bound concurrency.
 func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uuid.UUID, cause jobs.Cause) error {
 	d := o.round
+	leave, err := d.r.cfg.Gate.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := d.r.slots.enter(ctx, cause.OrgID); err != nil {
 		return err
 	}
 	defer d.r.slots.leave(cause.OrgID)
 	ctx, cancel := context.WithTimeout(ctx, executeLimit)
 	defer cancel()
-	_, err := d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
+	_, err = d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
 		CommandID: id.Command(commandID), OrgID: cause.OrgID,
 		Actor:         events.Actor{Kind: events.ActorProcess, ID: d.name},
 		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,

@@ -31,6 +31,8 @@ type Config struct {
 	DB     *postgres.DB
 	Clock  clock.Clock
 	Logger *slog.Logger // nil: nothing is logged
+	// Gate keeps commands from starting while the clock is moved; nil is always open.
+	Gate *clock.Gate
 	// Bus executes the commands of the processes; package bus implements it.
 	Bus Bus
 	// Jobs enqueues their jobs; package jobrunner implements it. It may be nil when no process asks for a job.
@@ -129,13 +131,6 @@ func (r *Runner) migrate(ctx context.Context) error {
 // sql replaces {schema} by the schema of the engine's own tables.
 func (r *Runner) sql(text string) string {
 	return strings.ReplaceAll(text, "{schema}", r.cfg.DB.Namespace.Schema("processes"))
-}
-
-// Wake looks for due timers at once. Tests and demos call it after moving the clock by hand.
-func (r *Runner) Wake() {
-	for _, p := range r.processes {
-		loop.Wake(p.timers)
-	}
 }
 
 // WaitFor waits until a process that this program drives has taken every event up to a position, or ctx ends.

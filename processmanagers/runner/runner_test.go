@@ -171,13 +171,11 @@ func TestTimer_FiresWhenTheClockSaysSoAndNotWhenDisarmed(t *testing.T) {
 	b.happen("p1", "wait")
 	taken(t, r, "courier", b.happen("p2", "wait", "calm"))
 	b.clock.Advance(59 * time.Minute)
-	r.Wake()
 	taken(t, r, "courier", b.happen("p3", "wait"))
 	if len(b.office.jobs) != 0 {
 		t.Error("a timer fired too early")
 	}
 	b.clock.Advance(2 * time.Minute)
-	r.Wake()
 	b.office.until(t, "fired", func() bool { return len(b.office.jobs) == 1 })
 	poll(t, "taken", func() bool { return b.rows(t, "timers") == 1 }) // of p3
 	if diff := cmp.Diff([]string{"wait", "timeout patience"}, b.seen(t, "courier", "p1")); diff != "" {

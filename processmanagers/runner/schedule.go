@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -17,53 +18,76 @@ import (
 // How due timers are searched.
 const (
 	timerPage  = 200              // timers in one query
-	timerRound = 30 * time.Second // longest wait between two searches, in case the clock was moved
+	timerRound = 30 * time.Second // longest wait between two searches
+	timerPause = time.Second      // after a failed search
+	timerAgain = time.Millisecond // when a due timer was not fired, because its instance changed meanwhile
 )
 
 // dueTimer is one row of the table timers. Cause is JSON.
 type dueTimer struct {
+	Org   string // "" for the platform
 	Key   string
 	Name  string
 	DueAt time.Time
 	Cause []byte
 }
 
-// schedule fires timers that are due, until ctx ends. It begins when the process has taken all events that were in the
-// log at its start, because one of them may disarm a timer.
+// schedule fires timers that are due, until ctx ends. At the start, and after each jump of the clock, it first waits
+// until the process has taken all events that are in the log, because one of them may disarm a timer.
 func (d *round) schedule(ctx context.Context) error {
-	if err := d.track.wait(ctx, d.caughtUp); err != nil {
-		return err
-	}
+	c := d.r.cfg.Clock
+	caughtUp, before := d.caughtUp, clock.Moved(c)
 	for {
-		full, err := d.fireDue(ctx)
+		now := c.Now()
+		if moved := clock.Moved(c); moved != before {
+			caughtUp, before = max(caughtUp, d.r.cfg.Feed.Head()), moved
+		}
+		if err := d.track.wait(ctx, caughtUp); err != nil {
+			return err
+		}
+		full, err := d.fireDue(ctx, now)
 		if err != nil && !passing(err) {
 			return &poison{error: err}
 		}
-		var next *time.Time
-		if err == nil && !full {
-			err = d.r.cfg.DB.Owner.QueryRow(ctx, d.r.sql(selectNextDueSQL), d.name).Scan(&next)
-		}
-		wait := timerRound
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			d.r.logger.WarnContext(ctx, "timers cannot be read", "process", d.name, "error", err)
-			wait = time.Second
-		case full:
+		if err == nil && full {
 			continue
-		case next != nil:
-			wait = min(max(next.Sub(d.r.cfg.Clock.Now()), time.Millisecond), timerRound)
 		}
-		if !loop.WaitFor(ctx, d.timers, wait) {
+		if err == nil {
+			err = d.awaitDue(ctx, now)
+		}
+		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if err != nil {
+			d.r.logger.WarnContext(ctx, "timers cannot be read", "process", d.name, "error", err)
+			loop.WaitFor(ctx, d.timers, timerPause)
 		}
 	}
 }
 
-// fireDue fires up to timerPage due timers in parallel. full reports that more may be due.
-func (d *round) fireDue(ctx context.Context) (full bool, err error) {
-	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectDueSQL), d.name, d.r.cfg.Clock.Now(), timerPage)
+// awaitDue waits until the next timer is due, a timer was armed, or timerRound is over. now is the time of the last
+// search.
+func (d *round) awaitDue(ctx context.Context, now time.Time) error {
+	var next *time.Time
+	if err := d.r.cfg.DB.Owner.QueryRow(ctx, d.r.sql(selectNextDueSQL), d.name).Scan(&next); err != nil {
+		return err
+	}
+	until := now.Add(timerRound)
+	if next != nil && next.Before(until) {
+		until = *next
+	}
+	if !until.After(now) {
+		loop.Sleep(ctx, timerAgain)
+		return nil
+	}
+	loop.WaitUntil(ctx, d.timers, d.r.cfg.Clock, until)
+	return nil
+}
+
+// fireDue fires up to timerPage due timers: those of an organization in the order of their instants, organizations side
+// by side. full reports that more may be due.
+func (d *round) fireDue(ctx context.Context, now time.Time) (full bool, err error) {
+	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectDueSQL), d.name, now, timerPage)
 	if err != nil {
 		return false, passingAlways(err)
 	}
@@ -71,27 +95,58 @@ func (d *round) fireDue(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, passingAlways(err)
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
+	byOrg := map[string][]dueTimer{}
 	for _, t := range due {
-		turn := d.lanes.enter(t.Key)
+		byOrg[t.Org] = append(byOrg[t.Org], t)
+	}
+	var wg sync.WaitGroup
+	var faults worst
+	for _, list := range byOrg {
 		wg.Go(func() {
-			defer turn.leave()
-			fireErr := turn.wait(ctx)
-			if fireErr == nil {
-				fireErr = guarded(func() error { return d.fire(ctx, t) })
-			}
-			if fireErr != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				if err == nil || !passing(fireErr) {
-					err = fireErr
+			for len(list) > 0 && ctx.Err() == nil {
+				n := 1
+				for n < len(list) && list[n].DueAt.Equal(list[0].DueAt) {
+					n++
 				}
+				d.fireTogether(ctx, list[:n], &faults)
+				list = list[n:]
 			}
 		})
 	}
 	wg.Wait()
-	return len(due) == timerPage, err
+	return len(due) == timerPage, faults.err
+}
+
+// worst keeps the first error, or the first that does not pass. Safe for concurrent use.
+type worst struct {
+	mu  sync.Mutex
+	err error
+}
+
+// note keeps an error; nil changes nothing.
+func (w *worst) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && (w.err == nil || !passing(err)) {
+		w.err = err
+	}
+}
+
+// fireTogether fires timers of one instant in parallel.
+func (d *round) fireTogether(ctx context.Context, list []dueTimer, faults *worst) {
+	var wg sync.WaitGroup
+	for _, t := range list {
+		turn := d.lanes.enter(t.Key)
+		wg.Go(func() {
+			defer turn.leave()
+			err := turn.wait(ctx)
+			if err == nil {
+				err = guarded(func() error { return d.fire(ctx, t) })
+			}
+			faults.note(err)
+		})
+	}
+	wg.Wait()
 }
 
 // fire gives a timer to its instance, unless the timer was moved or disarmed since it was read.

@@ -232,7 +232,7 @@ on conflict do nothing`
 	deleteCommandSQL = `delete from {schema}.commands where id = $1`
 	// Organizations have their turns: each one's longest due timer comes before the second of any other.
 	selectDueSQL = `
-select key, name, due_at, cause from {schema}.timers t
+select coalesce(cause->>'orgId', '') as org, key, name, due_at, cause from {schema}.timers t
 where process = $1 and due_at <= $2 and not exists (
 	select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
 order by row_number() over (partition by cause->>'orgId' order by due_at, key, name), due_at, key, name limit $3`

@@ -46,7 +46,6 @@ func TestPoison_StopsItsInstanceAloneVisibly(t *testing.T) {
 		t.Error(diff)
 	}
 	b.clock.Advance(2 * time.Hour) // the timer of the stopped instance waits, the other one fires
-	r.Wake()
 	b.office.until(t, "fired", func() bool { return len(b.office.jobs) == 1 })
 	poll(t, "only the timer of the stopped instance is left", func() bool { return b.rows(t, "timers") == 1 })
 	if s := r.Status()[0]; s.State != processrunner.StateRunning {
@@ -79,7 +78,6 @@ func TestPoison_ARetryTakesWhatWasHeldInOrderAlsoAfterARestart(t *testing.T) {
 	}
 	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2 })
 	b.clock.Advance(2 * time.Hour)
-	second.Wake()
 	b.office.until(t, "fired", func() bool { return len(b.office.jobs) == 1 })
 }
 

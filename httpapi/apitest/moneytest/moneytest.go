@@ -98,7 +98,7 @@ func New(t *testing.T, o Options) *Kit {
 	}
 	t.Cleanup(func() { _ = k.Sim.Stop(context.Background()) })
 	k.Core = coretest.New(t, k.Clock)
-	k.Vault = coretest.OpenVault(t, vault.Config{DB: k.Core.DB, Clock: clock.System()})
+	k.Vault = coretest.OpenVault(t, vault.Config{DB: k.Core.DB, Clock: k.Clock})
 	bus.Register(k.Core.Bus, billing.Accounts())
 	bus.Register(k.Core.Bus, billing.NumberSeries())
 	bus.Register(k.Core.Bus, identity.Organizations())
@@ -141,7 +141,7 @@ func (k *Kit) startReading(t *testing.T) {
 		paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{},
 		billingviews.Numbering{},
 		subscribersviews.Subscribers{}, subscribersviews.Timeline{}, identityviews.Users{})
-	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Core.DB})
+	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Core.DB, Clock: k.Clock})
 	k.Procs = processrunner.New(processrunner.Config{
 		Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: billingcases.PeriodInvoices{Bus: k.Core.Bus},
 		Jobs: k.jobs,
@@ -276,12 +276,19 @@ func (k *Kit) Until(t *testing.T, what string, cond func() bool) {
 		select {
 		case <-t.Context().Done():
 			t.Fatal(t.Context().Err())
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(untilPause):
 		}
 	}
 }
 
+// How the kit waits: the pause between two looks, and the number of looks after which Quiet moves the clock.
+const (
+	untilPause = 10 * time.Millisecond
+	quietLooks = 25
+)
+
 // Quiet waits until no work is left, seen twice in a row: no callback, no stored command, no due job, no unread event.
+// Meanwhile the clock goes on at the pace of the machine's, because retries wait for it.
 func (k *Kit) Quiet(t *testing.T) {
 	t.Helper()
 	if err := k.Sim.Idle(t.Context()); err != nil {
@@ -292,8 +299,11 @@ func (k *Kit) Quiet(t *testing.T) {
 		+ (select count(*) from ` + ns.Schema("processes") + `.commands)
 		+ (select count(*) from ` + ns.Schema("river") +
 		`.river_job where state in ('available', 'running', 'retryable'))`
-	calm := 0
+	calm, looks := 0, 0
 	k.Until(t, "everything is done", func() bool {
+		if looks++; looks%quietLooks == 0 {
+			k.Clock.Advance(quietLooks * untilPause)
+		}
 		var n int
 		if err := k.Core.DB.Owner.QueryRow(t.Context(), busy).Scan(&n); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,224 @@
+package jobrunner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+)
+
+// noon is the time at which the product's clock of these tests stands.
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// startAt makes a queue with one worker whose time is a clock's, and stops it at the end of the test.
+func startAt(t *testing.T, db *postgres.DB, c clock.Clock, d *desk, opts jobrunner.Options) *jobrunner.Runner {
+	t.Helper()
+	r := jobrunner.New(jobrunner.Config{DB: db, Workers: 1, Clock: c})
+	jobrunner.AddWorker(r, d.work, opts)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	return r
+}
+
+// enqueue inserts a job that is due after a time.
+func enqueue(t *testing.T, r *jobrunner.Runner, number int, delay time.Duration) {
+	t.Helper()
+	if err := r.Insert(t.Context(), call{number}, id.New[id.Any](), cause, delay); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestClock_AJumpMakesJobsDueAtOnceInTheOrderOfTheirInstants(t *testing.T) {
+	t.Parallel()
+	c, d := clock.NewManual(noon), newDesk(nil)
+	r := startAt(t, pgtest.New(t), c, d, fast)
+	enqueue(t, r, 3, 3*time.Hour)
+	enqueue(t, r, 1, time.Hour)
+	enqueue(t, r, 4, 30*time.Hour)
+	enqueue(t, r, 2, 2*time.Hour)
+	enqueue(t, r, 0, 0)
+	if got := d.next(t).Args.Number; got != 0 {
+		t.Fatalf("job %d ran before its time", got)
+	}
+	began := time.Now() //nolint:forbidigo // measures
+	c.Advance(4 * time.Hour)
+	var got []int
+	for range 3 {
+		got = append(got, d.next(t).Args.Number)
+	}
+	if took := time.Since(began); took > 2*time.Second { //nolint:forbidigo // measures
+		t.Errorf("took %v", took)
+	}
+	if diff := cmp.Diff([]int{1, 2, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+	enqueue(t, r, 5, 0)
+	if got := d.next(t).Args.Number; got != 5 {
+		t.Errorf("job %d ran before its time", got)
+	}
+}
+
+func TestClock_ARetryWaitsForTheProductsTime(t *testing.T) {
+	t.Parallel()
+	c := clock.NewManual(noon)
+	d := newDesk(func(_ context.Context, a attempt) error {
+		if a.Cause.Attempt == 1 && a.Args.Number == 1 {
+			return errors.New("not now")
+		}
+		return nil
+	})
+	db := pgtest.New(t)
+	hourly := jobrunner.Options{Backoff: func(int) time.Duration { return time.Hour }, MaxAttempts: 4}
+	r := startAt(t, db, c, d, hourly)
+	enqueue(t, r, 1, 0)
+	d.next(t)
+	eventually(t, db, `state = 'retryable'`)
+	enqueue(t, r, 2, 0)
+	if got := d.next(t).Args.Number; got != 2 {
+		t.Error("tried again at once")
+	}
+	c.Advance(time.Hour)
+	if got := d.next(t); got.Args.Number != 1 || got.Cause.Attempt != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestPause_AJumpRunsNothingTwice moves the clock as the program does. A job that runs or has just ended is not taken
+// for one of a dead program, however far the clock jumps.
+func TestPause_AJumpRunsNothingTwice(t *testing.T) {
+	t.Parallel()
+	c, d := clock.NewMovable(clock.System(), 0), newDesk(nil)
+	var gate clock.Gate
+	r := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), Workers: 2, Clock: c, Gate: &gate})
+	jobrunner.AddWorker(r, d.work, fast)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	for day := range 3 {
+		enqueue(t, r, 100+day, 23*time.Hour)
+		for n := range 5 {
+			enqueue(t, r, 10*day+n, 0)
+		}
+		open, err := gate.Shut(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		resume, err := r.Pause(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Advance(24 * time.Hour)
+		open()
+		resume(t.Context())
+	}
+	times := map[int]int{}
+	for range 18 {
+		times[d.next(t).Args.Number]++
+	}
+	for number, n := range times {
+		if n != 1 {
+			t.Errorf("job %d ran %d times", number, n)
+		}
+	}
+	r.Stop()
+	if len(d.notify) != 0 {
+		t.Errorf("more than once: %+v", d.did)
+	}
+}
+
+// TestPause_AfterStopStartsNothing: a move that is under way while the program stops must not start the queue again.
+func TestPause_AfterStopStartsNothing(t *testing.T) {
+	t.Parallel()
+	c, d := clock.NewMovable(clock.System(), 0), newDesk(nil)
+	r := startAt(t, pgtest.New(t), c, d, fast)
+	resume, err := r.Pause(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Stop()
+	resume(t.Context())
+}
+
+// periodicRuns starts a program with hourly work, and gives the ids of its runs.
+func periodicRuns(t *testing.T, db *postgres.DB, c clock.Clock) (ids <-chan id.Any, stop func()) {
+	t.Helper()
+	runs := make(chan id.Any, 100)
+	r := jobrunner.New(jobrunner.Config{DB: db, Clock: c})
+	jobrunner.AddWorker(r, func(_ context.Context, _ sweep, cause jobs.Cause) error { runs <- cause.JobID; return nil },
+		jobrunner.Options{})
+	jobrunner.Every(r, time.Hour, sweep{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	return runs, r.Stop
+}
+
+// run waits for the next run of periodic work.
+func run(t *testing.T, ids <-chan id.Any) id.Any {
+	t.Helper()
+	select {
+	case jobID := <-ids:
+		return jobID
+	case <-time.After(15 * time.Second):
+		t.Fatal("no periodic run")
+		return id.Any{}
+	}
+}
+
+// completed waits until a number of jobs have ended.
+func completed(t *testing.T, db *postgres.DB, n int) {
+	t.Helper()
+	eventually(t, db,
+		fmt.Sprintf(`state = 'completed' and (select count(*) from %s.river_job where state = 'completed') >= %d`,
+			db.Namespace.Schema("river"), n))
+}
+
+func TestEvery_RunsOncePerPeriodAndMakesUpForMissedOnesByOne(t *testing.T) {
+	t.Parallel()
+	db, c := pgtest.New(t), clock.NewManual(noon)
+	ids, stop := periodicRuns(t, db, c)
+	first := run(t, ids)
+	completed(t, db, 1)
+	stop()
+	again, _ := periodicRuns(t, db, c) // in the same period: nothing follows from the start
+	c.Advance(50 * time.Hour)
+	if second := run(t, again); second == first {
+		t.Error("two runs have one id: their commands would act once")
+	}
+	completed(t, db, 2)
+	c.Advance(time.Hour)
+	run(t, again)
+	completed(t, db, 3)
+	if len(ids) != 0 || len(again) != 0 {
+		t.Errorf("%d more runs", len(ids)+len(again))
+	}
+}
+
+func TestEvery_OfSeveralProgramsRunsOnce(t *testing.T) {
+	t.Parallel()
+	db, c := pgtest.New(t), clock.NewManual(noon)
+	one, _ := periodicRuns(t, db, c)
+	two, _ := periodicRuns(t, db, c)
+	for n := range 3 {
+		completed(t, db, n+1)
+		c.Advance(time.Hour)
+	}
+	completed(t, db, 4)
+	if n := len(one) + len(two); n != 4 {
+		t.Errorf("%d runs in 4 periods", n)
+	}
+}
