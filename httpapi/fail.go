@@ -63,6 +63,9 @@ var statusOfCode = map[string]int{
 // asFailure finds the failure in an error's chain. A request that ran out of time and a lost database are Unavailable.
 // Anything else is Internal, with a text that shows nothing of the error.
 func asFailure(ctx context.Context, err error) *failure.Error {
+	if errors.Is(err, errStorage) {
+		return databaseUnavailable(storageRetry, err)
+	}
 	var f *failure.Error
 	if errors.As(err, &f) && f.Kind != failure.Internal {
 		return f
@@ -71,11 +74,28 @@ func asFailure(ctx context.Context, err error) *failure.Error {
 		return failure.NewUnavailable("timed_out", "The request took too long. Please try again.", 0, err)
 	}
 	if postgres.Away(err) {
-		return failure.NewUnavailable("database_unavailable",
-			"The service is temporarily unavailable. Please try again.", time.Second, err)
+		return databaseUnavailable(time.Second, err)
 	}
 	return &failure.Error{Kind: failure.Internal, Code: "internal", Cause: err,
 		Message: "Something unexpected happened. Please try again, and quote the request id if it happens again."}
+}
+
+// failureLevel gives the level of a failed request in the log. Nobody expects an error; an outside system that
+// refuses or is away is a warning, and the one line about a database that serves nobody is that of its watch.
+func failureLevel(status int, err error) (level slog.Level, worth bool) {
+	switch {
+	case status < http.StatusInternalServerError, errors.Is(err, errStorage):
+		return slog.LevelInfo, false
+	case status == http.StatusInternalServerError:
+		return slog.LevelError, true
+	}
+	return slog.LevelWarn, true
+}
+
+// databaseUnavailable answers while the database cannot do what the request needs.
+func databaseUnavailable(retry time.Duration, cause error) *failure.Error {
+	return failure.NewUnavailable("database_unavailable", "The service is temporarily unavailable. Please try again.",
+		retry, cause)
 }
 
 // statusOf is the HTTP status of a failure: by its code where statusOfCode has it, else by its kind.
@@ -91,8 +111,8 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	f := asFailure(ctx, err)
 	status := statusOf(f)
 	c.code = f.Code
-	if status >= http.StatusInternalServerError {
-		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", c.RequestID),
+	if level, worth := failureLevel(status, err); worth {
+		s.cfg.Logger.LogAttrs(ctx, level, "request failed", slog.String("request_id", c.RequestID),
 			slog.String("route", c.pattern()), slog.Int("status", status), slog.String("code", f.Code),
 			slog.String("error", err.Error()))
 	}

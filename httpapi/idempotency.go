@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -71,7 +72,11 @@ func (s *Server) runOnce(ctx context.Context, c *Call, mark vault.Mark) error {
 // every other. A failure of settle itself is logged only: the lease ends by itself, and the command id keeps a repeat
 // from acting twice.
 func (s *Server) settle(ctx context.Context, c *Call, mark vault.Mark, status int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	limit := settleLimit
+	if errors.Is(context.Cause(ctx), errStorage) {
+		limit = storageSettle
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	var err error
 	switch status / 100 {

@@ -81,18 +81,29 @@ func ProjectionMetrics(status func() []runner.Status) []prometheus.Collector {
 				}
 			},
 		},
+		gauges{
+			prometheus.NewDesc("lastmile_projection_rebuild_stopped",
+				"1 when an event could not be applied to new tables; the present ones are still read.",
+				[]string{"projection"}, nil),
+			func(emit func(float64, ...string)) {
+				for _, s := range status() {
+					emit(flag(s.Rebuild != nil && s.Rebuild.Error != ""), s.Name)
+				}
+			},
+		},
 	}
 }
 
-// BreakerMetrics shows which outside systems are cut off. Targets are the platform's own names, never a customer's.
+// BreakerMetrics shows which outside systems are cut off: from the failure that opened the breaker until a call
+// succeeds again, also while nobody calls. Targets are the platform's own names, never a customer's.
 func BreakerMetrics(states func() []BreakerState) prometheus.Collector {
 	return gauges{
-		prometheus.NewDesc("lastmile_breaker_open", "1 when calls are refused, 0.5 while a probe is due.",
+		prometheus.NewDesc("lastmile_breaker_open",
+			"1 from the failure that cut a system off until a call succeeds again.",
 			[]string{"kind", "target"}, nil),
 		func(emit func(float64, ...string)) {
 			for _, b := range states() {
-				value := map[string]float64{"open": 1, "half_open": 0.5}[b.State]
-				emit(value, b.Kind, b.Target)
+				emit(flag(b.State != "closed"), b.Kind, b.Target)
 			}
 		},
 	}

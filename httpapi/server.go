@@ -33,6 +33,8 @@ type Config struct {
 	Idempotency   *vault.Idempotency
 	Limiter       vault.Limiter // in memory with one replica, else in PostgreSQL
 	Visibility    Visibility
+	// Storage ends requests that the database cannot serve; nil = they run until their time is over.
+	Storage Storage
 	// Refusals records refused and failed writes for the audit log; nil = they are logged only.
 	Refusals Refusals
 	// Metrics takes the server's own collectors; nil = none are registered.
@@ -110,7 +112,9 @@ func (s *Server) guard(ctx context.Context, c *Call) {
 		}
 	}()
 	if err := s.dispatch(ctx, c); err != nil {
-		s.noteRefusal(ctx, c, err)
+		if !errors.Is(err, errStorage) { // nothing can be recorded now
+			s.noteRefusal(ctx, c, err)
+		}
 		s.fail(ctx, c, err)
 	}
 }
@@ -126,6 +130,11 @@ func (s *Server) dispatch(ctx context.Context, c *Call) error {
 		c.Writer.Header().Set("Allow", strings.Join(allowed, ", "))
 		return failure.NewMalformed("method_not_allowed", "This address does not accept this method.")
 	}
+	return s.whileServed(ctx, c.route, func(ctx context.Context) error { return s.run(ctx, c) })
+}
+
+// run lets a call with a route pass its checks to the handler.
+func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := s.enterOrganization(ctx, c); err != nil {
 		return err
 	}

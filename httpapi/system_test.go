@@ -8,11 +8,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -140,10 +143,47 @@ func TestMetrics_ShowLagAndBreakers(t *testing.T) {
 	httpapi.MetricsHandler(registry).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	for _, line := range []string{
 		`lastmile_projection_lag{projection="parcels"} 60`, `lastmile_projection_stopped{projection="parcels"} 1`,
+		`lastmile_projection_rebuild_stopped{projection="parcels"} `,
 		`lastmile_breaker_open{kind="mobile_money",target="provider"} 1`,
 	} {
 		if !strings.Contains(w.Body.String(), line) {
 			t.Errorf("no %s in\n%s", line, w.Body)
 		}
 	}
+}
+
+// TestMetrics_ABreakerIsOpenUntilACallSucceeds: an alarm on ten minutes of 1 has to sound while nobody calls, too.
+func TestMetrics_ABreakerIsOpenUntilACallSucceeds(t *testing.T) {
+	t.Parallel()
+	now := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	set := breaker.New(breaker.Config{Clock: now})
+	states := func() []httpapi.BreakerState {
+		var out []httpapi.BreakerState
+		for _, s := range set.States() {
+			out = append(out, httpapi.BreakerState{Kind: s.Kind, Target: s.Target, State: string(s.State)})
+		}
+		return out
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(httpapi.BreakerMetrics(states))
+	shows := func(when, value string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		httpapi.MetricsHandler(registry).ServeHTTP(w,
+			httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+		if line := `lastmile_breaker_open{kind="provider",target="x"} ` +
+			value; !strings.Contains(w.Body.String(), line) {
+			t.Errorf("%s: no %s in\n%s", when, line, w.Body)
+		}
+	}
+	set.Know("provider", "x")
+	shows("before the first call", "0")
+	for range 5 {
+		_ = set.Do(t.Context(), "provider", "x", func(context.Context) error { return errors.New("away") })
+	}
+	shows("open", "1")
+	now.Advance(20 * time.Minute)
+	shows("nobody has called since", "1")
+	_ = set.Do(t.Context(), "provider", "x", func(context.Context) error { return nil })
+	shows("after a success", "0")
 }

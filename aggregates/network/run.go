@@ -108,17 +108,20 @@ func decideRun(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Reco
 			At: now,
 		})
 	case commands.FinishReconcile:
-		if s.Finished {
+		switch {
+		case s.ID.IsZero():
+			return nil, commands.ErrNoRun()
+		case s.Finished:
 			return nil, nil
 		}
-		return decideStep(s, c, now)
+		return recordStep(s, c, now)
 	case commands.PlanWrites, commands.RecordWrite, commands.RecordRefusal:
 		return decideStep(s, c, now)
 	}
 	return nil, nil
 }
 
-// decideStep records a plan, a write or the end of a started run.
+// decideStep records a plan or a write of a started run.
 func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch {
 	case !s.Started:
@@ -126,6 +129,12 @@ func decideStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.Rec
 	case s.Finished:
 		return nil, errRunFinished()
 	}
+	return recordStep(s, c, now)
+}
+
+// recordStep records a plan, a write or the end. A run that was requested and never started can end, too: its job may
+// have been lost before.
+func recordStep(s Run, c commands.ReconcileCommand, now time.Time) ([]events.ReconcileEvent, error) {
 	switch c := c.(type) {
 	case commands.RequestReconcile, commands.StartReconcile:
 	case commands.PlanWrites:

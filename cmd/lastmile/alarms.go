@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 )
@@ -17,6 +18,8 @@ const scrapeLimit = 2 * time.Second
 // Metrics that should wake an operator, in addition to those of httpapi/metrics.go. Their values are read at each
 // scrape.
 var (
+	writableDesc = prometheus.NewDesc("lastmile_database_writable",
+		"1 when the database took the last write of the watch, 0 when it refuses writes or is silent.", nil, nil)
 	processStoppedDesc = prometheus.NewDesc("lastmile_process_stopped",
 		"1 when a process met an input that it cannot take.", []string{"process"}, nil)
 	processLagDesc = prometheus.NewDesc("lastmile_process_lag", "Log positions that a process has not taken yet.",
@@ -43,7 +46,7 @@ type alarms struct{ app *App }
 // Describe implements prometheus.Collector.
 func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
+		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc,
 	} {
 		to <- d
@@ -57,6 +60,11 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	show := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
+	writable := 0.0
+	if m.app.storage.writes.State() == postgres.WritesTaken {
+		writable = 1
+	}
+	show(writableDesc, writable)
 	if m.app.roles.has(roleProcesses) {
 		for _, s := range m.app.engines.processes.Status() {
 			stopped := 0.0

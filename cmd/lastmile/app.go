@@ -101,7 +101,10 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	}
 	var err error
 	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life,
-		storageMode{node: a.roles.has(roleEventStore)}); err != nil {
+		storageMode{node: a.roles.has(roleEventStore), patient: !opts.demo}); err != nil {
+		return err
+	}
+	if err := a.watchWrites(ctx); err != nil {
 		return err
 	}
 	if a.engines, err = startEngines(ctx, a.storage, a.clock, a.life, a.roles, &a.gates.jobs); err != nil {
@@ -179,8 +182,9 @@ func (a *App) refuseSecond(ctx context.Context) error {
 		!answers(ctx, r.HTTP) {
 		return nil
 	}
-	return fmt.Errorf("another lastmile (process %d, http://%s) serves this data; stop it, or set EVENTSTORE_URL=%s"+
-		" and leave eventstore out of --roles to run beside it", r.PID, r.HTTP, r.EventStore)
+	return fmt.Errorf("another lastmile (process %d, http://%s) serves this data: stop it first. A second program "+
+		"beside it needs a DATA_DIR of its own, DATABASE_URL, and EVENTSTORE_URL with the user, password and "+
+		"certificate that the first one was given: see Several replicas in docs/operations.md", r.PID, r.HTTP)
 }
 
 // answers reports whether a program accepts TCP connections at an address.

@@ -40,7 +40,7 @@ func withVault(ctx context.Context, p program, do func(v *vault.Vault) error) er
 	l := newLifecycle(quiet(p, cfg))
 	defer l.stop()
 	s := &storage{}
-	if err := s.openDatabase(ctx, cfg, l, findRunning(ctx, cfg)); err != nil {
+	if err := s.openDatabase(ctx, cfg, l, storageMode{}, findRunning(ctx, cfg)); err != nil {
 		return err
 	}
 	ring, err := openKeyring(cfg)

@@ -36,7 +36,7 @@ func withProcesses(ctx context.Context, p program, do func(r *processrunner.Runn
 	l := newLifecycle(quiet(p, cfg))
 	defer l.stop()
 	s := &storage{}
-	if err := s.openDatabase(ctx, cfg, l, findRunning(ctx, cfg)); err != nil {
+	if err := s.openDatabase(ctx, cfg, l, storageMode{}, findRunning(ctx, cfg)); err != nil {
 		return err
 	}
 	r := processrunner.New(processrunner.Config{DB: s.db, Clock: clock.System(), Logger: l.logger})

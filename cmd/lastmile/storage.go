@@ -32,7 +32,8 @@ type storage struct {
 	store   *eventstore.Store
 	// nodeURL is the address of the node of this program, without credentials; "" when the log is elsewhere.
 	nodeURL string
-	guard   nodeGuard // of our node
+	guard   nodeGuard            // of our node
+	writes  *postgres.WriteWatch // nil in commands beside a program
 }
 
 // sole reports whether no other program can work on this data: this one has every role, and its node admits no second
@@ -46,6 +47,8 @@ type storageMode struct {
 	// attach uses the parts that a running program of the same data directory has started, and starts only missing
 	// ones.
 	attach bool
+	// patient waits for a private PostgreSQL that does not start, however long it takes.
+	patient bool
 }
 
 // openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
@@ -55,7 +58,7 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	if mode.attach {
 		running = findRunning(ctx, cfg)
 	}
-	if err := s.openDatabase(ctx, cfg, l, running); err != nil {
+	if err := s.openDatabase(ctx, cfg, l, mode, running); err != nil {
 		return nil, err
 	}
 	ring, err := openKeyring(cfg)
@@ -105,13 +108,17 @@ func findRunning(ctx context.Context, cfg Config) runtimeFile {
 }
 
 // openDatabase connects to DATABASE_URL, else to the private cluster, which is started unless another program runs it.
-func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, running runtimeFile) error {
+func (s *storage) openDatabase(
+	ctx context.Context, cfg Config, l *lifecycle, mode storageMode, running runtimeFile,
+) error {
 	target := string(cfg.DatabaseURL)
 	if target == "" {
 		target = running.Database
 	}
 	if target == "" {
-		cluster, err := postgres.StartCluster(ctx, postgres.ClusterConfig{DataDir: cfg.DataDir, Logger: l.logger})
+		cluster, err := postgres.StartCluster(ctx, postgres.ClusterConfig{
+			DataDir: cfg.DataDir, Patient: mode.patient, Logger: l.logger,
+		})
 		if err != nil {
 			return fmt.Errorf("private PostgreSQL: %w", err)
 		}
@@ -135,6 +142,15 @@ func (s *storage) openDatabase(ctx context.Context, cfg Config, l *lifecycle, ru
 	s.db = db
 	l.started("database connections", stopStorage, func(context.Context) { db.Close() })
 	return nil
+}
+
+// watchWrites starts the watch that knows whether the database takes writes.
+func (a *App) watchWrites(ctx context.Context) error {
+	var err error
+	if a.storage.writes, err = a.storage.db.WatchWrites(ctx); err != nil {
+		return err
+	}
+	return a.life.start(ctx, "watch of writes", stopStorage, a.storage.writes)
 }
 
 // openLog gives the address of the log: EVENTSTORE_URL, the running program's node, or a node of our own.

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
@@ -52,6 +53,7 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 
 		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
 		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
+		Storage:  a.storage.writes,
 		Refusals: refusals, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
 	}, areas...)
 	if err != nil {
@@ -95,6 +97,7 @@ func (a *App) noteBreaker(s breaker.State) {
 func (a *App) checks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
+		{Name: "writes", Probe: a.probeWrites},
 		{Name: "eventstore", Probe: a.storage.store.Ping},
 		{
 			Name:  identityviews.DirectoryName,
@@ -120,6 +123,22 @@ func down(why string) error {
 	}
 	return failure.NewUnavailable("stopped", "This part of the program has stopped. The log says why.", 0,
 		fmt.Errorf("stopped: %s", why))
+}
+
+// probeWrites fails while the database takes no writes. It asks the watch, which writes whether anybody asks or not.
+func (a *App) probeWrites(context.Context) error {
+	switch a.storage.writes.State() {
+	case postgres.WritesFull:
+		return failure.NewUnavailable("database_full", "The database has no room left, and refuses every write.", 0,
+			nil)
+	case postgres.WritesReadOnly:
+		return failure.NewUnavailable("database_read_only", "The database is read-only, and refuses every write.", 0,
+			nil)
+	case postgres.WritesAway:
+		return failure.NewUnavailable("database_silent", "The database does not answer.", 0, nil)
+	case postgres.WritesTaken:
+	}
+	return nil
 }
 
 // probeProjection fails when a read model has stopped, or when it does not show what it should: it is being built, it

@@ -86,6 +86,7 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 		if err != nil {
 			return paymentsjobs.Access{}, err
 		}
+		a.breakers.Know(mobilemoney.BreakerKind, endpoint.Target())
 		a.life.startedBeside("payment provider client", stopStorage, func(context.Context) { endpoint.Close() })
 		tokens := paymentsjobs.Tokens{
 			Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger,

@@ -172,7 +172,24 @@ func (s *Set) Ready(kind, name string) error {
 	return s.refusal(k, t)
 }
 
-// States gives all targets that were ever called and not forgotten, sorted by kind and name.
+// Know makes a target that was not called yet, so that States and the metrics show it from the start.
+func (s *Set) Know(kind, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.find(key{kind, name})
+}
+
+// find gives a target, and makes it when it is new. The set's lock is held.
+func (s *Set) find(k key) *target {
+	t, ok := s.targets[k]
+	if !ok {
+		t = &target{phase: Closed, coolDown: s.cfg.CoolDown}
+		s.targets[k] = t
+	}
+	return t
+}
+
+// States gives all targets that are known or were ever called, and not forgotten, sorted by kind and name.
 func (s *Set) States() []State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,11 +214,7 @@ func (s *Set) Forget(kind, name string) {
 func (s *Set) enter(k key) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, ok := s.targets[k]
-	if !ok {
-		t = &target{phase: Closed, coolDown: s.cfg.CoolDown}
-		s.targets[k] = t
-	}
+	t := s.find(k)
 	if s.refuses(t) {
 		return 0, s.refusal(k, t)
 	}

@@ -11,6 +11,9 @@ import (
 // readOnly is the code with which a server refuses to write at all: it was told to, or is the standby of another one.
 const readOnly = "25006"
 
+// diskFull is the code with which a server refuses what it has no room for.
+const diskFull = "53100"
+
 // Away reports whether an error comes from the server's condition and not from the statement: it cannot be reached,
 // starts, stops, writes nothing, or has no room left.
 func Away(err error) bool {

@@ -40,6 +40,9 @@ type ClusterConfig struct {
 	// Scratch does not wait for the disk: a commit survives a kill of the server, but not a loss of power. For tests;
 	// never for an installation.
 	Scratch bool
+	// Patient goes on starting the server of a cluster that has been made before, for as long as it takes. Otherwise a
+	// server that ends by itself again and again is an error.
+	Patient bool
 	// MaxConnections of the server; zero means 200.
 	MaxConnections int
 }
@@ -96,16 +99,33 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.place.stopOrphan(c.cfg.Logger); err != nil {
 		return err
 	}
+	patient := c.cfg.Patient && c.place.made()
 	if err := c.place.initialise(ctx, c.state, c.cfg.Scratch); err != nil {
 		return err
 	}
 	if !c.cfg.Scratch {
 		c.place.compression = c.place.compressionSetting(ctx)
 	}
-	if err := c.run(ctx, clusterState.withFreePort); err != nil {
+	err = c.run(ctx, clusterState.withFreePort)
+	rest := loop.Backoff{Min: shortestRest, Max: longestRest}
+	for patient && errors.Is(err, errServerExited) {
+		if !c.restBefore(ctx, &rest, err) {
+			break
+		}
+		err = c.run(ctx, clusterState.withFreePort)
+	}
+	if err != nil {
 		return err
 	}
 	return c.prepareDatabase(ctx)
+}
+
+// restBefore tells why the server does not start, and waits before the next attempt. It returns false when ctx has
+// ended.
+func (c *Cluster) restBefore(ctx context.Context, rest *loop.Backoff, err error) bool {
+	c.cfg.Logger.ErrorContext(ctx, "private database does not start, is tried again", "pause", rest.Pause(), "error",
+		err)
+	return rest.Wait(ctx)
 }
 
 // Attempts of run: how often a server that ends at once, by itself, is started, and the pauses in between.
@@ -300,9 +320,7 @@ func (c *Cluster) Supervise(ctx context.Context) {
 		c.cfg.Logger.ErrorContext(ctx, "private database ended by itself, is started again", "log", c.place.logTail())
 		rest := loop.Backoff{Min: shortestRest, Max: longestRest}
 		for err := c.Restart(ctx); err != nil && ctx.Err() == nil; err = c.Restart(ctx) {
-			c.cfg.Logger.ErrorContext(ctx, "private database does not start, is tried again", "pause", rest.Pause(),
-				"error", err)
-			if !rest.Wait(ctx) {
+			if !c.restBefore(ctx, &rest, err) {
 				return
 			}
 		}

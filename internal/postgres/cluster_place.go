@@ -174,10 +174,13 @@ func shortHash(text string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
+// made reports whether the files of the cluster exist.
+func (p place) made() bool { return isFile(filepath.Join(p.data, "PG_VERSION")) }
+
 // initialise runs initdb unless the cluster exists. The cluster is made beside its place and moved there when it is
 // complete, so that after a kill in between the next start begins again.
 func (p place) initialise(ctx context.Context, state clusterState, scratch bool) error {
-	if isFile(filepath.Join(p.data, "PG_VERSION")) {
+	if p.made() {
 		return nil
 	}
 	fresh := p.data + ".new"

@@ -106,3 +106,41 @@ func TestSupervise_AServerThatCannotStartIsTriedUntilItCan(t *testing.T) {
 		t.Errorf("data lost: %q", got)
 	}
 }
+
+// TestStart_AServerThatEndsByItselfIsStartedUntilItRuns: a disk that is full at the start is emptied later.
+func TestStart_AServerThatEndsByItselfIsStartedUntilItRuns(t *testing.T) {
+	t.Parallel()
+	dir, log := clusterDir(t), make(told, 1000)
+	cfg := postgres.ClusterConfig{
+		DataDir: dir, MaxConnections: 20, Scratch: true, Logger: slog.New(log), Patient: true,
+	}
+	c, err := postgres.StartCluster(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query(t, c.URL(), "create table kept as select 'here' as n")
+	if err := c.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(dir, "pgdata", "postgresql.auto.conf")
+	good, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, append(good, "\nno_such_setting = on\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	repaired := make(chan error, 1)
+	go func() {
+		log.await(t, "private database does not start, is tried again")
+		repaired <- os.WriteFile(settings, good, 0o600)
+	}()
+	if c, err = postgres.StartCluster(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	if err := <-repaired; err != nil {
+		t.Fatal(err)
+	}
+	query(t, c.URL(), "select n from kept")
+}

@@ -171,8 +171,28 @@ func (s *lockSession) open(ctx context.Context) (*pgx.Conn, error) {
 		return nil, errors.New("DATABASE_URL is not a valid PostgreSQL address")
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "lastmile locks"
-	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, watchLockHolder, lockSilence.Milliseconds()); err != nil {
+		_ = conn.Close(ctx) // the first error is the reason
+		return nil, err
+	}
+	return conn, nil
 }
+
+// lockSilence is the time after which the server ends a connection whose host has vanished: without it the locks would
+// be kept for as long as the kernel keeps the connection, two hours by default.
+const lockSilence = 30 * time.Second
+
+// watchLockHolder lets the server look below TCP whether the host of the locks still exists. The time of an idle
+// session is not limited, because a lock may be held for long without a statement. A server without a setting keeps the
+// others.
+const watchLockHolder = `select set_config(s.name, v.value, false)
+	from (values ('tcp_user_timeout', $1::bigint::text), ('tcp_keepalives_idle', '10'),
+		('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) v (name, value)
+	join pg_settings s using (name)`
 
 // lose closes the connection and with it the locks. The caller has the turn.
 func (s *lockSession) lose() {

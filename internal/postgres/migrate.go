@@ -39,6 +39,14 @@ func (db *DB) Migrate(ctx context.Context, part string, fsys fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", schema, err)
 	}
+	now, newest, err := provider.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", schema, err)
+	}
+	if now > newest {
+		db.logger.WarnContext(ctx, "schema was migrated by a newer program", "schema", schema, "version", now,
+			"known", newest)
+	}
 	if len(results) > 0 {
 		db.logger.InfoContext(ctx, "schema migrated", "schema", schema, "files", len(results))
 	}

@@ -1,8 +1,10 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -317,4 +319,33 @@ func TestLock_OfALostConnectionIsLostAndFreeForOthers(t *testing.T) {
 		t.Errorf("two programs hold the lock: %v, %v", ok, err)
 	}
 	held.Unlock()
+}
+
+// TestMigrate_AnOlderProgramWarns: its tables have changed under it.
+func TestMigrate_AnOlderProgramWarns(t *testing.T) {
+	t.Parallel()
+	url, ns := pgtest.URL(t), pgtest.New(t).Namespace
+	var log bytes.Buffer
+	db, err := postgres.Open(t.Context(), postgres.Config{
+		URL: url, Namespace: ns, MaxConns: 2, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	older := fstest.MapFS{"00001_a.sql": {Data: []byte("-- +goose Up\ncreate table {schema}.a (n int);\n")}}
+	newer := fstest.MapFS{"00001_a.sql": older["00001_a.sql"],
+		"00002_b.sql": {Data: []byte("-- +goose Up\ninsert into {schema}.a values (1);\n")}}
+	for _, files := range []fstest.MapFS{older, newer, newer} {
+		if err := db.Migrate(t.Context(), "aged", files); err != nil ||
+			strings.Contains(log.String(), "newer program") {
+			t.Fatalf("%v\n%s", err, &log)
+		}
+	}
+	if err := db.Migrate(t.Context(), "aged", older); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "migrated by a newer program") {
+		t.Errorf("no warning in\n%s", &log)
+	}
 }

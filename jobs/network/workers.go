@@ -87,6 +87,15 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	jobrunner.AddWorker(r, w.ReconcileDevice, patient)
 	jobrunner.AddWorker(r, w.ReconcileFirewall, patient)
 	jobrunner.AddWorker(r, w.ReconcileSetup, patient)
+	jobrunner.OnDiscarded(r, func(ctx context.Context, j commands.ReconcileDevice, c jobs.Cause, code string) error {
+		return w.RunLost(ctx, j.RunID, c, code)
+	})
+	jobrunner.OnDiscarded(r, func(ctx context.Context, j commands.ReconcileFirewall, c jobs.Cause, code string) error {
+		return w.RunLost(ctx, j.RunID, c, code)
+	})
+	jobrunner.OnDiscarded(r, func(ctx context.Context, j commands.ReconcileSetup, c jobs.Cause, code string) error {
+		return w.RunLost(ctx, j.RunID, c, code)
+	})
 	jobrunner.AddWorker(r, w.RebootDevice, jobrunner.Options{
 		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 20,
 	})

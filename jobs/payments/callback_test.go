@@ -33,7 +33,7 @@ func paid(number, shortcode, reference string, shillings int) []byte {
 func (k *kit) confirmed(t *testing.T, body []byte) {
 	t.Helper()
 	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackConfirmation, Verified: true, Body: body})
-	k.workers.HandleDue(t.Context(), nil)
+	_, _ = k.workers.HandleDue(t.Context(), nil)
 	k.WaitForAll(t, k.views, paymentsviews.ReceiptsName)
 }
 
@@ -80,7 +80,8 @@ func TestCallback_OfAPromptThatNobodySentIsNeverMoney(t *testing.T) {
 			})
 			received, tries := k.clock.Now(), 0
 			for k.clock.Now().Sub(received) < 49*time.Hour {
-				tries += k.workers.HandleDue(t.Context(), nil)
+				n, _ := k.workers.HandleDue(t.Context(), nil)
+				tries += n
 				k.clock.Advance(5 * time.Minute)
 			}
 			if n := k.receipts(t); n != 0 {
@@ -109,7 +110,7 @@ func TestCallback_OfAnUnknownPromptWaitsForTwoDaysWithoutAnAlarm(t *testing.T) {
 		Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_late", "SJK4X7Q2P8"),
 	})
 	for range 47 * 12 {
-		k.workers.HandleDue(t.Context(), nil)
+		_, _ = k.workers.HandleDue(t.Context(), nil)
 		k.clock.Advance(5 * time.Minute)
 	}
 	waiting, alarms, err := k.Vault.Inbox.Count(t.Context(), paymentsjobs.CauseUnknownPrompt)
@@ -118,7 +119,7 @@ func TestCallback_OfAnUnknownPromptWaitsForTwoDaysWithoutAnAlarm(t *testing.T) {
 	}
 	k.execute(t, commands.AcceptPrompt{PaymentID: p, CheckoutRequestID: "ws_CO_late"})
 	k.clock.Advance(time.Hour)
-	k.workers.HandleDue(t.Context(), nil)
+	_, _ = k.workers.HandleDue(t.Context(), nil)
 	r := k.receipt(t, commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P8"))
 	if r.Payment != p || r.Amount != money.Major(1500, money.KES) {
 		t.Errorf("once the prompt is known: %+v", r)
@@ -231,7 +232,7 @@ func TestPaybill_OfAFormerOwnersTokenIsNobodysMoney(t *testing.T) {
 		Kind: paymentsjobs.CallbackConfirmation, Verified: true, Ref: uuid.New(), Shortcode: "600777",
 		Body: paid("SJK4X7Q2P1", "600777", "x", 1500),
 	})
-	k.workers.HandleDue(t.Context(), nil)
+	_, _ = k.workers.HandleDue(t.Context(), nil)
 	r := k.receipt(t, commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1"))
 	if r.Standing == payments.StandingNone || !r.Org.IsZero() {
 		t.Errorf("receipt %+v", r)
@@ -272,7 +273,7 @@ func TestCallback_ThatCannotBecomeMoneyIsAnAlarm(t *testing.T) {
 		k.confirmed(t, body)
 	}
 	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackConfirmation, Body: []byte(`{}`)}) // not from the provider
-	k.workers.HandleDue(t.Context(), nil)
+	_, _ = k.workers.HandleDue(t.Context(), nil)
 	waiting, alarms, err := k.Vault.Inbox.Count(t.Context(), paymentsjobs.CauseUnknownPrompt)
 	if err != nil || waiting != 0 || alarms != 2 {
 		t.Errorf("%d wait, %d alarms, %v", waiting, alarms, err)

@@ -26,6 +26,7 @@ const (
 	inboxWorkers = 8
 	inboxPage    = 4
 	sweepEvery   = time.Second
+	awayPauseMax = 15 * time.Second // between two looks while the inbox cannot be read
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
 	handleLimit  = vault.InboxLease / (inboxPage + 1) // of one callback: a whole page fits into the time of its lease
@@ -56,7 +57,7 @@ func (i *Inbox) Start(ctx context.Context) error {
 			if n > 0 {
 				every = 0
 			}
-			i.loops.Go("callback inbox", func(ctx context.Context) { _ = loop.Every(ctx, every, i.wake, i.handleAll) })
+			i.loops.Go("callback inbox", func(ctx context.Context) { i.work(ctx, every) })
 		}
 		return nil
 	})
@@ -68,28 +69,48 @@ func (i *Inbox) Stop() { i.loops.Stop() }
 // Wake is called after a callback was stored. It never blocks.
 func (i *Inbox) Wake() { loop.Wake(i.wake) }
 
+// work makes rounds until ctx ends: when it is woken, and every so often. After a failure it waits, longer each time:
+// without the database each round fails.
+func (i *Inbox) work(ctx context.Context, every time.Duration) {
+	pause := loop.Backoff{Min: sweepEvery, Max: awayPauseMax}
+	round := func(ctx context.Context) error {
+		err := i.handleAll(ctx)
+		if err == nil {
+			pause.Reset()
+		}
+		return err
+	}
+	for ctx.Err() == nil {
+		if err := loop.Every(ctx, every, i.wake, round); err != nil {
+			i.workers.cfg.Logger.WarnContext(ctx, "callbacks were not taken from the inbox", "error", err, "retry_in",
+				pause.Pause())
+			pause.Wait(ctx)
+		}
+	}
+}
+
 // handleAll is one round of a worker: it goes on until nothing is due. A worker that finds a full page wakes another.
-// It always returns nil: HandleDue logs each error, and the row is tried again.
 func (i *Inbox) handleAll(ctx context.Context) error {
-	for ctx.Err() == nil && i.workers.HandleDue(ctx, i.Wake) > 0 {
+	for ctx.Err() == nil {
+		if n, err := i.workers.HandleDue(ctx, i.Wake); n == 0 || err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// HandleDue handles one page of callbacks that are due and returns how many there were. more is called before a full
-// page is handled, so that another worker can take the next one; nil = no other worker.
-func (w *Workers) HandleDue(ctx context.Context, more func()) int {
+// HandleDue handles one page of callbacks that are due and returns how many there were. It fails when the page cannot
+// be read; a callback that fails is tried again. more is called before a full page is handled, so that another worker
+// can take the next one; nil = no other worker.
+func (w *Workers) HandleDue(ctx context.Context, more func()) (int, error) {
 	leave, err := w.cfg.Gate.Enter(ctx)
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	defer leave()
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
 	if err != nil {
-		if ctx.Err() == nil {
-			w.cfg.Logger.WarnContext(ctx, "callbacks were not taken from the inbox", "error", err)
-		}
-		return 0
+		return 0, err
 	}
 	if len(taken) == inboxPage && more != nil {
 		more()
@@ -97,7 +118,7 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) int {
 	for _, t := range taken {
 		w.handle(ctx, t)
 	}
-	return len(taken)
+	return len(taken), nil
 }
 
 // ending says how one try of a callback ended when nothing failed. The zero value is "done". With a wait it is tried

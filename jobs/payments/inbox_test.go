@@ -22,7 +22,7 @@ func TestInbox_ACallbackThatPanicsWaitsAloneAndTheOthersAreHandled(t *testing.T)
 			"BillRefNumber":"x","MSISDN":"254712345678"}`),
 	})
 	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackMalformed, Body: []byte("?")})
-	if n := broken.HandleDue(t.Context(), nil); n != 2 {
+	if n, _ := broken.HandleDue(t.Context(), nil); n != 2 {
 		t.Fatalf("%d handled", n)
 	}
 	list, err := k.Vault.Inbox.Pending(t.Context(), 10)
@@ -30,11 +30,11 @@ func TestInbox_ACallbackThatPanicsWaitsAloneAndTheOthersAreHandled(t *testing.T)
 		t.Fatalf("pending %+v, %v", list, err)
 	}
 	k.clock.Advance(5 * time.Minute)
-	if n := broken.HandleDue(t.Context(), nil); n != 0 {
+	if n, _ := broken.HandleDue(t.Context(), nil); n != 0 {
 		t.Errorf("%d handled again at once", n)
 	}
 	k.clock.Advance(time.Hour)
-	if n := k.workers.HandleDue(t.Context(), nil); n != 1 { // a repaired version
+	if n, _ := k.workers.HandleDue(t.Context(), nil); n != 1 { // a repaired version
 		t.Errorf("%d handled an hour later", n)
 	}
 	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {

@@ -78,6 +78,9 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	})
 	jobrunner.Every(r, sweepInterval, commands.SweepMoney{})
 	w.queue = r
+	jobrunner.OnDiscarded(r, w.PromptLost)
+	jobrunner.OnDiscarded(r, w.PayerLost)
+	jobrunner.OnDiscarded(r, w.RegistrationLost)
 	jobrunner.AddWorker(r, w.RegisterShortcode, jobrunner.Options{Timeout: 30 * time.Second, MaxAttempts: 10})
 	jobrunner.AddWorker(r, w.RegisterPlatform, jobrunner.Options{
 		Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute),

@@ -169,7 +169,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	k.stored(t, vault.Callback{
 		Kind: paymentsjobs.CallbackPrompt, Verified: true, Body: success("ws_CO_early", "SJK4X7Q2P1"),
 	})
-	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
+	if n, _ := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled", n)
 	}
 	if list := k.history(t, commands.ReceiptCategory,
@@ -178,7 +178,7 @@ func TestCallback_OfAnUnknownPromptIsKeptUntilItIsKnown(t *testing.T) {
 	}
 	k.execute(t, commands.AcceptPrompt{PaymentID: p, CheckoutRequestID: "ws_CO_early"})
 	k.clock.Advance(10 * time.Second)
-	if n := k.workers.HandleDue(t.Context(), nil); n != 1 {
+	if n, _ := k.workers.HandleDue(t.Context(), nil); n != 1 {
 		t.Fatalf("%d handled again", n)
 	}
 	if list := k.history(t, commands.ReceiptCategory,
@@ -198,7 +198,7 @@ func TestCallback_WithATokenWaitsForTheReadModelHoweverLong(t *testing.T) {
 		Body: success("ws_CO_behind", "SJK4X7Q2P7"),
 	})
 	for range 5 {
-		k.workers.HandleDue(t.Context(), nil)
+		_, _ = k.workers.HandleDue(t.Context(), nil)
 		k.clock.Advance(3 * time.Minute)
 	}
 	if list := k.history(t, commands.ReceiptCategory,
@@ -221,7 +221,7 @@ func TestCallback_WithoutReceiptNumberOnlyMakesUsAsk(t *testing.T) {
 	k.stored(t, vault.Callback{
 		Kind: paymentsjobs.CallbackPrompt, Ref: p.UUID(), Verified: true, Body: success("ws_CO_2", "SJK4X7Q2P3"),
 	})
-	k.workers.HandleDue(t.Context(), nil)
+	_, _ = k.workers.HandleDue(t.Context(), nil)
 	want := []string{
 		"payments.PaymentInitiated.v1", "payments.PromptAccepted.v1", "payments.PromptCheckRequested.v1",
 		"payments.PromptCheckRequested.v1",

@@ -158,6 +158,10 @@ func (s *source) give(ctx context.Context) error {
 				failed = s.pass(ctx, page)
 			}
 		}
+		var shorter *feed.LogShorterError
+		if errors.As(failed, &shorter) { // what came after the end is unknown, so nothing is drained
+			return &poison{error: failed}
+		}
 		var bad *poison
 		if errors.As(failed, &bad) {
 			s.finish(ctx)

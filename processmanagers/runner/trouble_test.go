@@ -380,3 +380,25 @@ func TestRunner_KilledAtEachStepDoesEverythingOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestLog_ShorterThanTheCheckpointStopsTheProcessVisibly: a log that was restored to an older state gives positions
+// again that the process has passed already.
+func TestLog_ShorterThanTheCheckpointStopsTheProcessVisibly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.open(t, "courier")
+	if err := first.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	taken(t, first, "courier", b.happen("p1", "on"))
+	first.Stop()
+	if _, err := b.db.Owner.Exec(t.Context(), `update `+b.db.Namespace.Schema("processes")+
+		`.processes set checkpoint = checkpoint + 1000`); err != nil {
+		t.Fatal(err)
+	}
+	r := b.start(t, "courier")
+	poll(t, "the process has stopped", func() bool {
+		s := r.Status()[0]
+		return s.State == processrunner.StateStopped && strings.Contains(s.Error, "before the checkpoint")
+	})
+}

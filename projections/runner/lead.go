@@ -15,12 +15,15 @@ import (
 
 // How often the leaders and the followers look at the database.
 const (
-	leadRound    = 500 * time.Millisecond // requests are taken, and the locks are checked
-	saveRounds   = 4                      // rounds of leadRound between two stores of positions without rows
-	followRound  = time.Second            // while no reader waits
-	followHurry  = 10 * time.Millisecond  // while a reader waits
-	campaignWait = time.Second            // between two attempts to lead
-	tidyRounds   = 20                     // rounds of leadRound between two searches for tables that nobody uses
+	leadRound   = 500 * time.Millisecond // requests are taken, and the locks are checked
+	saveRounds  = 4                      // rounds of leadRound between two stores of positions without rows
+	followRound = time.Second            // while no reader waits
+	followHurry = 10 * time.Millisecond  // after a reader came; then longer each time
+	// followHurryMax is the pause while readers wait for long, and followAwayMax that while the database is away.
+	followHurryMax = 100 * time.Millisecond
+	followAwayMax  = 10 * time.Second
+	campaignWait   = time.Second // between two attempts to lead
+	tidyRounds     = 20          // rounds of leadRound between two searches for tables that nobody uses
 )
 
 // leadPause follows a term of leadership that was shorter than it. A program that stopped at an event of a newer
@@ -219,21 +222,32 @@ func (r *Runner) forgetRequest(ctx context.Context, q request) error {
 
 // follow publishes the positions that another program has reached, to the readers of this one, until ctx ends.
 func (r *Runner) follow(ctx context.Context) {
+	hurry := loop.Backoff{Min: followHurry, Max: followHurryMax}
+	away := loop.Backoff{Min: followRound, Max: followAwayMax}
+	var came uint64
 	for ctx.Err() == nil {
 		all, err := r.generations(ctx, r.cfg.DB.Owner)
 		if err != nil && ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "projections cannot be followed", "error", err)
+			r.logger.WarnContext(ctx, "projections cannot be followed", "error", err, "retry_in", away.Pause())
 		}
 		for _, e := range r.entries {
 			if t, _ := e.leading(); err == nil && t == nil {
 				r.followOne(e, setsOf(e, all))
 			}
 		}
+		if readers := r.came.Load(); readers != came { // a new one is served fast
+			came = readers
+			hurry.Reset()
+		}
 		wait := followRound
 		switch {
 		case err != nil: // also while readers wait
+			wait = away.Next()
 		case r.waiting.Load() > 0:
-			wait = followHurry
+			wait = hurry.Next()
+		}
+		if err == nil {
+			away.Reset()
 		}
 		loop.WaitFor(ctx, r.hurry, wait)
 	}

@@ -41,6 +41,7 @@ type Runner struct {
 
 	loops   *loop.Group
 	waiting atomic.Int64  // readers that wait
+	came    atomic.Uint64 // readers that have waited since the start
 	hurry   chan struct{} // wakes the follower when a reader begins to wait
 }
 

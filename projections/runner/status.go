@@ -2,6 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
 )
 
 // State says how a projection is doing; shown on /readyz and by the command line.
@@ -102,11 +105,15 @@ func (r *Runner) listOne(ctx context.Context, e *entry, of sets, head uint64) (S
 		s.Version, s.Generation, s.Position, s.Error = g.Version, g.Generation, g.Position, g.Error
 		// The stored position may be old: when no event that the projection handles follows it, all is shown.
 		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, 1)
-		if err != nil {
+		var shorter *feed.LogShorterError
+		switch {
+		case errors.As(err, &shorter):
+			s.Error = shorter.Error()
+		case err != nil:
 			return Status{}, err
 		}
 		s.State = StateBehind
-		if len(page.Events) == 0 {
+		if s.Error == "" && len(page.Events) == 0 {
 			s.State, s.Position, s.CaughtUp = StateLive, max(page.UpTo, head), true
 		}
 	}

@@ -257,3 +257,28 @@ func TestVerify_SaysWhatIsStoppedMissingOrLeftBehind(t *testing.T) {
 		t.Errorf("a table is missing: %+v, %v", report, err)
 	}
 }
+
+// TestList_ALogThatIsShorterThanOneCheckpointIsTheErrorOfItsRow: the others are listed as usual.
+func TestList_ALogThatIsShorterThanOneCheckpointIsTheErrorOfItsRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{}, sales{name: "others"})
+	last := b.sell("router", 3)
+	want(t, r, "sales", last, sold{"router", 3})
+	want(t, r, "others", last, sold{"router", 3})
+	r.Stop()
+	if _, err := b.db.Owner.Exec(t.Context(), `update `+b.db.Namespace.Schema("runner")+
+		`.projection_versions set position = position + 1000 where name = 'sales'`); err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.open(t, true, sales{}, sales{name: "others"}).List(t.Context())
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if s := list[0]; s.State != runner.StateStopped || !strings.Contains(s.Error, "before the checkpoint") {
+		t.Errorf("got %+v", s)
+	}
+	if s := list[1]; s.State != runner.StateLive || s.Error != "" {
+		t.Errorf("got %+v", s)
+	}
+}

@@ -114,8 +114,9 @@ func (v *Views) entry(projection string) *entry {
 	return e
 }
 
-// hurry makes the follower look every 10 ms until the returned function is called.
+// hurry makes the follower look at once, soon again, and ever more seldom until the returned function is called.
 func (v *Views) hurry() func() {
+	v.r.came.Add(1)
 	v.r.waiting.Add(1)
 	loop.Wake(v.r.hurry)
 	return func() { v.r.waiting.Add(-1) }

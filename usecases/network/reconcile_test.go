@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
@@ -80,5 +81,23 @@ func TestReboot_OneAtATimeAndNeverOfASilentRouter(t *testing.T) {
 	_, err = p.runs.Reboot(t.Context(), p.asked(), p.device)
 	if err == nil || p.kit.device(p.device).Reboot.RunID != other.RunID {
 		t.Errorf("two reboots at once: %v", err)
+	}
+}
+
+func TestReconcile_ARunWhoseJobWasDiscardedEnds(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	run := id.New[id.Run]()
+	p.Run(t, p.asked().Step("start"), commands.StartReconcile{ // no process knows it
+		RunID: run, OrgID: p.org, DeviceID: p.device, Kind: events.ReconcileDevice,
+	})
+	cause := jobs.Cause{OrgID: p.org, JobID: id.New[id.Any](), Attempt: 1000, Last: true}
+	for range 2 {
+		if err := p.workers.RunLost(t.Context(), run, cause, "device_unreachable"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names := p.actions(commands.ReconcileCategory, id.Any(run)); len(names) != 2 {
+		t.Errorf("recorded %v, want the start and one end", names)
 	}
 }

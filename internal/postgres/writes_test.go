@@ -1,0 +1,105 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+)
+
+// watched is a watch whose attempts end as the test says.
+type watched struct {
+	*postgres.WriteWatch
+	clock *clock.Manual
+	err   error
+}
+
+// newWatched makes one that has not written yet.
+func newWatched() *watched {
+	w := &watched{clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))}
+	w.WriteWatch = postgres.NewWriteWatch(func(context.Context) error { return w.err }, w.clock,
+		slog.New(slog.DiscardHandler))
+	return w
+}
+
+// looks makes an attempt that ends with err, and checks the state and who is still served afterwards.
+func (w *watched) looks(t *testing.T, err error, want postgres.Writes, reads, writes bool) {
+	t.Helper()
+	w.err = err
+	_ = w.Look(t.Context())
+	if got := w.State(); got != want {
+		t.Errorf("after %v: state %s, want %s", err, got, want)
+	}
+	if got := w.Until(false).Err() == nil; got != reads {
+		t.Errorf("after %v: reads are served: %v, want %v", err, got, reads)
+	}
+	if got := w.Until(true).Err() == nil; got != writes {
+		t.Errorf("after %v: writes are served: %v, want %v", err, got, writes)
+	}
+}
+
+func TestWrites_ARefusalCountsAtOnceAndReadsGoOn(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]postgres.Writes{"25006": postgres.WritesReadOnly, "53100": postgres.WritesFull} {
+		w := newWatched()
+		under := w.Until(true) // a request that writes at that moment
+		w.looks(t, &pgconn.PgError{Code: code}, want, true, false)
+		if under.Err() == nil {
+			t.Errorf("%s: a request that was writing goes on", code)
+		}
+		w.looks(t, nil, postgres.WritesTaken, true, true)
+	}
+}
+
+func TestWrites_SilenceCountsOnlyWhenItLasts(t *testing.T) {
+	t.Parallel()
+	w, lost := newWatched(), errors.New("connection refused")
+	w.looks(t, lost, postgres.WritesTaken, true, true)
+	w.clock.Advance(2 * time.Second)
+	w.looks(t, lost, postgres.WritesTaken, true, true)
+	w.looks(t, nil, postgres.WritesTaken, true, true)
+	w.clock.Advance(6 * time.Second)
+	w.looks(t, lost, postgres.WritesTaken, true, true) // one attempt alone may have met a busy moment
+	w.looks(t, lost, postgres.WritesAway, false, false)
+	w.looks(t, nil, postgres.WritesTaken, true, true)
+}
+
+func TestWrites_AReadOnlyDatabaseIsNoticed(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	address, ns := pgtest.URL(t), db.Namespace
+	w, err := db.WatchWrites(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // the page is replaced
+		if err := w.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rows int
+	err = db.Owner.QueryRow(t.Context(), `select count(*) from `+ns.Schema("probe")+`.write_probe`).Scan(&rows)
+	if err != nil || rows != 1 {
+		t.Errorf("%d rows, %v; want 1", rows, err)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("default_transaction_read_only", "on")
+	u.RawQuery = q.Encode()
+	readOnly := postgres.NewWriteWatch(postgres.ProbeWrites(pgtest.Open(t, u.String(), ns)), clock.System(),
+		slog.New(slog.DiscardHandler))
+	if err := readOnly.Look(t.Context()); err == nil || readOnly.State() != postgres.WritesReadOnly {
+		t.Errorf("error %v, state %s; want read_only", err, readOnly.State())
+	}
+}
