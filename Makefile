@@ -54,6 +54,16 @@ mutate: bin/withpg ## change the rules in one place at a time; print what no tes
 	@scripts/install-deps postgresql
 	bin/withpg go run ./scripts/mutate -min $(MIN) $(if $(filter file,$(origin PKG)),$(RULES),$(PKG))
 
+# A soak begins with SEED and ends with the storm that is running after MINUTES.
+SEED ?= $(shell date +%s)
+MINUTES ?= 10
+
+.PHONY: soak
+soak: bin/withpg ## payments, corrections and kills until the time is over, each storm with the next seed (SEED=1 MINUTES=10)
+	@scripts/install-deps postgresql
+	STORM_SEED=$(SEED) STORM_MINUTES=$(MINUTES) bin/withpg go test -run '^TestStorm_' -v -count 1 \
+		-timeout $$(( $(MINUTES) + 10 ))m ./cmd/lastmile
+
 .PHONY: bench
 bench: bin/withpg ## run all benchmarks, each against a limit of the same run; print a table of all ratios
 	@scripts/install-deps postgresql

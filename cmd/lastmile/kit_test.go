@@ -53,6 +53,7 @@ type kit struct {
 	log     *logBuffer
 	db      *postgres.DB      // of the installation, when it is not private
 	clock   clock.Clock       // nil = the machine's
+	bank    *shiftedClock     // of the provider
 	routers *router.Simulator // nil = none
 	app     *App
 	addr    string
@@ -66,12 +67,13 @@ type kit struct {
 func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
 	db := pgtest.New(t)
-	sim := provider.New(provider.Config{Seed: 7})
+	bank := &shiftedClock{}
+	sim := provider.New(provider.Config{Seed: 7, Clock: bank})
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
-	k := &kit{t: t, sim: sim, db: db, log: &logBuffer{}}
+	k := &kit{t: t, sim: sim, bank: bank, db: db, log: &logBuffer{}}
 	k.environ = append([]string{
 		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10",
 		"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
@@ -124,18 +126,24 @@ func (k *kit) signIn() *kit {
 	k.t.Helper()
 	k.command("admin", "create", "--email", testRootEmail, "--password", testPassword)
 	k.root, _ = k.login("", testRootEmail, testPassword)
-	k.must(k.root, "POST", "/orgs", map[string]any{"slug": "acme", "name": "Acme", "admin": map[string]string{
-		"email": testAdminEmail, "firstName": "Ada", "temporaryPassword": "temporary-1",
+	k.admin = k.organization("acme", testAdminEmail)
+	return k
+}
+
+// organization makes an organization, gives its admin the password of all test users, and signs the admin in.
+func (k *kit) organization(slug, email string) apiClient {
+	k.t.Helper()
+	k.must(k.root, "POST", "/orgs", map[string]any{"slug": slug, "name": slug, "admin": map[string]string{
+		"email": email, "firstName": "Ada", "temporaryPassword": "temporary-1",
 	}})
-	admin, must := k.login("acme", testAdminEmail, "temporary-1")
+	admin, must := k.login(slug, email, "temporary-1")
 	if !must {
 		k.t.Errorf("mustChangePassword is false for a temporary password")
 	}
 	k.must(admin, "POST", "/auth/password", map[string]string{
 		"currentPassword": "temporary-1", "newPassword": testPassword,
 	})
-	k.admin = admin
-	return k
+	return admin
 }
 
 // command runs a sub-command with the kit's configuration and gives its output. A failure ends the test.

@@ -2,62 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
-
-// TestPostgres_KilledAndRestartedUnderLoad: the private server is killed while customers pay. The program starts it
-// again, no acknowledged payment is lost, and none is credited twice.
-func TestPostgres_KilledAndRestartedUnderLoad(t *testing.T) {
-	t.Parallel()
-	k := newKit(t).privately().start().signIn()
-	payers, accounts := map[string]string{}, map[string]string{}
-	for n := range 4 {
-		phone := fmt.Sprintf("2547110002%02d", n)
-		payers[phone], accounts[phone] = k.subscriber(phone)
-	}
-	k.paybillReady()
-	ctx, stop := context.WithCancel(t.Context())
-	var load sync.WaitGroup
-	const kills, round = 2, 60
-	turns := make(chan int, kills*round)
-	for phone, account := range accounts {
-		load.Go(func() { k.payInTurn(ctx, phone, account, payers[phone], turns) })
-	}
-	for kill := range kills {
-		before := len(k.sim.Transactions())
-		for n := range round {
-			turns <- kill*round + n + 1
-		}
-		k.eventually("payments before the kill",
-			func(context.Context) (bool, error) { return len(k.sim.Transactions()) >= before+8, nil })
-		pid := k.app.storage.cluster.PID()
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatalf("kill PostgreSQL: %v", err)
-		}
-		k.eventually("service to be ready again", func(context.Context) (bool, error) {
-			now := k.app.storage.cluster.PID()
-			return now != 0 && now != pid && k.statusOf(k.client(""), "/readyz") == 200, nil
-		})
-	}
-	stop()
-	load.Wait()
-	k.settled()
-	// the provider repeats callbacks that were refused while the database was away
-	for _, tx := range k.sim.Transactions() {
-		k.sim.Resend(tx.ReceiptNumber)
-		k.sim.Resend(tx.CheckoutRequestID)
-	}
-	k.settled()
-	k.sameBooks(payers)
-}
 
 // TestStop_EndsWithinFiveSecondsUnderLoad: Ctrl-C while customers pay, on a private cluster.
 func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {

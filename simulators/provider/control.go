@@ -126,6 +126,14 @@ func (s *Simulator) Balance(shortCode string) money.Amount {
 	return s.book.balances[shortCode]
 }
 
+// Registered reports whether callback addresses of a shortcode are registered.
+func (s *Simulator) Registered(shortCode string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.book.urls[shortCode]
+	return ok
+}
+
 // Prompts gives all accepted prompts, oldest first.
 func (s *Simulator) Prompts() []Prompt {
 	s.mu.Lock()
