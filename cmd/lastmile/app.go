@@ -133,6 +133,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		if err != nil {
 			return err
 		}
+		if err := a.startNightlyBooks(ctx); err != nil {
+			return err
+		}
 	}
 	if err := a.startMetrics(ctx); err != nil {
 		return err

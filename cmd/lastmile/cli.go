@@ -15,11 +15,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
-// Exit codes of the program; 2 is for wrong arguments.
+// Exit codes of the program. 2 is for wrong arguments, and for a doctor who could not look: neither says anything about
+// the books.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK        = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitUnchecked = 2
 )
 
 // program holds what commands get from outside, so that tests can run them within one process.
@@ -38,6 +40,7 @@ type cli struct {
 	Admin       adminCommands      `cmd:"" help:"Manage the platform's administrators."`
 	Projections projectionCommands `cmd:"" help:"Look at and rebuild read models."`
 	Processes   processCommands    `cmd:"" help:"Look at what has stopped, and try it again."`
+	Doctor      doctorCommands     `cmd:"" help:"Look for contradictions in the books."`
 	Keys        keyCommands        `cmd:"" help:"Rotate the platform key; carry erasures over a restore."`
 	Tunnel      tunnelCommands     `cmd:"" help:"Configure the concentrator of the routers' management tunnel."`
 	Simulate    simulateCommands   `cmd:"" help:"Run a simulator alone."`
@@ -75,11 +78,15 @@ func (p program) run(ctx context.Context, args []string) int {
 		p.complain(err)
 		return exitUsage
 	}
-	if err := command.Run(); err != nil && !errors.Is(err, errInterrupted) {
-		p.complain(err)
-		return exitFailed
+	err = command.Run()
+	if err == nil || errors.Is(err, errInterrupted) {
+		return exitOK
 	}
-	return exitOK
+	p.complain(err)
+	if errors.As(err, new(uncheckedError)) {
+		return exitUnchecked
+	}
+	return exitFailed
 }
 
 // complain prints an error for people. Of a failure without cause and faults it prints the message alone.

@@ -26,6 +26,9 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 		if n := len(k.all(admin, "/receipts?state=suspense")); n != 1 {
 			t.Errorf("%d receipts in suspense, want 1", n)
 		}
+		if out := k.command("doctor", "books"); !strings.Contains(out, "demo: 0 faults") {
+			t.Errorf("the books of the demo: %s", out)
+		}
 	})
 	second := k.demo(func() {
 		admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)

@@ -53,7 +53,7 @@ type kit struct {
 	log     *logBuffer
 	db      *postgres.DB      // of the installation, when it is not private
 	clock   clock.Clock       // nil = the machine's
-	bank    *shiftedClock     // of the provider
+	bank    *clock.Movable    // of the provider
 	routers *router.Simulator // nil = none
 	app     *App
 	addr    string
@@ -67,7 +67,7 @@ type kit struct {
 func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
 	db := pgtest.New(t)
-	bank := &shiftedClock{}
+	bank := clock.NewMovable(clock.System(), 0)
 	sim := provider.New(provider.Config{Seed: 7, Clock: bank})
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)

@@ -174,7 +174,7 @@ func (s *storm) pass(d time.Duration) {
 		}
 		return err == nil, err
 	})
-	s.bank.shift(d)
+	s.bank.Advance(d)
 	s.crowd.signInAgain(s.kit)
 }
 

@@ -13,6 +13,9 @@ var upcasters = slices.Concat(auditUpcasters(), billingUpcasters(), paymentsUpca
 // unchanged is the conversion to a version that only has further fields, which are absent in old events.
 func unchanged(data json.RawMessage) (json.RawMessage, error) { return data, nil }
 
+// Events lists one zero value of every event type, for readers that choose types by their Go types.
+func Events() []events.Event { return all() }
+
 // all lists one zero value of every event type. A test compares it with the source of package events.
 func all() []events.Event {
 	var list []events.Event

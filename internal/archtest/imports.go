@@ -143,6 +143,10 @@ var layers = []layer{
 			"httpapi",
 		},
 	},
+	{ // the books fold what several kinds of aggregates claim, so they know the form of a definition
+		folders: []string{"usecases/books"}, never: kits, foreign: []string{uuidModule},
+		own: []string{"internal/...", "events", "commands", "aggregates", "aggregates/*"},
+	},
 	{ // several commands and reads in one function, without HTTP
 		folders: []string{"usecases", "usecases/*"}, never: kits,
 		own: []string{

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/usecases/books"
+)
+
+// doctorCommands has the sub-commands of `lastmile doctor`, which change nothing.
+type doctorCommands struct {
+	Books doctorBooks `cmd:"" help:"Replay accounts and receipts from the log and report contradictions."`
+}
+
+// doctorBooks is `lastmile doctor books`. Exit codes: 0 no fault, 1 faults, 2 the books could not be checked.
+type doctorBooks struct {
+	Org     string        `help:"Slug of one organization; all organizations and the platform by default."`
+	Settled time.Duration `default:"2h" help:"What changed within this time may still be in work; 0 judges everything."`
+}
+
+// errFaulty ends `doctor books` with exit code 1.
+var errFaulty = errors.New("the books have faults: docs/books.md has a section for each code")
+
+// uncheckedError ends `doctor books` with exit code 2: nothing is known about the books. It hides its cause, because an
+// interrupted check is no success.
+type uncheckedError struct{ cause error }
+
+// Error tells what went wrong.
+func (e uncheckedError) Error() string { return "the books could not be checked: " + e.cause.Error() }
+
+// newDoctor makes a doctor who reads the log of a storage.
+func newDoctor(s *storage, c clock.Clock) bookscases.Doctor {
+	return bookscases.Doctor{
+		Read: readLog(s.store), Claims: s.vault.ClaimKey, Clock: c, Patience: bookscases.Patience,
+	}
+}
+
+// readLog reads the events that wants accepts by one subscription, whose server leaves the others out, until it has
+// caught up. Memory holds a page of events at a time.
+func readLog(store *eventstore.Store) func(
+	context.Context, func(events.Event) bool, func(events.Envelope),
+) error {
+	return func(ctx context.Context, wants func(events.Event) bool, take func(events.Envelope)) error {
+		var types []string
+		for _, e := range catalog.Events() {
+			if wants(e) {
+				types = append(types, e.EventType())
+			}
+		}
+		sub := store.Subscribe(ctx, 0, types)
+		defer sub.Close()
+		for {
+			item, err := sub.Next(ctx)
+			switch {
+			case err != nil:
+				return err
+			case item.CaughtUp:
+				return nil
+			case item.Event != nil:
+				take(*item.Event)
+			}
+		}
+	}
+}
+
+// Run checks the books and prints every fault.
+func (c doctorBooks) Run(ctx context.Context, p program) error {
+	cfg, err := p.config()
+	if err != nil {
+		return uncheckedError{err}
+	}
+	l := newLifecycle(quiet(p, cfg))
+	defer l.stop()
+	now := productClock(cfg)
+	s, err := openStorage(ctx, cfg, now, l, storageMode{node: true, attach: true})
+	if err != nil {
+		return uncheckedError{err}
+	}
+	doctor := newDoctor(s, now)
+	doctor.Patience = c.Settled
+	faulty := false
+	err = loop.Try(func() error {
+		faulty, err = c.examine(ctx, p.out, doctor)
+		return err
+	})
+	switch {
+	case err != nil:
+		return uncheckedError{err}
+	case faulty:
+		return errFaulty
+	}
+	return nil
+}
+
+// examine checks one organization, or all and the platform, one after the other.
+func (c doctorBooks) examine(ctx context.Context, out io.Writer, doctor bookscases.Doctor) (faulty bool, err error) {
+	tenants, err := doctor.Tenants(ctx)
+	if err != nil {
+		return false, err
+	}
+	if c.Org == "" {
+		tenants = append(tenants, bookscases.Tenant{Slug: platformBooks})
+	} else {
+		tenants = slices.DeleteFunc(tenants, func(t bookscases.Tenant) bool { return t.Slug != c.Org })
+	}
+	if len(tenants) == 0 {
+		return false, fmt.Errorf("there is no organization %q", c.Org)
+	}
+	for _, t := range tenants {
+		report, err := doctor.Books(ctx, t.ID)
+		if err == nil {
+			err = tellReport(out, t.Slug, report)
+		}
+		if err != nil {
+			return false, err
+		}
+		faulty = faulty || len(report.Faults) > 0
+	}
+	return faulty, nil
+}
+
+// platformBooks stands for the platform itself where an organization has its slug.
+const platformBooks = "(platform)"
+
+// tellReport prints the result for one organization: a line with the number of faults, then two lines for each.
+func tellReport(out io.Writer, slug string, r bookscases.Report) error {
+	_, err := fmt.Fprintf(out, "%s: %d faults\n", slug, len(r.Faults))
+	for _, f := range r.Faults {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "  %s\n      %s\n", f, f.Code.Meaning())
+		}
+	}
+	for _, u := range r.Unowned {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "  nobody's money: receipt %s %s %s on %s since %s\n", u.ReceiptID, u.Number,
+				u.Amount, u.Shortcode, u.Since.Format(time.RFC3339))
+		}
+	}
+	return err
+}

@@ -1,0 +1,256 @@
+package bookscases
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// standing says where a receipt says that its money is.
+type standing uint8
+
+// The standings.
+const (
+	recorded standing = iota
+	held              // in suspense
+	matched
+	absorbed // another receipt carries the money
+	reversed
+)
+
+// String names a standing for a fault.
+func (s standing) String() string {
+	return [...]string{"recorded", "in suspense", "matched", "absorbed", "reversed"}[s]
+}
+
+// receipt keeps what happened to one receipt.
+type receipt struct {
+	org        id.Organization // zero while it has no owner
+	number     string
+	shortcode  string
+	amount     money.Amount
+	standing   standing
+	subscriber id.Subscriber // whose money it is, while it is matched
+	moves      int
+	payment    id.Payment // by which it was matched or absorbed; zero = none
+	since      time.Time  // when it came to where it is
+}
+
+// takeReceipt enters an event of a receipt that belongs to the organization, or to nobody yet.
+func (b *Books) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
+	of := id.As[id.Receipt](e.Meta.AggregateID)
+	b.takeBurden(of, v)
+	if !b.part.has(e.Meta.AggregateID) {
+		return
+	}
+	if first, ok := v.(events.ReceiptRecorded); ok {
+		b.receipts[of] = &receipt{
+			org: first.OrgID, number: first.ReceiptNumber, shortcode: first.Shortcode, amount: first.Amount,
+			since: e.Meta.At,
+		}
+	}
+	r := b.receipts[of]
+	if r == nil {
+		return
+	}
+	r.take(e.Meta.At, v)
+	if !r.org.IsZero() && r.org != b.org {
+		delete(b.receipts, of)
+	}
+}
+
+// take follows the money of the receipt.
+func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
+	switch e := e.(type) {
+	case events.ReceiptMatched:
+		r.org, r.standing, r.subscriber, r.moves, r.since = e.OrgID, matched, e.SubscriberID, e.Move, at
+		r.payment = id.Payment{}
+		if e.By == commands.MatchedByPrompt {
+			r.payment = e.PaymentID
+		}
+	case events.ReceiptReattributed:
+		r.org, r.standing, r.subscriber, r.moves, r.since = e.OrgID, matched, e.To, e.Move, at
+	case events.ReceiptHeld:
+		r.standing, r.subscriber, r.payment, r.since = held, id.Subscriber{}, id.Payment{}, at
+	case events.ReceiptAssigned:
+		r.org = e.OrgID
+	case events.ReceiptAbsorbed:
+		r.org, r.standing, r.subscriber, r.since = e.OrgID, absorbed, id.Subscriber{}, at
+		r.payment = e.PaymentID
+	case events.ReceiptReversed:
+		r.standing, r.subscriber, r.since = reversed, id.Subscriber{}, at
+	}
+}
+
+// holding is the money of a receipt on one account, in minor units.
+type holding struct {
+	subscriber id.Subscriber
+	amount     int64
+	left       int64 // what the account still has, less what is for refunds
+	whole      bool  // the rest was taken back, because the receipt itself left
+	twice      bool  // credited again while the account still had the money
+	move       int
+	since      time.Time
+}
+
+// takeHolding enters what an account of the organization has of a receipt of the part.
+func (b *Books) takeHolding(at time.Time, subscriber id.Subscriber, e events.AccountEvent) {
+	switch e := e.(type) {
+	case events.ReceiptCredited:
+		h := b.holding(e.ReceiptID, subscriber)
+		again := !h.since.IsZero() && (h.left > 0 || e.Move <= h.move)
+		*h = holding{
+			subscriber: subscriber, amount: e.Amount.Minor, left: e.Amount.Minor, move: e.Move, since: at,
+			twice: h.twice || again,
+		}
+	case events.ReceiptWithdrawn:
+		h := b.holding(e.ReceiptID, subscriber)
+		h.left, h.whole, h.since = h.left-e.Amount.Minor, h.whole || e.WithdrawalID.IsZero(), at
+	case events.CreditSetAside:
+		h := b.holding(e.ReceiptID, subscriber)
+		h.left, h.since = h.left-e.Amount.Minor, at
+	case events.SetAsideReturned:
+		h := b.holding(e.ReceiptID, subscriber)
+		h.left, h.since = h.left+e.Amount.Minor, at
+	}
+}
+
+// holding finds the money of a receipt on an account, or begins it. What is of another part is not kept.
+func (b *Books) holding(of id.Receipt, subscriber id.Subscriber) *holding {
+	for _, h := range b.holdings[of] {
+		if h.subscriber == subscriber {
+			return h
+		}
+	}
+	h := &holding{subscriber: subscriber}
+	if b.part.has(id.As[id.Any](of)) {
+		b.holdings[of] = append(b.holdings[of], h)
+	}
+	return h
+}
+
+// checkReceipts looks for receipts whose money is in no place or in several, and for money without a receipt.
+func (b *Books) checkReceipts(f *findings) {
+	for of, list := range b.holdings {
+		b.checkHoldings(f, of, list)
+	}
+	for of, r := range b.receipts {
+		if r.org == b.org { // money without an owner is looked at with the platform's books
+			b.checkPlace(f, of, b.holdings[of])
+		}
+	}
+	for carrier, list := range b.carried {
+		b.checkCarrier(f, carrier, list)
+	}
+}
+
+// checkHoldings looks at the accounts that have money of one receipt.
+func (b *Books) checkHoldings(f *findings, of id.Receipt, list []*holding) {
+	r := b.receipts[of]
+	var having []About
+	var latest time.Time
+	for _, h := range list {
+		on := []About{about("receipt", of), about("account", h.subscriber)}
+		if h.twice {
+			f.add(ReceiptCreditedTwice, "the account credited it again", on...)
+		}
+		if h.left <= 0 {
+			continue
+		}
+		having = append(having, about("account", h.subscriber))
+		if h.since.After(latest) {
+			latest = h.since
+		}
+		switch {
+		case r == nil:
+			f.add(ReceiptUnknown, fmt.Sprintf("the account has %d", h.left), on...)
+		case h.amount != r.amount.Minor:
+			f.add(ReceiptAmountDiffers, fmt.Sprintf("credited %d, the receipt has %d", h.amount, r.amount.Minor),
+				on...)
+		}
+		if r != nil && r.subscriber != h.subscriber && f.old(r.since) && f.old(h.since) {
+			f.add(ReceiptMisplaced, fmt.Sprintf("the account has %d, the receipt is %s", h.left, r.where()),
+				on...)
+		}
+	}
+	if len(having) > 1 && f.old(latest) {
+		f.add(ReceiptCreditedTwice, fmt.Sprintf("%d accounts have its money", len(having)),
+			append([]About{about("receipt", of)}, having...)...)
+	}
+}
+
+// where says for a fault where the receipt says that its money is.
+func (r *receipt) where() string {
+	if r.standing == matched {
+		return "matched to " + r.subscriber.String()
+	}
+	return r.standing.String()
+}
+
+// checkPlace looks whether the money of a receipt is where the receipt says.
+func (b *Books) checkPlace(f *findings, of id.Receipt, list []*holding) {
+	r, on := b.receipts[of], about("receipt", of)
+	switch r.standing {
+	case recorded:
+		if f.old(r.since) {
+			f.add(ReceiptWaitsForPayer, "since "+r.since.Format(time.RFC3339), on)
+		}
+	case matched:
+		at := slices.IndexFunc(list, func(h *holding) bool { return h.subscriber == r.subscriber })
+		switch {
+		case !f.old(r.since):
+		case at < 0 || list[at].move != r.moves:
+			f.add(ReceiptWaitsForCredit, fmt.Sprintf("matched at %s", r.since.Format(time.RFC3339)), on,
+				about("account", r.subscriber))
+		case list[at].whole && list[at].left <= 0:
+			f.add(ReceiptLost, "its money was taken back", on,
+				about("account", r.subscriber))
+		}
+	case held, absorbed, reversed: // money that is on an account nevertheless is found by checkHoldings
+	}
+}
+
+// burden is the money of an absorbed receipt, which another receipt should carry.
+type burden struct {
+	of     id.Receipt
+	amount money.Amount
+}
+
+// takeBurden notes that a receipt of the part should carry the money of another one.
+func (b *Books) takeBurden(of id.Receipt, v events.ReceiptEvent) {
+	e, ok := v.(events.ReceiptAbsorbed)
+	if ok && e.OrgID == b.org && b.part.has(id.As[id.Any](e.ProvisionalReceiptID)) {
+		b.carried[e.ProvisionalReceiptID] = append(b.carried[e.ProvisionalReceiptID], burden{of, e.Amount})
+	}
+}
+
+// checkCarrier looks whether a receipt that should carry the money of absorbed ones exists, carries money itself, and
+// is of the same amount.
+func (b *Books) checkCarrier(f *findings, of id.Receipt, list []burden) {
+	carrier := b.receipts[of]
+	for _, absorbs := range list {
+		on := []About{about("receipt", absorbs.of), about("receipt", of)}
+		switch {
+		case carrier == nil:
+			f.add(CarrierMissing, "there is no such receipt", on...)
+		case carrier.standing == absorbed:
+			f.add(CarrierMissing, "the other receipt carries no money either", on...)
+		case carrier.amount != absorbs.amount:
+			f.add(CarrierMissing, fmt.Sprintf("amounts %d and %d", absorbs.amount.Minor, carrier.amount.Minor), on...)
+		}
+	}
+}
+
+// sortedUnowned puts the oldest money first.
+func sortedUnowned(list []Unowned) []Unowned {
+	slices.SortFunc(list, func(a, b Unowned) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ReceiptID.String(), b.ReceiptID.String()))
+	})
+	return list
+}

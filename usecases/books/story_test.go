@@ -1,0 +1,167 @@
+package bookscases_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases/books"
+)
+
+// story is a year of an organization with every kind of payment and correction.
+func story(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.months()
+	w.laterMonths()
+	w.losses()
+	w.refunds()
+	expired := w.prompt(50)
+	w.pass(2)
+	w.prompts.do(commands.ExpirePayment{PaymentID: expired})
+	for _, org := range []id.Organization{w.org, {}} {
+		suspense := w.receive(80, org)
+		w.receipts.do(commands.HoldReceipt{ReceiptID: suspense, Reason: commands.HeldNoMatch})
+	}
+	w.month()
+	w.subs.do(commands.EndSubscription{SubscriptionID: w.sub, Reason: "moved away"})
+	w.accounts.closePeriod(id.As[id.Any](w.brian))
+	return w
+}
+
+// pass lets days go by.
+func (w *world) pass(days int) { w.now = w.now.AddDate(0, 0, days) }
+
+// month makes Amina's next period due.
+func (w *world) month() { w.subs.do(commands.MakePeriodDue{SubscriptionID: w.sub}) }
+
+// months are Amina's first four: by prompt; by a payment that is given back and made again in cash, by way of another
+// account, with a pause; by a prompt whose receipt comes late, and then given back whole; from that credit.
+func (w *world) months() {
+	w.settled(w.prompt(1000), 1000, false)
+	w.pass(30)
+	w.month()
+	second := w.pay(w.amina, 1000)
+	w.pass(5)
+	w.receipts.do(commands.ReverseReceipt{ReceiptID: second, OrgID: w.org, Reason: "fraud"})
+	w.pass(3)
+	cash := id.New[id.Receipt]()
+	w.receipts.do(commands.RecordCash{
+		ReceiptID: cash, OrgID: w.org, SubscriberID: w.brian, Amount: kes(1000), Reference: "slip 1",
+	})
+	w.receipts.do(commands.ReattributeReceipt{ReceiptID: cash, OrgID: w.org, SubscriberID: w.amina, Reason: "wrong"})
+	w.pass(2)
+	w.subs.do(commands.PauseSubscription{SubscriptionID: w.sub, Reason: "holiday"})
+	w.pass(10)
+	w.subs.do(commands.ResumeSubscription{SubscriptionID: w.sub, Reason: "back"})
+	w.pass(20)
+	w.month()
+	provisional := w.prompt(1000)
+	w.settled(provisional, 1000, true)
+	w.settled(provisional, 1000, false)
+	w.accounts.do(commands.DraftCreditNote{
+		SubscriberID: w.amina, CreditNoteID: id.New[id.Receipt](), InvoiceID: commands.PeriodInvoice(w.sub, 3),
+		Reason: "outage", Prefix: "ACME-CN",
+	})
+	w.month()
+}
+
+// laterMonths are two that are voided: one before it is paid, one afterwards, with its money. In between the streams
+// are closed.
+func (w *world) laterMonths() {
+	w.pass(1)
+	w.month()
+	w.accounts.do(commands.VoidInvoice{
+		SubscriberID: w.amina, InvoiceID: commands.PeriodInvoice(w.sub, 5), Reason: "mistake",
+	})
+	w.accounts.closePeriod(id.As[id.Any](w.amina))
+	w.subs.closePeriod(id.As[id.Any](w.sub))
+	w.pass(40)
+	w.month()
+	w.pay(w.amina, 1000)
+	w.accounts.do(commands.VoidInvoice{
+		SubscriberID: w.amina, InvoiceID: commands.PeriodInvoice(w.sub, 6), Reason: "twice", ReleaseMoney: true,
+	})
+}
+
+// losses is an invoice of which a part is given back and a part is paid. The rest is lost, and recovered by money that
+// waited in suspense. Of that money a part is taken back, more than what is still credit.
+func (w *world) losses() {
+	lost := w.bill(w.brian, 700)
+	w.accounts.do(commands.DraftCreditNote{
+		SubscriberID: w.brian, CreditNoteID: id.New[id.Receipt](), InvoiceID: lost, Amount: kes(100), Reason: "late",
+		Prefix: "ACME-CN",
+	})
+	w.pay(w.brian, 200)
+	w.accounts.do(commands.WriteOffDebt{SubscriberID: w.brian, WriteOffID: id.New[id.Receipt](), Reason: "moved"})
+	late := w.receive(500, w.org)
+	w.receipts.do(commands.HoldReceipt{ReceiptID: late, Reason: commands.HeldNoMatch})
+	w.pass(1)
+	w.receipts.do(commands.AttributeReceipt{ReceiptID: late, OrgID: w.org, SubscriberID: w.brian, InvoiceID: lost})
+	w.accounts.do(commands.WithdrawReceipt{
+		SubscriberID: w.brian, ReceiptID: late, WithdrawalID: id.New[id.Withdrawal](), Amount: kes(150), Reason: "part",
+	})
+}
+
+// refunds are one that is paid out and one that fails.
+func (w *world) refunds() {
+	receipt := w.pay(w.brian, 300)
+	for _, paid := range []bool{true, false} {
+		refund := id.New[id.Refund]()
+		w.accounts.do(commands.SetCreditAside{
+			SubscriberID: w.brian, RefundID: refund, ReceiptID: receipt, Amount: kes(100), Reason: "left",
+		})
+		if paid {
+			w.accounts.do(commands.PayOutSetAside{SubscriberID: w.brian, RefundID: refund})
+		} else {
+			w.accounts.do(commands.ReturnSetAside{SubscriberID: w.brian, RefundID: refund, Reason: "refused"})
+		}
+	}
+}
+
+// TestBooks_OfAStoryWithEveryCorrectionHaveNoFault: the rules' own events are in order, at the end with nothing left to
+// wait for, and at every moment on the way with the patience for what follows.
+func TestBooks_OfAStoryWithEveryCorrectionHaveNoFault(t *testing.T) {
+	t.Parallel()
+	w := story(t)
+	for _, f := range w.books(w.org, w.log).Faults(w.now, 0) {
+		t.Errorf("at the end: %s", f)
+	}
+	for _, f := range w.partFaults(w.log) {
+		t.Errorf("in parts: %s", f)
+	}
+	b := bookscases.New(w.org, bookscases.Part{}, key)
+	for i, e := range w.log {
+		b.Take(e)
+		if i+1 < len(w.log) && w.log[i+1].Meta.CommandID == e.Meta.CommandID {
+			continue // in the middle of an append
+		}
+		for _, f := range b.Faults(e.Meta.At, bookscases.Patience) {
+			t.Fatalf("after %d events, %s: %s", i+1, e.Type, f)
+		}
+	}
+}
+
+// TestBooks_OfAnotherOrganizationAreNotTouched: an organization without events has no faults, whatever others have.
+func TestBooks_OfAnotherOrganizationAreNotTouched(t *testing.T) {
+	t.Parallel()
+	w := story(t)
+	broken := w.log[:len(w.log)/2]
+	for _, f := range w.books(id.New[id.Organization](), broken).Faults(w.now.Add(time.Hour*999), 0) {
+		t.Errorf("of another organization: %s", f)
+	}
+}
+
+// TestBooks_MoneyInNobodysHandsIsListedForThePlatform: it is no fault of the platform, and no organization sees it.
+func TestBooks_MoneyInNobodysHandsIsListedForThePlatform(t *testing.T) {
+	t.Parallel()
+	w := story(t)
+	platform := w.books(id.Organization{}, w.log)
+	if list := platform.Unowned(); len(list) != 1 || list[0].Amount != kes(80) || list[0].Waits {
+		t.Errorf("nobody's money: %+v", list)
+	}
+	for _, f := range platform.Faults(w.now, 0) {
+		t.Errorf("of the platform: %s", f)
+	}
+}

@@ -1,0 +1,140 @@
+package bookscases
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// subscription is the paid time of one subscription as its events told it, without computing where a period lies.
+type subscription struct {
+	state      subscribers.Subscription // as the program itself reads it, to be compared
+	subscriber id.Subscriber
+	periods    map[id.Invoice]*period
+	paidUntil  time.Time // as the latest event told it
+	paused     time.Time // start of the present pause; zero = none
+	gaps       []span    // pauses, and time that was not served for want of a payment
+	// old is set by an event that was recorded before events told the place of every period. What it told cannot be
+	// compared.
+	old bool
+}
+
+// span is the half-open time [from, to).
+type span struct{ from, to time.Time }
+
+// period is one period of a subscription.
+type period struct {
+	state subscribers.PeriodState
+	unit  calendar.Period
+	place span      // as told; zero when it takes no time
+	since time.Time // of the latest event about it
+}
+
+// takeSubscription enters an event of a subscription of the organization.
+func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) {
+	of := id.As[id.Subscription](e.Meta.AggregateID)
+	if first, ok := v.(events.SubscriptionCreated); ok && first.OrgID == b.org && !b.org.IsZero() {
+		if !b.part.has(id.As[id.Any](first.SubscriberID)) {
+			return
+		}
+		b.subscriptions[of] = &subscription{subscriber: first.SubscriberID, periods: map[id.Invoice]*period{}}
+	}
+	s := b.subscriptions[of]
+	if s == nil {
+		return
+	}
+	s.state = subscribers.Subscriptions().Evolve(s.state, v)
+	switch v := v.(type) {
+	case events.PeriodDue:
+		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At).unit = v.Terms.Period
+	case events.SubscriptionExtended:
+		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At).place = span{v.From, v.To}
+		s.gaps = append(s.gaps, span{v.UnservedFrom, v.UnservedTo})
+		s.tell(v.PaidUntil, v.Moved)
+	case events.PeriodWithdrawn:
+		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodWithdrawn, e.Meta.At)
+		s.tell(v.PaidUntil, v.Moved)
+	case events.PeriodCancelled:
+		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodCancelled, e.Meta.At)
+		s.tell(v.PaidUntil, v.Moved)
+	case events.SubscriptionPaused:
+		s.paused = v.At
+	case events.SubscriptionResumed:
+		s.gaps = append(s.gaps, span{s.paused, v.At})
+		s.paused = time.Time{}
+		s.tell(v.PaidUntil, v.Moved)
+	}
+}
+
+// became notes the new state of a period.
+func (s *subscription) became(of id.Invoice, ordinal int, state subscribers.PeriodState, at time.Time) *period {
+	p := s.periods[of]
+	if p == nil {
+		p = &period{}
+		s.periods[of] = p
+	}
+	p.state, p.since = state, at
+	s.old = s.old || ordinal == 0
+	return p
+}
+
+// tell notes the paid time and the new places of periods.
+func (s *subscription) tell(paidUntil time.Time, moved []events.PeriodPlace) {
+	s.paidUntil = paidUntil
+	for _, m := range moved {
+		if p := s.periods[m.InvoiceID]; p != nil {
+			p.place = span{m.From, m.To}
+		}
+	}
+}
+
+// paid lists the paid periods by the place that was told for them.
+func (s *subscription) paid() []*period {
+	var list []*period
+	for _, p := range s.periods {
+		if p.state == subscribers.PeriodPaid {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b *period) int { return a.place.from.Compare(b.place.from) })
+	return list
+}
+
+// unpaid is the length of the gaps inside a period. Gaps that lie over each other count once.
+func (s *subscription) unpaid(in span) time.Duration {
+	gaps := slices.Clone(s.gaps)
+	slices.SortFunc(gaps, func(a, b span) int { return a.from.Compare(b.from) })
+	sum, reached := time.Duration(0), in.from
+	for _, g := range gaps {
+		from, to := g.from, g.to
+		if from.Before(reached) {
+			from = reached
+		}
+		if to.After(in.to) {
+			to = in.to
+		}
+		if from.Before(to) {
+			sum, reached = sum+to.Sub(from), to
+		}
+	}
+	return sum
+}
+
+// lengths are the shortest and the longest time that a period of a unit can have by the calendar: a day may have a
+// change of the clock in it, and months differ. An unknown unit counts as a month.
+func lengths(unit calendar.Period) (shortest, longest time.Duration) {
+	const day, change = 24 * time.Hour, 2 * time.Hour
+	switch unit {
+	case calendar.Hour:
+		return time.Hour, time.Hour
+	case calendar.Day:
+		return day - change, day + change
+	case calendar.Week:
+		return 7*day - change, 7*day + change
+	}
+	return 28*day - change, 31*day + change
+}

@@ -1,0 +1,108 @@
+package bookscases
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// checkSubscriptions looks at paid time, and at whether periods and invoices agree in both directions.
+func (b *Books) checkSubscriptions(f *findings) {
+	for of, s := range b.subscriptions {
+		on := about("subscription", of)
+		s.checkTime(f, on)
+		for invoice, p := range s.periods {
+			b.checkPeriod(f, s, p, invoice, on)
+		}
+	}
+	for subscriber, a := range b.accounts {
+		for of, inv := range a.invoices {
+			if inv.subscription.IsZero() {
+				continue
+			}
+			on := []About{about("invoice", of), about("subscription", inv.subscription), about("account", subscriber)}
+			s := b.subscriptions[inv.subscription]
+			switch {
+			case s == nil || s.periods[of] == nil:
+				f.add(InvoiceWithoutPeriod, "the subscription has no such period", on...)
+			case s.subscriber != subscriber:
+				f.add(InvoiceOfOtherCustomer, "the subscription is of "+s.subscriber.String(), on...)
+			}
+		}
+	}
+}
+
+// checkTime compares the paid time with the paid periods, and these with what was bought.
+func (s *subscription) checkTime(f *findings, on About) {
+	if s.old {
+		return
+	}
+	var end time.Time
+	var last span
+	for _, p := range s.paid() {
+		if p.place.from.Before(last.to) {
+			f.add(PeriodsOverlap, fmt.Sprintf("%s and %s", last, p.place), on)
+		}
+		shortest, longest := lengths(p.unit)
+		if length := p.place.to.Sub(p.place.from) - s.unpaid(p.place); length < shortest || length > longest {
+			f.add(PeriodLengthDiffers, fmt.Sprintf("%s is %s long for one %s", p.place, length, p.unit), on)
+		}
+		if last = p.place; p.place.to.After(end) {
+			end = p.place.to
+		}
+	}
+	if computed := s.state.PaidUntil(); !end.Equal(s.paidUntil) || !end.Equal(computed) {
+		f.add(PaidUntilDiffers, fmt.Sprintf("paid periods end at %s, the latest event told %s, the subscription has %s",
+			instant(end), instant(s.paidUntil), instant(computed)), on)
+	}
+}
+
+// checkPeriod compares one period with its invoice. Whichever of the two changed last, the other follows within the
+// patience.
+func (b *Books) checkPeriod(f *findings, s *subscription, p *period, of id.Invoice, on About) {
+	inv := b.invoiceOf(s.subscriber, of)
+	if inv == nil {
+		if p.state != subscribers.PeriodCancelled && f.old(p.since) {
+			f.add(PeriodWithoutInvoice, "due since "+p.since.Format(time.RFC3339), on, about("invoice", of))
+		}
+		return
+	}
+	if !f.old(p.since) || !f.old(inv.since) {
+		return
+	}
+	over := inv.voided || inv.cancelled
+	agree := false
+	switch p.state {
+	case subscribers.PeriodCancelled:
+		agree = over
+	case subscribers.PeriodPaid:
+		agree = inv.paid && !over
+	case subscribers.PeriodDue, subscribers.PeriodWithdrawn:
+		agree = !inv.paid && !over
+	}
+	if !agree {
+		f.add(PeriodStateDiffers, fmt.Sprintf("the period is %s; of the invoice: paid %t, voided %t, credited whole %t",
+			p.state, inv.paid, inv.voided, inv.cancelled), on, about("invoice", of))
+	}
+}
+
+// invoiceOf finds an invoice, on the subscriber's account first; nil when no account has it.
+func (b *Books) invoiceOf(subscriber id.Subscriber, of id.Invoice) *invoice {
+	if a := b.accounts[subscriber]; a != nil {
+		return a.invoices[of]
+	}
+	return nil
+}
+
+// String is the time for a fault.
+func (s span) String() string { return instant(s.from) + " to " + instant(s.to) }
+
+// instant is a time for a fault; "never" for the zero time.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
