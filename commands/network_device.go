@@ -266,7 +266,7 @@ func checkDevice(f *failure.Faults, d events.DeviceDetails) {
 		"must be an IP address")
 	f.Check(isPort(d.CoAPort), "coaPort", "must be from 1 to 65535")
 	f.Check(isPort(d.APIPort), "apiPort", "must be from 1 to 65535")
-	if used := portsInUse(d.APIPort); used != "" {
+	if used := PortInUse(d.APIPort); used != "" {
 		f.Add("apiPort", "must not be %d, where a router has %s", d.APIPort, used)
 	}
 	f.Check(len(d.ManagementAddress) <= maxManagementAddress && !strings.ContainsAny(d.ManagementAddress, "/?#@ ") &&
@@ -305,10 +305,10 @@ func ErrNoDevice() error {
 	return failure.NewNotFound("device_not_found", "There is no such device.")
 }
 
-// portsInUse names what a router has on a TCP port besides its web and API services; "" for any other port. The
+// PortInUse names what a router has on a TCP port besides its web and API services; "" for any other port. The
 // bootstrap script moves the web service to the API port, and would take the port away from what is there. Source:
 // docs/rules/network.md#api-ports.
-func portsInUse(port int) string {
+func PortInUse(port int) string {
 	switch port {
 	case 20, 21:
 		return "its file service"

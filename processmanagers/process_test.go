@@ -1,6 +1,8 @@
 package processmanagers_test
 
 import (
+	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -70,5 +72,53 @@ func TestErased_StepsOverStatesAsJSON(t *testing.T) {
 	}
 	if _, err := def.Step([]byte("no number"), processmanagers.Input{}, time.Time{}); err == nil {
 		t.Error("a state that cannot be read was taken")
+	}
+}
+
+func TestErased_KnowsKeysAndEventsThatBeginNoInstance(t *testing.T) {
+	t.Parallel()
+	p := counting()
+	p.On = append(p.On, processmanagers.Follow(func(e events.PlanCreated) string { return e.PlanID.String() }))
+	def := p.Erase()
+	for _, e := range []events.Event{events.PlanCreated{PlanID: plan}, events.PlanArchived{PlanID: plan}} {
+		if got := def.Key(events.Envelope{Event: e}); got != plan.String() {
+			t.Errorf("%s has key %q, want %q", e.EventType(), got, plan)
+		}
+	}
+	for event, want := range map[events.Event]bool{
+		events.PlanCreated{}: true, events.PlanArchived{}: false, events.SessionEnded{}: false,
+	} {
+		if got := def.Follows(event.EventType()); got != want {
+			t.Errorf("%s only follows others: %t, want %t", event.EventType(), got, want)
+		}
+	}
+}
+
+func TestErased_WithoutAnEndGoesOnForEver(t *testing.T) {
+	t.Parallel()
+	p := counting()
+	p.Ended = nil
+	if step, err := p.Erase().Step([]byte("1"), processmanagers.Input{}, time.Time{}); err != nil || step.Ended {
+		t.Errorf("%+v, %v", step, err)
+	}
+}
+
+func TestErased_GivesTheErrorOfAStepAndNothingElse(t *testing.T) {
+	t.Parallel()
+	wrong := errors.New("it cannot be decided")
+	p := counting()
+	p.Decide = func(int, processmanagers.Input, time.Time) (processmanagers.Output, error) {
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: "half done"}}}, wrong
+	}
+	if step, err := p.Erase().Step(nil, processmanagers.Input{}, time.Time{}); !errors.Is(err, wrong) ||
+		step.State != nil || step.Output.Timers != nil {
+		t.Errorf("%+v, %v", step, err)
+	}
+	unwritable := processmanagers.Process[float64]{
+		Decide: func(float64, processmanagers.Input, time.Time) (out processmanagers.Output, err error) { return },
+		Evolve: func(float64, processmanagers.Input) float64 { return math.NaN() },
+	}
+	if step, err := unwritable.Erase().Step(nil, processmanagers.Input{}, time.Time{}); err == nil {
+		t.Errorf("a state that cannot be stored became %q", step.State)
 	}
 }

@@ -192,9 +192,12 @@ func closeArchive(archived []id.Any) []byte {
 	return out
 }
 
-// openArchive is the inverse of closeArchive; no ids give nil.
+// openArchive is the inverse of closeArchive; no ids give nil. It panics when the last id is not whole.
 func openArchive(ids []byte) []id.Any {
 	var out []id.Any
+	if len(ids)%16 != 0 {
+		panic(fmt.Sprintf("billing: read opening of account: %d bytes are no ids", len(ids)))
+	}
 	for one := range slices.Chunk(ids, 16) {
 		out = append(out, id.Any(one))
 	}

@@ -184,6 +184,72 @@ func TestAddresses_ADeviceIsClosedWhenItHasNoServices(t *testing.T) {
 	survives(t, s)
 }
 
+// Every change of the wish is a change of the place: the same again is none.
+func TestAddresses_AreAskedForAgainOnlyWhenSomethingIsAnother(t *testing.T) {
+	t.Parallel()
+	held := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan))
+	same, elsewhere, router, fixed := allocate, allocate, allocate, allocate
+	same.Wanted = events.ServiceAddressing{Subnet: plan.Subnet}
+	elsewhere.Binding.ParentInterface = "ether6"
+	router.DeviceID = device2
+	fixed.Wanted = events.ServiceAddressing{Subnet: plan2.Subnet}
+	held.When(allocate).ThenNothing().When(same).ThenNothing().
+		When(elsewhere).Then(allocated(service, device, elsewhere.Binding, plan))
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(router).Then(allocated(service, device2, pppoe, plan))
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(fixed).Then(allocated(service, device, pppoe, plan2))
+}
+
+func TestAddresses_AnotherTryTakesTheNextFreeSubnet(t *testing.T) {
+	t.Parallel()
+	again := allocate
+	again.Try, again.Occupied = 1, []string{"10.50.0.0/24"}
+	third := events.ServiceAddressing{
+		Subnet: "10.50.2.0/24", Gateway: "10.50.2.1", PoolStart: "10.50.2.2", PoolEnd: "10.50.2.254",
+	}
+	decidertest.For(t, plans, now).When(again).Then(allocated(service, device, pppoe, third))
+}
+
+func TestAddresses_TwoServicesOfOneRouterAreOnTwoInterfaces(t *testing.T) {
+	t.Parallel()
+	beside := allocate
+	beside.ServiceID, beside.Binding.ParentInterface = service2, "ether6"
+	twin := beside
+	twin.ServiceID = service
+	twin.ServiceID[15]++ // the same first 8 digits
+	twin.DeviceID = device2
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(beside).Then(allocated(service2, device, beside.Binding, plan2))
+	decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan)).
+		When(twin).Then(allocated(twin.ServiceID, device2, twin.Binding, plan2))
+}
+
+func TestAddresses_OfOneServiceLeaveThoseOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	later := now.Add(time.Hour)
+	s := decidertest.For(t, plans, now).Given(allocated(service, device, pppoe, plan),
+		allocated(service2, device2, pppoe, plan2), allocated(service, device, vlan, plan)).At(later)
+	again := allocated(service, device, pppoe, plan)
+	again.At = later
+	s.Given(again)
+	held, _ := s.State().Of(service)
+	if other, ok := s.State().Of(service2); !ok || other.Addressing != plan2 || held.Binding != pppoe ||
+		!held.At.Equal(later) || len(s.State().Held) != 3 {
+		t.Errorf("held: %+v", s.State().Held)
+	}
+	s.When(commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: pppoe, Subnet: plan2.Subnet}).
+		ThenFails("addresses_not_held").
+		When(commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: hotspot, Subnet: plan.Subnet}).
+		ThenFails("addresses_not_held").
+		When(commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: pppoe, Subnet: plan.Subnet}).
+		Then(events.AddressesSettled{OrgID: org, ServiceID: service,
+			Kept: []events.AddressesHeld{{Binding: pppoe, Addressing: plan}}, At: later})
+	if len(s.State().Held) != 2 {
+		t.Errorf("held after it: %+v", s.State().Held)
+	}
+}
+
 func TestAddresses_RunOut(t *testing.T) {
 	t.Parallel()
 	c := allocate

@@ -198,3 +198,73 @@ func TestBootstrap_EachShowingIsRecorded(t *testing.T) {
 		t.Errorf("state %+v", s.State())
 	}
 }
+
+func TestDevice_EachCredentialIsReplacedByItself(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []events.CredentialKind{
+		events.CredentialAPI, events.CredentialRadius, events.CredentialTunnel, events.CredentialReport,
+	} {
+		s := decidertest.For(t, devices, now).Given(registered).
+			When(commands.ReplaceDeviceCredentials{DeviceID: device, Kind: kind, From: secret, Ref: secret2}).
+			Then(events.DeviceCredentialsReplaced{DeviceID: device, Kind: kind, Ref: secret2, At: now})
+		have := map[events.CredentialKind]id.Secret{
+			events.CredentialAPI: s.State().APIRef, events.CredentialRadius: s.State().RadiusRef,
+			events.CredentialTunnel: s.State().TunnelRef, events.CredentialReport: s.State().ReportRef,
+		}
+		for other, ref := range have {
+			if (ref == secret2) != (other == kind) {
+				t.Errorf("after %s was replaced, %s is %s", kind, other, ref)
+			}
+		}
+	}
+}
+
+func TestDevice_TransportIsFoundOutAgainAtAnotherAddressOnly(t *testing.T) {
+	t.Parallel()
+	learned := events.DeviceTransport{Protocol: commands.ProtocolREST, Port: 80, Version: "7.16"}
+	for name, c := range map[string]struct {
+		change func(*events.DeviceDetails)
+		again  bool
+	}{
+		"name":    {func(d *events.DeviceDetails) { d.Name = "Tower 2" }, false},
+		"port":    {func(d *events.DeviceDetails) { d.APIPort = 8080 }, true},
+		"address": {func(d *events.DeviceDetails) { d.ManagementAddress = "10.0.0.1" }, true},
+	} {
+		corrected := details
+		c.change(&corrected)
+		s := decidertest.For(t, devices, now).
+			Given(registered, events.DeviceTransportLearned{DeviceID: device, Transport: learned},
+				events.DeviceDetailsCorrected{DeviceID: device, Details: corrected})
+		if forgotten := s.State().Transport.Protocol == ""; forgotten != c.again || s.State().Details != corrected {
+			t.Errorf("another %s: %+v", name, s.State())
+		}
+	}
+}
+
+func TestDevice_ThatAnswersAgainCanFailAgain(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, devices, now).Given(registered, events.DeviceUnreachable{DeviceID: device},
+		events.DeviceRecovered{DeviceID: device})
+	s.When(commands.MarkDeviceRecovered{DeviceID: device}).ThenNothing().
+		When(commands.MarkDeviceUnreachable{DeviceID: device, Error: "refused"}).
+		Then(events.DeviceUnreachable{DeviceID: device, Error: "refused", At: now})
+}
+
+func TestReboot_ThatIsOverTakesNoMoreSteps(t *testing.T) {
+	t.Parallel()
+	requested := events.DeviceRebootRequested{DeviceID: device, RunID: run, At: now}
+	started := events.DeviceRebootStarted{DeviceID: device, RunID: run, At: now}
+	failed := events.DeviceRebootFailed{DeviceID: device, RunID: run, Message: "x", At: now}
+	fail := commands.FailReboot{DeviceID: device, RunID: run, Message: "x"}
+	decidertest.For(t, devices, now).Given(registered, requested).
+		When(commands.AcceptReboot{DeviceID: device, RunID: run}).ThenNothing().
+		When(commands.FailReboot{DeviceID: device, RunID: run2, Message: "x"}).ThenNothing().
+		When(fail).Then(failed).When(fail).ThenNothing()
+	decidertest.For(t, devices, now).Given(registered, requested, started, failed).
+		When(commands.AcceptReboot{DeviceID: device, RunID: run}).ThenNothing().
+		When(commands.ConfirmReboot{DeviceID: device, RunID: run, UptimeSeconds: 1}).ThenNothing().
+		When(commands.RequestReboot{DeviceID: device, RunID: run2}).
+		Then(events.DeviceRebootRequested{DeviceID: device, RunID: run2, At: now})
+	decidertest.For(t, devices, now).Given(registered, requested, started).
+		When(commands.ConfirmReboot{DeviceID: device, RunID: run2, UptimeSeconds: 1}).ThenNothing()
+}

@@ -89,3 +89,44 @@ func TestRun_KeepsAWriteThatTheRouterRefused(t *testing.T) {
 		t.Errorf("a refused write may still come: %+v", state)
 	}
 }
+
+func TestRun_AnnouncesAgainWhatDiffersInAnything(t *testing.T) {
+	t.Parallel()
+	pool := events.RouterStep{
+		Path: "ip/pool", Operation: "set", Name: "pool-svc-1", Before: map[string]string{"ranges": "a"},
+		After: map[string]string{"ranges": "b"},
+	}
+	for name, change := range map[string]func(*events.RouterStep){
+		"path":      func(s *events.RouterStep) { s.Path = "ip/address" },
+		"operation": func(s *events.RouterStep) { s.Operation = "add" },
+		"name":      func(s *events.RouterStep) { s.Name = "pool-svc-2" },
+		"before":    func(s *events.RouterStep) { s.Before = map[string]string{"ranges": "x"} },
+		"after":     func(s *events.RouterStep) { s.After = map[string]string{"ranges": "x"} },
+	} {
+		other := pool
+		change(&other)
+		plan := func(step events.RouterStep) commands.PlanWrites {
+			return commands.PlanWrites{RunID: run, Steps: []events.RouterStep{step}}
+		}
+		s := decidertest.For(t, runs, now).Given(events.ReconcileStarted{RunID: run, OrgID: org, DeviceID: device},
+			events.ReconcilePlanned{RunID: run, Steps: plan(pool).Steps}).
+			When(plan(pool)).ThenNothing().
+			When(plan(other)).Then(events.ReconcilePlanned{RunID: run, Steps: plan(other).Steps, At: now})
+		s.Given(events.RouterWritten{RunID: run, Seq: 1, Step: pool})
+		if left := s.State().Planned; len(left) != 1 {
+			t.Errorf("%s: another write settles this one, planned is %v", name, left)
+		}
+	}
+}
+
+func TestRun_ThatFailsSaysWhereAndWhy(t *testing.T) {
+	t.Parallel()
+	finish := commands.FinishReconcile{
+		RunID: run, Outcome: events.ReconcileRefused, Path: "ip/pool", Operation: "add", Message: "no such interface",
+	}
+	decidertest.For(t, runs, now).Given(events.ReconcileStarted{RunID: run, OrgID: org, DeviceID: device}).
+		When(finish).Then(events.ReconcileFinished{
+		RunID: run, OrgID: org, DeviceID: device, Outcome: events.ReconcileRefused, Path: "ip/pool",
+		Operation: "add", Message: "no such interface", At: now,
+	})
+}

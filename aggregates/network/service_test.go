@@ -245,3 +245,39 @@ func TestServiceRemoval_ThatTheRouterRefusedIsTriedAgainWhenAsked(t *testing.T) 
 		When(commands.ReportRemoved{ServiceID: service, Abandoned: true}).
 		Then(events.ServiceRemoved{ServiceID: service, OrgID: org, DeviceID: device, Abandoned: true, At: now})
 }
+
+func TestService_KeepsTheWalledGardenThatItWasGiven(t *testing.T) {
+	t.Parallel()
+	given := request
+	given.Binding, given.WalledGarden = hotspot, garden
+	created := asked
+	created.Binding, created.WalledGarden = hotspot, garden
+	s := decidertest.For(t, services, now).When(given).Then(created)
+	change := commands.ChangeNasService{ServiceID: service, Binding: hotspot, Addressing: plan, WalledGarden: garden}
+	s.When(change).ThenNothing()
+	for _, wider := range []events.WalledGarden{
+		{Domains: []string{"*.example.com", "example.org"}, Addresses: garden.Addresses},
+		{Domains: garden.Domains, Addresses: []string{"192.0.2.0/24", "198.51.100.1"}},
+	} {
+		change.WalledGarden = wider
+		decidertest.For(t, services, now).Given(created).When(change).Then(events.ServiceWalledGardenChanged{
+			ServiceID: service, DeviceID: device, WalledGarden: wider, Generation: 2, At: now,
+		})
+	}
+}
+
+func TestDrift_OfAFormerStateOrAFailedServiceIsNone(t *testing.T) {
+	t.Parallel()
+	report := commands.ReportDrift{ServiceID: service, Generation: 2, Hash: "a", Resources: drift}
+	active(t).When(report).ThenNothing()
+	failed := events.ServiceApplyFailed{ServiceID: service, DeviceID: device, Generation: 1, Refused: true, At: now}
+	report.Generation = 1
+	decidertest.For(t, services, now).Given(asked, failed).When(report).ThenNothing()
+}
+
+func TestServiceFailure_OfAFormerStateIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	decidertest.For(t, services, now).Given(asked).When(commands.ReportServiceFailure{
+		ServiceID: service, RunID: run, Phase: events.PhaseApply, Message: "x", Generation: 2,
+	}).ThenNothing()
+}

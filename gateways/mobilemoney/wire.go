@@ -128,7 +128,8 @@ const (
 // error, because no decision about money depends on it alone.
 func instant(t text) time.Time {
 	at, err := time.ParseInLocation(stampLayout, string(t), eastAfrica)
-	if err != nil || at.Year() < firstYear || at.Year() > lastYear {
+	// Package time takes a fraction of a second that the layout does not have.
+	if err != nil || len(t) != len(stampLayout) || at.Year() < firstYear || at.Year() > lastYear {
 		return time.Time{}
 	}
 	return at.UTC()

@@ -61,14 +61,13 @@ func Parse(text string, c Currency) (Amount, error) {
 	}
 	frac += strings.Repeat("0", c.Decimals()-len(frac))
 	n, ok := new(big.Int).SetString(whole+frac, 10)
+	if ok && digits != text {
+		n.Neg(n)
+	}
 	if !ok || !n.IsInt64() {
 		return Amount{}, fmt.Errorf("amount %q is out of range", text)
 	}
-	minor := n.Int64()
-	if digits != text {
-		minor = -minor
-	}
-	return Amount{minor, c}, nil
+	return Amount{n.Int64(), c}, nil
 }
 
 // allDigits reports whether a text has only ASCII digits; it is true for "".
@@ -83,18 +82,12 @@ func allDigits(s string) bool {
 
 // Decimal is the amount in major units, with all decimals of the currency and without its code: "1500.00".
 func (a Amount) Decimal() string {
-	unit, d := a.Currency.Unit(), a.Currency.Decimals()
-	n, sign := a.Minor, ""
-	if n < 0 {
-		sign = "-"
+	unit, d := uint64(a.Currency.Unit()), a.Currency.Decimals()
+	n, sign := uint64(a.Minor), "" // without the sign it holds the smallest amount, too
+	if a.Minor < 0 {
+		n, sign = -n, "-"
 	}
 	whole, rest := n/unit, n%unit
-	if whole < 0 {
-		whole = -whole
-	}
-	if rest < 0 {
-		rest = -rest
-	}
 	if d == 0 {
 		return fmt.Sprintf("%s%d", sign, whole)
 	}
@@ -160,7 +153,8 @@ func (a Amount) Positive() bool { return a.Minor > 0 }
 // Negative reports whether the amount is below 0.
 func (a Amount) Negative() bool { return a.Minor < 0 }
 
-// MulDivRounded is a × num / den, rounded to minor units, half away from zero. den must be positive.
+// MulDivRounded is a × num / den, rounded to minor units, half away from zero. den must be positive. It panics when
+// int64 minor units cannot hold the result.
 func (a Amount) MulDivRounded(num, den int64) Amount {
 	n := new(big.Int).Mul(big.NewInt(a.Minor), big.NewInt(num))
 	d := big.NewInt(den)
@@ -170,6 +164,9 @@ func (a Amount) MulDivRounded(num, den int64) Amount {
 	n.Quo(n, new(big.Int).Mul(d, big.NewInt(2)))
 	if neg {
 		n.Neg(n)
+	}
+	if !n.IsInt64() {
+		panic(fmt.Sprintf("money: %s times %d by %d is out of range", a, num, den))
 	}
 	return Amount{n.Int64(), a.Currency}
 }

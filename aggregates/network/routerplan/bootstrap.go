@@ -92,7 +92,8 @@ func (c BootstrapConfig) Validate() error {
 	f.Check(quotable(c.APIPassword), "apiPassword", "must have 1 to %d characters, without control characters",
 		maxQuoted)
 	f.Check(c.APIPort > 0 && c.APIPort < 65536, "apiPort", "must be a port")
-	f.Check(takenPorts[c.APIPort] == "", "apiPort", "is the port of %s: choose another one", takenPorts[c.APIPort])
+	used := commands.PortInUse(c.APIPort)
+	f.Check(used == "", "apiPort", "must not be %d, where a router has %s", c.APIPort, used)
 	if c.ReportURL != "" {
 		_, err := url.Parse(c.ReportURL)
 		f.Check(err == nil && plainURL.MatchString(c.ReportURL), "reportUrl",

@@ -11,12 +11,6 @@ import (
 // bootstrapCertificate names the certificate that the script makes for an encrypted service that has none.
 const bootstrapCertificate = "platform-api"
 
-// takenPorts are the usual ports of services that an operator needs to get into a router, and of those that the
-// platform itself may use for something else. No API port may be one of them.
-var takenPorts = map[int]string{
-	20: "ftp", 21: "ftp", 22: "ssh", 23: "telnet", 53: "DNS", 2000: "the bandwidth test", 8291: "Winbox",
-}
-
 // ServiceAccess says how one service of /ip/service must be on a router, so that the platform reaches it through the
 // tunnel and nobody reaches it from elsewhere.
 type ServiceAccess struct {

@@ -109,11 +109,11 @@ func ParseDuration(text string) (time.Duration, bool) {
 		digits := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 		if digits < 0 {
 			n, err := strconv.ParseInt(text, 10, 32)
-			return total + time.Duration(n)*time.Second, err == nil
+			return sum(total, time.Duration(n)*time.Second, err == nil)
 		}
 		if text[digits] == ':' {
 			d, ok := parseClock(text)
-			return total + d, ok
+			return sum(total, d, ok)
 		}
 		n, err := strconv.ParseInt(text[:digits], 10, 32)
 		if err != nil {
@@ -138,6 +138,14 @@ func ParseDuration(text string) (time.Duration, bool) {
 	return total, true
 }
 
+// sum adds two parts of a duration; zero and false when a part was not read, or beyond the range of time.Duration.
+func sum(a, b time.Duration, ok bool) (time.Duration, bool) {
+	if !ok || b > math.MaxInt64-a {
+		return 0, false
+	}
+	return a + b, true
+}
+
 // parseClock reads a duration of the form 02:03:04, hours first.
 func parseClock(text string) (time.Duration, bool) {
 	parts := strings.Split(text, ":")
@@ -147,7 +155,7 @@ func parseClock(text string) (time.Duration, bool) {
 	var total time.Duration
 	for i, unit := range []time.Duration{time.Hour, time.Minute, time.Second} {
 		n, err := strconv.ParseInt(parts[i], 10, 32)
-		if err != nil || n < 0 {
+		if err != nil || n < 0 || time.Duration(n) > (math.MaxInt64-total)/unit {
 			return 0, false
 		}
 		total += time.Duration(n) * unit
@@ -198,10 +206,10 @@ func canonicalPrefix(value string) string {
 func canonicalRate(value string) string {
 	digits := strings.TrimRight(value, "kKMmGg")
 	n, err := strconv.ParseFloat(digits, 64)
-	if err != nil {
+	factor, known := map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(value[len(digits):])]
+	if err != nil || !known {
 		return value
 	}
-	factor := map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(value[len(digits):])]
 	return strconv.FormatFloat(n*factor, 'f', 0, 64)
 }
 

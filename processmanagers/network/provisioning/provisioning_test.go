@@ -154,6 +154,39 @@ func TestSubnet_OfAServiceWithLeasesIsKeptUntilTheyRanOut(t *testing.T) {
 	})
 }
 
+// The management network of customers' routers has leases of a day. Work that is open when they ran out gives the
+// former subnet back at its own end.
+func TestSubnet_OfWorkThatIsOpenWhenItsLeasesRanOutGoesBackAtTheEnd(t *testing.T) {
+	t.Parallel()
+	management := requested
+	management.Binding.Type = events.ServiceCPEManagement
+	over := now.Add(25 * time.Hour)
+	asking := asks(apply(runOf(moved), 2, processtest.Position))
+	asking.Timers = append(asking.Timers, processmanagers.Timer{Name: "leases", At: over})
+	s := after(t, management, applied(1)).When(moved).Then(asking)
+	s.WhenDue("leases", over).ThenNothing().When(applied(2)).Then(processmanagers.Output{
+		Timers: retry(time.Time{}),
+		Commands: []commands.Command{commands.SettleAddresses{
+			OrgID: org, ServiceID: service, Binding: management.Binding, Subnet: plan2.Subnet,
+		}},
+	})
+	s = after(t, management, applied(1), moved, applied(2))
+	s.WhenDue("leases", over).WhenDue("leases", over).ThenNothing() // it went back once
+	s = s.WhenDue("leases", over)
+	s.When(applied(2)).Then(processmanagers.Output{Timers: retry(time.Time{})})
+}
+
+func TestFailure_OfAFormerGenerationLeavesThePresentJobItsTime(t *testing.T) {
+	t.Parallel()
+	after(t, requested, applied(1), moved).When(failed(1, true)).
+		Then(processmanagers.Output{Timers: retry(now.Add(5 * time.Minute))})
+}
+
+func TestAllocation_OfAServiceThatIsBeingRemovedWaitsForItsRelease(t *testing.T) {
+	t.Parallel()
+	after(t, allocated, requested, applied(1), removal).WhenDue("abandoned", dueAt).ThenNothing().ThenGoesOn()
+}
+
 func TestRemoval_ReleasesTheAddressesAtTheEnd(t *testing.T) {
 	t.Parallel()
 	removed := events.ServiceRemoved{ServiceID: service, OrgID: org, DeviceID: device, At: now}

@@ -57,6 +57,14 @@ func TestReboot_IsSentOnceThenOnlyAskedAbout(t *testing.T) {
 	})
 }
 
+func TestReboot_ThatIsOverIsNotVerifiedWhenItsTimerIsLate(t *testing.T) {
+	t.Parallel()
+	over := after(t, requested, started, confirmed)
+	over.WhenDue("verify", now).ThenNothing()
+	after(t, requested).WhenRefused(commands.FailReboot{DeviceID: device, RunID: run}, "reboot_over").
+		ThenNothing().ThenGoesOn()
+}
+
 func TestProcess_EveryHandledEventBelongsToTheRouter(t *testing.T) {
 	t.Parallel()
 	processtest.CheckKeys(t, rebooting.Process(), device.String(), requested, started, confirmed,

@@ -48,6 +48,28 @@ func TestRun_IsNotAskedForWithoutEnd(t *testing.T) {
 		WhenDue("retry", now).ThenNothing().ThenEnded()
 }
 
+func TestRun_AsksForTheJobOfItsKind(t *testing.T) {
+	t.Parallel()
+	for kind, job := range map[events.ReconcileKind]commands.Job{
+		events.ReconcileDevice: commands.ReconcileDevice{
+			DeviceID: device, RunID: run, Position: processtest.Position,
+		},
+		events.ReconcileSetup: commands.ReconcileSetup{DeviceID: device, RunID: run, Position: processtest.Position},
+		events.ReconcileFirewall: commands.ReconcileFirewall{
+			DeviceID: device, RunID: run, Position: processtest.Position,
+		},
+	} {
+		asked := requested
+		asked.Kind = kind
+		processtest.For(t, reconciling.Process(), now).When(asked).Then(asks(job))
+	}
+}
+
+func TestRun_ThatIsOverIsNotAskedForWhenItsTimerIsLate(t *testing.T) {
+	t.Parallel()
+	processtest.For(t, reconciling.Process(), now).Given(requested, finished).WhenDue("retry", now).ThenNothing()
+}
+
 func TestProcess_EveryHandledEventBelongsToTheRun(t *testing.T) {
 	t.Parallel()
 	processtest.CheckKeys(t, reconciling.Process(), run.String(), requested, finished)

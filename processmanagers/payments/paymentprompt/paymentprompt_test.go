@@ -160,6 +160,22 @@ func TestEnd_FreesTheAccountAndStopsAsking(t *testing.T) {
 	}
 }
 
+func TestCheck_OfAnAttemptThatIsOverDoesNothing(t *testing.T) {
+	t.Parallel()
+	checked := events.PromptChecked{PaymentID: attempt, Code: "1037", Answered: true, At: start.Add(25 * time.Hour)}
+	after(t, initiated, accepted, events.PaymentFailed{PaymentID: attempt, SubscriberID: sub}).
+		When(checked).ThenNothing().ThenEnded()
+	after(t, initiated).WhenRefused(commands.ExpirePayment{PaymentID: attempt}, "payment_settled").
+		ThenNothing().ThenGoesOn()
+}
+
+func TestAttempt_OutlivesTheTimerOfItsReservation(t *testing.T) {
+	t.Parallel()
+	after(t, initiated).WhenDue("abandoned", start.Add(5*time.Minute)).ThenNothing().ThenGoesOn()
+	reserved := events.PromptReserved{PaymentID: attempt, SubscriberID: sub, At: start}
+	after(t, reserved).WhenDue("recheck", start).ThenGoesOn()
+}
+
 func TestCheckRequested_IsAskedAtOnceAlsoAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	requested := events.PromptCheckRequested{PaymentID: attempt, At: start}
